@@ -1,0 +1,184 @@
+//! The feature matrix A, one row per item.
+
+use std::fmt;
+
+use super::{
+    partition::check_item_count,
+    values::{Scalar, Storage, Values, with_slice},
+};
+use crate::{Error, Result, parallel::map_ordered};
+
+/// A, m×n, row-major: item i is the row a_i, and the kernel is K = A Aᵀ.
+///
+/// Values are f32 or f64; owned (`Vec`), borrowed (slice) or memory-mapped (.npy). They are
+/// never copied: cloning is cheap, arithmetic converts rows to f64 as they are read.
+///
+/// # Shapes
+/// `items` rows of `dims` values. m and n at least 1; n may exceed m.
+///
+/// # Numerics
+/// Every value is finite, of any magnitude: whoever computes from A first divides by a power of
+/// two that brings the largest entry into [½, 1).
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::Features;
+/// let owned = Features::from_rows(2, 3, vec![1.0_f32, 0.0, 2.0, 0.0, 1.0, 1.0])?;
+/// let values = [1.0_f64, 0.0, 2.0, 0.0, 1.0, 1.0];
+/// let borrowed = Features::from_rows(2, 3, &values[..])?;
+/// assert_eq!(owned.row(1), borrowed.row(1));
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Features<'a> {
+    items: usize,
+    dims: usize,
+    values: Values<'a>,
+}
+
+impl<'a> Features<'a> {
+    /// Takes m·n values in row-major order.
+    ///
+    /// # Cost
+    /// One pass over the values, to see that they are finite.
+    ///
+    /// # Errors
+    /// - [`Error::Empty`] for m = 0 or n = 0;
+    /// - [`Error::Shape`] for another number of values than m·n;
+    /// - [`Error::NotFinite`] for the first NaN or infinity;
+    /// - [`Error::TooManyItems`] above 2³²−1 items.
+    pub fn from_rows<T: Scalar>(
+        items: usize,
+        dims: usize,
+        values: impl Into<Storage<'a, T>>,
+    ) -> Result<Self> {
+        Self::from_values(items, dims, T::wrap(values.into()))
+    }
+
+    pub(crate) fn from_values(items: usize, dims: usize, values: Values<'a>) -> Result<Self> {
+        if items == 0 || dims == 0 {
+            return Err(Error::Empty { what: "the feature matrix" });
+        }
+        check_item_count(items)?;
+        let found = with_slice!(&values, slice => slice.len());
+        match items.checked_mul(dims) {
+            Some(expected) if expected == found => {}
+            expected => {
+                let expected = expected.unwrap_or(usize::MAX);
+                return Err(Error::Shape { what: "the feature matrix", expected, found });
+            }
+        }
+        let features = Self { items, dims, values };
+        features.check_finite()?;
+        Ok(features)
+    }
+
+    fn check_finite(&self) -> Result<()> {
+        const CHUNK: usize = 1 << 20;
+        with_slice!(&self.values, slice => {
+            let chunks = slice.len().div_ceil(CHUNK);
+            let bad = map_ordered(chunks, |chunk| {
+                let start = chunk * CHUNK;
+                let chunk = &slice[start..slice.len().min(start + CHUNK)];
+                // One branch per chunk: a sum of zeros is zero unless a factor is not finite.
+                let clean = chunk.iter().fold(0.0, |sum, &value| sum + value * 0.0) == 0.0;
+                if clean { None } else { chunk.iter().position(|value| !value.is_finite()).map(|at| start + at) }
+            });
+            match bad.into_iter().flatten().next() {
+                None => Ok(()),
+                Some(at) => Err(Error::NotFinite {
+                    row: at / self.dims,
+                    column: at % self.dims,
+                    value: slice[at].into(),
+                }),
+            }
+        })
+    }
+
+    /// Number of items, m.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// Number of features per item, n.
+    #[must_use]
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// The row of an item, in f64.
+    ///
+    /// # Panics
+    /// If there is no such item.
+    #[must_use]
+    pub fn row(&self, item: usize) -> Vec<f64> {
+        let mut row = vec![0.0; self.dims];
+        self.read_row(item, 1.0, &mut row);
+        row
+    }
+
+    /// Writes `scale · a_item` to `out`.
+    pub(crate) fn read_row(&self, item: usize, scale: f64, out: &mut [f64]) {
+        with_slice!(&self.values, slice => {
+            let row = &slice[item * self.dims..(item + 1) * self.dims];
+            for (out, &value) in out.iter_mut().zip(row) {
+                *out = f64::from(value) * scale;
+            }
+        });
+    }
+
+    /// Largest |entry| among the rows of `items`.
+    pub(crate) fn max_abs(&self, items: impl Iterator<Item = usize>) -> f64 {
+        with_slice!(&self.values, slice => {
+            let mut max = slice[0] * 0.0;
+            for item in items {
+                for &value in &slice[item * self.dims..(item + 1) * self.dims] {
+                    max = if value.abs() > max { value.abs() } else { max };
+                }
+            }
+            max.into()
+        })
+    }
+
+    /// Reads one value per cache line of a row, so that many rows' misses overlap; the sum
+    /// only keeps the reads alive.
+    pub(crate) fn touch_row(&self, item: usize) -> f64 {
+        with_slice!(&self.values, slice => {
+            let line = 64 / size_of_val(&slice[0]);
+            let row = &slice[item * self.dims..(item + 1) * self.dims];
+            row.iter().step_by(line).map(|&value| f64::from(value)).sum()
+        })
+    }
+}
+
+#[cfg(feature = "npy")]
+impl Features<'static> {
+    /// Opens a two-dimensional .npy file of any integer or floating-point type.
+    ///
+    /// Little-endian f32 and f64 in C order are memory-mapped: nothing is copied, and rows are
+    /// read from the file when they are needed. Other types are converted (to f32 where that is
+    /// exact, else to f64). The file must not be truncated or rewritten while it is in use.
+    ///
+    /// # Cost
+    /// One pass over the file, to see that every value is finite.
+    ///
+    /// # Errors
+    /// - [`Error::Io`] if the file cannot be read;
+    /// - [`Error::Npy`] if it is not a real matrix, or truncated;
+    /// - those of [`Features::from_rows`].
+    pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
+        let matrix = super::npy::read_matrix(path.as_ref())?;
+        Self::from_values(matrix.rows, matrix.columns, matrix.values)
+    }
+}
+
+impl fmt::Debug for Features<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scalar = match self.values {
+            Values::F32(_) => "f32",
+            Values::F64(_) => "f64",
+        };
+        write!(f, "Features({}×{} {scalar})", self.items, self.dims)
+    }
+}

@@ -1,0 +1,141 @@
+//! Dense kernels, factored to features.
+
+use faer::{Mat, MatRef};
+
+use super::Features;
+use crate::{Error, Result, linalg};
+
+/// A dense likelihood kernel K (m×m, symmetric, positive semidefinite), as features of its rank.
+///
+/// ```text
+/// K = U Λ Uᵀ = A Aᵀ,  A = U Λ^½  (m×r)
+/// ```
+///
+/// # Cost
+/// O(m³) time, 8m² bytes for K and 8mr for the factor.
+///
+/// # Numerics
+/// Symmetric within 1e-10 of the largest |entry|; the smallest eigenvalue above −1e-10 of the
+/// largest. Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero.
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// let kernel = partition_dpp::Kernel::from_dense(2, &[2.0, 1.0, 1.0, 2.0])?;
+/// assert_eq!(kernel.features().items(), 2);
+/// assert_eq!(kernel.rank(), 2);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    features: Features<'static>,
+}
+
+/// Largest |K_ij − K_ji| allowed, as a fraction of the largest |entry|.
+const SYMMETRY_TOLERANCE: f64 = 1e-10;
+/// Most negative eigenvalue allowed, as a fraction of the largest.
+const PSD_TOLERANCE: f64 = 1e-10;
+
+impl Kernel {
+    /// Takes m·m values in row-major order.
+    ///
+    /// # Errors
+    /// - [`Error::Empty`], [`Error::Shape`], [`Error::NotFinite`] as for [`Features::from_rows`];
+    /// - [`Error::Asymmetric`], naming the worst pair;
+    /// - [`Error::NotPositiveSemidefinite`], with the smallest eigenvalue;
+    /// - [`Error::SizeAboveRank`] for the zero kernel, which has no set of one item.
+    pub fn from_dense(items: usize, values: &[f64]) -> Result<Self> {
+        Self::factor(&Features::from_rows(items, items, values)?)
+    }
+
+    /// Opens an m×m .npy file.
+    ///
+    /// # Errors
+    /// Those of [`Features::open_npy`] and [`Kernel::from_dense`]; [`Error::Shape`] if not square.
+    #[cfg(feature = "npy")]
+    pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
+        let matrix = Features::open_npy(path)?;
+        let (rows, columns) = (matrix.items(), matrix.dims());
+        if rows != columns {
+            let what = "a row of the kernel (it must be square)";
+            return Err(Error::Shape { what, expected: rows, found: columns });
+        }
+        Self::factor(&matrix)
+    }
+
+    fn factor(matrix: &Features<'_>) -> Result<Self> {
+        let items = matrix.items();
+        let scale = linalg::power_of_two_near(matrix.max_abs(0..items));
+        let mut kernel = Mat::<f64>::zeros(items, items);
+        for item in 0..items {
+            // Column i of a symmetric matrix is its row i.
+            matrix.read_row(item, 1.0 / scale, linalg::column_mut(kernel.as_mut(), item));
+        }
+        check_symmetry(kernel.as_ref(), scale)?;
+        let eigen = linalg::eigen(kernel.as_ref())?;
+        let (largest, smallest) = (eigen.values[0], eigen.values[items - 1]);
+        if smallest < -PSD_TOLERANCE * largest.abs() || largest < 0.0 {
+            return Err(Error::NotPositiveSemidefinite {
+                eigenvalue: smallest * scale,
+                tolerance: PSD_TOLERANCE * largest.abs() * scale,
+            });
+        }
+        let floor = items as f64 * f64::EPSILON * largest;
+        let rank = eigen.values.iter().take_while(|&&value| value > floor).count();
+        if rank == 0 {
+            return Err(Error::SizeAboveRank { k: 1, rank });
+        }
+        let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt() * scale.sqrt()).collect();
+        let factor = (0..items).flat_map(|i| (0..rank).map(move |j| (i, j)));
+        let factor = factor.map(|(i, j)| eigen.vectors[(i, j)] * roots[j]).collect::<Vec<_>>();
+        Ok(Self { features: Features::from_rows(items, rank, factor)? })
+    }
+
+    /// A with A Aᵀ = K, one column per positive eigenvalue.
+    #[must_use]
+    pub fn features(&self) -> &Features<'static> {
+        &self.features
+    }
+
+    /// Number of eigenvalues that count as positive.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.features.dims()
+    }
+}
+
+fn check_symmetry(kernel: MatRef<'_, f64>, scale: f64) -> Result<()> {
+    let (mut worst, mut row, mut column, mut largest) = (0.0, 0, 0, 0.0);
+    for j in 0..kernel.ncols() {
+        for i in 0..=j {
+            let gap = f64::abs(kernel[(i, j)] - kernel[(j, i)]);
+            largest = f64::max(largest, kernel[(i, j)].abs());
+            if gap > worst {
+                (worst, row, column) = (gap, i, j);
+            }
+        }
+    }
+    let tolerance = SYMMETRY_TOLERANCE * largest;
+    if worst > tolerance {
+        return Err(Error::Asymmetric { row, column, gap: worst * scale, tolerance: tolerance * scale });
+    }
+    Ok(())
+}
+
+/// Wide features (n > m) as m×m ones with the same A Aᵀ.
+///
+/// From Aᵀ = Q R follows A Aᵀ = Rᵀ R, so A' = Rᵀ; unlike an eigen-decomposition of A Aᵀ this
+/// does not square the condition number.
+pub(crate) fn compress_wide(features: &Features<'_>) -> Result<Features<'static>> {
+    let (items, dims) = (features.items(), features.dims());
+    let scale = linalg::power_of_two_near(features.max_abs(0..items));
+    let mut transposed = Mat::<f64>::zeros(dims, items);
+    for item in 0..items {
+        features.read_row(item, 1.0 / scale, linalg::column_mut(transposed.as_mut(), item));
+    }
+    let qr = transposed.qr();
+    let r = qr.thin_R();
+    // Column i of R is row i of A'; what lies below the diagonal is zero by definition.
+    let rows = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
+    let rows = rows.map(|(i, j)| if j <= i { r[(j, i)] * scale } else { 0.0 }).collect::<Vec<_>>();
+    Features::from_rows(items, items, rows)
+}

@@ -1,0 +1,42 @@
+//! What goes in and comes out: features, dense kernels, partitions, quotas, subsets.
+
+use std::borrow::Cow;
+
+use crate::{Error, Result};
+
+mod convert;
+mod features;
+mod kernel;
+#[cfg(feature = "npy")]
+mod mapped;
+#[cfg(feature = "npy")]
+mod npy;
+mod partition;
+mod quota;
+mod subset;
+mod values;
+
+pub use features::Features;
+pub use kernel::Kernel;
+pub use partition::Partition;
+pub use quota::Quota;
+pub use subset::Subset;
+pub use values::{Scalar, Storage};
+
+/// Features with n ≤ m: as given, or compressed.
+pub(crate) fn compress_if_wide<'a>(features: &'a Features<'a>) -> Result<Cow<'a, Features<'a>>> {
+    if features.dims() > features.items() {
+        Ok(Cow::Owned(kernel::compress_wide(features)?))
+    } else {
+        Ok(Cow::Borrowed(features))
+    }
+}
+
+/// Checks that features, partition and quota speak of the same items and parts.
+pub(crate) fn check_labels(features: &Features<'_>, partition: &Partition, quota: &Quota) -> Result<()> {
+    if features.items() != partition.items() {
+        return Err(Error::LabelCount { items: features.items(), labels: partition.items() });
+    }
+    // The quota may have been made for another partition: check it against this one.
+    Quota::new(partition, quota.counts()).map(|_| ())
+}

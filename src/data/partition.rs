@@ -1,0 +1,117 @@
+//! Disjoint parts of the ground set.
+
+use std::{collections::BTreeMap, fmt::Display};
+
+use crate::{Error, Result};
+
+/// Every item belongs to exactly one of p parts; parts are ordered by label.
+///
+/// # Shapes
+/// One label per item. Memory: 8 bytes per item.
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// let partition = partition_dpp::Partition::from_labels(&["light", "dark", "light"])?;
+/// assert_eq!(partition.names(), ["dark", "light"]);
+/// assert_eq!(partition.members(1), [0, 2]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    names: Vec<String>,
+    part_of: Vec<u32>,
+    /// Items grouped by part, ascending inside a part; part l is `offsets[l]..offsets[l + 1]`.
+    members: Vec<u32>,
+    offsets: Vec<usize>,
+}
+
+impl Partition {
+    /// Groups items by label, in the labels' own order.
+    ///
+    /// # Cost
+    /// O(m log p).
+    ///
+    /// # Errors
+    /// - [`Error::Empty`] without labels;
+    /// - [`Error::TooManyItems`] above 2³²−1 items.
+    pub fn from_labels<L: Ord + Display>(labels: &[L]) -> Result<Self> {
+        if labels.is_empty() {
+            return Err(Error::Empty { what: "the list of labels" });
+        }
+        check_item_count(labels.len())?;
+        let mut index: BTreeMap<&L, u32> = labels.iter().map(|label| (label, 0)).collect();
+        for (part, entry) in (0..).zip(index.values_mut()) {
+            *entry = part;
+        }
+        let names = index.keys().map(ToString::to_string).collect();
+        Ok(Self::group(names, labels.iter().map(|label| index[label]).collect()))
+    }
+
+    fn group(names: Vec<String>, part_of: Vec<u32>) -> Self {
+        let mut offsets = vec![0; names.len() + 1];
+        for &part in &part_of {
+            offsets[part as usize + 1] += 1;
+        }
+        for part in 0..names.len() {
+            offsets[part + 1] += offsets[part];
+        }
+        let mut next = offsets.clone();
+        let mut members = vec![0; part_of.len()];
+        for (item, &part) in (0..).zip(&part_of) {
+            members[next[part as usize]] = item;
+            next[part as usize] += 1;
+        }
+        Self { names, part_of, members, offsets }
+    }
+
+    /// Number of items, m.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.part_of.len()
+    }
+
+    /// Number of parts, p.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Label of each part, as text.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Part of an item.
+    ///
+    /// # Panics
+    /// If there is no such item.
+    #[must_use]
+    pub fn part_of(&self, item: usize) -> usize {
+        self.part_of[item] as usize
+    }
+
+    /// Items of a part, ascending.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    #[must_use]
+    pub fn members(&self, part: usize) -> &[u32] {
+        &self.members[self.offsets[part]..self.offsets[part + 1]]
+    }
+
+    /// Number of items of a part.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    #[must_use]
+    pub fn size(&self, part: usize) -> usize {
+        self.offsets[part + 1] - self.offsets[part]
+    }
+}
+
+/// Items are named by 32-bit indices inside the library.
+pub(crate) fn check_item_count(items: usize) -> Result<()> {
+    let limit = u32::MAX as usize;
+    if items > limit { Err(Error::TooManyItems { items, limit }) } else { Ok(()) }
+}

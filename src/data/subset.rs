@@ -1,0 +1,117 @@
+//! The outcome of every sampler and solver.
+
+use std::fmt;
+
+use crate::{Error, Partition, Result};
+
+/// Distinct items in ascending order.
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// let subset = partition_dpp::Subset::new(vec![7, 2], 10)?;
+/// assert_eq!(subset.as_slice(), [2, 7]);
+/// assert!(subset.contains(7));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Subset(Box<[usize]>);
+
+impl Subset {
+    /// Sorts and checks a list of items out of `items`.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`] for an index of `items` or more;
+    /// - [`Error::RepeatedItem`] for an item named twice.
+    pub fn new(mut chosen: Vec<usize>, items: usize) -> Result<Self> {
+        chosen.sort_unstable();
+        if let Some(&item) = chosen.last().filter(|&&item| item >= items) {
+            return Err(Error::ItemOutOfRange { item, items });
+        }
+        if let Some(pair) = chosen.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::RepeatedItem { item: pair[0] });
+        }
+        Ok(Self(chosen.into()))
+    }
+
+    /// From distinct items in any order.
+    pub(crate) fn from_distinct(mut chosen: Vec<u32>) -> Self {
+        chosen.sort_unstable();
+        debug_assert!(chosen.windows(2).all(|pair| pair[0] < pair[1]), "an item was chosen twice");
+        Self(chosen.into_iter().map(|item| item as usize).collect())
+    }
+
+    /// The items, ascending.
+    #[must_use]
+    pub fn as_slice(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// The items, ascending.
+    pub fn iter(&self) -> std::iter::Copied<std::slice::Iter<'_, usize>> {
+        self.0.iter().copied()
+    }
+
+    /// Number of items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was chosen (a plain DPP may do that).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether `item` was chosen.
+    #[must_use]
+    pub fn contains(&self, item: usize) -> bool {
+        self.0.binary_search(&item).is_ok()
+    }
+
+    /// How many items of each part were chosen.
+    ///
+    /// # Panics
+    /// If the partition has fewer items than the subset's largest index needs.
+    #[must_use]
+    pub fn part_counts(&self, partition: &Partition) -> Vec<usize> {
+        let mut counts = vec![0; partition.parts()];
+        for item in self.iter() {
+            counts[partition.part_of(item)] += 1;
+        }
+        counts
+    }
+}
+
+impl fmt::Debug for Subset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter()).finish()
+    }
+}
+
+impl fmt::Display for Subset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(" ")?;
+            }
+            write!(f, "{item}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> IntoIterator for &'a Subset {
+    type Item = usize;
+    type IntoIter = std::iter::Copied<std::slice::Iter<'a, usize>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl AsRef<[usize]> for Subset {
+    fn as_ref(&self) -> &[usize] {
+        &self.0
+    }
+}

@@ -1,0 +1,104 @@
+//! Storage of feature values: f32 or f64; owned, borrowed or memory-mapped.
+
+use std::sync::Arc;
+
+#[cfg(feature = "npy")]
+use super::mapped::Mapped;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// The element types that [`Features`](crate::Features) stores. Arithmetic is f64 for both.
+pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std::fmt::Debug {
+    #[doc(hidden)]
+    fn wrap(storage: Storage<'_, Self>) -> Values<'_>;
+}
+
+impl Scalar for f32 {
+    fn wrap(storage: Storage<'_, Self>) -> Values<'_> {
+        Values::F32(storage)
+    }
+}
+
+impl Scalar for f64 {
+    fn wrap(storage: Storage<'_, Self>) -> Values<'_> {
+        Values::F64(storage)
+    }
+}
+
+/// A buffer of values: made from a `Vec` (owned) or a slice (borrowed).
+#[derive(Clone, Debug)]
+pub struct Storage<'a, T: Scalar>(Inner<'a, T>);
+
+#[derive(Clone, Debug)]
+enum Inner<'a, T: Scalar> {
+    Owned(Arc<Vec<T>>),
+    Borrowed(&'a [T]),
+    #[cfg(feature = "npy")]
+    Mapped(Mapped<T>),
+}
+
+impl<T: Scalar> Storage<'_, T> {
+    pub(crate) fn as_slice(&self) -> &[T] {
+        match &self.0 {
+            Inner::Owned(values) => values,
+            Inner::Borrowed(values) => values,
+            #[cfg(feature = "npy")]
+            Inner::Mapped(mapped) => mapped.as_slice(),
+        }
+    }
+}
+
+impl<T: Scalar> From<Vec<T>> for Storage<'_, T> {
+    fn from(values: Vec<T>) -> Self {
+        Self(Inner::Owned(Arc::new(values)))
+    }
+}
+
+impl<'a, T: Scalar> From<&'a [T]> for Storage<'a, T> {
+    fn from(values: &'a [T]) -> Self {
+        Self(Inner::Borrowed(values))
+    }
+}
+
+impl<'a, T: Scalar> From<&'a Vec<T>> for Storage<'a, T> {
+    fn from(values: &'a Vec<T>) -> Self {
+        Self(Inner::Borrowed(values))
+    }
+}
+
+#[cfg(feature = "npy")]
+impl<T: Scalar> From<Mapped<T>> for Storage<'_, T> {
+    fn from(mapped: Mapped<T>) -> Self {
+        Self(Inner::Mapped(mapped))
+    }
+}
+
+/// Values of either precision.
+#[derive(Clone, Debug)]
+pub enum Values<'a> {
+    #[doc(hidden)]
+    F32(Storage<'a, f32>),
+    #[doc(hidden)]
+    F64(Storage<'a, f64>),
+}
+
+/// Runs one body for both precisions, with `$slice` bound to the typed slice.
+macro_rules! with_slice {
+    ($values:expr, $slice:ident => $body:expr) => {
+        match $values {
+            $crate::data::values::Values::F32(storage) => {
+                let $slice = storage.as_slice();
+                $body
+            }
+            $crate::data::values::Values::F64(storage) => {
+                let $slice = storage.as_slice();
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_slice;

@@ -1,0 +1,39 @@
+//! `row_forms`: ‖F_lᵀ a_i‖² for every row.
+
+use faer::MatRef;
+
+use super::blocks::{apply, image_buffer, tasks};
+use crate::{
+    engine::Rows,
+    linalg::{column, kernels::dot},
+    parallel::fold_ordered,
+};
+
+/// Tasks whose results are held at a time.
+const WAVE: usize = 32;
+
+pub(super) fn row_forms(rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Vec<f64> {
+    let mut forms = vec![0.0; rows.features().items()];
+    let tasks = tasks(rows);
+    let partial = |index: usize| {
+        let task = &tasks[index];
+        let factor = factors[task.group];
+        let mut image = image_buffer(factor);
+        let mut out = Vec::with_capacity(task.len());
+        task.for_each_block(rows, |block| {
+            let mut image = image.as_mut().subcols_mut(0, block.ncols());
+            apply(factor, block, 1.0, image.as_mut());
+            out.extend((0..image.ncols()).map(|j| {
+                let row = column(image.as_ref(), j);
+                dot(row, row)
+            }));
+        });
+        out
+    };
+    fold_ordered(tasks.len(), WAVE, partial, |index, values| {
+        for (item, value) in tasks[index].items(rows).zip(values) {
+            forms[item] = value;
+        }
+    });
+    forms
+}

@@ -1,0 +1,34 @@
+//! `whiten_rows`: w_l Fᵀ a_i for every row.
+
+use super::blocks::{apply, image_buffer, tasks};
+use crate::{
+    engine::{RowMap, Rows},
+    linalg::column,
+    parallel::fold_ordered,
+};
+
+/// Tasks whose results are held at a time.
+const WAVE: usize = 8;
+
+pub(super) fn whiten_rows(rows: &Rows<'_>, map: &RowMap<'_>) -> Vec<f64> {
+    let width = map.factor.ncols();
+    let mut whitened = vec![0.0; rows.features().items() * width];
+    let tasks = tasks(rows);
+    let partial = |index: usize| {
+        let task = &tasks[index];
+        let mut image = image_buffer(map.factor);
+        let mut out = Vec::with_capacity(task.len() * width);
+        task.for_each_block(rows, |block| {
+            let mut image = image.as_mut().subcols_mut(0, block.ncols());
+            apply(map.factor, block, map.weights[task.group], image.as_mut());
+            (0..image.ncols()).for_each(|j| out.extend_from_slice(column(image.as_ref(), j)));
+        });
+        out
+    };
+    fold_ordered(tasks.len(), WAVE, partial, |index, values| {
+        for (item, row) in tasks[index].items(rows).zip(values.chunks_exact(width)) {
+            whitened[item * width..(item + 1) * width].copy_from_slice(row);
+        }
+    });
+    whitened
+}

@@ -1,0 +1,94 @@
+//! The seam between the algorithms and the machine: a few coarse verbs over the rows of A.
+//!
+//! Algorithms are written once over [`Engine`]; an engine computes, and knows nothing of what
+//! groups of rows mean.
+
+mod cpu;
+mod rows;
+
+use std::fmt;
+
+use faer::{Mat, MatRef};
+
+pub use cpu::Cpu;
+pub use rows::{Group, Items, Rows};
+
+use crate::Result;
+
+/// The verbs.
+///
+/// | verb | computes | cost |
+/// |---|---|---|
+/// | [`part_grams`](Engine::part_grams) | G_l = Σ b_i b_iᵀ for every group, in one pass | 2mn² |
+/// | [`row_forms`](Engine::row_forms) | ‖F_lᵀ a_i‖² for every row | 2mnr |
+/// | [`whiten_rows`](Engine::whiten_rows) | w_l Fᵀ a_i for every row | 2mnr |
+///
+/// Sums run in an order that depends on the sizes only, so results do not depend on the number
+/// of threads.
+pub trait Engine: fmt::Debug + Send + Sync {
+    /// Which engine this is.
+    fn info(&self) -> EngineInfo;
+
+    /// Gram matrix of every group, Σ b_i b_iᵀ over its rows.
+    ///
+    /// b_i is the scaled row s_l a_i, or its image w_l Fᵀ s_l a_i where a `map` is given.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>>;
+
+    /// ‖F_lᵀ s_l a_i‖² for every row, one factor F_l per group; zero for rows in no group.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
+
+    /// The rows w_l (s_l a_i)ᵀ F, row-major m×r; zero for rows in no group.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>>;
+}
+
+/// The linear map a_i ↦ w_l Fᵀ a_i: one weight per group, one factor for all.
+#[derive(Clone, Copy, Debug)]
+pub struct RowMap<'a> {
+    /// w_l, one per group.
+    pub weights: &'a [f64],
+    /// F, n×r.
+    pub factor: MatRef<'a, f64>,
+}
+
+/// Which engine produced a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EngineInfo {
+    /// `cpu`, or the name of the graphics interface.
+    pub name: &'static str,
+    /// The device, where it has a name.
+    pub adapter: Option<String>,
+    /// Precision of its arithmetic.
+    pub precision: Precision,
+}
+
+/// Precision of an engine's arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Precision {
+    /// 64-bit: results are exact up to rounding.
+    F64,
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Precision::F64 => f.write_str("f64"),
+        }
+    }
+}
+
+/// The best engine for this machine.
+#[must_use]
+pub fn auto() -> Box<dyn Engine> {
+    Box::new(Cpu)
+}

@@ -1,0 +1,230 @@
+//! The one error type of the library.
+
+use std::path::PathBuf;
+
+/// What can go wrong, one variant per rule, with the numbers that broke it.
+///
+/// Positions are 0-based; logarithms natural.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A buffer or array has the wrong size.
+    #[error("{what} has {found} values where {expected} are needed")]
+    Shape {
+        /// The array at fault.
+        what: &'static str,
+        /// The size that the other arguments ask for.
+        expected: usize,
+        /// The size found.
+        found: usize,
+    },
+    /// There is nothing to choose from.
+    #[error("{what} is empty")]
+    Empty {
+        /// The argument at fault.
+        what: &'static str,
+    },
+    /// More items than 32-bit indices can name.
+    #[error("{items} items are more than the {limit} supported")]
+    TooManyItems {
+        /// Items given.
+        items: usize,
+        /// Items supported.
+        limit: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("the value in row {row}, column {column} is {value}; every value must be finite")]
+    NotFinite {
+        /// Row of the value.
+        row: usize,
+        /// Column of the value.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A dense kernel is not symmetric.
+    #[error(
+        "the kernel is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {gap:e}, tolerance {tolerance:e}"
+    )]
+    Asymmetric {
+        /// Row of the worst pair.
+        row: usize,
+        /// Column of the worst pair.
+        column: usize,
+        /// Absolute difference.
+        gap: f64,
+        /// Largest difference allowed.
+        tolerance: f64,
+    },
+    /// A dense kernel has a negative eigenvalue.
+    #[error(
+        "the kernel is not positive semidefinite: its smallest eigenvalue is {eigenvalue:e}, tolerance {tolerance:e}"
+    )]
+    NotPositiveSemidefinite {
+        /// The smallest eigenvalue.
+        eigenvalue: f64,
+        /// The most negative eigenvalue allowed, as a positive number.
+        tolerance: f64,
+    },
+    /// Labels and features speak of different numbers of items.
+    #[error("there are {labels} labels for {items} items")]
+    LabelCount {
+        /// Items of the features.
+        items: usize,
+        /// Labels given.
+        labels: usize,
+    },
+    /// A quota names a part that no label has.
+    #[error("the quota names part {name}, which no label has; the parts are {}", join(known))]
+    UnknownPart {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A quota names one part twice.
+    #[error("the quota names part {name} twice")]
+    RepeatedPart {
+        /// The name.
+        name: String,
+    },
+    /// A positional quota has the wrong number of entries.
+    #[error("the quota has {entries} entries for {parts} parts")]
+    QuotaLength {
+        /// Parts of the partition.
+        parts: usize,
+        /// Entries given.
+        entries: usize,
+    },
+    /// A quota asks for more items than the part has.
+    #[error("the quota asks for {quota} items of part {part}, which has {size}")]
+    QuotaAbovePartSize {
+        /// Name of the part.
+        part: String,
+        /// Items asked for.
+        quota: usize,
+        /// Items there.
+        size: usize,
+    },
+    /// A subset size or a whole quota is zero.
+    #[error("{what} is zero: there is nothing to choose")]
+    Nothing {
+        /// The argument at fault.
+        what: &'static str,
+    },
+    /// A subset size exceeds the number of items.
+    #[error("k = {k} is more than the {items} items")]
+    SizeAboveItems {
+        /// Size asked for.
+        k: usize,
+        /// Items there.
+        items: usize,
+    },
+    /// A subset size exceeds the rank of the kernel: every such set has determinant zero.
+    #[error(
+        "k = {k} is more than the rank of the kernel, {rank}: every set of that size has probability zero"
+    )]
+    SizeAboveRank {
+        /// Size asked for.
+        k: usize,
+        /// Rank of the kernel.
+        rank: usize,
+    },
+    /// No set with the quota has a positive determinant (Rado's theorem names the parts).
+    #[error(
+        "no set can meet the quota: {} {} rank {rank}, the quota asks for {quota} items there",
+        name_parts(parts),
+        if parts.len() == 1 { "has" } else { "together have" }
+    )]
+    Infeasible {
+        /// Names of the parts at fault.
+        parts: Vec<String>,
+        /// Rank that their rows span together.
+        rank: usize,
+        /// Items that the quota asks of them together.
+        quota: usize,
+    },
+    /// Exact sampling would need too many proposals.
+    #[error(
+        "exact sampling of this quota may need {expected:.3e} proposals a sample, more than the budget of {budget:.3e}"
+    )]
+    ProposalBudget {
+        /// Proposals per sample that the guarantee promises not to exceed, on average.
+        expected: f64,
+        /// The budget.
+        budget: f64,
+    },
+    /// An item index is outside the ground set.
+    #[error("item {item} does not exist: there are {items} items")]
+    ItemOutOfRange {
+        /// The index.
+        item: usize,
+        /// Items there.
+        items: usize,
+    },
+    /// A set names one item twice.
+    #[error("item {item} is named twice in one set")]
+    RepeatedItem {
+        /// The index.
+        item: usize,
+    },
+    /// A file could not be opened or read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A .npy file holds something else than a finite real matrix.
+    #[error("{}: {problem}", path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: NpyProblem,
+    },
+    /// An eigenvalue iteration did not converge.
+    #[error("the eigen-decomposition of a {size}×{size} matrix did not converge")]
+    Eigen {
+        /// Size of the matrix.
+        size: usize,
+    },
+}
+
+/// What is wrong with a .npy file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NpyProblem {
+    /// The header is not a .npy header.
+    #[error("not a .npy file")]
+    Header,
+    /// The array's shape is not (rows, columns).
+    #[error("the array has {0} dimensions where 2 are needed (rows, columns)")]
+    Dimensions(usize),
+    /// The element type is neither an integer nor a floating-point type.
+    #[error("elements of type {0} cannot be read; integer and floating-point types can")]
+    Type(String),
+    /// The file ends before the array does.
+    #[error("the file is truncated: the header promises {expected} bytes of data, {found} are there")]
+    Truncated {
+        /// Bytes promised.
+        expected: u64,
+        /// Bytes found.
+        found: u64,
+    },
+}
+
+fn join(names: &[String]) -> String {
+    names.join(", ")
+}
+
+fn name_parts(parts: &[String]) -> String {
+    match parts {
+        [one] => format!("part {one}"),
+        many => format!("parts {{{}}}", join(many)),
+    }
+}
+
+/// Result with the library's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

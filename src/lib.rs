@@ -1,0 +1,57 @@
+//! Small, diverse, representative subsets under quotas: exact sampling from determinantal
+//! point processes with partition constraints.
+//!
+//! ```
+//! use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+//!
+//! # fn main() -> Result<(), partition_dpp::Error> {
+//! // Six items with three features each, in two parts; two of each, as different as possible.
+//! let values = vec![1., 0., 0., 0., 1., 0., 1., 1., 0., 0., 0., 1., 1., 0., 1., 0., 1., 1.];
+//! let features = Features::from_rows(6, 3, values)?;
+//! let partition = Partition::from_labels(&["cat", "cat", "cat", "dog", "dog", "dog"])?;
+//! let quota = Quota::new(&partition, &[1, 2])?;
+//! let dpp = PartitionDpp::new(&features, &partition, &quota)?;
+//! let sampler = dpp.sampler(Method::Auto, &engine::Cpu)?;
+//! println!("{}", sampler.sample_many(1, 42).subsets()[0]);
+//! # Ok(()) }
+//! ```
+//!
+//! # Notation
+//!
+//! | symbol | meaning | here |
+//! |---|---|---|
+//! | m, n | items, features per item | [`Features::items`], [`Features::dims`] |
+//! | A (m×n), a_i | feature matrix, its rows | [`Features`] |
+//! | K = A Aᵀ | likelihood kernel (called L in much of the literature) | [`Kernel`] |
+//! | P_1 … P_p | disjoint parts | [`Partition`] |
+//! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`] |
+//! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`engine::Engine::part_grams`] |
+//! | y_l | weight of a part, the tilt | [`Sampler::tilt`] |
+//! | S, A_S | chosen subset, its rows | [`Subset`] |
+//!
+//! Logarithms are natural, indices 0-based, times in seconds, sizes in bytes.
+//!
+//! # Modules
+//!
+//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`],
+//! [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`]; a sampler
+//! makes [`Subset`]s. [`polynomial`] holds what the models share.
+
+mod data;
+pub mod engine;
+mod error;
+mod linalg;
+mod parallel;
+pub mod polynomial;
+mod sample;
+
+pub use data::{Features, Kernel, Partition, Quota, Scalar, Storage, Subset};
+pub use error::{Error, NpyProblem, Result};
+pub use sample::{
+    Algorithm, DEFAULT_PROPOSAL_BUDGET, Dpp, IndependentKDpps, KDpp, Method, PartitionDpp, Projection,
+    Sampler, Samples, expected_proposals,
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,35 @@
+//! Ordered parallel maps: the one place that knows about threads.
+//!
+//! Work is cut into tasks by size, never by thread count, and results come back in
+//! task order, so every sum and every subset is the same for any number of threads.
+
+/// Results of `task(0), …, task(count − 1)`, in that order.
+#[cfg(feature = "parallel")]
+pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    use rayon::prelude::*;
+    (0..count).into_par_iter().map(task).collect()
+}
+
+/// Results of `task(0), …, task(count − 1)`, in that order.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    (0..count).map(task).collect()
+}
+
+/// Feeds the results of `task(0), …, task(count − 1)` to `sink` in that order, holding
+/// at most `wave` of them at a time.
+pub(crate) fn fold_ordered<T: Send>(
+    count: usize,
+    wave: usize,
+    task: impl Fn(usize) -> T + Sync + Send,
+    mut sink: impl FnMut(usize, T),
+) {
+    let mut start = 0;
+    while start < count {
+        let len = wave.min(count - start);
+        for (offset, result) in map_ordered(len, |i| task(start + i)).into_iter().enumerate() {
+            sink(start + offset, result);
+        }
+        start += len;
+    }
+}

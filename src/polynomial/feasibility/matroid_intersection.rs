@@ -1,0 +1,169 @@
+//! Linear ∩ partition matroid intersection by augmenting paths.
+
+use std::collections::VecDeque;
+
+use faer::{Mat, prelude::SolveLstsq};
+
+use super::PartBasis;
+use crate::linalg::OrthonormalBasis;
+
+/// Coefficients below this fraction of the largest count as zero.
+const COEFFICIENT_TOLERANCE: f64 = 1e-9;
+
+/// Looks for independent rows, κ_l of each part. If there are none, returns parts J with
+/// rank(J) < Σ_{l∈J} κ_l (not necessarily few).
+///
+/// # Cost
+/// O(Σ_l rank_l · n · k) where the greedy choice succeeds, as it nearly always does; the same
+/// times k for every augmentation.
+///
+/// # Source
+/// Schrijver, *Combinatorial Optimization* (2003), § 41.2; Rado (1942) for the certificate.
+pub(super) fn common_independent_set(
+    bases: &[PartBasis],
+    quota: &[usize],
+    dims: usize,
+) -> Result<(), Vec<usize>> {
+    let elements: Vec<Element<'_>> = bases
+        .iter()
+        .enumerate()
+        .flat_map(|(part, rows)| rows.iter().map(move |row| Element { part, row }))
+        .collect();
+    let mut search = Search { elements, quota, dims, selected: Vec::new(), counts: vec![0; quota.len()] };
+    search.greedy();
+    while search.selected.len() < quota.iter().sum() {
+        search.augment()?;
+    }
+    Ok(())
+}
+
+struct Element<'a> {
+    part: usize,
+    row: &'a [f64],
+}
+
+struct Search<'a> {
+    elements: Vec<Element<'a>>,
+    quota: &'a [usize],
+    dims: usize,
+    /// Elements of the current set I.
+    selected: Vec<usize>,
+    counts: Vec<usize>,
+}
+
+/// How an element outside I stands to the linear matroid.
+enum Relation {
+    /// I + x is independent.
+    Independent,
+    /// I − y + x is independent for these y ∈ I only (positions in `selected`).
+    Exchanges(Vec<usize>),
+}
+
+impl Search<'_> {
+    fn greedy(&mut self) {
+        let mut basis = OrthonormalBasis::new(self.dims);
+        for (index, element) in self.elements.iter().enumerate() {
+            if self.counts[element.part] < self.quota[element.part] && basis.extend(element.row) {
+                self.selected.push(index);
+                self.counts[element.part] += 1;
+            }
+        }
+    }
+
+    /// Grows I by one along a shortest path, or names the parts that stop it.
+    fn augment(&mut self) -> Result<(), Vec<usize>> {
+        let outside: Vec<usize> = (0..self.elements.len()).filter(|x| !self.selected.contains(x)).collect();
+        let relations = self.relations(&outside);
+        let saturated = |x: usize| self.counts[self.elements[x].part] >= self.quota[self.elements[x].part];
+
+        // Breadth first, backwards from the elements that the partition could still take. A step
+        // from x ∉ I to y ∈ I: exchanging them keeps I independent. From y to x': same part.
+        let mut next_of_outside: Vec<Option<Option<usize>>> = vec![None; outside.len()];
+        let mut next_of_selected: Vec<Option<usize>> = vec![None; self.selected.len()];
+        let mut queue: VecDeque<usize> = VecDeque::new();
+        for (at, &x) in outside.iter().enumerate() {
+            if !saturated(x) {
+                next_of_outside[at] = Some(None);
+                queue.push_back(at);
+            }
+        }
+        while let Some(at) = queue.pop_front() {
+            let Relation::Exchanges(exchanges) = &relations[at] else {
+                self.apply(&outside, at, &next_of_outside, &next_of_selected);
+                return Ok(());
+            };
+            for &y in exchanges {
+                if next_of_selected[y].is_some() {
+                    continue;
+                }
+                next_of_selected[y] = Some(at);
+                let part = self.elements[self.selected[y]].part;
+                for (other, &x) in outside.iter().enumerate() {
+                    if self.elements[x].part == part && next_of_outside[other].is_none() {
+                        next_of_outside[other] = Some(Some(y));
+                        queue.push_back(other);
+                    }
+                }
+            }
+        }
+        let mut stuck: Vec<bool> =
+            self.counts.iter().zip(self.quota).map(|(count, quota)| count < quota).collect();
+        for (at, &x) in outside.iter().enumerate() {
+            stuck[self.elements[x].part] |= next_of_outside[at].is_some();
+        }
+        for (y, &x) in self.selected.iter().enumerate() {
+            stuck[self.elements[x].part] |= next_of_selected[y].is_some();
+        }
+        Err((0..stuck.len()).filter(|&part| stuck[part]).collect())
+    }
+
+    /// Follows the path that starts at outside element `at`, swapping as it goes.
+    fn apply(
+        &mut self,
+        outside: &[usize],
+        mut at: usize,
+        next_of_outside: &[Option<Option<usize>>],
+        next_of_selected: &[Option<usize>],
+    ) {
+        let mut selected = self.selected.clone();
+        // The path runs x₀ → y₁ → x₁ → … : x₀ replaces y₁ in its part, and so on; the last x is new.
+        loop {
+            let x = outside[at];
+            if let Some(Some(y)) = next_of_outside[at] {
+                selected[y] = x;
+                let Some(next) = next_of_selected[y] else { unreachable!("reached elements have a way on") };
+                at = next;
+            } else {
+                selected.push(x);
+                self.counts[self.elements[x].part] += 1;
+                break;
+            }
+        }
+        self.selected = selected;
+    }
+
+    fn relations(&self, outside: &[usize]) -> Vec<Relation> {
+        let rank = self.selected.len();
+        if rank == 0 {
+            return outside.iter().map(|_| Relation::Independent).collect();
+        }
+        let mut basis = OrthonormalBasis::new(self.dims);
+        for &x in &self.selected {
+            basis.extend(self.elements[x].row);
+        }
+        let rows = Mat::from_fn(self.dims, rank, |i, j| self.elements[self.selected[j]].row[i]);
+        let solver = rows.qr();
+        let relation = |&x: &usize| {
+            let row = self.elements[x].row;
+            if basis.clone().extend(row) {
+                return Relation::Independent;
+            }
+            let right = Mat::from_fn(self.dims, 1, |i, _| row[i]);
+            let solved = solver.solve_lstsq(&right);
+            let largest = (0..rank).map(|j| solved[(j, 0)].abs()).fold(0.0, f64::max);
+            let used = |&j: &usize| solved[(j, 0)].abs() > COEFFICIENT_TOLERANCE * largest;
+            Relation::Exchanges((0..rank).filter(used).collect())
+        };
+        outside.iter().map(relation).collect()
+    }
+}

@@ -1,0 +1,159 @@
+//! Which quotas some set of positive determinant meets.
+//!
+//! By Rado's theorem a quota is infeasible exactly when some parts J together span fewer
+//! dimensions than the quota asks of them. Rank does not depend on the scale of rows, so all
+//! decisions are made on unit rows.
+
+mod matroid_intersection;
+
+use crate::{Features, engine::Items, linalg::OrthonormalBasis};
+
+/// Unit rows of one part that span it, at most as many as could ever be needed.
+pub(crate) type PartBasis = Vec<Vec<f64>>;
+
+/// Parts (by position) that span fewer dimensions than their quotas ask.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) parts: Vec<usize>,
+    pub(crate) rank: usize,
+    pub(crate) quota: usize,
+}
+
+/// The first independent rows of a part, `limit` at most.
+///
+/// # Cost
+/// O(n·limit²) for generic rows; O(m_l·n·rank) where the part spans less than `limit`.
+pub(crate) fn part_basis(features: &Features<'_>, items: Items<'_>, limit: usize) -> PartBasis {
+    let mut row = vec![0.0; features.dims()];
+    let mut basis = OrthonormalBasis::new(features.dims());
+    let mut rows = PartBasis::new();
+    for position in 0..items.len() {
+        if rows.len() == limit.min(features.dims()) {
+            break;
+        }
+        features.read_row(items.at(position), 1.0, &mut row);
+        if OrthonormalBasis::normalise(&mut row) && basis.extend(&row) {
+            rows.push(row.clone());
+        }
+    }
+    rows
+}
+
+/// Checks a quota against the parts' bases; names a smallest set of parts that cannot meet it.
+pub(crate) fn check(bases: &[PartBasis], quota: &[usize], dims: usize) -> Result<(), Violation> {
+    let Err(mut parts) = matroid_intersection::common_independent_set(bases, quota, dims) else {
+        return Ok(());
+    };
+    // Drop every part without which the rest still violates.
+    let mut at = 0;
+    while at < parts.len() {
+        let mut without = parts.clone();
+        without.remove(at);
+        if violates(bases, quota, dims, &without) {
+            parts = without;
+        } else {
+            at += 1;
+        }
+    }
+    let (rank, asked) = demand(bases, quota, dims, &parts);
+    Err(Violation { parts, rank, quota: asked })
+}
+
+fn violates(bases: &[PartBasis], quota: &[usize], dims: usize, parts: &[usize]) -> bool {
+    let (rank, asked) = demand(bases, quota, dims, parts);
+    rank < asked
+}
+
+/// Joint rank of some parts, and what the quota asks of them.
+fn demand(bases: &[PartBasis], quota: &[usize], dims: usize, parts: &[usize]) -> (usize, usize) {
+    let mut basis = OrthonormalBasis::new(dims);
+    for &part in parts {
+        for row in &bases[part] {
+            basis.extend(row);
+        }
+    }
+    (basis.len(), parts.iter().map(|&part| quota[part]).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(dims: usize, axis: usize) -> Vec<f64> {
+        (0..dims).map(|j| if j == axis { 1.0 } else { 0.0 }).collect()
+    }
+
+    #[test]
+    fn names_the_smallest_violating_parts() {
+        // Parts 0 and 2 live in the same plane, part 1 elsewhere.
+        let bases =
+            vec![vec![unit(5, 0), unit(5, 1)], vec![unit(5, 2), unit(5, 3)], vec![unit(5, 0), unit(5, 1)]];
+        assert_eq!(check(&bases, &[1, 2, 1], 5), Ok(()));
+        let violation = Violation { parts: vec![0, 2], rank: 2, quota: 3 };
+        assert_eq!(check(&bases, &[2, 1, 1], 5), Err(violation));
+        let violation = Violation { parts: vec![1], rank: 2, quota: 3 };
+        assert_eq!(check(&bases, &[1, 3, 1], 5), Err(violation));
+    }
+
+    #[test]
+    fn augments_where_greedy_is_stuck() {
+        // Greedy takes e0 for part 0, and part 1 has only e0: the exchange must move part 0 to e1.
+        let bases = vec![vec![unit(2, 0), unit(2, 1)], vec![unit(2, 0)]];
+        assert_eq!(check(&bases, &[1, 1], 2), Ok(()));
+        // A chain of exchanges over many parts.
+        let parts = 14;
+        let bases: Vec<PartBasis> =
+            (0..parts)
+                .map(|l| {
+                    if l + 1 < parts {
+                        vec![unit(parts, l), unit(parts, l + 1)]
+                    } else {
+                        vec![unit(parts, 0)]
+                    }
+                })
+                .collect();
+        assert_eq!(check(&bases, &vec![1; parts], parts), Ok(()));
+        // One part more in the same space cannot fit.
+        let mut more = bases;
+        more.push(vec![unit(parts, 3)]);
+        let violation = check(&more, &vec![1; parts + 1], parts).unwrap_err();
+        assert_eq!((violation.rank, violation.quota), (parts, parts + 1));
+    }
+
+    #[test]
+    fn agrees_with_rado_on_random_subspaces() {
+        // Rows are random axes, so ranks are counts of distinct axes and Rado's condition can be
+        // enumerated.
+        let mut state = 12345_u64;
+        let mut next = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let (dims, parts) = (6, 4);
+        let mut infeasible = 0;
+        for _ in 0..500 {
+            let bases: Vec<PartBasis> = (0..parts)
+                .map(|_| {
+                    let mut axes: Vec<usize> = (0..1 + next(3)).map(|_| next(dims)).collect();
+                    axes.sort_unstable();
+                    axes.dedup();
+                    axes.into_iter().map(|axis| unit(dims, axis)).collect()
+                })
+                .collect();
+            let quota: Vec<usize> = (0..parts).map(|_| 1 + next(2)).collect();
+            let feasible = (1_usize..1 << parts).all(|mask| {
+                let parts: Vec<usize> = (0..parts).filter(|l| mask >> l & 1 == 1).collect();
+                !violates(&bases, &quota, dims, &parts)
+            });
+            match check(&bases, &quota, dims) {
+                Ok(()) => assert!(feasible),
+                Err(violation) => {
+                    assert!(!feasible);
+                    assert!(violation.rank < violation.quota);
+                    infeasible += 1;
+                }
+            }
+        }
+        assert!((100..400).contains(&infeasible), "the cases must be mixed: {infeasible}");
+    }
+}

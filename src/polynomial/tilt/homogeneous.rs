@@ -1,0 +1,106 @@
+//! The tilt of the k-DPP, at which the acceptance bound holds.
+
+use faer::Mat;
+
+use super::{
+    Tilt, determinantal::determinantal_tilt, inner_product, line_search, newton_step, weighted_gram,
+};
+use crate::{Result, linalg, polynomial::ConditionalBernoulli};
+
+const TOLERANCE: f64 = 1e-4;
+const MAX_STEPS: usize = 40;
+
+/// Minimises the convex F(t) = ln e_k(spec Σ e^{t_l} G_l) − κ·t, starting from the
+/// determinantal tilt.
+///
+/// The gradient is the k-DPP's expected part counts minus κ, exactly; the Hessian (their
+/// covariance) is approximated by that of the DPP with the same expected size, conditioned on
+/// its size, so steps are quasi-Newton: a handful suffices.
+///
+/// # Source
+/// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
+/// polynomials* (2008): the minimum is the capacity of the wanted coefficient.
+pub(crate) fn homogeneous_tilt(grams: &[Mat<f64>], quota: &[usize]) -> Result<Tilt> {
+    let mut t = determinantal_tilt(grams, quota).log_weights;
+    if grams.len() == 1 {
+        return Ok(Tilt { log_weights: t, imbalance: 0.0 });
+    }
+    let mut state = State::at(grams, quota, &t)?;
+    let mut imbalance = f64::INFINITY;
+    for _ in 0..MAX_STEPS {
+        let gradient: Vec<f64> =
+            state.counts.iter().zip(quota).map(|(count, &wanted)| count - wanted as f64).collect();
+        imbalance = gradient.iter().map(|g| g.abs()).sum();
+        if imbalance <= TOLERANCE {
+            break;
+        }
+        let step = newton_step(&state.hessian, &gradient);
+        let search = line_search(&t, &step, &gradient, state.value, |point| {
+            State::at(grams, quota, point).ok().map(|state| (state.value, state))
+        });
+        let Some((point, next)) = search else { break };
+        (t, state) = (point, next);
+    }
+    Ok(Tilt { log_weights: t, imbalance })
+}
+
+/// F and its derivatives at one point.
+struct State {
+    value: f64,
+    /// E|S∩P_l| under the tilted k-DPP.
+    counts: Vec<f64>,
+    hessian: Mat<f64>,
+}
+
+impl State {
+    fn at(grams: &[Mat<f64>], quota: &[usize], t: &[f64]) -> Result<Self> {
+        let k: usize = quota.iter().sum();
+        let eigen = linalg::eigen(weighted_gram(grams, t).as_ref())?;
+        let floor = eigen.values.len() as f64 * f64::EPSILON * eigen.values[0];
+        let rank =
+            eigen.values.iter().take_while(|&&value| value > floor).count().max(k.min(eigen.values.len()));
+        let values: Vec<f64> = eigen.values[..rank].iter().map(|value| value.max(floor)).collect();
+        let law = ConditionalBernoulli::new(&values, k)?;
+        let linear: f64 = t.iter().zip(quota).map(|(t, &count)| t * count as f64).sum();
+
+        // N_l = Λ^-½ Uᵀ y_l G_l U Λ^-½: how much of each eigenvector is made of part l; Σ N_l = I.
+        let factors: Vec<f64> = values.iter().map(|value| value.sqrt().recip()).collect();
+        let whitener = linalg::scale_columns(eigen.vectors.subcols(0, rank), &factors);
+        let shares: Vec<Mat<f64>> = grams
+            .iter()
+            .zip(t)
+            .map(|(gram, t)| whitener.transpose() * ((gram * &whitener) * faer::Scale(t.exp())))
+            .collect();
+        let inclusion = law.inclusion_probabilities();
+        let counts =
+            shares.iter().map(|share| (0..rank).map(|j| inclusion[j] * share[(j, j)]).sum()).collect();
+        Ok(Self {
+            value: law.log_normalizer() - linear,
+            counts,
+            hessian: conditional_covariance(&shares, &law.odds()),
+        })
+    }
+}
+
+/// Covariance of the part counts of the DPP with eigenvalues b, conditioned on its size to
+/// second order; plus a term along (1, …, 1), the direction that F does not see.
+fn conditional_covariance(shares: &[Mat<f64>], odds: &[f64]) -> Mat<f64> {
+    let parts = shares.len();
+    let roots: Vec<f64> = odds.iter().map(|b| b.sqrt()).collect();
+    let scaled: Vec<Mat<f64>> = shares
+        .iter()
+        .map(|share| Mat::from_fn(share.nrows(), share.ncols(), |i, j| roots[i] * share[(i, j)] * roots[j]))
+        .collect();
+    let mut covariance =
+        Mat::from_fn(parts, parts, |a, b| -inner_product(scaled[a].as_ref(), scaled[b].as_ref()));
+    for a in 0..parts {
+        covariance[(a, a)] += (0..odds.len()).map(|j| scaled[a][(j, j)]).sum::<f64>();
+    }
+    let sums: Vec<f64> = (0..parts).map(|a| (0..parts).map(|b| covariance[(a, b)]).sum()).collect();
+    let total: f64 = sums.iter().sum();
+    let trace: f64 = (0..parts).map(|a| covariance[(a, a)]).sum();
+    let along = if total > 1e-12 * trace { total.recip() } else { 0.0 };
+    Mat::from_fn(parts, parts, |a, b| {
+        covariance[(a, b)] - along * sums[a] * sums[b] + trace / (parts * parts) as f64
+    })
+}

@@ -1,0 +1,87 @@
+//! Part weights y = e^t that put the wanted counts at the centre of the law.
+//!
+//! Multiplying part l by y_l does not change the law given the counts; it changes which counts
+//! are likely. The determinantal tilt makes E|S∩P_l| = κ_l under the DPP; the homogeneous tilt,
+//! at which the acceptance bound holds, does so under the k-DPP.
+
+mod determinantal;
+mod homogeneous;
+
+use faer::{Mat, MatRef, prelude::Solve};
+
+pub(crate) use homogeneous::homogeneous_tilt;
+
+/// Logarithms of the part weights.
+#[derive(Clone, Debug)]
+pub(crate) struct Tilt {
+    /// t_l = ln y_l.
+    pub(crate) log_weights: Vec<f64>,
+    /// Σ_l |E|S∩P_l| − κ_l| left when the iteration stopped.
+    pub(crate) imbalance: f64,
+}
+
+impl Tilt {
+    /// √y_l.
+    pub(crate) fn root_weights(&self) -> Vec<f64> {
+        self.log_weights.iter().map(|t| (0.5 * t).exp()).collect()
+    }
+}
+
+/// C = Σ y_l G_l.
+pub(crate) fn weighted_gram(grams: &[Mat<f64>], log_weights: &[f64]) -> Mat<f64> {
+    let mut sum = Mat::zeros(grams[0].nrows(), grams[0].ncols());
+    for (gram, t) in grams.iter().zip(log_weights) {
+        sum += faer::Scale(t.exp()) * gram;
+    }
+    sum
+}
+
+/// Largest change of a t_l in one step: weights change at most twentyfold.
+const MAX_STEP: f64 = 3.0;
+
+/// Solves (H + ridge) d = −g for a positive semidefinite H, and shortens d to [`MAX_STEP`].
+fn newton_step(hessian: &Mat<f64>, gradient: &[f64]) -> Vec<f64> {
+    let parts = gradient.len();
+    let trace: f64 = (0..parts).map(|l| hessian[(l, l)]).sum();
+    let ridge = 1e-10 * trace + f64::MIN_POSITIVE;
+    let regular = Mat::from_fn(parts, parts, |a, b| hessian[(a, b)] + if a == b { ridge } else { 0.0 });
+    let right = Mat::from_fn(parts, 1, |l, _| -gradient[l]);
+    let step = regular.partial_piv_lu().solve(&right);
+    let longest = (0..parts).map(|l| step[(l, 0)].abs()).fold(0.0, f64::max);
+    if !longest.is_finite() {
+        // A singular system: move every weight against its own imbalance.
+        return gradient.iter().map(|g| -g.signum()).collect();
+    }
+    let shrink = (MAX_STEP / longest).min(1.0);
+    (0..parts).map(|l| step[(l, 0)] * shrink).collect()
+}
+
+/// Halves the step until `objective` decreases enough; returns the point and its state.
+fn line_search<S>(
+    start: &[f64],
+    step: &[f64],
+    gradient: &[f64],
+    value: f64,
+    mut evaluate: impl FnMut(&[f64]) -> Option<(f64, S)>,
+) -> Option<(Vec<f64>, S)> {
+    let slope: f64 = step.iter().zip(gradient).map(|(d, g)| d * g).sum();
+    let mut length = 1.0;
+    for _ in 0..30 {
+        let point: Vec<f64> = start.iter().zip(step).map(|(t, d)| t + length * d).collect();
+        if let Some((found, state)) = evaluate(&point) {
+            // Near the minimum rounding hides the decrease: allow for it.
+            if found <= value + 1e-4 * length * slope + 1e-12 * (1.0 + value.abs()) {
+                return Some((point, state));
+            }
+        }
+        length *= 0.5;
+    }
+    None
+}
+
+/// ⟨X, Y⟩ = Σ x_ij y_ij.
+fn inner_product(x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> f64 {
+    (0..x.ncols())
+        .map(|j| crate::linalg::kernels::dot(crate::linalg::column(x, j), crate::linalg::column(y, j)))
+        .sum()
+}

@@ -1,0 +1,151 @@
+//! Exact samplers: set-up once, then draws that share nothing but read-only tables.
+
+mod dpp;
+mod independent;
+mod k_dpp;
+mod partition;
+mod projection;
+mod samples;
+mod spectrum;
+
+use std::{fmt, ops::Range};
+
+use rand::{Rng, SeedableRng, distr::Distribution};
+use rand_chacha::ChaCha8Rng;
+
+pub use dpp::Dpp;
+pub use independent::IndependentKDpps;
+pub use k_dpp::KDpp;
+pub use partition::{DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, expected_proposals};
+pub use projection::Projection;
+pub use samples::Samples;
+
+use crate::{Subset, engine::EngineInfo, parallel::map_ordered};
+
+/// A sampler of one law, ready to draw: the outcome of the models' `sampler` methods.
+///
+/// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many)
+/// draws on all threads and counts proposals.
+#[derive(Debug)]
+pub struct Sampler<'a> {
+    law: Law<'a>,
+    engine: EngineInfo,
+}
+
+#[derive(Debug)]
+pub(crate) enum Law<'a> {
+    Dpp(dpp::DppLaw<'a>),
+    KDpp(k_dpp::KDppLaw<'a>),
+    Independent(Vec<k_dpp::KDppLaw<'a>>),
+    TiltedRejection(partition::TiltedRejection<'a>),
+}
+
+/// Which algorithm draws the subsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// Eigenvectors by independent coins, then a projection DPP (Hough et al. 2006).
+    Spectral,
+    /// Tilted k-DPP proposals, kept if their part counts are the quota.
+    TiltedRejection,
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::Spectral => "spectral",
+            Algorithm::TiltedRejection => "rejection",
+        })
+    }
+}
+
+impl<'a> Sampler<'a> {
+    pub(crate) fn new(law: Law<'a>, engine: EngineInfo) -> Self {
+        Self { law, engine }
+    }
+
+    /// The engine that did the set-up.
+    #[must_use]
+    pub fn engine(&self) -> &EngineInfo {
+        &self.engine
+    }
+
+    /// The algorithm that draws.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        match self.law {
+            Law::TiltedRejection(_) => Algorithm::TiltedRejection,
+            _ => Algorithm::Spectral,
+        }
+    }
+
+    /// Probability that a proposal is accepted, at least; 1 for the samplers that never reject.
+    #[must_use]
+    pub fn acceptance_bound(&self) -> f64 {
+        match &self.law {
+            Law::TiltedRejection(law) => law.acceptance_bound(),
+            _ => 1.0,
+        }
+    }
+
+    /// The part weights y_l that proposals are drawn with, relative to each other, by part;
+    /// `None` for the samplers that need none. Zero for parts with quota zero.
+    #[must_use]
+    pub fn tilt(&self) -> Option<&[f64]> {
+        match &self.law {
+            Law::TiltedRejection(law) => Some(law.tilt()),
+            _ => None,
+        }
+    }
+
+    /// One draw, and how many proposals it took.
+    pub fn sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> (Subset, u64) {
+        let (items, proposals) = match &self.law {
+            Law::Dpp(law) => (law.sample(rng), 1),
+            Law::KDpp(law) => (law.sample(rng), 1),
+            Law::Independent(laws) => (laws.iter().flat_map(|law| law.sample(rng)).collect(), 1),
+            Law::TiltedRejection(law) => law.sample(rng),
+        };
+        (Subset::from_distinct(items), proposals)
+    }
+
+    /// `count` independent draws, on all threads of the current rayon pool.
+    ///
+    /// Draw number i uses stream i of the ChaCha8 generator seeded with `seed`: the subsets are
+    /// the same for any number of threads, and `sample_many(a, s)` begins `sample_many(b, s)` for
+    /// a ≤ b.
+    #[must_use]
+    pub fn sample_many(&self, count: u64, seed: u64) -> Samples {
+        self.sample_range(0..count, seed)
+    }
+
+    /// The draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments.
+    #[must_use]
+    pub fn sample_range(&self, draws: Range<u64>, seed: u64) -> Samples {
+        const TASK: u64 = 16;
+        let count = draws.end.saturating_sub(draws.start);
+        let tasks = usize::try_from(count.div_ceil(TASK)).unwrap_or(usize::MAX);
+        let chunks = map_ordered(tasks, |task| {
+            let start = draws.start + task as u64 * TASK;
+            (start..draws.end.min(start + TASK))
+                .map(|draw| self.sample_counted(&mut stream(seed, draw)))
+                .collect::<Vec<_>>()
+        });
+        let mut samples = Samples::new(self.acceptance_bound());
+        chunks.into_iter().flatten().for_each(|(subset, proposals)| samples.push(subset, proposals));
+        samples
+    }
+}
+
+impl Distribution<Subset> for Sampler<'_> {
+    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Subset {
+        self.sample_counted(rng).0
+    }
+}
+
+/// The generator of draw number `draw`.
+fn stream(seed: u64, draw: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(draw);
+    rng
+}

@@ -1,0 +1,103 @@
+//! The second phase of every spectral sampler: a draw of the projection DPP on chosen
+//! eigenvectors.
+
+mod elementary;
+mod leverage;
+
+use faer::MatRef;
+use rand::Rng;
+
+use super::spectrum::Spectrum;
+use crate::{
+    Result,
+    engine::{Engine, RowMap, Rows},
+};
+
+/// How items are picked once the eigenvectors are chosen. Both ways draw from the same law.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Projection {
+    /// Whichever costs less.
+    #[default]
+    Cheaper,
+    /// Trials drawn by leverage score: O(n·r) per pick, whatever the number of items.
+    /// Barthelmé, Tremblay and Amblard, *A faster sampler for discrete DPPs* (2022).
+    Leverage,
+    /// A scan of all items per pick: O(m·k) per pick, 8·m·r bytes.
+    /// Hough et al. (2006); Kulesza and Taskar (2012), algorithm 1.
+    Elementary,
+}
+
+/// Memory that the tables of [`Projection::Elementary`] may take when it is not asked for, bytes.
+const ELEMENTARY_BYTES: usize = 64 << 20;
+/// What one leverage trial costs beyond its arithmetic, in floating-point operations.
+const TRIAL_OVERHEAD: f64 = 150.0;
+
+#[derive(Debug)]
+pub(crate) enum ProjectionDpp<'a> {
+    Leverage(leverage::LeverageTrials<'a>),
+    Elementary(elementary::ElementaryScan),
+}
+
+/// Buffers of one draw, reused over its proposals.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(super) chosen: Vec<usize>,
+    picks: Vec<u32>,
+    leverage: leverage::LeverageScratch,
+    elementary: elementary::ElementaryScratch,
+}
+
+impl<'a> ProjectionDpp<'a> {
+    /// Set-up for the eigenvectors of a spectrum; `size` is the number of picks to expect.
+    pub(super) fn new(
+        engine: &dyn Engine,
+        rows: &Rows<'a>,
+        weights: &[f64],
+        spectrum: &Spectrum,
+        size: f64,
+        way: Projection,
+    ) -> Result<Self> {
+        let whitener = spectrum.whitener();
+        let cheaper = || {
+            let (items, dims) = (rows.features().items(), rows.features().dims());
+            cheaper(items as f64, dims as f64, spectrum.values.len() as f64, size)
+        };
+        let way = if way == Projection::Cheaper { cheaper() } else { way };
+        if way == Projection::Elementary {
+            let map = RowMap { weights, factor: whitener.as_ref() };
+            let whitened = engine.whiten_rows(rows, &map)?;
+            return Ok(Self::Elementary(elementary::ElementaryScan::new(whitened, whitener.ncols())));
+        }
+        let factors: Vec<_> = weights.iter().map(|&weight| &whitener * faer::Scale(weight)).collect();
+        let factors: Vec<MatRef<'_, f64>> = factors.iter().map(|factor| factor.as_ref()).collect();
+        let leverages = engine.row_forms(rows, &factors)?;
+        Ok(Self::Leverage(leverage::LeverageTrials::new(rows, weights, whitener, leverages)))
+    }
+
+    /// Draws items for the eigenvectors in `scratch.chosen`; stops and returns `None` as soon as
+    /// `keep` refuses a pick.
+    pub(super) fn draw<'s, R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        scratch: &'s mut Scratch,
+        keep: impl FnMut(u32) -> bool,
+    ) -> Option<&'s [u32]> {
+        let Scratch { chosen, picks, leverage, elementary } = scratch;
+        picks.clear();
+        let complete = match self {
+            Self::Leverage(trials) => trials.draw(chosen, rng, leverage, picks, keep),
+            Self::Elementary(scan) => scan.draw(chosen, rng, elementary, picks, keep),
+        };
+        complete.then_some(&**picks)
+    }
+}
+
+/// Floating-point operations per draw decide, within a memory limit.
+fn cheaper(items: f64, dims: f64, rank: f64, size: f64) -> Projection {
+    let trials = rank * (1.0 + (1.0 + size).ln());
+    let leverage = 2.0 * dims * rank * size + 2.0 * dims * size * size + TRIAL_OVERHEAD * trials;
+    let elementary = items * size * (2.0 * size + 6.0);
+    let fits = 8.0 * items * rank <= ELEMENTARY_BYTES as f64;
+    if elementary < leverage && fits { Projection::Elementary } else { Projection::Leverage }
+}

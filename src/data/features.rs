@@ -141,13 +141,21 @@ impl<'a> Features<'a> {
         })
     }
 
-    /// Reads one value per cache line of a row, so that many rows' misses overlap; the sum
-    /// only keeps the reads alive.
-    pub(crate) fn touch_row(&self, item: usize) -> f64 {
+    /// Reads one value of every cache line of some rows, in short independent loads, so that
+    /// their misses overlap; the sum only keeps the reads alive.
+    pub(crate) fn touch_rows(&self, items: &[u32]) -> f64 {
         with_slice!(&self.values, slice => {
             let line = 64 / size_of_val(&slice[0]);
-            let row = &slice[item * self.dims..(item + 1) * self.dims];
-            row.iter().step_by(line).map(|&value| f64::from(value)).sum()
+            let mut sums = [slice[0] * 0.0; 4];
+            // Rows need not begin at a line: their last value may lie on one more.
+            for offset in (0..self.dims).step_by(line).chain([self.dims - 1]) {
+                for items in items.chunks(4) {
+                    for (sum, &item) in sums.iter_mut().zip(items) {
+                        *sum += slice[item as usize * self.dims + offset];
+                    }
+                }
+            }
+            sums.iter().map(|&sum| f64::from(sum)).sum()
         })
     }
 }

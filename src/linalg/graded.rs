@@ -80,15 +80,14 @@ mod tests {
 
     #[test]
     fn relative_accuracy_over_forty_decades() {
-        // D B D with B = I + 0.3·(ones off the diagonal's neighbours), D = 10^0 … 10^-20: the
-        // determinant is known, and every eigenvalue must be positive.
+        // D B D with B tridiagonal and D = 10^0 … 10^-20 in no order: the determinant is known.
         let size = 11;
         let b = Mat::from_fn(size, size, |i, j| match i.abs_diff(j) {
             0 => 1.0,
             1 => 0.3,
             _ => 0.0,
         });
-        let d = |i: usize| 10.0_f64.powi(-2 * i32::try_from(i).unwrap());
+        let d = |i: usize| 10.0_f64.powi(-2 * i32::try_from(i * 7 % size).unwrap());
         let h = Mat::from_fn(size, size, |i, j| d(i) * b[(i, j)] * d(j));
         let eigen = graded_eigen(h.as_ref());
         let log_det: f64 = eigen.values.iter().map(|value| value.ln()).sum();

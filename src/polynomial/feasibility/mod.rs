@@ -113,11 +113,11 @@ mod tests {
                 })
                 .collect();
         assert_eq!(check(&bases, &vec![1; parts], parts), Ok(()));
-        // One part more in the same space cannot fit.
+        // One part more on axis 3: parts 13, 0, 1, 2 and the new one share four axes.
         let mut more = bases;
         more.push(vec![unit(parts, 3)]);
         let violation = check(&more, &vec![1; parts + 1], parts).unwrap_err();
-        assert_eq!((violation.rank, violation.quota), (parts, parts + 1));
+        assert_eq!(violation, Violation { parts: vec![0, 1, 2, 13, 14], rank: 4, quota: 5 });
     }
 
     #[test]
@@ -129,12 +129,12 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % bound
         };
-        let (dims, parts) = (6, 4);
+        let (dims, parts) = (8, 4);
         let mut infeasible = 0;
         for _ in 0..500 {
             let bases: Vec<PartBasis> = (0..parts)
                 .map(|_| {
-                    let mut axes: Vec<usize> = (0..1 + next(3)).map(|_| next(dims)).collect();
+                    let mut axes: Vec<usize> = (0..1 + next(4)).map(|_| next(dims)).collect();
                     axes.sort_unstable();
                     axes.dedup();
                     axes.into_iter().map(|axis| unit(dims, axis)).collect()

@@ -1,9 +1,9 @@
 //! Picks by leverage-score rejection: the cost of a pick does not depend on m.
 
 use faer::Mat;
-use rand::{Rng, RngExt, distr::Distribution};
-use rand_distr::weighted::WeightedAliasIndex;
+use rand::{Rng, RngExt};
 
+use super::alias::AliasTable;
 use crate::{
     Features,
     engine::Rows,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Trials are drawn and their rows gathered this many at a time, so that cache misses overlap.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 /// Relative room above computed leverages, for the rounding of the accept test.
 const HEADROOM: f64 = 1e-9;
 
@@ -25,7 +25,7 @@ const HEADROOM: f64 = 1e-9;
 #[derive(Debug)]
 pub(crate) struct LeverageTrials<'a> {
     features: &'a Features<'a>,
-    alias: WeightedAliasIndex<f64>,
+    alias: AliasTable,
     items: Vec<ItemTable>,
     /// w_l s_l by group.
     row_weights: Vec<f64>,
@@ -54,6 +54,8 @@ pub(crate) struct LeverageScratch {
 /// of acceptance.
 #[derive(Debug, Default)]
 struct Batch {
+    words: Vec<u64>,
+    weights: Vec<f64>,
     items: Vec<u32>,
     rows: Vec<f64>,
     next: usize,
@@ -61,22 +63,16 @@ struct Batch {
 }
 
 impl<'a> LeverageTrials<'a> {
-    pub(super) fn new(rows: &Rows<'a>, weights: &[f64], whitener: Mat<f64>, mut leverages: Vec<f64>) -> Self {
-        let mut items = vec![ItemTable::default(); leverages.len()];
+    pub(super) fn new(rows: &Rows<'a>, weights: &[f64], whitener: Mat<f64>, leverages: Vec<f64>) -> Self {
+        let bounds: Vec<f32> = leverages.into_iter().map(round_up).collect();
+        let alias = AliasTable::new(&bounds);
+        let mut items = vec![ItemTable::default(); bounds.len()];
         for (group, members) in (0_u32..).zip(rows.groups()) {
             for position in 0..members.items.len() {
                 let item = members.items.at(position);
-                let leverage = round_up(leverages[item]);
-                items[item] = ItemTable { leverage, group };
+                items[item] = ItemTable { leverage: bounds[item], group };
             }
         }
-        for (weight, item) in leverages.iter_mut().zip(&items) {
-            *weight = f64::from(item.leverage);
-        }
-        let alias = match WeightedAliasIndex::new(leverages) {
-            Ok(alias) => alias,
-            Err(problem) => unreachable!("leverages are finite and sum to the rank: {problem}"),
-        };
         let row_weights =
             rows.groups().iter().zip(weights).map(|(group, weight)| group.scale * weight).collect();
         Self { features: rows.features(), alias, items, row_weights, whitener }
@@ -139,14 +135,20 @@ impl<'a> LeverageTrials<'a> {
     /// Trials do not depend on B, so they are drawn ahead; unused ones serve the next proposal.
     fn refill<R: Rng + ?Sized>(&self, batch: &mut Batch, rng: &mut R) {
         let dims = self.features.dims();
-        batch.items.clear();
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        batch.items.extend((0..BATCH).map(|_| self.alias.sample(rng) as u32));
+        batch.words.clear();
+        batch.words.extend((0..BATCH).map(|_| rng.next_u64()));
+        self.alias.look_up(&batch.words, &mut batch.items);
         batch.rows.resize(BATCH * dims, 0.0);
-        batch.touched = batch.items.iter().map(|&item| self.features.touch_row(item as usize)).sum();
-        for (&item, row) in batch.items.iter().zip(batch.rows.chunks_exact_mut(dims)) {
+        // Short independent loads first, so that many misses are in flight; then the copies hit.
+        batch.weights.clear();
+        batch.weights.extend(batch.items.iter().map(|&item| {
             let ItemTable { leverage, group } = self.items[item as usize];
-            let weight = self.row_weights[group as usize] / f64::from(leverage).sqrt();
+            self.row_weights[group as usize] / f64::from(leverage).sqrt()
+        }));
+        batch.touched = self.features.touch_rows(&batch.items);
+        for ((&item, &weight), row) in
+            batch.items.iter().zip(&batch.weights).zip(batch.rows.chunks_exact_mut(dims))
+        {
             self.features.read_row(item as usize, weight, row);
         }
         batch.next = 0;

@@ -16,7 +16,7 @@ pub enum Fault {
 
 /// k-DPP of weighted rows, rejected until the counts fit.
 pub struct Naive {
-    /// Left singular vectors, one row of length r per item.
+    /// Left singular vectors, each with one entry per item.
     vectors: Vec<Vec<f64>>,
     /// e[j][c]: elementary symmetric polynomial of degree c of the first j eigenvalues.
     elementary: Vec<Vec<f64>>,
@@ -52,7 +52,7 @@ impl Naive {
             }
         }
         Self {
-            vectors: (0..items).map(|i| alive.iter().map(|&j| u[(i, j)]).collect()).collect(),
+            vectors: alive.iter().map(|&j| (0..items).map(|i| u[(i, j)]).collect()).collect(),
             elementary,
             values,
             weights: weights.to_vec(),
@@ -93,44 +93,53 @@ impl Naive {
         chosen
     }
 
+    /// Pick after pick in proportion to what rows have left; `None` if a part overflows.
     fn project(&self, chosen: &[usize], rng: &mut StdRng) -> Option<Vec<usize>> {
-        let k = chosen.len();
-        let mut rows: Vec<f64> = self.vectors.iter().flat_map(|row| chosen.iter().map(|&j| row[j])).collect();
-        let mut norms: Vec<f64> = rows.chunks_exact(k).map(|row| row.iter().map(|x| x * x).sum()).collect();
-        if self.fault == Fault::UntiltedAcceptance {
-            norms.iter_mut().zip(&self.labels).for_each(|(norm, &l)| *norm /= self.weights[l]);
-        }
+        let columns: Vec<&[f64]> = chosen.iter().map(|&j| &self.vectors[j][..]).collect();
+        let mut norms = vec![0.0; self.labels.len()];
+        columns.iter().for_each(|column| subtract_squares(&mut norms, column, -1.0));
         let (mut set, mut left) = (Vec::new(), self.quota.clone());
-        for pick in 0..k {
-            let mut at = rng.random::<f64>() * norms.iter().sum::<f64>();
-            let item = norms.iter().position(|norm| {
-                at -= norm;
-                at < 0.0
-            })?;
+        let mut directions: Vec<Vec<f64>> = Vec::new();
+        let mut along = vec![0.0; norms.len()];
+        for pick in 0..columns.len() {
+            let item = self.pick(&norms, rng)?;
             left[self.labels[item]] = left[self.labels[item]].checked_sub(1)?;
             set.push(item);
             if self.fault == Fault::NoHouseholder {
-                for (row, norm) in rows.chunks_exact_mut(k).zip(&mut norms) {
-                    row[pick] = 0.0;
-                    *norm = row.iter().map(|x| x * x).sum();
+                subtract_squares(&mut norms, columns[pick], 1.0);
+            } else {
+                let mut q: Vec<f64> = columns.iter().map(|column| column[item]).collect();
+                for direction in directions.iter().chain(&directions) {
+                    let along: f64 = q.iter().zip(direction).map(|(x, d)| x * d).sum();
+                    q.iter_mut().zip(direction).for_each(|(x, d)| *x -= along * d);
                 }
-                norms[item] = 0.0;
-                continue;
-            }
-            // Project the picked row out of all rows.
-            let mut q = rows[item * k..(item + 1) * k].to_vec();
-            let norm = q.iter().map(|x| x * x).sum::<f64>().sqrt();
-            q.iter_mut().for_each(|x| *x /= norm);
-            for (i, (row, norm)) in rows.chunks_exact_mut(k).zip(&mut norms).enumerate() {
-                let along: f64 = row.iter().zip(&q).map(|(x, q)| x * q).sum();
-                row.iter_mut().zip(&q).for_each(|(x, q)| *x -= along * q);
-                *norm = row.iter().map(|x| x * x).sum();
-                if self.fault == Fault::UntiltedAcceptance {
-                    *norm /= self.weights[self.labels[i]];
+                let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+                q.iter_mut().for_each(|x| *x /= length);
+                along.fill(0.0);
+                for (column, q) in columns.iter().zip(&q) {
+                    along.iter_mut().zip(*column).for_each(|(a, x)| *a += q * x);
                 }
+                subtract_squares(&mut norms, &along, 1.0);
+                directions.push(q);
             }
             norms[item] = 0.0;
         }
         Some(set)
     }
+
+    fn pick(&self, norms: &[f64], rng: &mut StdRng) -> Option<usize> {
+        let weight = |item: usize| match self.fault {
+            Fault::UntiltedAcceptance => norms[item] / self.weights[self.labels[item]],
+            _ => norms[item],
+        };
+        let mut at = rng.random::<f64>() * (0..norms.len()).map(weight).sum::<f64>();
+        (0..norms.len()).find(|&item| {
+            at -= weight(item);
+            at < 0.0
+        })
+    }
+}
+
+fn subtract_squares(norms: &mut [f64], column: &[f64], factor: f64) {
+    norms.iter_mut().zip(column).for_each(|(norm, x)| *norm = (*norm - factor * x * x).max(0.0));
 }

@@ -13,14 +13,23 @@ pub fn normals(count: usize, seed: u64) -> Vec<f64> {
         .collect()
 }
 
-/// Rows in clusters, one part per cluster: each part lives mostly in its own block of dimensions.
-pub fn clustered(items: usize, dims: usize, parts: usize, spread: f64, seed: u64) -> (Vec<f64>, Vec<usize>) {
+/// Rows in clusters, one part per cluster: each part lives mostly in its own block of dimensions,
+/// of which `strong` matter most.
+pub fn clustered(
+    items: usize,
+    dims: usize,
+    parts: usize,
+    strong: usize,
+    weak: f64,
+    seed: u64,
+) -> (Vec<f64>, Vec<usize>) {
     let labels: Vec<usize> = (0..items).map(|i| i % parts).collect();
     let mut values = normals(items * dims, seed);
+    let block = dims / parts;
     for (i, row) in values.chunks_exact_mut(dims).enumerate() {
         for (j, x) in row.iter_mut().enumerate() {
-            if j * parts / dims != labels[i] {
-                *x *= spread;
+            if j / block != labels[i] || j % block >= strong {
+                *x *= weak;
             }
         }
     }

@@ -1,0 +1,93 @@
+//! Items in the plane, the chosen ones marked.
+
+use std::ops::Range;
+
+use plotters::{
+    chart::ChartBuilder,
+    prelude::{Circle, DrawingBackend, Rectangle, TRANSPARENT, Text, WHITE},
+    style::Color,
+};
+
+use super::{
+    figure::{Area, Dot, Drawing, Figure, text, width_of},
+    label,
+    palette::{FRAME, INK, colour},
+};
+
+/// Above this many chosen items their indices would hide the picture.
+const MOST_LABELS: usize = 80;
+/// Above this many items the dots shrink.
+const MANY_DOTS: usize = 4000;
+const MARKER: i32 = 13;
+const LABEL_SIZE: i32 = 24;
+
+/// Draws axes, items and chosen items.
+pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, figure: &Figure<'_>) -> Drawing<B> {
+    let dots = || figure.background.iter().chain(&figure.chosen).map(|dot| dot.at);
+    let mut chart = ChartBuilder::on(area)
+        .margin(20)
+        .margin_right(10)
+        .x_label_area_size(90)
+        .y_label_area_size(130)
+        .build_cartesian_2d(padded(dots().map(|at| at.0)), padded(dots().map(|at| at.1)))?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(FRAME.mix(0.5))
+        .axis_style(FRAME)
+        .x_labels(7)
+        .y_labels(7)
+        .x_desc(figure.axis_titles[0].as_str())
+        .y_desc(figure.axis_titles[1].as_str())
+        .label_style(text(22))
+        .axis_desc_style(text(26))
+        .draw()?;
+    let (radius, opacity) = if figure.background.len() > MANY_DOTS { (3, 0.25) } else { (5, 0.35) };
+    let faint = |dot: &Dot| Circle::new(dot.at, radius, colour(dot.part.unwrap_or(0)).mix(opacity).filled());
+    chart.draw_series(figure.background.iter().map(faint))?;
+    for (size, fill) in [(MARKER, None), (MARKER - 3, Some(WHITE)), (MARKER - 5, None)] {
+        let marker = |dot: &Dot| {
+            let own = if size == MARKER { INK } else { marker_colour(dot) };
+            Circle::new(dot.at, size, fill.unwrap_or(own).filled())
+        };
+        chart.draw_series(figure.chosen.iter().map(marker))?;
+    }
+    if figure.chosen.len() <= MOST_LABELS {
+        let places: Vec<(i32, i32)> = figure.chosen.iter().map(|dot| chart.backend_coord(&dot.at)).collect();
+        let inside = chart.plotting_area().get_pixel_range();
+        draw_labels(area, figure, &places, &inside)?;
+    }
+    Ok(())
+}
+
+/// Without parts the chosen items take a colour that the others do not have.
+fn marker_colour(dot: &Dot) -> plotters::style::RGBColor {
+    colour(dot.part.unwrap_or(2))
+}
+
+fn draw_labels<B: DrawingBackend>(
+    area: &Area<B>,
+    figure: &Figure<'_>,
+    markers: &[(i32, i32)],
+    inside: &(Range<i32>, Range<i32>),
+) -> Drawing<B> {
+    let style = text(LABEL_SIZE);
+    let names: Vec<String> = figure.chosen.iter().map(|dot| dot.item.to_string()).collect();
+    let sizes: Vec<_> = names.iter().map(|name| (width_of(area, name, &style), LABEL_SIZE)).collect();
+    let corner = area.get_pixel_range();
+    for (name, place) in names.iter().zip(label::place(markers, MARKER, &sizes, inside)) {
+        let at = (place.left - corner.0.start, place.top - corner.1.start);
+        let end = (at.0 + place.width, at.1 + place.height);
+        area.draw(&Rectangle::new([(at.0 - 2, at.1), (end.0 + 2, end.1)], WHITE.mix(0.75).filled()))?;
+        area.draw(&Text::new(name.as_str(), at, style.clone()))?;
+    }
+    Ok(())
+}
+
+/// The range of some values, with room around it.
+fn padded(values: impl Iterator<Item = f64>) -> Range<f64> {
+    let start = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) = values.fold(start, |(low, high), value| (low.min(value), high.max(value)));
+    let room = if high > low { 0.06 * (high - low) } else { 1.0 };
+    low - room..high + room
+}

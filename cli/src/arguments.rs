@@ -9,7 +9,7 @@ use crate::{plot::PlotFile, quota::QuotaRequest};
 
 /// Small, diverse, representative subsets under quotas.
 #[derive(Debug, Parser)]
-#[command(name = "pdpp", version, about, disable_help_subcommand = true)]
+#[command(name = "pdpp", version, about, disable_help_subcommand = true, arg_required_else_help = false)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]

@@ -1,6 +1,6 @@
 //! The answer for people: a table of subsets, and a few lines on how they came about.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, presets};
 use console::Term;
 use partition_dpp::{Partition, Subset};
 
@@ -17,7 +17,9 @@ pub(super) fn render(summary: &Summary<'_>) -> String {
     let subsets = summary.drawn.samples.subsets();
     let columns = part_columns(summary);
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header(summary, columns.as_deref()));
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()))
+        .set_header(header(summary, columns.as_deref()));
     if let Some((_, width)) = Term::stdout().size_checked() {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     }

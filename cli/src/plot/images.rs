@@ -14,7 +14,7 @@ use crate::input::ImageShape;
 /// Images shown: more would be too small to see.
 const MOST_IMAGES: usize = 42;
 const MARGIN: i32 = 30;
-const CAPTION: i32 = 34;
+const CAPTION: i32 = 42;
 const FRAME: i32 = 5;
 
 /// How the images share the area.
@@ -39,7 +39,7 @@ pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, figure: &Figure<'_>, shape
         let corner = grid.corner(at);
         draw_image(area, figure, dot, shape, corner, grid.side)?;
         let left = corner.0 + (grid.side - width_of(area, caption, &style)) / 2;
-        area.draw(&Text::new(caption.as_str(), (left, corner.1 + grid.side + FRAME + 4), style.clone()))?;
+        area.draw(&Text::new(caption.as_str(), (left, corner.1 + grid.side + FRAME + 10), style.clone()))?;
     }
     if shown.len() < figure.chosen.len() {
         let rest = format!("… and {} more", figure.chosen.len() - shown.len());

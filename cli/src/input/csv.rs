@@ -135,8 +135,7 @@ pub(super) fn read_matrix(path: &Path, first_row: FirstRow) -> Result<Matrix, Fa
     let mut records = Records::open(path)?;
     let mut matrix = Matrix { rows: 0, columns: 0, values: Vec::new() };
     let mut at_start = true;
-    loop {
-        let Some(row) = records.next()? else { break };
+    while let Some(row) = records.next()? {
         let header = at_start && first_row == FirstRow::MayBeHeader && !row.is_numeric();
         if !header {
             for column in 0..row.len() {

@@ -5,7 +5,10 @@ mod digits;
 mod labels;
 mod npy;
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use partition_dpp::{Features, Kernel, Partition};
 
@@ -93,7 +96,7 @@ fn read_kernel(path: &PathBuf) -> Result<Features<'static>, Failure> {
 }
 
 fn format(path: &Path) -> Result<Format, Failure> {
-    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    let extension = path.extension().map(OsStr::to_ascii_lowercase);
     match extension.as_ref().and_then(|extension| extension.to_str()) {
         Some("npy") => Ok(Format::Npy),
         Some("csv") => Ok(Format::Csv),

@@ -34,7 +34,7 @@ pub(crate) fn write(summary: &Summary<'_>, arguments: &OutputArguments) -> Resul
     if !arguments.quiet {
         text.push_str(&table::describe(summary));
         if let Some(file) = &arguments.plot {
-            text.push_str(&format!("plot      {}\n", file.path().display()));
+            text.extend(["plot      ", &file.path().display().to_string(), "\n"]);
         }
     }
     print(&text)

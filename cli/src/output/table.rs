@@ -33,11 +33,11 @@ pub(super) fn render(summary: &Summary<'_>) -> String {
         }
         table.add_row(row);
     }
-    let mut text = format!("{}\n", table.trim_fmt());
-    if subsets.len() > MOST_ROWS {
-        text.push_str(&format!("… and {} more; --json prints all\n", subsets.len() - MOST_ROWS));
-    }
-    text
+    let more = match subsets.len() {
+        all if all > MOST_ROWS => format!("… and {} more; --json prints all\n", all - MOST_ROWS),
+        _ => String::new(),
+    };
+    format!("{}\n{more}", table.trim_fmt())
 }
 
 /// The parts that items may come from, unless they are too many for columns.

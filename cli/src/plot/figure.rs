@@ -3,15 +3,16 @@
 use partition_dpp::{Features, Subset};
 use plotters::{
     coord::Shift,
-    prelude::{Circle, DrawingArea, DrawingAreaErrorKind, DrawingBackend, Text, WHITE},
-    style::{Color, IntoFont, TextStyle},
+    prelude::{Circle, DrawingArea, DrawingAreaErrorKind, DrawingBackend, WHITE},
+    style::Color,
 };
 
 use super::{
-    images,
-    palette::{INK, colour},
+    PlotFormat, images,
+    palette::colour,
+    pen::{Pen, width_of},
     projection::Projection,
-    scatter,
+    scatter::{self, MOST_LABELS},
 };
 use crate::{input::Input, sample::Law};
 
@@ -26,6 +27,7 @@ const WIDTH: u32 = 1600;
 const IMAGES_WIDTH: u32 = 1100;
 const TITLE_HEIGHT: i32 = 110;
 const MARGIN: i32 = 40;
+const NAME_SIZE: i32 = 26;
 /// Parts named in the legend.
 const MOST_NAMED: usize = 12;
 /// Items drawn in the background: more would be a blot, and a huge file.
@@ -45,6 +47,7 @@ pub(super) struct Dot {
 #[derive(Debug)]
 pub(super) struct Figure<'a> {
     pub(super) input: &'a Input,
+    pub(super) pen: Pen,
     title: String,
     subtitle: String,
     pub(super) background: Vec<Dot>,
@@ -55,7 +58,7 @@ pub(super) struct Figure<'a> {
 
 impl<'a> Figure<'a> {
     /// Projects the items and words the titles.
-    pub(super) fn new(input: &'a Input, law: &Law<'_>, subset: &Subset) -> Self {
+    pub(super) fn new(input: &'a Input, law: &Law<'_>, subset: &Subset, format: PlotFormat) -> Self {
         let features = &input.features;
         let shown = background_items(features);
         let projection = Projection::fit(features, &shown);
@@ -71,6 +74,7 @@ impl<'a> Figure<'a> {
         let background: Vec<Dot> = shown.iter().copied().map(dot).collect();
         Self {
             input,
+            pen: Pen::of(format),
             title: title(law, features.items()),
             subtitle: subtitle(subset.len(), background.len(), features.items()),
             background,
@@ -88,8 +92,8 @@ impl<'a> Figure<'a> {
     pub(super) fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Drawing<B> {
         area.fill(&WHITE)?;
         let (head, body) = area.split_vertically(TITLE_HEIGHT);
-        head.draw(&Text::new(self.title.as_str(), (MARGIN, 22), text(38)))?;
-        head.draw(&Text::new(self.subtitle.as_str(), (MARGIN, 72), text(26)))?;
+        self.pen.write(&head, &self.title, (MARGIN, 16), 38)?;
+        self.pen.write(&head, &self.subtitle, (MARGIN, 68), 26)?;
         let main = match self.input.images {
             None => body,
             Some(shape) => {
@@ -100,10 +104,10 @@ impl<'a> Figure<'a> {
         };
         let names = self.legend();
         let width =
-            names.iter().map(|name| width_of(&main, name, &text(26))).max().map_or(0, |width| width + 90);
+            names.iter().map(|name| width_of(&main, name, NAME_SIZE)).max().map_or(0, |width| width + 90);
         let (items, legend) = main.split_horizontally(WIDTH.cast_signed() - width.max(MARGIN));
         scatter::draw(&items, self)?;
-        draw_legend(&legend, &names)?;
+        self.draw_legend(&legend, &names)?;
         area.present()
     }
 
@@ -111,27 +115,16 @@ impl<'a> Figure<'a> {
         let names = self.input.partition.as_ref().map_or(&[][..], |partition| partition.names());
         if names.len() > MOST_NAMED { Vec::new() } else { names.iter().map(|name| shorten(name)).collect() }
     }
-}
 
-fn draw_legend<B: DrawingBackend>(area: &Area<B>, names: &[String]) -> Drawing<B> {
-    const STEP: i32 = 44;
-    for (part, name) in names.iter().enumerate() {
-        let y = 40 + STEP * i32::try_from(part).unwrap_or(i32::MAX / STEP);
-        area.draw(&Circle::new((24, y), 11, colour(part).filled()))?;
-        area.draw(&Text::new(name.as_str(), (48, y - 12), text(26)))?;
+    fn draw_legend<B: DrawingBackend>(&self, area: &Area<B>, names: &[String]) -> Drawing<B> {
+        const STEP: i32 = 44;
+        for (part, name) in names.iter().enumerate() {
+            let y = 40 + STEP * i32::try_from(part).unwrap_or(i32::MAX / STEP);
+            area.draw(&Circle::new((24, y), 11, colour(part).filled()))?;
+            self.pen.write(area, name, (48, y - NAME_SIZE / 2), NAME_SIZE)?;
+        }
+        Ok(())
     }
-    Ok(())
-}
-
-/// Text of a size, in ink.
-pub(super) fn text(size: i32) -> TextStyle<'static> {
-    ("sans-serif", size).into_font().color(&INK)
-}
-
-/// Pixels across; a guess if the font cannot tell.
-pub(super) fn width_of<B: DrawingBackend>(area: &Area<B>, line: &str, style: &TextStyle<'_>) -> i32 {
-    let guess = || u32::try_from(line.chars().count()).unwrap_or(0) * 16;
-    area.estimate_text_size(line, style).map_or_else(|_| guess(), |(width, _)| width).cast_signed()
 }
 
 /// All items, or a fair choice of them. A stride would fall in step with labels that alternate.
@@ -170,8 +163,9 @@ fn list(counts: &[usize]) -> String {
 }
 
 fn subtitle(chosen: usize, shown: usize, items: usize) -> String {
-    let sample = format!("the first sample: {chosen} chosen items, outlined and named by index");
-    if shown < items { format!("{sample}, among {shown} of the others") } else { sample }
+    let named = if chosen <= MOST_LABELS { " and named by index" } else { "" };
+    let some = if shown < items { format!("; {shown} of all items are shown") } else { String::new() };
+    format!("the first sample: {chosen} chosen items, outlined{named}{some}")
 }
 
 fn shorten(name: &str) -> String {

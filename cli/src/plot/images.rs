@@ -1,13 +1,14 @@
 //! The chosen items as the images they are.
 
 use plotters::{
-    prelude::{DrawingBackend, Rectangle, Text},
+    prelude::{DrawingBackend, Rectangle},
     style::{Color, RGBColor},
 };
 
 use super::{
-    figure::{Area, Dot, Drawing, Figure, text, width_of},
+    figure::{Area, Dot, Drawing, Figure},
     palette::colour,
+    pen::width_of,
 };
 use crate::input::ImageShape;
 
@@ -31,20 +32,20 @@ pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, figure: &Figure<'_>, shape
     let shown = &figure.chosen[..figure.chosen.len().min(MOST_IMAGES)];
     let grid = Grid::new(shown.len(), area.dim_in_pixel());
     let captions: Vec<String> = shown.iter().map(|dot| caption(figure, dot)).collect();
-    let size = (14..=26).rev().find(|&size| {
-        captions.iter().all(|caption| width_of(area, caption, &text(size)) <= grid.step.0 - 12)
-    });
-    let style = text(size.unwrap_or(14));
+    let size = (14..=26)
+        .rev()
+        .find(|&size| captions.iter().all(|caption| width_of(area, caption, size) <= grid.step.0 - 12));
+    let size = size.unwrap_or(14);
     for (at, (dot, caption)) in shown.iter().zip(&captions).enumerate() {
         let corner = grid.corner(at);
         draw_image(area, figure, dot, shape, corner, grid.side)?;
-        let left = corner.0 + (grid.side - width_of(area, caption, &style)) / 2;
-        area.draw(&Text::new(caption.as_str(), (left, corner.1 + grid.side + FRAME + 10), style.clone()))?;
+        let left = corner.0 + (grid.side - width_of(area, caption, size)) / 2;
+        figure.pen.write(area, caption, (left, corner.1 + grid.side + FRAME + 4), size)?;
     }
     if shown.len() < figure.chosen.len() {
         let rest = format!("… and {} more", figure.chosen.len() - shown.len());
-        let bottom = area.dim_in_pixel().1.cast_signed() - 36;
-        area.draw(&Text::new(rest, (MARGIN, bottom), text(26)))?;
+        let bottom = area.dim_in_pixel().1.cast_signed() - 40;
+        figure.pen.write(area, &rest, (MARGIN, bottom), 26)?;
     }
     Ok(())
 }

@@ -4,10 +4,12 @@ mod figure;
 mod images;
 mod label;
 mod palette;
+mod pen;
 mod projection;
 mod scatter;
 
 use std::{
+    ffi::OsStr,
     io::{self, Write},
     path::{Path, PathBuf},
     str::FromStr,
@@ -38,7 +40,7 @@ impl FromStr for PlotFile {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let path = PathBuf::from(text);
-        let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+        let extension = path.extension().map(OsStr::to_ascii_lowercase);
         let format = match extension.as_ref().and_then(|extension| extension.to_str()) {
             Some("png") => PlotFormat::Png,
             Some("svg") => PlotFormat::Svg,
@@ -93,7 +95,7 @@ pub(crate) fn draw(file: &PlotFile, input: &Input, law: &Law<'_>, subset: &Subse
     if register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular()).is_err() {
         return Err(cannot("the font is damaged".into()));
     }
-    let figure = Figure::new(input, law, subset);
+    let figure = Figure::new(input, law, subset, file.format);
     let bytes = match file.format {
         PlotFormat::Png => png(&figure),
         PlotFormat::Svg => svg(&figure),

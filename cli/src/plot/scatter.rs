@@ -4,18 +4,19 @@ use std::ops::Range;
 
 use plotters::{
     chart::ChartBuilder,
-    prelude::{Circle, DrawingBackend, Rectangle, TRANSPARENT, Text, WHITE},
+    prelude::{Circle, DrawingBackend, Rectangle, TRANSPARENT, WHITE},
     style::Color,
 };
 
 use super::{
-    figure::{Area, Dot, Drawing, Figure, text, width_of},
+    figure::{Area, Dot, Drawing, Figure},
     label,
     palette::{FRAME, INK, colour},
+    pen::{text, width_of},
 };
 
 /// Above this many chosen items their indices would hide the picture.
-const MOST_LABELS: usize = 80;
+pub(super) const MOST_LABELS: usize = 80;
 /// Above this many items the dots shrink.
 const MANY_DOTS: usize = 4000;
 const MARKER: i32 = 13;
@@ -71,15 +72,14 @@ fn draw_labels<B: DrawingBackend>(
     markers: &[(i32, i32)],
     inside: &(Range<i32>, Range<i32>),
 ) -> Drawing<B> {
-    let style = text(LABEL_SIZE);
     let names: Vec<String> = figure.chosen.iter().map(|dot| dot.item.to_string()).collect();
-    let sizes: Vec<_> = names.iter().map(|name| (width_of(area, name, &style), LABEL_SIZE)).collect();
+    let sizes: Vec<_> = names.iter().map(|name| (width_of(area, name, LABEL_SIZE), LABEL_SIZE)).collect();
     let corner = area.get_pixel_range();
     for (name, place) in names.iter().zip(label::place(markers, MARKER, &sizes, inside)) {
         let at = (place.left - corner.0.start, place.top - corner.1.start);
         let end = (at.0 + place.width, at.1 + place.height);
         area.draw(&Rectangle::new([(at.0 - 2, at.1), (end.0 + 2, end.1)], WHITE.mix(0.75).filled()))?;
-        area.draw(&Text::new(name.as_str(), at, style.clone()))?;
+        figure.pen.write(area, name, at, LABEL_SIZE)?;
     }
     Ok(())
 }

@@ -46,8 +46,8 @@ fn budgets_have_their_own_status() {
         (0..size).map(row).collect()
     };
     folder.write("identity.csv", identity(40));
-    let labels: String = (0..40).map(|item| format!("{}\n", item % 20)).collect();
-    folder.write("parts.csv", format!("part\n{labels}"));
+    let labels: Vec<String> = (0..40).map(|item| format!("{}\n", item % 20)).collect();
+    folder.write("parts.csv", format!("part\n{}", labels.concat()));
     let quota = ["1"; 20].join(",");
     let arguments = format!("sample --features identity.csv --labels parts.csv --quota {quota}");
     folder.refuses(&arguments, 4, &["proposals", "--method rejection"]);

@@ -22,13 +22,16 @@ fn csv_with_and_without_header() {
 fn npy_of_several_types() {
     let folder = Folder::new();
     let values = feature_values();
-    let f64s: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let f32s: Vec<u8> = values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
-    let i16s: Vec<u8> = values.iter().flat_map(|&value| (value as i16).to_le_bytes()).collect();
-    let big_endian: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
-    let u8s: Vec<u8> = values.iter().map(|&value| value as u8).collect();
+    let bytes = |of: fn(u8) -> Vec<u8>| values.iter().flat_map(|&value| of(value)).collect::<Vec<u8>>();
+    let files = [
+        ("<f8", bytes(|value| f64::from(value).to_le_bytes().to_vec())),
+        ("<f4", bytes(|value| f32::from(value).to_le_bytes().to_vec())),
+        (">f8", bytes(|value| f64::from(value).to_be_bytes().to_vec())),
+        ("<i2", bytes(|value| i16::from(value).to_le_bytes().to_vec())),
+        ("|u1", bytes(|value| vec![value])),
+    ];
     let plain = folder.sample(&format!("--features features.csv {DRAW}"));
-    for (descr, data) in [("<f8", f64s), ("<f4", f32s), ("<i2", i16s), (">f8", big_endian), ("|u1", u8s)] {
+    for (descr, data) in files {
         folder.write("features.npy", npy(descr, "(9, 3)", &data));
         let other = folder.sample(&format!("--features features.npy {DRAW}"));
         assert_eq!(plain["samples"], other["samples"], "{descr}");
@@ -70,7 +73,7 @@ fn integer_labels_are_ordered_by_number() {
 #[test]
 fn one_column_of_several() {
     let folder = Folder::new();
-    let rows: String = ["a,x", "b,y", "a,y"].repeat(3).iter().map(|row| format!("{row}\n")).collect();
+    let rows = "a,x\nb,y\na,y\n".repeat(3);
     folder.write("table.csv", format!("first,second\n{rows}"));
     let arguments = "--features features.csv --labels table.csv --quota 1,0 --label-column";
     assert_eq!(folder.sample(&format!("{arguments} first"))["parts"], json!(["a", "b"]));

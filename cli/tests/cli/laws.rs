@@ -125,10 +125,10 @@ fn parts_without_quota_or_too_many_parts_get_no_column() {
     let output = folder.pdpp(&format!("sample {INPUT} --quota light=1")).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("light (1)") && !text.contains("dark"), "{text}");
-    let items: String = (0..13).map(|item| format!("1,{item}\n")).collect();
-    let labels: String = (0..13).map(|item| format!("part{item}\n")).collect();
-    folder.write("many.csv", items);
-    folder.write("parts.csv", format!("part\n{labels}"));
+    let items: Vec<String> = (0..13).map(|item| format!("1,{item}\n")).collect();
+    let labels: Vec<String> = (0..13).map(|item| format!("part{item}\n")).collect();
+    folder.write("many.csv", items.concat());
+    folder.write("parts.csv", format!("part\n{}", labels.concat()));
     let output = folder.pdpp("sample --features many.csv --labels parts.csv --k 2").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("items") && !text.contains("part0"), "{text}");

@@ -92,7 +92,7 @@ pub(crate) fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 }
 
 /// The numbers of [`FEATURES`].
-pub(crate) fn feature_values() -> Vec<f64> {
+pub(crate) fn feature_values() -> Vec<u8> {
     FEATURES.split([',', '\n']).filter(|cell| !cell.is_empty()).map(|cell| cell.parse().unwrap()).collect()
 }
 

@@ -83,8 +83,8 @@ pub(super) fn describe(summary: &Summary<'_>) -> String {
         "one per sample: nothing is ever rejected".into()
     };
     format!(
-        "law       {law}, from {items} items of {dims} features\n\
-         drawn     by {algorithm} on {engine} in {precision}, seed {seed}\n\
+        "law       {law}, from {items} items of {dims} dimensions\n\
+         method    {algorithm} on {engine} in {precision}, seed {seed}\n\
          proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         law = law(summary),

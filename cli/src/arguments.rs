@@ -73,8 +73,8 @@ pub(crate) struct ComputeArguments {
     #[arg(long, value_enum, value_name = "PRECISION", default_value_t, help_heading = "Computation")]
     pub(crate) precision: PrecisionChoice,
     /// Threads to use; all of the machine's unless given. Results do not depend on it.
-    #[arg(long, value_name = "T", help_heading = "Computation")]
-    pub(crate) threads: Option<std::num::NonZeroU16>,
+    #[arg(long, value_name = "T", help_heading = "Computation", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 /// Which engine to use.

@@ -14,7 +14,7 @@ pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
         return Err(Failure::Arguments(sentence.into()));
     }
     if let Some(threads) = arguments.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().into());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
         pool.build_global().map_err(|error| Failure::Arguments(format!("--threads {threads}: {error}")))?;
     }
     Ok(())

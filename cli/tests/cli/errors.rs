@@ -20,6 +20,7 @@ fn arguments() {
     refuse("sample --features features.csv --samples 0", &["0", "--samples"]);
     refuse("sample --features features.csv --seed x", &["x", "--seed"]);
     refuse("sample --features features.csv --threads 0", &["0", "--threads"]);
+    refuse("sample --features features.csv --threads 60000", &["60000", "--threads"]);
     refuse("sample --features features.csv --engine tpu", &["tpu"]);
     refuse("sample --features features.csv --frobnicate", &["--frobnicate"]);
     refuse("sample --features features.csv --precision f32", &["f32", "f64"]);

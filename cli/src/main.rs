@@ -1,1 +1,40 @@
-fn main() {}
+//! `pdpp`: diverse subsets under quotas, from files.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod compute;
+mod failure;
+mod input;
+mod output;
+mod plot;
+mod progress;
+mod quota;
+mod sample;
+
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::report_failure(&failure);
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => return Err(Failure::from(error)),
+        Err(help_or_version) => return output::print(&help_or_version.render().to_string()),
+    };
+    match arguments.command {
+        Command::Sample(arguments) => sample::run(&arguments),
+    }
+}

@@ -1,0 +1,167 @@
+//! The command line, as data.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use partition_dpp::Method;
+
+use crate::{plot::PlotFile, quota::QuotaRequest};
+
+/// Small, diverse, representative subsets under quotas.
+#[derive(Debug, Parser)]
+#[command(name = "pdpp", version, about, disable_help_subcommand = true, arg_required_else_help = false)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// One variant per command, one module per variant.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Draw subsets.
+    ///
+    /// From a Partition-DPP with --quota, a k-DPP with --k, independent k-DPPs with --quota and --independent, a
+    /// plain DPP with none of them.
+    Sample(SampleArguments),
+}
+
+/// Which items there are: exactly one source.
+#[derive(Args, Debug)]
+#[group(id = "source", required = true, multiple = false)]
+pub(crate) struct Source {
+    /// Feature matrix, one item per row: .npy, or .csv (a first row that is not all numbers is a header).
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub(crate) features: Option<PathBuf>,
+    /// Likelihood kernel, one row and column per item: .npy, or .csv without a header.
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub(crate) kernel: Option<PathBuf>,
+    /// A data set that is built in, labels included.
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub(crate) dataset: Option<Dataset>,
+}
+
+/// The data sets that are built in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dataset {
+    /// 1797 handwritten digits of 8×8 pixels, ten classes.
+    Digits,
+}
+
+/// Items and their parts.
+#[derive(Args, Debug)]
+pub(crate) struct InputArguments {
+    /// The items.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// The part of each item: .csv with a header line, or one-dimensional .npy of integers. Parts are ordered
+    /// numerically if all labels are integers, else lexicographically.
+    #[arg(long, value_name = "FILE", conflicts_with = "dataset", help_heading = "Input")]
+    pub(crate) labels: Option<PathBuf>,
+    /// The column of a .csv of labels that has several.
+    #[arg(long, value_name = "NAME", requires = "labels", help_heading = "Input")]
+    pub(crate) label_column: Option<String>,
+}
+
+/// What computes, and how.
+#[derive(Args, Debug)]
+pub(crate) struct ComputeArguments {
+    /// What does the arithmetic.
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t, help_heading = "Computation")]
+    pub(crate) engine: EngineChoice,
+    /// Precision of the arithmetic.
+    #[arg(long, value_enum, value_name = "PRECISION", default_value_t, help_heading = "Computation")]
+    pub(crate) precision: PrecisionChoice,
+    /// Threads to use; all of the machine's unless given. Results do not depend on it.
+    #[arg(long, value_name = "T", help_heading = "Computation", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// Which engine to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineChoice {
+    /// The best there is.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// A graphics processor.
+    Gpu,
+}
+
+/// Which precision to compute in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrecisionChoice {
+    /// The engine's own.
+    #[default]
+    Auto,
+    /// 32-bit.
+    F32,
+    /// 64-bit.
+    F64,
+}
+
+/// What comes out, and where.
+#[derive(Args, Debug)]
+pub(crate) struct OutputArguments {
+    /// Print one JSON object on one line.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Print the answer only: no progress, no summary.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) quiet: bool,
+    /// Draw the first subset among all items, to a .png or .svg file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) plot: Option<PlotFile>,
+}
+
+/// `pdpp sample`.
+#[derive(Args, Debug)]
+pub(crate) struct SampleArguments {
+    /// The items.
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// Items to choose of each part: 2,1,2 in the order of the parts, or dark=2,light=1 by name (0 for the others).
+    #[arg(long, value_name = "QUOTA")]
+    pub(crate) quota: Option<QuotaRequest>,
+    /// Items to choose in all.
+    #[arg(long, value_name = "K", conflicts_with = "quota")]
+    pub(crate) k: Option<usize>,
+    /// One k-DPP per part, blind to likeness across parts.
+    #[arg(long, requires = "quota")]
+    pub(crate) independent: bool,
+    /// Subsets to draw.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) samples: u64,
+    /// Seed of the random numbers: the same seed draws the same subsets.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How to draw from a Partition-DPP; every method is exact.
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
+    pub(crate) method: MethodChoice,
+    /// What computes.
+    #[command(flatten)]
+    pub(crate) compute: ComputeArguments,
+    /// What comes out.
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}
+
+/// How to draw from a Partition-DPP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodChoice {
+    /// Tilted rejection, refused where it promises to need too many proposals.
+    #[default]
+    Auto,
+    /// Tilted rejection, whatever it costs.
+    Rejection,
+}
+
+impl From<MethodChoice> for Method {
+    fn from(choice: MethodChoice) -> Self {
+        match choice {
+            MethodChoice::Auto => Method::Auto,
+            MethodChoice::Rejection => Method::Rejection,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What can go wrong, as one line of text and an exit status.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use partition_dpp::Error;
+
+/// A failed command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// Arguments that do not fit together.
+    #[error("{0}")]
+    Arguments(String),
+    /// A file that does not hold what it should.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The library refuses what a file holds.
+    #[error("{}", in_file(path, source))]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// The library's reason.
+        source: Error,
+    },
+    /// The library refuses the question.
+    #[error("{}", with_advice(.0))]
+    Library(#[from] Error),
+    /// The machine lacks what was asked for.
+    #[error("{0}")]
+    Device(String),
+    /// Standard output cannot be written to.
+    #[error("standard output: {0}")]
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Exit status: 2 bad input, 3 no device, 4 a budget refused; 1 for what is nobody's fault here.
+    pub(crate) fn status(&self) -> u8 {
+        match self {
+            Failure::Library(Error::ProposalBudget { .. }) => 4,
+            Failure::Device(_) => 3,
+            Failure::Output(_) => 1,
+            _ => 2,
+        }
+    }
+
+    /// A problem with a file.
+    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
+        Failure::File { path: path.to_owned(), problem: problem.into() }
+    }
+
+    /// A file that the system would not open, read or write.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        Failure::file(path, error.to_string())
+    }
+
+    /// Adds the file's name to the library's reason.
+    pub(crate) fn in_file(path: &Path) -> impl Fn(Error) -> Self + '_ {
+        move |source| Failure::InFile { path: path.to_owned(), source }
+    }
+}
+
+/// Some errors know their file, the others get its name in front.
+fn in_file(path: &Path, source: &Error) -> String {
+    match source {
+        Error::Io { .. } | Error::Npy { .. } => source.to_string(),
+        _ => format!("{}: {source}", path.display()),
+    }
+}
+
+/// Adds what the command line can do about it.
+fn with_advice(error: &Error) -> String {
+    match error {
+        Error::ProposalBudget { .. } => format!("{error}; --method rejection draws whatever it costs"),
+        _ => error.to_string(),
+    }
+}
+
+impl From<clap::Error> for Failure {
+    /// The message without usage and hints at help, folded to one line.
+    fn from(error: clap::Error) -> Self {
+        let text = error.render().to_string();
+        let text = text.split("\n\nUsage:").next().unwrap_or_default();
+        let text = text.split("\n\nFor more information").next().unwrap_or_default();
+        let text = text.trim().trim_start_matches("error: ").replace("\n\n", "; ");
+        Failure::Arguments(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}

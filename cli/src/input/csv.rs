@@ -1,0 +1,159 @@
+//! Numbers and text from .csv files, with the place of whatever is wrong.
+
+use std::{fs::File, io::Read, path::Path};
+
+use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
+
+use crate::failure::Failure;
+
+/// A matrix of numbers, row by row.
+#[derive(Debug)]
+pub(super) struct Matrix {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) values: Vec<f64>,
+}
+
+/// What the first row may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FirstRow {
+    /// A header if any of its cells is not a number.
+    MayBeHeader,
+    /// Numbers like all the others.
+    IsData,
+}
+
+/// The records of a file that must all have equally many cells; rows count from 0 after the header.
+pub(super) struct Records<'a, R> {
+    path: &'a Path,
+    reader: Reader<R>,
+    record: ByteRecord,
+    columns: Option<usize>,
+    next_row: usize,
+}
+
+/// One row.
+pub(super) struct Row<'r> {
+    path: &'r Path,
+    cells: &'r ByteRecord,
+    number: usize,
+}
+
+impl<'a> Records<'a, File> {
+    /// Opens a file.
+    pub(super) fn open(path: &'a Path) -> Result<Self, Failure> {
+        Ok(Self::new(path, File::open(path).map_err(|error| Failure::io(path, &error))?))
+    }
+}
+
+impl<'a, R: Read> Records<'a, R> {
+    /// Reads from anything; the path is for messages.
+    pub(super) fn new(path: &'a Path, source: R) -> Self {
+        let reader =
+            ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(source);
+        Self { path, reader, record: ByteRecord::new(), columns: None, next_row: 0 }
+    }
+
+    /// The next row, `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, Failure> {
+        let path = self.path;
+        let more = self.reader.read_byte_record(&mut self.record);
+        if !more.map_err(|error| Failure::file(path, error.to_string()))? {
+            return Ok(None);
+        }
+        let row = Row { path, cells: &self.record, number: self.next_row };
+        self.next_row += 1;
+        let (found, needed) = (row.cells.len(), *self.columns.get_or_insert(row.cells.len()));
+        if found != needed {
+            return Err(row.problem(&format!("has {found} cells where the first line has {needed}")));
+        }
+        Ok(Some(row))
+    }
+
+    /// The row just read was a header: rows count from the next one.
+    pub(super) fn that_was_a_header(&mut self) {
+        self.next_row = 0;
+    }
+}
+
+impl Row<'_> {
+    /// Number of cells.
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether all cells are numbers.
+    fn is_numeric(&self) -> bool {
+        (0..self.len()).all(|column| self.parse(column).is_some())
+    }
+
+    /// A cell as a number.
+    fn number(&self, column: usize) -> Result<f64, Failure> {
+        self.parse(column).ok_or_else(|| match &self.cells[column] {
+            [] => self.cell_problem(column, "the cell is empty"),
+            cell => self.cell_problem(column, &format!("'{}' is not a number", shorten(cell))),
+        })
+    }
+
+    fn parse(&self, column: usize) -> Option<f64> {
+        std::str::from_utf8(&self.cells[column]).ok()?.parse().ok()
+    }
+
+    /// A cell as text.
+    pub(super) fn text(&self, column: usize) -> Result<&str, Failure> {
+        std::str::from_utf8(&self.cells[column])
+            .map_err(|_| self.cell_problem(column, "the cell is not UTF-8 text"))
+    }
+
+    /// A failure that names a cell.
+    pub(super) fn cell_problem(&self, column: usize, problem: &str) -> Failure {
+        let line = self.line();
+        Failure::file(self.path, format!("row {}, column {column} (line {line}): {problem}", self.number))
+    }
+
+    fn problem(&self, problem: &str) -> Failure {
+        Failure::file(self.path, format!("row {} (line {}) {problem}", self.number, self.line()))
+    }
+
+    fn line(&self) -> u64 {
+        self.cells.position().map_or(0, csv::Position::line)
+    }
+}
+
+/// Enough of a cell to recognise it by.
+fn shorten(cell: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(cell);
+    if text.chars().count() <= LONGEST {
+        return text.into_owned();
+    }
+    text.chars().take(LONGEST).chain(['…']).collect()
+}
+
+/// Reads a matrix.
+pub(super) fn read_matrix(path: &Path, first_row: FirstRow) -> Result<Matrix, Failure> {
+    let mut records = Records::open(path)?;
+    let mut matrix = Matrix { rows: 0, columns: 0, values: Vec::new() };
+    let mut at_start = true;
+    while let Some(row) = records.next()? {
+        let header = at_start && first_row == FirstRow::MayBeHeader && !row.is_numeric();
+        if !header {
+            for column in 0..row.len() {
+                matrix.values.push(row.number(column)?);
+            }
+            matrix.rows += 1;
+        }
+        matrix.columns = row.len();
+        at_start = false;
+        if header {
+            records.that_was_a_header();
+        }
+    }
+    if at_start {
+        return Err(Failure::file(path, "the file is empty"));
+    }
+    if matrix.rows == 0 {
+        return Err(Failure::file(path, "the file has a header and no rows"));
+    }
+    Ok(matrix)
+}

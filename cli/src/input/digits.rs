@@ -1,0 +1,26 @@
+//! The handwritten digits that are built in; `data/digits/ATTRIBUTION.md` says where they come from.
+
+use std::path::Path;
+
+use npyz::NpyFile;
+use partition_dpp::Features;
+
+use super::{ImageShape, Input, labels};
+use crate::failure::Failure;
+
+const FEATURES: &[u8] = include_bytes!("../../data/digits/features.npy");
+const LABELS: &[u8] = include_bytes!("../../data/digits/labels.csv");
+const SIDE: usize = 8;
+
+/// 1797 digits, their classes as parts.
+pub(super) fn read() -> Result<Input, Failure> {
+    let name = Path::new("digits");
+    let pixels = NpyFile::new(FEATURES).and_then(NpyFile::into_vec::<u8>);
+    let pixels = pixels.map_err(|error| Failure::io(name, &error))?;
+    let pixels: Vec<f32> = pixels.into_iter().map(f32::from).collect();
+    let dims = SIDE * SIDE;
+    let features = Features::from_rows(pixels.len() / dims, dims, pixels).map_err(Failure::in_file(name))?;
+    let partition = labels::read_csv(LABELS, name, "class")?;
+    let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
+    Ok(Input { features, partition: Some(partition), images: Some(images) })
+}

@@ -1,0 +1,103 @@
+//! The part of each item.
+
+use std::{fmt, io::Read, path::Path};
+
+use partition_dpp::Partition;
+
+use super::{
+    Format,
+    csv::{Records, Row},
+    format, npy,
+};
+use crate::failure::Failure;
+
+/// A label in its order: by number if all labels are integers, else by text.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Label {
+    /// None for all labels, or for none of them.
+    number: Option<i128>,
+    text: String,
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Reads labels from a file.
+pub(super) fn read(path: &Path, column: Option<&str>) -> Result<Partition, Failure> {
+    let labels = match (format(path)?, column) {
+        (Format::Csv, column) => column_of(Records::open(path)?, path, column)?,
+        (Format::Npy, None) => npy::read_integers(path)?.iter().map(ToString::to_string).collect(),
+        (Format::Npy, Some(column)) => {
+            return Err(Failure::file(
+                path,
+                format!("a .npy file has no column {column}; leave --label-column out"),
+            ));
+        }
+    };
+    group(labels, path)
+}
+
+/// Reads labels from .csv text.
+pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: &str) -> Result<Partition, Failure> {
+    group(column_of(Records::new(path, source), path, Some(column))?, path)
+}
+
+fn group(labels: Vec<String>, path: &Path) -> Result<Partition, Failure> {
+    if labels.is_empty() {
+        return Err(Failure::file(path, "the file has no labels"));
+    }
+    let numbers: Option<Vec<i128>> = labels.iter().map(|label| label.parse().ok()).collect();
+    let labels: Vec<Label> = match numbers {
+        Some(numbers) => numbers
+            .into_iter()
+            .zip(labels)
+            .map(|(number, text)| Label { number: Some(number), text })
+            .collect(),
+        None => labels.into_iter().map(|text| Label { number: None, text }).collect(),
+    };
+    Partition::from_labels(&labels).map_err(Failure::in_file(path))
+}
+
+fn column_of<R: Read>(
+    mut records: Records<'_, R>,
+    path: &Path,
+    column: Option<&str>,
+) -> Result<Vec<String>, Failure> {
+    let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
+    let column = find_column(&header, path, column)?;
+    records.that_was_a_header();
+    let mut labels = Vec::new();
+    while let Some(row) = records.next()? {
+        match row.text(column)? {
+            "" => return Err(row.cell_problem(column, "the label is empty")),
+            label => labels.push(label.to_owned()),
+        }
+    }
+    Ok(labels)
+}
+
+fn find_column(header: &Row<'_>, path: &Path, wanted: Option<&str>) -> Result<usize, Failure> {
+    let names = (0..header.len()).map(|column| header.text(column)).collect::<Result<Vec<_>, _>>()?;
+    let listed = names.join(", ");
+    let Some(wanted) = wanted else {
+        return match names.len() {
+            1 => Ok(0),
+            several => {
+                let problem =
+                    format!("there are {several} columns ({listed}); choose one with --label-column");
+                Err(Failure::file(path, problem))
+            }
+        };
+    };
+    let mut matches = names.iter().enumerate().filter(|(_, name)| **name == wanted).map(|(column, _)| column);
+    match (matches.next(), matches.next()) {
+        (Some(column), None) => Ok(column),
+        (Some(_), Some(_)) => Err(Failure::file(path, format!("two columns are called {wanted}"))),
+        (None, _) => {
+            Err(Failure::file(path, format!("there is no column {wanted}; the columns are {listed}")))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Items and parts, from files or built in. Everything is checked before anything is computed.
+
+mod csv;
+mod digits;
+mod labels;
+mod npy;
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use partition_dpp::{Features, Kernel, Partition};
+
+use crate::{
+    arguments::{Dataset, InputArguments, Source},
+    failure::Failure,
+};
+
+/// The items, and the parts if there are labels.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// One row per item; of a kernel, its factor.
+    pub(crate) features: Features<'static>,
+    /// The parts.
+    pub(crate) partition: Option<Partition>,
+    /// Items that are images, and how to draw them.
+    pub(crate) images: Option<ImageShape>,
+}
+
+/// Features that are the pixels of a grey image, row by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageShape {
+    /// Pixels across.
+    pub(crate) width: usize,
+    /// Pixels down.
+    pub(crate) height: usize,
+    /// The value of black; 0 is white.
+    pub(crate) black: f64,
+}
+
+/// The file formats, by extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Npy,
+    Csv,
+}
+
+impl Input {
+    /// Reads and checks what the arguments name.
+    pub(crate) fn read(arguments: &InputArguments) -> Result<Self, Failure> {
+        let Source { features, kernel, dataset } = &arguments.source;
+        let (path, features) = match (features, kernel, dataset) {
+            (_, _, Some(Dataset::Digits)) => return digits::read(),
+            (Some(path), ..) => (path, read_features(path)?),
+            (None, Some(path), _) => (path, read_kernel(path)?),
+            // The argument parser sees to it that there is a source.
+            (None, None, None) => return Err(Failure::Arguments("there is no input".into())),
+        };
+        let partition = match &arguments.labels {
+            None => None,
+            Some(labels) => {
+                let partition = labels::read(labels, arguments.label_column.as_deref())?;
+                check_count(&features, path, &partition, labels)?;
+                Some(partition)
+            }
+        };
+        Ok(Self { features, partition, images: None })
+    }
+}
+
+fn read_features(path: &PathBuf) -> Result<Features<'static>, Failure> {
+    match format(path)? {
+        Format::Npy => Features::open_npy(path).map_err(Failure::in_file(path)),
+        Format::Csv => {
+            let matrix = csv::read_matrix(path, csv::FirstRow::MayBeHeader)?;
+            Features::from_rows(matrix.rows, matrix.columns, matrix.values).map_err(Failure::in_file(path))
+        }
+    }
+}
+
+fn read_kernel(path: &PathBuf) -> Result<Features<'static>, Failure> {
+    let kernel = match format(path)? {
+        Format::Npy => Kernel::open_npy(path),
+        Format::Csv => {
+            let matrix = csv::read_matrix(path, csv::FirstRow::IsData)?;
+            let (rows, columns) = (matrix.rows, matrix.columns);
+            if rows != columns {
+                let problem = format!("{rows} rows of {columns} columns; a kernel must be square");
+                return Err(Failure::file(path, problem));
+            }
+            Kernel::from_dense(rows, &matrix.values)
+        }
+    };
+    Ok(kernel.map_err(Failure::in_file(path))?.features().clone())
+}
+
+fn format(path: &Path) -> Result<Format, Failure> {
+    let extension = path.extension().map(OsStr::to_ascii_lowercase);
+    match extension.as_ref().and_then(|extension| extension.to_str()) {
+        Some("npy") => Ok(Format::Npy),
+        Some("csv") => Ok(Format::Csv),
+        _ => Err(Failure::file(path, "unknown kind of file; .npy and .csv can be read")),
+    }
+}
+
+fn check_count(
+    features: &Features<'_>,
+    path: &Path,
+    partition: &Partition,
+    labels: &Path,
+) -> Result<(), Failure> {
+    let (items, found) = (features.items(), partition.items());
+    if items == found {
+        return Ok(());
+    }
+    let missing_header = found + 1 == items && format(labels)? == Format::Csv;
+    let hint = if missing_header { " (the first line of the labels is taken for a header)" } else { "" };
+    let problem = format!("there are {found} labels for the {items} items of {}{hint}", path.display());
+    Err(Failure::file(labels, problem))
+}

@@ -1,0 +1,56 @@
+//! Text at the same place in both formats.
+
+use plotters::{
+    prelude::{DrawingBackend, Text},
+    style::{IntoFont, TextStyle},
+};
+
+use super::{
+    PlotFormat,
+    figure::{Area, Drawing},
+    palette::INK,
+};
+
+/// Writes text so that capitals stand in the middle of a box as high as the font size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pen {
+    /// How far plotters puts them too high, as a share of the size: it measures text differently for
+    /// bitmaps and for vectors.
+    drop: f64,
+}
+
+impl Pen {
+    /// For one of the formats.
+    pub(super) fn of(format: PlotFormat) -> Self {
+        Self {
+            drop: match format {
+                PlotFormat::Png => 0.31,
+                PlotFormat::Svg => 0.18,
+            },
+        }
+    }
+
+    /// Writes a line into the box with this top left corner.
+    pub(super) fn write<B: DrawingBackend>(
+        self,
+        area: &Area<B>,
+        line: &str,
+        (left, top): (i32, i32),
+        size: i32,
+    ) -> Drawing<B> {
+        #[expect(clippy::cast_possible_truncation, reason = "a fraction of a font size")]
+        let drop = (self.drop * f64::from(size)).round() as i32;
+        area.draw(&Text::new(line, (left, top + drop), text(size)))
+    }
+}
+
+/// Text of a size, in ink.
+pub(super) fn text(size: i32) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&INK)
+}
+
+/// Pixels across; a guess if the font cannot tell.
+pub(super) fn width_of<B: DrawingBackend>(area: &Area<B>, line: &str, size: i32) -> i32 {
+    let guess = || i32::try_from(line.chars().count()).unwrap_or(i32::MAX / size).saturating_mul(size);
+    area.estimate_text_size(line, &text(size)).map_or_else(|_| guess(), |(width, _)| width.cast_signed())
+}

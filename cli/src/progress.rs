@@ -1,0 +1,48 @@
+//! Progress on standard error: shown on a terminal, unless quiet.
+
+use std::{
+    io::{IsTerminal, stderr},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A spinner, then a bar; or nothing at all.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Hidden if `quiet`, or if standard error is not a terminal.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let hidden = quiet || !stderr().is_terminal();
+        Self { bar: if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() } }
+    }
+
+    /// Work of unknown length begins.
+    pub(crate) fn stage(&self, message: &'static str) {
+        self.bar.set_message(message);
+        self.bar.enable_steady_tick(Duration::from_millis(100));
+    }
+
+    /// `total` steps begin.
+    pub(crate) fn steps(&self, total: u64) {
+        self.bar.disable_steady_tick();
+        self.bar.set_message("sampling");
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} (about {eta} left)") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(total);
+    }
+
+    /// `done` steps are done.
+    pub(crate) fn reached(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
+    /// Wipes the bar off the terminal.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,198 @@
+//! Bad input: status 2, one line that names the culprit, and nothing else.
+
+use super::support::{Folder, npy};
+
+const INPUT: &str = "sample --features features.csv --labels labels.csv";
+
+#[test]
+fn arguments() {
+    let folder = Folder::new();
+    let refuse = |arguments: &str, culprits: &[&str]| folder.refuses(arguments, 2, culprits);
+    refuse("", &["subcommand"]);
+    refuse("smaple", &["smaple"]);
+    refuse("sample", &["--features", "--kernel", "--dataset"]);
+    refuse("sample --features features.csv --dataset digits", &["--features", "--dataset"]);
+    refuse("sample --dataset digist", &["digist"]);
+    refuse("sample --dataset digits --labels labels.csv", &["--labels", "--dataset"]);
+    refuse("sample --features features.csv --label-column tone", &["--labels"]);
+    refuse("sample --features features.csv --k two", &["two", "--k"]);
+    refuse("sample --features features.csv --k -1", &["-1"]);
+    refuse("sample --features features.csv --samples 0", &["0", "--samples"]);
+    refuse("sample --features features.csv --seed x", &["x", "--seed"]);
+    refuse("sample --features features.csv --threads 0", &["0", "--threads"]);
+    refuse("sample --features features.csv --threads 60000", &["60000", "--threads"]);
+    refuse("sample --features features.csv --engine tpu", &["tpu"]);
+    refuse("sample --features features.csv --frobnicate", &["--frobnicate"]);
+    refuse("sample --features features.csv --precision f32", &["f32", "f64"]);
+    refuse("sample --features features.csv --method rejection", &["--method", "--quota"]);
+    refuse("sample --features features.csv --independent", &["--quota"]);
+    refuse(&format!("{INPUT} --quota 1,1,1 --k 3"), &["--quota", "--k"]);
+    refuse(&format!("{INPUT} --quota 1,1,1 --independent --method rejection"), &["--independent"]);
+}
+
+#[test]
+fn missing_devices_have_their_own_status() {
+    let folder = Folder::new();
+    folder.refuses("sample --features features.csv --engine gpu", 3, &["GPU"]);
+    // Input is looked at first.
+    folder.refuses("sample --features gone.csv --engine gpu", 2, &["gone.csv"]);
+}
+
+#[test]
+fn budgets_have_their_own_status() {
+    let folder = Folder::new();
+    let identity = |size: usize| -> String {
+        let row =
+            |i: usize| (0..size).map(|j| u8::from(i == j).to_string()).collect::<Vec<_>>().join(",") + "\n";
+        (0..size).map(row).collect()
+    };
+    folder.write("identity.csv", identity(40));
+    let labels: Vec<String> = (0..40).map(|item| format!("{}\n", item % 20)).collect();
+    folder.write("parts.csv", format!("part\n{}", labels.concat()));
+    let quota = ["1"; 20].join(",");
+    let arguments = format!("sample --features identity.csv --labels parts.csv --quota {quota}");
+    folder.refuses(&arguments, 4, &["proposals", "--method rejection"]);
+}
+
+#[test]
+fn quotas() {
+    let folder = Folder::new();
+    let refuse =
+        |quota: &str, culprits: &[&str]| folder.refuses(&format!("{INPUT} --quota {quota}"), 2, culprits);
+    refuse("1,2..4,1", &["2..4", "ranges are not supported yet"]);
+    refuse("dark=..3", &["..3", "ranges are not supported yet"]);
+    refuse("1,x,1", &["'x'"]);
+    refuse("1,-1,1", &["'-1'"]);
+    refuse("dark=1,2", &["'2'"]);
+    refuse("1,1", &["2 entries", "3 parts", "dark, light, medium"]);
+    refuse("black=1", &["black", "dark, light, medium"]);
+    refuse("dark=1,dark=1", &["dark", "twice"]);
+    refuse("4,0,0", &["dark", "4", "3"]);
+    refuse("0,0,0", &["quota", "zero"]);
+    refuse("2,1,1", &["rank 3", "4 items"]);
+    folder.refuses("sample --features features.csv --quota 1,1", 2, &["--quota", "--labels"]);
+}
+
+#[test]
+fn sizes() {
+    let folder = Folder::new();
+    let refuse = |k: &str, culprits: &[&str]| {
+        folder.refuses(&format!("sample --features features.csv --k {k}"), 2, culprits);
+    };
+    refuse("0", &["k", "zero"]);
+    refuse("4", &["k = 4", "rank"]);
+    refuse("10", &["k = 10", "9 items"]);
+}
+
+#[test]
+fn csv_features() {
+    let folder = Folder::new();
+    let refuse = |text: &str, culprits: &[&str]| {
+        folder.write("bad.csv", text);
+        folder.refuses("sample --features bad.csv --k 1", 2, &[&["bad.csv"], culprits].concat());
+    };
+    refuse("", &["empty"]);
+    refuse("\n\n", &["empty"]);
+    refuse("a,b\n", &["no rows"]);
+    refuse("1,2\n3\n", &["row 1", "1 cells", "2"]);
+    refuse("a,b\n1,2\n3,4,5\n", &["row 1", "3 cells", "2"]);
+    refuse("1,2\n3,x\n", &["row 1, column 1", "line 2", "'x'"]);
+    refuse("a,b\n1,2\n,4\n", &["row 1, column 0", "line 3", "empty"]);
+    refuse("1,2\n3,nan\n", &["row 1, column 1", "NaN"]);
+    refuse("a,b\n1,2\ninf,4\n", &["row 1, column 0", "inf"]);
+    refuse(&format!("1,2\n3,{}\n", "y".repeat(500)), &["row 1, column 1", "yyy…"]);
+    folder.write("bad.csv", b"1,2\n3,\xff\n");
+    folder.refuses("sample --features bad.csv --k 1", 2, &["bad.csv", "row 1, column 1"]);
+    folder.refuses("sample --features gone.csv --k 1", 2, &["gone.csv"]);
+    folder.refuses("sample --features gone.npy --k 1", 2, &["gone.npy"]);
+    folder.refuses("sample --features features.txt --k 1", 2, &["features.txt", ".npy", ".csv"]);
+    folder.refuses("sample --features . --k 1", 2, &[".npy"]);
+    std::fs::create_dir(folder.path("folder.csv")).unwrap();
+    std::fs::create_dir(folder.path("folder.npy")).unwrap();
+    folder.refuses("sample --features folder.csv --k 1", 2, &["folder.csv"]);
+    folder.refuses("sample --features folder.npy --k 1", 2, &["folder.npy"]);
+}
+
+#[test]
+fn npy_features() {
+    let folder = Folder::new();
+    let refuse = |bytes: &[u8], culprits: &[&str]| {
+        folder.write("bad.npy", bytes);
+        folder.refuses("sample --features bad.npy --k 1", 2, &[&["bad.npy"], culprits].concat());
+    };
+    refuse(b"", &["not a .npy file"]);
+    refuse(b"hello", &["not a .npy file"]);
+    refuse(&npy("<f8", "(2, 2)", &[0; 24]), &["truncated", "32", "24"]);
+    refuse(&npy("<i4", "(2, 2)", &[0; 15]), &["truncated", "16", "15"]);
+    refuse(&npy("<c16", "(1, 1)", &[0; 16]), &["c16"]);
+    refuse(&npy("<U1", "(1, 1)", &[0; 4]), &["U1"]);
+    refuse(&npy("<f8", "(4,)", &[0; 32]), &["1 dimensions"]);
+    refuse(&npy("<f8", "(0, 3)", &[]), &["empty"]);
+    let infinite: Vec<u8> =
+        [1.0, 2.0, 3.0, f64::INFINITY].iter().flat_map(|value| value.to_le_bytes()).collect();
+    refuse(&npy("<f8", "(2, 2)", &infinite), &["row 1, column 1", "inf"]);
+}
+
+#[test]
+fn kernels() {
+    let folder = Folder::new();
+    let refuse = |text: &str, culprits: &[&str]| {
+        folder.write("bad.csv", text);
+        folder.refuses("sample --kernel bad.csv --k 1", 2, &[&["bad.csv"], culprits].concat());
+    };
+    refuse("", &["empty"]);
+    refuse("a,b\n1,0\n0,1\n", &["row 0, column 0", "'a'"]);
+    refuse("1,0,0\n0,1,0\n", &["2 rows of 3 columns", "square"]);
+    refuse("1,0.5\n0,1\n", &["not symmetric", "(0, 1)"]);
+    refuse("1,2\n2,1\n", &["not positive semidefinite"]);
+    refuse("0,0\n0,0\n", &["rank"]);
+    refuse("1,nan\nnan,1\n", &["row 0, column 1"]);
+    folder.write("bad.npy", npy("<f8", "(1, 2)", &[0; 16]));
+    folder.refuses("sample --kernel bad.npy --k 1", 2, &["bad.npy", "square"]);
+}
+
+#[test]
+fn labels() {
+    let folder = Folder::new();
+    let refuse = |text: &str, more: &str, culprits: &[&str]| {
+        folder.write("bad.csv", text);
+        let arguments = format!("sample --features features.csv --labels bad.csv --quota 1,1 {more}");
+        folder.refuses(&arguments, 2, &[&["bad.csv"], culprits].concat());
+    };
+    refuse("", "", &["empty"]);
+    refuse("part\n", "", &["no labels"]);
+    refuse("part\na\nb\n", "", &["2 labels", "9 items", "features.csv"]);
+    refuse("a\nb\na\nb\na\nb\na\nb\na\n", "", &["8 labels", "header"]);
+    refuse("one,two\na,b\n", "", &["2 columns", "one, two", "--label-column"]);
+    refuse("one,two\na,b\n", "--label-column three", &["three", "one, two"]);
+    refuse("one,one\na,b\n", "--label-column one", &["two columns", "one"]);
+    refuse("one,two\na,b\nc\n", "--label-column one", &["row 1", "1 cells"]);
+    refuse("one,two\na,b\n,c\n", "--label-column one", &["row 1, column 0", "empty"]);
+    folder.refuses("sample --features features.csv --labels gone.csv --quota 1,1", 2, &["gone.csv"]);
+    folder.refuses("sample --features features.csv --labels labels.txt --quota 1,1", 2, &["labels.txt"]);
+}
+
+#[test]
+fn npy_labels() {
+    let folder = Folder::new();
+    let refuse = |bytes: &[u8], more: &str, culprits: &[&str]| {
+        folder.write("bad.npy", bytes);
+        let arguments = format!("sample --features features.csv --labels bad.npy --quota 1,1 {more}");
+        folder.refuses(&arguments, 2, &[&["bad.npy"], culprits].concat());
+    };
+    refuse(b"hello", "", &["not a .npy file"]);
+    refuse(&npy("<i8", "(9,)", &[0; 70]), "", &["truncated", "9 labels", "8 are there"]);
+    refuse(&npy("<i8", "(3, 3)", &[0; 72]), "", &["2 dimensions"]);
+    refuse(&npy("<f8", "(9,)", &[0; 72]), "", &["f8", "integers"]);
+    refuse(&npy("<U2", "(9,)", &[0; 72]), "", &["U2", ".csv"]);
+    refuse(&npy("<i8", "(9,)", &[0; 72]), "--label-column x", &["column x"]);
+    refuse(&npy("|u1", "(5,)", &[0; 5]), "", &["5 labels", "9 items"]);
+    refuse(&npy("|u1", "(0,)", &[]), "", &["no labels"]);
+}
+
+#[test]
+fn a_message_is_one_line_whatever_the_file_holds() {
+    let folder = Folder::new();
+    folder.write("bad.csv", "1,2\n3,\"a\nb\"\n");
+    folder.refuses("sample --features bad.csv --k 1", 2, &["row 1, column 1", "a b"]);
+}

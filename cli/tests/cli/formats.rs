@@ -1,0 +1,89 @@
+//! The same numbers from every format are the same items.
+
+use serde_json::json;
+
+use super::support::{FEATURES, Folder, feature_values, npy};
+
+const DRAW: &str = "--k 2 --samples 20 --seed 1";
+
+#[test]
+fn csv_with_and_without_header() {
+    let folder = Folder::new();
+    folder.write("headed.csv", format!("red,green,blue\n{FEATURES}"));
+    folder.write("spaced.csv", FEATURES.replace(',', " , ").replace('\n', "\r\n"));
+    let plain = folder.sample(&format!("--features features.csv {DRAW}"));
+    for name in ["headed.csv", "spaced.csv"] {
+        let other = folder.sample(&format!("--features {name} {DRAW}"));
+        assert_eq!(plain["samples"], other["samples"], "{name}");
+    }
+}
+
+#[test]
+fn npy_of_several_types() {
+    let folder = Folder::new();
+    let values = feature_values();
+    let bytes = |of: fn(u8) -> Vec<u8>| values.iter().flat_map(|&value| of(value)).collect::<Vec<u8>>();
+    let files = [
+        ("<f8", bytes(|value| f64::from(value).to_le_bytes().to_vec())),
+        ("<f4", bytes(|value| f32::from(value).to_le_bytes().to_vec())),
+        (">f8", bytes(|value| f64::from(value).to_be_bytes().to_vec())),
+        ("<i2", bytes(|value| i16::from(value).to_le_bytes().to_vec())),
+        ("|u1", bytes(|value| vec![value])),
+    ];
+    let plain = folder.sample(&format!("--features features.csv {DRAW}"));
+    for (descr, data) in files {
+        folder.write("features.npy", npy(descr, "(9, 3)", &data));
+        let other = folder.sample(&format!("--features features.npy {DRAW}"));
+        assert_eq!(plain["samples"], other["samples"], "{descr}");
+    }
+}
+
+#[test]
+fn kernels_of_both_formats() {
+    let folder = Folder::new();
+    folder.write("kernel.csv", "2,1,0\n1,2,0\n0,0,3\n");
+    let values: Vec<u8> =
+        [2_f64, 1., 0., 1., 2., 0., 0., 0., 3.].iter().flat_map(|v| v.to_le_bytes()).collect();
+    folder.write("kernel.npy", npy("<f8", "(3, 3)", &values));
+    let csv = folder.sample(&format!("--kernel kernel.csv {DRAW}"));
+    let npy = folder.sample(&format!("--kernel kernel.npy {DRAW}"));
+    assert_eq!(csv["samples"], npy["samples"]);
+    folder.write("parts.csv", "part\n1\n1\n2\n");
+    let answer = folder.sample("--kernel kernel.csv --labels parts.csv --quota 1,1");
+    assert_eq!(answer["samples"][0][1], json!(2));
+}
+
+#[test]
+fn integer_labels_are_ordered_by_number() {
+    let folder = Folder::new();
+    folder.write("numbers.csv", "part\n10\n2\n-1\n10\n2\n-1\n10\n2\n-1\n");
+    let answer = folder.sample("--features features.csv --labels numbers.csv --quota 1,0,0");
+    assert_eq!(answer["parts"], json!(["-1", "2", "10"]));
+    assert_eq!(answer["samples"][0][0].as_u64().unwrap() % 3, 2);
+    let data: Vec<u8> = [10_i64, 2, -1].repeat(3).iter().flat_map(|label| label.to_le_bytes()).collect();
+    folder.write("numbers.npy", npy("<i8", "(9,)", &data));
+    let from_npy = folder.sample("--features features.csv --labels numbers.npy --quota 1,0,0");
+    assert_eq!((&answer["parts"], &answer["samples"]), (&from_npy["parts"], &from_npy["samples"]));
+    // One label that is no integer, and all are text.
+    folder.write("mixed.csv", "part\n10\n2\nx\n10\n2\nx\n10\n2\nx\n");
+    let answer = folder.sample("--features features.csv --labels mixed.csv --quota 1,0,0");
+    assert_eq!(answer["parts"], json!(["10", "2", "x"]));
+}
+
+#[test]
+fn one_column_of_several() {
+    let folder = Folder::new();
+    let rows = "a,x\nb,y\na,y\n".repeat(3);
+    folder.write("table.csv", format!("first,second\n{rows}"));
+    let arguments = "--features features.csv --labels table.csv --quota 1,0 --label-column";
+    assert_eq!(folder.sample(&format!("{arguments} first"))["parts"], json!(["a", "b"]));
+    assert_eq!(folder.sample(&format!("{arguments} second"))["parts"], json!(["x", "y"]));
+}
+
+#[test]
+fn digits_bring_their_labels() {
+    let folder = Folder::new();
+    let answer = folder.sample("--dataset digits --quota 3=1,7=2");
+    assert_eq!(answer["parts"], json!(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]));
+    assert_eq!(answer["quota"], json!([0, 0, 0, 1, 0, 0, 0, 2, 0, 0]));
+}

@@ -1,0 +1,102 @@
+//! A folder of small files, and `pdpp` run in it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Nine items with three features.
+pub(crate) const FEATURES: &str = "1,0,0\n0,1,0\n0,0,1\n1,1,0\n0,1,1\n1,0,1\n1,1,1\n2,1,0\n0,1,2\n";
+/// Their labels, in three parts.
+pub(crate) const LABELS: &str = "tone\ndark\nlight\nmedium\ndark\nlight\nmedium\ndark\nlight\nmedium\n";
+
+/// A folder that vanishes with the test.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    /// With `features.csv` and `labels.csv`.
+    pub(crate) fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        folder.write("features.csv", FEATURES);
+        folder.write("labels.csv", LABELS);
+        folder
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// Where a file is.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Names of the files there are, sorted.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// `pdpp` with arguments separated by spaces.
+    pub(crate) fn pdpp(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
+        command.current_dir(self.0.path()).args(arguments.split_whitespace());
+        command
+    }
+
+    /// The JSON that `pdpp sample … --json` prints, on one line and with nothing on standard error.
+    pub(crate) fn sample(&self, arguments: &str) -> Value {
+        let output = self.pdpp(&format!("sample --json {arguments}")).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && stderr.is_empty(), "{arguments}: {stderr}");
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(stdout.lines().count(), 1, "{stdout}");
+        serde_json::from_str(&stdout).unwrap()
+    }
+
+    /// Checks that a command fails as the contract says, its one line naming all the culprits.
+    pub(crate) fn refuses(&self, arguments: &str, status: i32, culprits: &[&str]) {
+        let before = self.files();
+        let output = self.pdpp(arguments).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{arguments}: {stderr}");
+        assert!(output.stdout.is_empty(), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
+        assert_eq!(stderr.lines().count(), 1, "{arguments}: {stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.ends_with('\n'), "{arguments}: {stderr}");
+        for culprit in culprits {
+            assert!(stderr.contains(culprit), "{arguments}: '{culprit}' is missing in: {stderr}");
+        }
+        assert_eq!(self.files(), before, "{arguments}: files were left behind");
+    }
+}
+
+/// A .npy file of a type, a shape and the elements' bytes.
+pub(crate) fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+/// The numbers of [`FEATURES`].
+pub(crate) fn feature_values() -> Vec<u8> {
+    FEATURES.split([',', '\n']).filter(|cell| !cell.is_empty()).map(|cell| cell.parse().unwrap()).collect()
+}
+
+/// Whether a file begins with these bytes.
+pub(crate) fn begins_with(path: &Path, start: &[u8]) -> bool {
+    fs::read(path).unwrap().starts_with(start)
+}

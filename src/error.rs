@@ -66,6 +66,9 @@ pub enum Error {
         /// The most negative eigenvalue allowed, as a positive number.
         tolerance: f64,
     },
+    /// A dense kernel has no positive eigenvalue.
+    #[error("the kernel is zero: every set but the empty one has probability zero")]
+    ZeroKernel,
     /// Labels and features speak of different numbers of items.
     #[error("there are {labels} labels for {items} items")]
     LabelCount {
@@ -89,10 +92,10 @@ pub enum Error {
         name: String,
     },
     /// A positional quota has the wrong number of entries.
-    #[error("the quota has {entries} entries for {parts} parts")]
+    #[error("the quota has {entries} entries for {} parts: {}", parts.len(), join(parts))]
     QuotaLength {
-        /// Parts of the partition.
-        parts: usize,
+        /// Names of the parts.
+        parts: Vec<String>,
         /// Entries given.
         entries: usize,
     },

@@ -42,7 +42,7 @@ impl Kernel {
     /// - [`Error::Empty`], [`Error::Shape`], [`Error::NotFinite`] as for [`Features::from_rows`];
     /// - [`Error::Asymmetric`], naming the worst pair;
     /// - [`Error::NotPositiveSemidefinite`], with the smallest eigenvalue;
-    /// - [`Error::SizeAboveRank`] for the zero kernel, which has no set of one item.
+    /// - [`Error::ZeroKernel`] for a kernel without a positive eigenvalue.
     pub fn from_dense(items: usize, values: &[f64]) -> Result<Self> {
         Self::factor(&Features::from_rows(items, items, values)?)
     }
@@ -82,7 +82,7 @@ impl Kernel {
         let floor = items as f64 * f64::EPSILON * largest;
         let rank = eigen.values.iter().take_while(|&&value| value > floor).count();
         if rank == 0 {
-            return Err(Error::SizeAboveRank { k: 1, rank });
+            return Err(Error::ZeroKernel);
         }
         let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt() * scale.sqrt()).collect();
         let factor = (0..items).flat_map(|i| (0..rank).map(move |j| (i, j)));

@@ -41,12 +41,14 @@ fn parse(map: &Arc<Mmap>) -> std::result::Result<NpyMatrix, NpyProblem> {
     let DType::Plain(element) = header.dtype() else {
         return Err(NpyProblem::Type(header.dtype().descr()));
     };
-    let promised = element.num_bytes().map_or(0, |bytes| bytes as u64) * header.len();
+    let Some(len) = rows.checked_mul(columns) else {
+        return Err(NpyProblem::Header);
+    };
+    let promised = (element.num_bytes().unwrap_or(0) as u64).saturating_mul(len as u64);
     if (rest.len() as u64) < promised {
         return Err(NpyProblem::Truncated { expected: promised, found: rest.len() as u64 });
     }
     let in_place = header.order() == Order::C && element.endianness() == Endianness::of_machine();
-    let len = rows * columns;
     let values = match (element.type_char(), element.num_bytes()) {
         (TypeChar::Float, Some(4)) if in_place => mapped::<f32>(map, offset, len),
         (TypeChar::Float, Some(8)) if in_place => mapped::<f64>(map, offset, len),

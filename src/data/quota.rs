@@ -25,7 +25,7 @@ impl Quota {
     /// - [`Error::Nothing`] if all entries are zero.
     pub fn new(partition: &Partition, counts: &[usize]) -> Result<Self> {
         if counts.len() != partition.parts() {
-            return Err(Error::QuotaLength { parts: partition.parts(), entries: counts.len() });
+            return Err(Error::QuotaLength { parts: partition.names().to_vec(), entries: counts.len() });
         }
         for (part, &quota) in counts.iter().enumerate() {
             let size = partition.size(part);

@@ -1,0 +1,76 @@
+//! Anonymous memory at m = 10⁶, n = 64 from a memory-mapped file: no second copy of the features.
+//!
+//! A test binary of its own, so that nothing else is in the process.
+#![cfg(all(target_os = "linux", feature = "npy"))]
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::Path,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+
+const ITEMS: usize = 1_000_000;
+const DIMS: usize = 64;
+const LIMIT_MB: u64 = 100;
+
+/// Writes an f32 .npy file without holding it in memory.
+fn write_features(path: &Path) {
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({ITEMS}, {DIMS}), }}").into_bytes();
+    header.resize(128 - 10 - 1, b' ');
+    header.push(b'\n');
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    file.write_all(b"\x93NUMPY\x01\x00").unwrap();
+    file.write_all(&u16::try_from(header.len()).unwrap().to_le_bytes()).unwrap();
+    file.write_all(&header).unwrap();
+    let mut state = 1_u64;
+    for _ in 0..ITEMS * DIMS {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let value = (state >> 40) as f32 / (1 << 24) as f32 - 0.5;
+        file.write_all(&value.to_le_bytes()).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+/// Anonymous resident memory of this process, MB.
+fn anonymous_mb() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+#[test]
+fn a_million_mapped_rows_need_at_most_a_hundred_megabytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("features.npy");
+    write_features(&path);
+
+    let (peak, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                peak.fetch_max(anonymous_mb(), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        let features = Features::open_npy(&path).unwrap();
+        let labels: Vec<u8> = (0..ITEMS).map(|item| u8::try_from(item % 3).unwrap()).collect();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let quota = Quota::each(&partition, 5).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+        let samples = sampler.sample_many(100, 0);
+        assert!(samples.subsets().iter().all(|subset| subset.part_counts(&partition) == [5, 5, 5]));
+        done.store(true, Ordering::Relaxed);
+    });
+    let peak = peak.into_inner();
+    println!("peak anonymous memory: {peak} MB");
+    assert!(peak <= LIMIT_MB, "{peak} MB of anonymous memory");
+    // The measurement sees what it should: a copy of the features would be 256 MB.
+    let copy = std::hint::black_box(vec![1.0_f32; ITEMS * DIMS]);
+    assert!(anonymous_mb() > LIMIT_MB + 100, "the control copy of {} values was not seen", copy.len());
+}

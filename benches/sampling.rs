@@ -1,6 +1,7 @@
 //! Set-up and sampling at up to 10⁶ items; `cargo bench --bench sampling`.
 //!
 //! The table at the end gives ratios of medians within this run.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
 
@@ -101,7 +102,7 @@ fn main() {
     );
     report_milliseconds(
         "k-DPP, m = 10⁴, n = 100, k = 50, per sample, 1 thread",
-        &id("k_dpp/m=10000,n=100,k=50", "draws"),
+        "k_dpp_m=10000,n=100,k=50_draws",
         100.0,
         "≤ 1.5",
     );

@@ -1,4 +1,5 @@
 //! Every sampler against enumeration, on every enumerable case.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
 
 mod common;
 

@@ -2,6 +2,7 @@
 //!
 //! A test binary of its own, so that nothing else is in the process.
 #![cfg(all(target_os = "linux", feature = "npy"))]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
 
 use std::{
     fs::{self, File},

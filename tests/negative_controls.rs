@@ -1,4 +1,5 @@
 //! The checks of the other test files reject planted faults.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
 
 mod common;
 

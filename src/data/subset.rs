@@ -76,7 +76,7 @@ impl Subset {
     #[must_use]
     pub fn part_counts(&self, partition: &Partition) -> Vec<usize> {
         let mut counts = vec![0; partition.parts()];
-        for item in self.iter() {
+        for item in self {
             counts[partition.part_of(item)] += 1;
         }
         counts

@@ -94,6 +94,7 @@ macro_rules! with_slice {
                 let $slice = storage.as_slice();
                 $body
             }
+            #[allow(clippy::useless_conversion, reason = "f64 runs the body of f32")]
             $crate::data::values::Values::F64(storage) => {
                 let $slice = storage.as_slice();
                 $body

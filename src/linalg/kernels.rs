@@ -13,6 +13,10 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     )
 }
 
+#[expect(
+    clippy::inline_always,
+    reason = "a function that is not inlined is compiled without the instruction set"
+)]
 #[inline(always)]
 fn dot_lanes(x: &[f64], y: &[f64]) -> f64 {
     let (x_head, x_tail) = x.as_chunks::<LANES>();
@@ -107,6 +111,22 @@ pub(crate) fn reflect_and_drop_last(columns: &mut Vec<f64>, v: &[f64], tau: f64,
 pub(crate) fn rotate(x: &mut [f64], y: &mut [f64], c: f64, s: f64) {
     for (x, y) in x.iter_mut().zip(y) {
         (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
+    }
+}
+
+/// x ← c x.
+#[inline]
+pub(crate) fn scale(x: &mut [f64], c: f64) {
+    for x in x {
+        *x *= c;
+    }
+}
+
+/// x ← x + c y.
+#[inline]
+pub(crate) fn add_scaled(x: &mut [f64], c: f64, y: &[f64]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x += c * y;
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn power_of_two_near(x: f64) -> f64 {
     if x == 0.0 {
         return 1.0;
     }
-    2.0_f64.powi((x.log2().floor() as i32 + 1).clamp(-1000, 1000))
+    (x.log2().floor() + 1.0).clamp(-1000.0, 1000.0).exp2()
 }
 
 /// A column as a slice. Matrices that this library makes are contiguous by column.

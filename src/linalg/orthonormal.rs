@@ -1,6 +1,9 @@
 //! Gram–Schmidt with reorthogonalisation: growing a basis row by row.
 
-use super::kernels::dot;
+use super::{
+    kernels::{add_scaled, dot, scale},
+    power_of_two_near,
+};
 
 /// Residuals below this fraction of a row's norm count as zero.
 ///
@@ -30,9 +33,9 @@ impl OrthonormalBasis {
         if largest == 0.0 {
             return false;
         }
-        row.iter_mut().for_each(|x| *x /= largest);
-        let norm = dot(row, row).sqrt();
-        row.iter_mut().for_each(|x| *x /= norm);
+        // A power of two, so that equal rows of different scale stay equal.
+        scale(row, power_of_two_near(largest).recip());
+        scale(row, dot(row, row).sqrt().recip());
         true
     }
 
@@ -43,14 +46,14 @@ impl OrthonormalBasis {
         for _ in 0..2 {
             for direction in self.directions.chunks_exact(self.dims) {
                 let along = dot(direction, &residual);
-                residual.iter_mut().zip(direction).for_each(|(x, d)| *x -= along * d);
+                add_scaled(&mut residual, -along, direction);
             }
         }
         let norm = dot(&residual, &residual).sqrt();
         if norm <= INDEPENDENCE_TOLERANCE {
             return false;
         }
-        residual.iter_mut().for_each(|x| *x /= norm);
+        scale(&mut residual, norm.recip());
         self.directions.extend_from_slice(&residual);
         true
     }

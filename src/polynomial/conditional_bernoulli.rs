@@ -198,7 +198,7 @@ mod tests {
                 members.for_each(|j| inclusion[j] += product);
             }
         }
-        inclusion.iter_mut().for_each(|p| *p /= total);
+        crate::linalg::kernels::scale(&mut inclusion, 1.0 / total);
         (total, inclusion)
     }
 

@@ -1,4 +1,6 @@
 //! What the integration tests share. Nothing here uses the library's numerics.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
+#![allow(clippy::needless_range_loop, reason = "oracles index as their formulas do")]
 #![allow(unreachable_pub, reason = "a module of test binaries")]
 #![allow(dead_code, reason = "every test binary uses its own part of this module")]
 
@@ -70,7 +72,14 @@ fn parse_case(case: &Value) -> Case {
     let floats = |value: &Value| -> Vec<f64> {
         value.as_array().into_iter().flatten().map(|x| x.as_f64().unwrap()).collect()
     };
-    let sizes = |value: &Value| -> Vec<usize> { floats(value).into_iter().map(|x| x as usize).collect() };
+    let sizes = |value: &Value| -> Vec<usize> {
+        value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|x| usize::try_from(x.as_u64().unwrap()).unwrap())
+            .collect()
+    };
     let dense = case.get("kernel").is_some();
     let rows = if dense { &case["kernel"] } else { &case["features"] };
     let sets = case.get("sets").and_then(Value::as_array).cloned().unwrap_or_default();

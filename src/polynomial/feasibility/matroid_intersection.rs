@@ -59,6 +59,17 @@ enum Relation {
     Exchanges(Vec<usize>),
 }
 
+/// How an element outside I leads to a larger common independent set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// None found yet.
+    Unknown,
+    /// The partition can take it as it is.
+    Enters,
+    /// It takes the place of this element of I (position in `selected`), of the same part.
+    Replaces(usize),
+}
+
 impl Search<'_> {
     fn greedy(&mut self) {
         let mut basis = OrthonormalBasis::new(self.dims);
@@ -78,12 +89,12 @@ impl Search<'_> {
 
         // Breadth first, backwards from the elements that the partition could still take. A step
         // from x ∉ I to y ∈ I: exchanging them keeps I independent. From y to x': same part.
-        let mut next_of_outside: Vec<Option<Option<usize>>> = vec![None; outside.len()];
+        let mut next_of_outside = vec![Way::Unknown; outside.len()];
         let mut next_of_selected: Vec<Option<usize>> = vec![None; self.selected.len()];
         let mut queue: VecDeque<usize> = VecDeque::new();
         for (at, &x) in outside.iter().enumerate() {
             if !saturated(x) {
-                next_of_outside[at] = Some(None);
+                next_of_outside[at] = Way::Enters;
                 queue.push_back(at);
             }
         }
@@ -99,8 +110,8 @@ impl Search<'_> {
                 next_of_selected[y] = Some(at);
                 let part = self.elements[self.selected[y]].part;
                 for (other, &x) in outside.iter().enumerate() {
-                    if self.elements[x].part == part && next_of_outside[other].is_none() {
-                        next_of_outside[other] = Some(Some(y));
+                    if self.elements[x].part == part && next_of_outside[other] == Way::Unknown {
+                        next_of_outside[other] = Way::Replaces(y);
                         queue.push_back(other);
                     }
                 }
@@ -109,7 +120,7 @@ impl Search<'_> {
         let mut stuck: Vec<bool> =
             self.counts.iter().zip(self.quota).map(|(count, quota)| count < quota).collect();
         for (at, &x) in outside.iter().enumerate() {
-            stuck[self.elements[x].part] |= next_of_outside[at].is_some();
+            stuck[self.elements[x].part] |= next_of_outside[at] != Way::Unknown;
         }
         for (y, &x) in self.selected.iter().enumerate() {
             stuck[self.elements[x].part] |= next_of_selected[y].is_some();
@@ -122,14 +133,14 @@ impl Search<'_> {
         &mut self,
         outside: &[usize],
         mut at: usize,
-        next_of_outside: &[Option<Option<usize>>],
+        next_of_outside: &[Way],
         next_of_selected: &[Option<usize>],
     ) {
         let mut selected = self.selected.clone();
         // The path runs x₀ → y₁ → x₁ → … : x₀ replaces y₁ in its part, and so on; the last x is new.
         loop {
             let x = outside[at];
-            if let Some(Some(y)) = next_of_outside[at] {
+            if let Way::Replaces(y) = next_of_outside[at] {
                 selected[y] = x;
                 let Some(next) = next_of_selected[y] else { unreachable!("reached elements have a way on") };
                 at = next;

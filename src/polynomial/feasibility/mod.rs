@@ -134,7 +134,7 @@ mod tests {
         for _ in 0..500 {
             let bases: Vec<PartBasis> = (0..parts)
                 .map(|_| {
-                    let mut axes: Vec<usize> = (0..1 + next(4)).map(|_| next(dims)).collect();
+                    let mut axes: Vec<usize> = (0..=next(4)).map(|_| next(dims)).collect();
                     axes.sort_unstable();
                     axes.dedup();
                     axes.into_iter().map(|axis| unit(dims, axis)).collect()

@@ -30,34 +30,21 @@ impl AliasTable {
             .zip(weights)
             .map(|(alias, &weight)| Entry { keep: f64::from(weight) * scale, alias })
             .collect();
-        // Two cursors sweep the entries: `small` fills up with the surplus of `large`. An entry that
-        // becomes small behind the first cursor is filled at once.
-        let (mut small, mut large) = (0, 0);
-        let next = |entries: &[Entry], from: usize, wanted: fn(f64) -> bool| {
-            (from..entries.len()).find(|&index| wanted(entries[index].keep))
-        };
-        let (is_small, is_large): (fn(f64) -> bool, fn(f64) -> bool) =
-            (|keep| keep < 1.0, |keep| keep >= 1.0);
-        let mut pending = None;
-        while let Some(receiver) = pending.take().or_else(|| next(&entries, small, is_small)) {
-            if receiver >= small {
-                small = receiver + 1;
+        // Entries below average are filled from entries above, until none of one kind is left;
+        // what rounding leaves keeps itself.
+        let (mut small, mut large): (Vec<u32>, Vec<u32>) =
+            (0..).take(entries.len()).partition(|&index| entries[index as usize].keep < 1.0);
+        while let (Some(&receiver), Some(&donor)) = (small.last(), large.last()) {
+            small.pop();
+            entries[receiver as usize].alias = donor;
+            entries[donor as usize].keep -= 1.0 - entries[receiver as usize].keep;
+            if entries[donor as usize].keep < 1.0 {
+                large.pop();
+                small.push(donor);
             }
-            let Some(donor) = next(&entries, large, is_large) else {
-                // Rounding left nothing to take: the entry keeps itself.
-                entries[receiver].keep = 1.0;
-                continue;
-            };
-            large = donor;
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let alias = donor as u32;
-            entries[receiver].alias = alias;
-            entries[donor].keep -= 1.0 - entries[receiver].keep;
-            if entries[donor].keep < 1.0 {
-                large = donor + 1;
-                // Entries ahead of the first cursor will be met by it.
-                pending = (donor < small).then_some(donor);
-            }
+        }
+        for rest in small.into_iter().chain(large) {
+            entries[rest as usize].keep = 1.0;
         }
         Self { entries }
     }

@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt};
 
-use crate::linalg::kernels::{dot, transposed_product};
+use crate::linalg::kernels::{add_scaled, dot, scale, transposed_product};
 
 /// V, the m×r matrix of eigenvectors of the kernel (rows whitened), row-major.
 #[derive(Debug)]
@@ -99,9 +99,9 @@ fn unit_residual(row: &[f64], directions: &[f64], out: &mut Vec<f64>) {
     for _ in 0..2 {
         for direction in directions.chunks_exact(row.len()) {
             let along = dot(direction, out);
-            out.iter_mut().zip(direction).for_each(|(x, d)| *x -= along * d);
+            add_scaled(out, -along, direction);
         }
     }
     let norm = dot(out, out).sqrt();
-    out.iter_mut().for_each(|x| *x /= norm);
+    scale(out, norm.recip());
 }

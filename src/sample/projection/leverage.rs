@@ -90,7 +90,9 @@ impl<'a> LeverageTrials<'a> {
         let dims = self.features.dims();
         let LeverageScratch { basis, image, product, batch } = scratch;
         basis.clear();
-        chosen.iter().for_each(|&j| basis.extend_from_slice(column(self.whitener.as_ref(), j)));
+        for &j in chosen {
+            basis.extend_from_slice(column(self.whitener.as_ref(), j));
+        }
         image.resize(chosen.len(), 0.0);
         product.resize(dims, 0.0);
         for left in (1..=chosen.len()).rev() {

@@ -5,7 +5,7 @@ mod alias;
 mod elementary;
 mod leverage;
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use rand::Rng;
 
 use super::spectrum::Spectrum;
@@ -71,7 +71,7 @@ impl<'a> ProjectionDpp<'a> {
             return Ok(Self::Elementary(elementary::ElementaryScan::new(whitened, whitener.ncols())));
         }
         let factors: Vec<_> = weights.iter().map(|&weight| &whitener * faer::Scale(weight)).collect();
-        let factors: Vec<MatRef<'_, f64>> = factors.iter().map(|factor| factor.as_ref()).collect();
+        let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let leverages = engine.row_forms(rows, &factors)?;
         Ok(Self::Leverage(leverage::LeverageTrials::new(rows, weights, whitener, leverages)))
     }

@@ -34,6 +34,7 @@ pub struct Features<'a> {
     items: usize,
     dims: usize,
     values: Values<'a>,
+    max_abs: f64,
 }
 
 impl<'a> Features<'a> {
@@ -68,31 +69,8 @@ impl<'a> Features<'a> {
                 return Err(Error::Shape { what: "the feature matrix", expected, found });
             }
         }
-        let features = Self { items, dims, values };
-        features.check_finite()?;
-        Ok(features)
-    }
-
-    fn check_finite(&self) -> Result<()> {
-        const CHUNK: usize = 1 << 20;
-        with_slice!(&self.values, slice => {
-            let chunks = slice.len().div_ceil(CHUNK);
-            let bad = map_ordered(chunks, |chunk| {
-                let start = chunk * CHUNK;
-                let chunk = &slice[start..slice.len().min(start + CHUNK)];
-                // One branch per chunk: a sum of zeros is zero unless a factor is not finite.
-                let clean = chunk.iter().fold(0.0, |sum, &value| sum + value * 0.0) == 0.0;
-                if clean { None } else { chunk.iter().position(|value| !value.is_finite()).map(|at| start + at) }
-            });
-            match bad.into_iter().flatten().next() {
-                None => Ok(()),
-                Some(at) => Err(Error::NotFinite {
-                    row: at / self.dims,
-                    column: at % self.dims,
-                    value: slice[at].into(),
-                }),
-            }
-        })
+        let max_abs = with_slice!(&values, slice => largest_magnitude(slice, dims))?;
+        Ok(Self { items, dims, values, max_abs })
     }
 
     /// Number of items, m.
@@ -128,17 +106,9 @@ impl<'a> Features<'a> {
         });
     }
 
-    /// Largest |entry| among the rows of `items`.
-    pub(crate) fn max_abs(&self, items: impl Iterator<Item = usize>) -> f64 {
-        with_slice!(&self.values, slice => {
-            let mut max = slice[0] * 0.0;
-            for item in items {
-                for &value in &slice[item * self.dims..(item + 1) * self.dims] {
-                    max = if value.abs() > max { value.abs() } else { max };
-                }
-            }
-            max.into()
-        })
+    /// Largest |entry|.
+    pub(crate) fn max_abs(&self) -> f64 {
+        self.max_abs
     }
 
     /// Reads one value of every cache line of some rows, in short independent loads, so that
@@ -179,6 +149,21 @@ impl Features<'static> {
         let matrix = super::npy::read_matrix(path.as_ref())?;
         Self::from_values(matrix.rows, matrix.columns, matrix.values)
     }
+}
+
+/// Largest |value|, or the first value that is not finite. One pass, no branch per value.
+fn largest_magnitude<T: Scalar>(values: &[T], dims: usize) -> Result<f64> {
+    const CHUNK: usize = 1 << 18;
+    let chunks = values.len().div_ceil(CHUNK);
+    let maxima = map_ordered(chunks, |chunk| {
+        T::largest_magnitude(&values[chunk * CHUNK..values.len().min((chunk + 1) * CHUNK)])
+    });
+    let Some(bad) = maxima.iter().position(Option::is_none) else {
+        return Ok(maxima.into_iter().flatten().fold(0.0, f64::max));
+    };
+    let finite = |value: &T| Into::<f64>::into(*value).is_finite();
+    let at = bad * CHUNK + values[bad * CHUNK..].iter().position(|value| !finite(value)).unwrap_or_default();
+    Err(Error::NotFinite { row: at / dims, column: at % dims, value: values[at].into() })
 }
 
 impl fmt::Debug for Features<'_> {

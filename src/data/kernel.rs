@@ -64,7 +64,7 @@ impl Kernel {
 
     fn factor(matrix: &Features<'_>) -> Result<Self> {
         let items = matrix.items();
-        let scale = linalg::power_of_two_near(matrix.max_abs(0..items));
+        let scale = linalg::power_of_two_near(matrix.max_abs());
         let mut kernel = Mat::<f64>::zeros(items, items);
         for item in 0..items {
             // Column i of a symmetric matrix is its row i.
@@ -127,7 +127,7 @@ fn check_symmetry(kernel: MatRef<'_, f64>, scale: f64) -> Result<()> {
 /// does not square the condition number.
 pub(crate) fn compress_wide(features: &Features<'_>) -> Result<Features<'static>> {
     let (items, dims) = (features.items(), features.dims());
-    let scale = linalg::power_of_two_near(features.max_abs(0..items));
+    let scale = linalg::power_of_two_near(features.max_abs());
     let mut transposed = Mat::<f64>::zeros(dims, items);
     for item in 0..items {
         features.read_row(item, 1.0 / scale, linalg::column_mut(transposed.as_mut(), item));

@@ -15,19 +15,39 @@ mod sealed {
 pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std::fmt::Debug {
     #[doc(hidden)]
     fn wrap(storage: Storage<'_, Self>) -> Values<'_>;
+    /// Largest |value|; `None` if a value is not finite.
+    #[doc(hidden)]
+    fn largest_magnitude(values: &[Self]) -> Option<f64>;
 }
 
-impl Scalar for f32 {
-    fn wrap(storage: Storage<'_, Self>) -> Values<'_> {
-        Values::F32(storage)
-    }
-}
+macro_rules! scalar {
+    ($type:ty, $variant:ident) => {
+        impl Scalar for $type {
+            fn wrap(storage: Storage<'_, Self>) -> Values<'_> {
+                Values::$variant(storage)
+            }
 
-impl Scalar for f64 {
-    fn wrap(storage: Storage<'_, Self>) -> Values<'_> {
-        Values::F64(storage)
-    }
+            fn largest_magnitude(values: &[Self]) -> Option<f64> {
+                const LANES: usize = 16;
+                let (head, tail) = values.as_chunks::<LANES>();
+                // x·0 is zero unless x is infinite or NaN; lanes let the loop run in vectors.
+                let (mut max, mut zero) = ([0.0; LANES], [0.0; LANES]);
+                for chunk in head {
+                    for lane in 0..LANES {
+                        let x = chunk[lane].abs();
+                        max[lane] = if x > max[lane] { x } else { max[lane] };
+                        zero[lane] += x * 0.0;
+                    }
+                }
+                let max = tail.iter().chain(&max).fold(0.0, |max: $type, x| max.max(x.abs()));
+                let zero: $type = tail.iter().map(|x| x * 0.0).chain(zero).sum();
+                (zero == 0.0).then_some(max.into())
+            }
+        }
+    };
 }
+scalar!(f32, F32);
+scalar!(f64, F64);
 
 /// A buffer of values: made from a `Vec` (owned) or a slice (borrowed).
 #[derive(Clone, Debug)]

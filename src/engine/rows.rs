@@ -54,23 +54,15 @@ impl Items<'_> {
 }
 
 impl<'a> Rows<'a> {
-    /// Groups of rows, each scaled by the power of two that brings its largest entry into [½, 1).
+    /// Groups of rows, each scaled by a power of two that brings its entries near 1.
     ///
     /// Scaling a group changes its weight in a determinant by a constant, exactly: constrained
-    /// laws do not notice, others undo it. Parts of any magnitude meet as equals.
+    /// laws do not notice, others undo it. Parts of any magnitude meet as equals, and no square
+    /// over- or underflows. The magnitude of a group is that of its first nonzero rows.
     #[must_use]
     pub fn scaled(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
-        const CHUNK: usize = 1 << 15;
-        let mut groups: Vec<Group<'a>> = items.into_iter().map(|items| Group { items, scale: 0.0 }).collect();
-        for group in &mut groups {
-            let items = group.items;
-            let chunks = items.len().div_ceil(CHUNK);
-            let maxima = crate::parallel::map_ordered(chunks, |chunk| {
-                let positions = chunk * CHUNK..items.len().min((chunk + 1) * CHUNK);
-                features.max_abs(positions.map(|position| items.at(position)))
-            });
-            group.scale = linalg::power_of_two_near(maxima.into_iter().fold(0.0, f64::max)).recip();
-        }
+        let scale = |items: Items<'_>| linalg::power_of_two_near(magnitude(features, items)).recip();
+        let groups = items.into_iter().map(|items| Group { items, scale: scale(items) }).collect();
         Self { features, groups }
     }
 
@@ -85,4 +77,23 @@ impl<'a> Rows<'a> {
     pub fn groups(&self) -> &[Group<'a>] {
         &self.groups
     }
+}
+
+/// Largest |entry| of the first nonzero rows of a group, but so large that no row of the matrix
+/// exceeds it by a factor whose square overflows.
+fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
+    const ROWS: usize = 256;
+    const RANGE: f64 = 1e100;
+    let mut row = vec![0.0; features.dims()];
+    let (mut largest, mut seen) = (0.0, 0);
+    for position in 0..items.len() {
+        features.read_row(items.at(position), 1.0, &mut row);
+        let of_row = row.iter().fold(0.0, |max, x| f64::max(max, x.abs()));
+        largest = f64::max(largest, of_row);
+        seen += usize::from(of_row > 0.0);
+        if seen == ROWS {
+            break;
+        }
+    }
+    largest.max(features.max_abs() / RANGE)
 }

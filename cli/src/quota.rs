@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use partition_dpp::{Error, Partition, Quota};
+use partition_dpp::{Partition, Quota};
 
 use crate::failure::Failure;
 
@@ -51,12 +51,7 @@ impl QuotaRequest {
                 Quota::named(partition, counts.iter().map(|(name, count)| (name, *count)))
             }
         };
-        quota.map_err(|error| match error {
-            Error::QuotaLength { .. } => {
-                Failure::Arguments(format!("{error}: {}", partition.names().join(", ")))
-            }
-            other => Failure::Library(other),
-        })
+        quota.map_err(Failure::Library)
     }
 }
 

@@ -1,87 +1,115 @@
 //! Vector kernels of the inner loops, compiled for every instruction set and chosen at run time.
+//!
+//! Each is a small type: what runs inside `with_simd` is compiled with the vectors of the machine,
+//! which a plain function, or a closure, would not be.
 
-use pulp::Arch;
+#![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 
-const LANES: usize = 8;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Σ x_j y_j.
 #[inline]
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    Arch::new().dispatch(
+    struct Dot<'a>(&'a [f64], &'a [f64]);
+    impl WithSimd for Dot<'_> {
+        type Output = f64;
         #[inline(always)]
-        || dot_lanes(x, y),
-    )
-}
-
-#[expect(
-    clippy::inline_always,
-    reason = "a function that is not inlined is compiled without the instruction set"
-)]
-#[inline(always)]
-fn dot_lanes(x: &[f64], y: &[f64]) -> f64 {
-    let (x_head, x_tail) = x.as_chunks::<LANES>();
-    let (y_head, y_tail) = y.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for (x, y) in x_head.iter().zip(y_head) {
-        for lane in 0..LANES {
-            sums[lane] += x[lane] * y[lane];
+        fn with_simd<S: Simd>(self, simd: S) -> f64 {
+            dot_in(simd, self.0, self.1)
         }
     }
+    Arch::new().dispatch(Dot(x, y))
+}
+
+#[inline(always)]
+fn dot_in<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
+    let ((x_head, x_tail), (y_head, y_tail)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
+    let (x_pairs, x_last) = x_head.as_chunks::<2>();
+    let (y_pairs, y_last) = y_head.as_chunks::<2>();
+    let (mut even, mut odd) = (simd.splat_f64s(0.0), simd.splat_f64s(0.0));
+    for (x, y) in x_pairs.iter().zip(y_pairs) {
+        even = simd.mul_add_e_f64s(x[0], y[0], even);
+        odd = simd.mul_add_e_f64s(x[1], y[1], odd);
+    }
+    for (&x, &y) in x_last.iter().zip(y_last) {
+        even = simd.mul_add_e_f64s(x, y, even);
+    }
     let tail: f64 = x_tail.iter().zip(y_tail).map(|(x, y)| x * y).sum();
-    sums.iter().sum::<f64>() + tail
+    simd.reduce_sum_f64s(simd.add_f64s(even, odd)) + tail
 }
 
 /// w = Bᵀ a for a column-major B with columns of length `a.len()`; returns ‖w‖².
 #[inline]
 pub(crate) fn transposed_product(columns: &[f64], a: &[f64], w: &mut [f64]) -> f64 {
-    Arch::new().dispatch(
+    struct TransposedProduct<'a>(&'a [f64], &'a [f64], &'a mut [f64]);
+    impl WithSimd for TransposedProduct<'_> {
+        type Output = f64;
         #[inline(always)]
-        || {
-            let n = a.len();
-            let mut blocks = columns.chunks_exact(4 * n);
+        fn with_simd<S: Simd>(self, simd: S) -> f64 {
+            let Self(columns, a, w) = self;
+            let mut blocks = columns.chunks_exact(4 * a.len());
             let mut outputs = w.chunks_exact_mut(4);
             let mut sum = 0.0;
             for (block, w) in blocks.by_ref().zip(outputs.by_ref()) {
-                let four = dot_four(block, a);
+                let four = dot_four(simd, block, a);
                 w.copy_from_slice(&four);
                 sum += (four[0] * four[0] + four[1] * four[1]) + (four[2] * four[2] + four[3] * four[3]);
             }
-            for (column, w) in blocks.remainder().chunks_exact(n).zip(outputs.into_remainder()) {
-                *w = dot_lanes(column, a);
+            for (column, w) in blocks.remainder().chunks_exact(a.len()).zip(outputs.into_remainder()) {
+                *w = dot_in(simd, column, a);
                 sum += *w * *w;
             }
             sum
-        },
-    )
+        }
+    }
+    Arch::new().dispatch(TransposedProduct(columns, a, w))
 }
 
 /// Four columns against one vector: the vector is loaded once.
 #[inline(always)]
-fn dot_four(block: &[f64], a: &[f64]) -> [f64; 4] {
-    const WIDE: usize = 4;
-    let n = a.len();
-    let (c0, rest) = block.split_at(n);
-    let (c1, rest) = rest.split_at(n);
-    let (c2, c3) = rest.split_at(n);
-    let (a_head, a_tail) = a.as_chunks::<WIDE>();
-    let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = [c0, c1, c2, c3].map(|c| c.as_chunks::<WIDE>());
-    let mut sums = [[0.0; WIDE]; 4];
-    for ((((a, x0), x1), x2), x3) in a_head.iter().zip(h0).zip(h1).zip(h2).zip(h3) {
-        for lane in 0..WIDE {
-            sums[0][lane] += a[lane] * x0[lane];
-            sums[1][lane] += a[lane] * x1[lane];
-            sums[2][lane] += a[lane] * x2[lane];
-            sums[3][lane] += a[lane] * x3[lane];
-        }
+fn dot_four<S: Simd>(simd: S, block: &[f64], a: &[f64]) -> [f64; 4] {
+    let (left, right) = block.split_at(2 * a.len());
+    let ((c0, c1), (c2, c3)) = (left.split_at(a.len()), right.split_at(a.len()));
+    let (a_head, a_tail) = S::as_simd_f64s(a);
+    let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = [c0, c1, c2, c3].map(S::as_simd_f64s);
+    let mut sums = [simd.splat_f64s(0.0); 4];
+    for ((((&a, &x0), &x1), &x2), &x3) in a_head.iter().zip(h0).zip(h1).zip(h2).zip(h3) {
+        sums[0] = simd.mul_add_e_f64s(a, x0, sums[0]);
+        sums[1] = simd.mul_add_e_f64s(a, x1, sums[1]);
+        sums[2] = simd.mul_add_e_f64s(a, x2, sums[2]);
+        sums[3] = simd.mul_add_e_f64s(a, x3, sums[3]);
     }
-    let mut out = sums.map(|lanes| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));
-    for (j, &a) in a_tail.iter().enumerate() {
-        out[0] += a * t0[j];
-        out[1] += a * t1[j];
-        out[2] += a * t2[j];
-        out[3] += a * t3[j];
+    let mut out = sums.map(|lanes| simd.reduce_sum_f64s(lanes));
+    for (out, tail) in out.iter_mut().zip([t0, t1, t2, t3]) {
+        *out += a_tail.iter().zip(tail).map(|(a, x)| a * x).sum::<f64>();
     }
     out
+}
+
+/// x ← x + c y.
+#[inline]
+pub(crate) fn add_scaled(x: &mut [f64], c: f64, y: &[f64]) {
+    struct AddScaled<'a>(&'a mut [f64], f64, &'a [f64]);
+    impl WithSimd for AddScaled<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            add_scaled_in(simd, self.0, self.1, self.2);
+        }
+    }
+    Arch::new().dispatch(AddScaled(x, c, y));
+}
+
+#[inline(always)]
+fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
+    let ((x_head, x_tail), (y_head, y_tail)) = (S::as_mut_simd_f64s(x), S::as_simd_f64s(y));
+    let factor = simd.splat_f64s(c);
+    for (x, &y) in x_head.iter_mut().zip(y_head) {
+        *x = simd.mul_add_e_f64s(factor, y, *x);
+    }
+    for (x, y) in x_tail.iter_mut().zip(y_tail) {
+        *x += c * y;
+    }
 }
 
 /// B ← B (I − τ v vᵀ), column-major, and drops the last column.
@@ -89,21 +117,63 @@ fn dot_four(block: &[f64], a: &[f64]) -> [f64; 4] {
 /// `product` is scratch of one column.
 #[inline]
 pub(crate) fn reflect_and_drop_last(columns: &mut Vec<f64>, v: &[f64], tau: f64, product: &mut [f64]) {
-    let n = product.len();
-    Arch::new().dispatch(
+    struct Reflect<'a>(&'a mut [f64], &'a [f64], f64, &'a mut [f64]);
+    impl WithSimd for Reflect<'_> {
+        type Output = ();
         #[inline(always)]
-        || {
+        fn with_simd<S: Simd>(self, simd: S) {
+            let Self(columns, v, tau, product) = self;
             product.fill(0.0);
-            for (column, &v) in columns.chunks_exact(n).zip(v) {
-                product.iter_mut().zip(column).for_each(|(p, x)| *p += v * x);
+            for (column, &v) in columns.chunks_exact(product.len()).zip(v) {
+                add_scaled_in(simd, product, v, column);
             }
-            for (column, &v) in columns.chunks_exact_mut(n).zip(&v[..v.len() - 1]) {
-                let factor = tau * v;
-                column.iter_mut().zip(product.iter()).for_each(|(x, p)| *x -= factor * p);
+            for (column, &v) in columns.chunks_exact_mut(product.len()).zip(&v[..v.len() - 1]) {
+                add_scaled_in(simd, column, -tau * v, product);
             }
-        },
-    );
-    columns.truncate(columns.len() - n);
+        }
+    }
+    Arch::new().dispatch(Reflect(columns, v, tau, product));
+    columns.truncate(columns.len() - product.len());
+}
+
+/// x ← max(x − y², 0).
+#[inline]
+pub(crate) fn subtract_squares(x: &mut [f64], y: &[f64]) {
+    struct SubtractSquares<'a>(&'a mut [f64], &'a [f64]);
+    impl WithSimd for SubtractSquares<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let ((x_head, x_tail), (y_head, y_tail)) = (S::as_mut_simd_f64s(self.0), S::as_simd_f64s(self.1));
+            let zero = simd.splat_f64s(0.0);
+            for (x, &y) in x_head.iter_mut().zip(y_head) {
+                *x = simd.max_f64s(simd.sub_f64s(*x, simd.mul_f64s(y, y)), zero);
+            }
+            for (x, y) in x_tail.iter_mut().zip(y_tail) {
+                *x = (*x - y * y).max(0.0);
+            }
+        }
+    }
+    Arch::new().dispatch(SubtractSquares(x, y));
+}
+
+/// Σ x_j.
+#[inline]
+pub(crate) fn sum(x: &[f64]) -> f64 {
+    let (head, tail) = x.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for x in head {
+        lanes.iter_mut().zip(x).for_each(|(lane, x)| *lane += x);
+    }
+    lanes.iter().chain(tail).sum()
+}
+
+/// x ← x + y².
+#[inline]
+pub(crate) fn add_squares(x: &mut [f64], y: &[f64]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x += y * y;
+    }
 }
 
 /// (x, y) ← (c x − s y, s x + c y).
@@ -119,14 +189,6 @@ pub(crate) fn rotate(x: &mut [f64], y: &mut [f64], c: f64, s: f64) {
 pub(crate) fn scale(x: &mut [f64], c: f64) {
     for x in x {
         *x *= c;
-    }
-}
-
-/// x ← x + c y.
-#[inline]
-pub(crate) fn add_scaled(x: &mut [f64], c: f64, y: &[f64]) {
-    for (x, y) in x.iter_mut().zip(y) {
-        *x += c * y;
     }
 }
 

@@ -2,30 +2,45 @@
 
 use rand::{Rng, RngExt};
 
-use crate::linalg::kernels::{add_scaled, dot, scale, transposed_product};
+use crate::linalg::kernels::{add_scaled, add_squares, dot, scale, subtract_squares, sum};
 
-/// V, the m×r matrix of eigenvectors of the kernel (rows whitened), row-major.
+/// Items whose weights are summed together in the search for a pick.
+const BLOCK: usize = 64;
+
+/// V, the m×r matrix of eigenvectors of the kernel, column-major: an eigenvector is a slice.
 #[derive(Debug)]
 pub(crate) struct ElementaryScan {
-    whitened: Vec<f64>,
-    rank: usize,
+    vectors: Vec<f64>,
+    items: usize,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct ElementaryScratch {
-    /// V_J, m×k, row-major.
-    rows: Vec<f64>,
     /// ‖residual of row i‖².
     residuals: Vec<f64>,
-    /// Orthonormal directions used up so far.
+    blocks: Vec<f64>,
+    /// Orthonormal directions used up so far, in the coordinates of the chosen eigenvectors.
     directions: Vec<f64>,
-    along: Vec<f64>,
     direction: Vec<f64>,
+    /// Every item's component along the last direction.
+    along: Vec<f64>,
 }
 
 impl ElementaryScan {
-    pub(super) fn new(whitened: Vec<f64>, rank: usize) -> Self {
-        Self { whitened, rank }
+    /// Takes the rows of V, one item after the other.
+    pub(super) fn new(whitened_rows: &[f64], rank: usize) -> Self {
+        let items = whitened_rows.len() / rank;
+        let mut vectors = vec![0.0; whitened_rows.len()];
+        for (item, row) in whitened_rows.chunks_exact(rank).enumerate() {
+            for (j, &value) in row.iter().enumerate() {
+                vectors[j * items + item] = value;
+            }
+        }
+        Self { vectors, items }
+    }
+
+    fn vector(&self, j: usize) -> &[f64] {
+        &self.vectors[j * self.items..(j + 1) * self.items]
     }
 
     /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.
@@ -40,34 +55,32 @@ impl ElementaryScan {
         picks: &mut Vec<u32>,
         mut keep: impl FnMut(u32) -> bool,
     ) -> bool {
-        let size = chosen.len();
-        if size == 0 {
-            return true;
-        }
-        let ElementaryScratch { rows, residuals, directions, along, direction } = scratch;
-        rows.clear();
-        for row in self.whitened.chunks_exact(self.rank) {
-            rows.extend(chosen.iter().map(|&j| row[j]));
-        }
+        let ElementaryScratch { residuals, blocks, directions, direction, along } = scratch;
         residuals.clear();
-        residuals.extend(rows.chunks_exact(size).map(|row| dot(row, row)));
+        residuals.resize(self.items, 0.0);
+        for &j in chosen {
+            add_squares(residuals, self.vector(j));
+        }
         directions.clear();
-        along.resize(residuals.len(), 0.0);
-        for picked in 0..size {
-            let item = pick(residuals, rng);
+        for picked in 0..chosen.len() {
+            let item = pick(residuals, blocks, rng);
             #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
             picks.push(item as u32);
             if !keep(picks[picked]) {
                 return false;
             }
-            if picked + 1 == size {
+            if picked + 1 == chosen.len() {
                 break;
             }
-            unit_residual(&rows[item * size..(item + 1) * size], directions, direction);
-            transposed_product(rows, direction, along);
-            for (residual, along) in residuals.iter_mut().zip(along.iter()) {
-                *residual = (*residual - along * along).max(0.0);
+            direction.clear();
+            direction.extend(chosen.iter().map(|&j| self.vector(j)[item]));
+            remove_directions(direction, directions);
+            along.clear();
+            along.resize(self.items, 0.0);
+            for (&j, &q) in chosen.iter().zip(direction.iter()) {
+                add_scaled(along, q, self.vector(j));
             }
+            subtract_squares(residuals, along);
             residuals[item] = 0.0;
             directions.extend_from_slice(direction);
         }
@@ -75,33 +88,42 @@ impl ElementaryScan {
     }
 }
 
-/// An index with probability in proportion to its weight.
-fn pick<R: Rng + ?Sized>(weights: &[f64], rng: &mut R) -> usize {
-    let total: f64 = weights.iter().sum();
-    let mut left = rng.random::<f64>() * total;
+/// An index with probability in proportion to its weight: the block first, then the index.
+fn pick<R: Rng + ?Sized>(weights: &[f64], blocks: &mut Vec<f64>, rng: &mut R) -> usize {
+    blocks.clear();
+    blocks.extend(weights.chunks(BLOCK).map(sum));
+    let mut left = rng.random::<f64>() * sum(blocks);
+    let block = search(blocks, &mut left);
+    let start = block * BLOCK;
+    start + search(&weights[start..weights.len().min(start + BLOCK)], &mut left)
+}
+
+/// The index at which the running sum of the weights exceeds `left`, which keeps the rest. Rounding
+/// may leave a little beyond the end: then the last index of positive weight.
+fn search(weights: &[f64], left: &mut f64) -> usize {
     let mut last = 0;
     for (index, &weight) in weights.iter().enumerate() {
         if weight > 0.0 {
-            if left < weight {
+            if *left < weight {
                 return index;
             }
-            left -= weight;
+            *left -= weight;
             last = index;
         }
     }
+    // What is left belongs to the last index, if anything looks further inside it.
+    *left = 0.0;
     last
 }
 
-/// What `row` has beyond the orthonormal `directions`, as a unit vector.
-fn unit_residual(row: &[f64], directions: &[f64], out: &mut Vec<f64>) {
-    out.clear();
-    out.extend_from_slice(row);
+/// Leaves of `row` what it has beyond the orthonormal `directions`, as a unit vector.
+fn remove_directions(row: &mut [f64], directions: &[f64]) {
+    // Twice is enough (Kahan and Parlett).
     for _ in 0..2 {
         for direction in directions.chunks_exact(row.len()) {
-            let along = dot(direction, out);
-            add_scaled(out, -along, direction);
+            let along = dot(direction, row);
+            add_scaled(row, -along, direction);
         }
     }
-    let norm = dot(out, out).sqrt();
-    scale(out, norm.recip());
+    scale(row, dot(row, row).sqrt().recip());
 }

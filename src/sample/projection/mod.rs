@@ -68,7 +68,7 @@ impl<'a> ProjectionDpp<'a> {
         if way == Projection::Elementary {
             let map = RowMap { weights, factor: whitener.as_ref() };
             let whitened = engine.whiten_rows(rows, &map)?;
-            return Ok(Self::Elementary(elementary::ElementaryScan::new(whitened, whitener.ncols())));
+            return Ok(Self::Elementary(elementary::ElementaryScan::new(&whitened, whitener.ncols())));
         }
         let factors: Vec<_> = weights.iter().map(|&weight| &whitener * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use prefetch_index::prefetch_index;
+
 use super::{
     partition::check_item_count,
     values::{Scalar, Storage, Values, with_slice},
@@ -111,22 +113,16 @@ impl<'a> Features<'a> {
         self.max_abs
     }
 
-    /// Reads one value of every cache line of some rows, in short independent loads, so that
-    /// their misses overlap; the sum only keeps the reads alive.
-    pub(crate) fn touch_rows(&self, items: &[u32]) -> f64 {
+    /// Asks the processor to fetch a row into its cache, without waiting for it.
+    #[inline]
+    pub(crate) fn prefetch_row(&self, item: usize) {
         with_slice!(&self.values, slice => {
-            let line = 64 / size_of_val(&slice[0]);
-            let mut sums = [slice[0] * 0.0; 4];
-            // Rows need not begin at a line: their last value may lie on one more.
+            let (start, line) = (item * self.dims, 64 / size_of_val(&slice[0]));
+            // Rows need not begin at a cache line: their last value may lie on one more.
             for offset in (0..self.dims).step_by(line).chain([self.dims - 1]) {
-                for items in items.chunks(4) {
-                    for (sum, &item) in sums.iter_mut().zip(items) {
-                        *sum += slice[item as usize * self.dims + offset];
-                    }
-                }
+                prefetch_index(slice, start + offset);
             }
-            sums.iter().map(|&sum| f64::from(sum)).sum()
-        })
+        });
     }
 }
 

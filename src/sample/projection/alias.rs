@@ -1,10 +1,12 @@
-//! Walker's alias table, drawn from in batches so that its cache misses overlap.
+//! Walker's alias table, with look-ups that can be announced ahead.
+
+use prefetch_index::prefetch_index;
 
 /// Indices in proportion to weights, in O(1) each.
 ///
-/// A ready-made table draws one index at a time, and its data-dependent branch makes every cache
-/// miss wait for the one before: at 10⁶ items that costs as much as all arithmetic of a draw. Here
-/// a batch of independent, branch-free look-ups is in flight at once.
+/// A ready-made table draws an index in one go, and waits for memory each time: at 10⁶ items that
+/// costs as much as all arithmetic of a draw. Here the random word comes first, its entry is
+/// prefetched, and looked up later.
 ///
 /// # Source
 /// Walker, *An efficient method for generating discrete random variables with general
@@ -49,22 +51,33 @@ impl AliasTable {
         Self { entries }
     }
 
-    /// The indices that random words stand for.
+    /// Asks for the entry that a random word stands for.
+    #[inline]
+    pub(super) fn prefetch(&self, word: u64) {
+        prefetch_index(&self.entries, self.split(word).0);
+    }
+
+    /// The index that a random word stands for.
     ///
     /// The high half of word × length picks an entry, the low half decides about its alias: exact
     /// up to length / 2⁶⁴.
+    #[inline]
+    pub(super) fn look_up(&self, word: u64) -> u32 {
+        let (index, fraction) = self.split(word);
+        let entry = self.entries[index];
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let index = index as u32;
+        // A mask, not a branch: half of all branches would be mispredicted.
+        let keep = u32::from(fraction < entry.keep).wrapping_neg();
+        (index & keep) | (entry.alias & !keep)
+    }
+
+    /// Entry, and place within it in [0, 1).
     #[expect(clippy::cast_possible_truncation, reason = "halves of a 128-bit product")]
-    pub(crate) fn look_up(&self, words: &[u64], indices: &mut Vec<u32>) {
+    fn split(&self, word: u64) -> (usize, f64) {
         const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
-        indices.clear();
-        indices.extend(words.iter().map(|&word| {
-            let product = u128::from(word) * self.entries.len() as u128;
-            let (index, fraction) = ((product >> 64) as u32, product as u64);
-            let entry = self.entries[index as usize];
-            // A mask, not a branch: half of all branches would be mispredicted.
-            let keep = u32::from(fraction as f64 * UNIT < entry.keep).wrapping_neg();
-            (index & keep) | (entry.alias & !keep)
-        }));
+        let product = u128::from(word) * self.entries.len() as u128;
+        ((product >> 64) as usize, (product as u64) as f64 * UNIT)
     }
 
     #[cfg(test)]
@@ -105,11 +118,9 @@ mod tests {
                 assert!((found - f64::from(weight) / total).abs() < 1e-14, "{found} {weight} {total}");
             }
             // A weight of zero is never drawn, at either end of an entry's range.
-            let mut indices = Vec::new();
-            let words: Vec<u64> = (0..4096_u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
-            table.look_up(&words, &mut indices);
-            table.look_up(&[0, u64::MAX], &mut indices);
-            assert!(indices.iter().all(|&index| weights[index as usize] > 0.0));
+            for word in (0..4096_u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).chain([u64::MAX]) {
+                assert!(weights[table.look_up(word) as usize] > 0.0);
+            }
         }
     }
 }

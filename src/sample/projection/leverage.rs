@@ -1,6 +1,7 @@
 //! Picks by leverage-score rejection: the cost of a pick does not depend on m.
 
 use faer::Mat;
+use prefetch_index::prefetch_index;
 use rand::{Rng, RngExt};
 
 use super::alias::AliasTable;
@@ -13,8 +14,11 @@ use crate::{
     },
 };
 
-/// Trials are drawn and their rows gathered this many at a time, so that cache misses overlap.
-const BATCH: usize = 128;
+/// A trial's table entry is asked for 2·LAG trials ahead, its row LAG trials ahead: memory answers
+/// while earlier trials are computed.
+const LAG: usize = 8;
+/// Trials on their way at a time; a power of two above 2·LAG.
+const RING: usize = 32;
 /// Relative room above computed leverages, for the rounding of the accept test.
 const HEADROOM: f64 = 1e-9;
 
@@ -47,19 +51,26 @@ pub(crate) struct LeverageScratch {
     /// Bᵀ a of the current trial; becomes the Householder vector.
     image: Vec<f64>,
     product: Vec<f64>,
-    batch: Batch,
+    pipeline: Pipeline,
 }
 
-/// Trials drawn ahead: which items, and their rows scaled so that ‖Bᵀ row‖² is the probability
-/// of acceptance.
-#[derive(Debug, Default)]
-struct Batch {
-    words: Vec<u64>,
-    weights: Vec<f64>,
-    items: Vec<u32>,
-    rows: Vec<f64>,
+/// Trials on their way: words drawn, items looked up, rows asked for.
+///
+/// Trial t of a draw is at position t mod [`RING`]. Which items are tried does not depend on what
+/// is accepted, so they are drawn ahead, and serve the next proposal of the same draw.
+#[derive(Debug)]
+struct Pipeline {
+    words: [u64; RING],
+    items: [u32; RING],
     next: usize,
-    touched: f64,
+    /// The row of the current trial, scaled so that ‖Bᵀ row‖² is its probability of acceptance.
+    row: Vec<f64>,
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        Self { words: [0; RING], items: [0; RING], next: 0, row: Vec::new() }
+    }
 }
 
 impl<'a> LeverageTrials<'a> {
@@ -88,7 +99,7 @@ impl<'a> LeverageTrials<'a> {
         mut keep: impl FnMut(u32) -> bool,
     ) -> bool {
         let dims = self.features.dims();
-        let LeverageScratch { basis, image, product, batch } = scratch;
+        let LeverageScratch { basis, image, product, pipeline } = scratch;
         basis.clear();
         for &j in chosen {
             basis.extend_from_slice(column(self.whitener.as_ref(), j));
@@ -97,7 +108,7 @@ impl<'a> LeverageTrials<'a> {
         product.resize(dims, 0.0);
         for left in (1..=chosen.len()).rev() {
             let image = &mut image[..left];
-            let (item, norm) = self.accepted_trial(basis, image, batch, rng);
+            let (item, norm) = self.accepted_trial(basis, image, pipeline, rng);
             picks.push(item);
             if !keep(item) {
                 return false;
@@ -116,44 +127,48 @@ impl<'a> LeverageTrials<'a> {
         &self,
         basis: &[f64],
         image: &mut [f64],
-        batch: &mut Batch,
+        pipeline: &mut Pipeline,
         rng: &mut R,
     ) -> (u32, f64) {
-        let dims = self.features.dims();
         loop {
-            if batch.next == batch.items.len() {
-                self.refill(batch, rng);
-            }
-            let trial = batch.next;
-            batch.next += 1;
-            let acceptance = transposed_product(basis, &batch.rows[trial * dims..(trial + 1) * dims], image);
+            let item = self.next_trial(pipeline, rng);
+            let acceptance = transposed_product(basis, &pipeline.row, image);
             debug_assert!(acceptance <= 1.0 + 1e-6, "a leverage does not bound its numerator: {acceptance}");
             if rng.random::<f64>() < acceptance {
-                return (batch.items[trial], acceptance.sqrt());
+                return (item, acceptance.sqrt());
             }
         }
     }
 
-    /// Trials do not depend on B, so they are drawn ahead; unused ones serve the next proposal.
-    fn refill<R: Rng + ?Sized>(&self, batch: &mut Batch, rng: &mut R) {
-        let dims = self.features.dims();
-        batch.words.clear();
-        batch.words.extend((0..BATCH).map(|_| rng.next_u64()));
-        self.alias.look_up(&batch.words, &mut batch.items);
-        batch.rows.resize(BATCH * dims, 0.0);
-        // Short independent loads first, so that many misses are in flight; then the copies hit.
-        batch.weights.clear();
-        batch.weights.extend(batch.items.iter().map(|&item| {
-            let ItemTable { leverage, group } = self.items[item as usize];
-            self.row_weights[group as usize] / f64::from(leverage).sqrt()
-        }));
-        batch.touched = self.features.touch_rows(&batch.items);
-        for ((&item, &weight), row) in
-            batch.items.iter().zip(&batch.weights).zip(batch.rows.chunks_exact_mut(dims))
-        {
-            self.features.read_row(item as usize, weight, row);
+    /// The item of the next trial, with its row in the pipeline; later trials move up.
+    fn next_trial<R: Rng + ?Sized>(&self, pipeline: &mut Pipeline, rng: &mut R) -> u32 {
+        let now = pipeline.next;
+        if now == 0 {
+            pipeline.row.resize(self.features.dims(), 0.0);
+            (0..2 * LAG).for_each(|trial| self.draw_word(trial, pipeline, rng));
+            (0..LAG).for_each(|trial| self.choose_item(trial, pipeline));
         }
-        batch.next = 0;
+        self.draw_word(now + 2 * LAG, pipeline, rng);
+        self.choose_item(now + LAG, pipeline);
+        pipeline.next += 1;
+        let item = pipeline.items[now % RING];
+        let ItemTable { leverage, group } = self.items[item as usize];
+        let weight = self.row_weights[group as usize] / f64::from(leverage).sqrt();
+        self.features.read_row(item as usize, weight, &mut pipeline.row);
+        item
+    }
+
+    fn draw_word<R: Rng + ?Sized>(&self, trial: usize, pipeline: &mut Pipeline, rng: &mut R) {
+        let word = rng.next_u64();
+        pipeline.words[trial % RING] = word;
+        self.alias.prefetch(word);
+    }
+
+    fn choose_item(&self, trial: usize, pipeline: &mut Pipeline) {
+        let item = self.alias.look_up(pipeline.words[trial % RING]);
+        pipeline.items[trial % RING] = item;
+        prefetch_index(&self.items, item as usize);
+        self.features.prefetch_row(item as usize);
     }
 }
 

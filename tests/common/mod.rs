@@ -7,6 +7,7 @@ pub mod npy;
 pub mod oracle;
 pub mod random;
 pub mod stats;
+pub mod table;
 
 use std::path::PathBuf;
 

@@ -212,7 +212,7 @@ fn one_digit_of_each_class() {
 
 #[test]
 fn one_statement_of_each_candidate() {
-    one_of_each("debates, one per candidate", "debates2012", "candidate", 2000);
+    one_of_each("debates, one per candidate", "debates2012", "candidate", 1000);
 }
 
 #[test]

@@ -1,6 +1,16 @@
 //! Where sets cannot be enumerated: an independent sampler, exact expectations, extreme sizes
 //! and scales.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use common::{
@@ -11,7 +21,7 @@ use common::{
 };
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, engine,
+    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Subset, engine,
     polynomial::ConditionalBernoulli,
 };
 use rand::{SeedableRng, distr::Distribution, rngs::StdRng};
@@ -61,7 +71,7 @@ fn marginals_at_3000_items_agree_with_an_independent_sampler() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_projection(way);
         let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
         let samples = sampler.sample_many(draws, 4);
-        let ours = item_counts(samples.subsets().iter().map(|set| set.as_slice()), items);
+        let ours = item_counts(samples.subsets().iter().map(Subset::as_slice), items);
         let ours: Vec<f64> = ours.iter().map(|count| count * (DRAWS / draws) as f64).collect();
         if way == Projection::Leverage {
             let z = homogeneity(&ours, &reference, DRAWS as f64);

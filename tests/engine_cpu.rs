@@ -1,5 +1,15 @@
 //! The verbs of the CPU engine against naive loops, at sizes around the edges of its blocks.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use common::{random::normals, with_threads};

@@ -1,11 +1,21 @@
 //! Every rule of the library broken once: the variant, its fields and its message.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 #[macro_use]
 mod common;
 
 use std::{f64, fmt};
 
-use common::{npy, random::normals};
+use common::random::normals;
 use nalgebra::DMatrix;
 use partition_dpp::{
     Error, Features, IndependentKDpps, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset,
@@ -238,14 +248,20 @@ fn a_zero_kernel_has_no_set_of_one_item() {
 }
 
 #[test]
-fn a_kernel_is_square() {
-    let file = npy::file(&npy::npy("<f8", false, &[2, 3], &npy::f64s(&[1.0; 6])));
+#[cfg(feature = "npy")]
+fn a_kernel_in_a_file_is_square() {
+    use common::npy::{f64s, file, npy};
+    let file = file(&npy("<f8", false, &[2, 3], &f64s(&[1.0; 6])));
     let texts = ["kernel", "square", "3 values", "2 are needed"];
     assert_error!(
         Kernel::open_npy(file.path()),
         Error::Shape { expected: 2, found: 3, .. },
         [texts[0], texts[1], texts[2], texts[3]]
     );
+}
+
+#[test]
+fn a_kernel_is_square() {
     let matrix = DMatrix::<f64>::zeros(2, 3);
     assert_error!(Kernel::try_from(&matrix), Error::Shape { expected: 2, found: 3, .. }, ["square"]);
 }

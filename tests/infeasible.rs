@@ -1,5 +1,15 @@
 //! Quotas that no set meets, and quotas that are too dear.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 #[macro_use]
 mod common;
 

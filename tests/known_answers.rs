@@ -1,11 +1,21 @@
 //! Every sampler against enumeration, on every enumerable case.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use common::{Case, enumerable_cases, oracle, oracle::Law, stats, with_threads};
 use partition_dpp::{
     Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
-    engine,
+    Subset, engine,
 };
 
 const DRAWS: u64 = 100_000;
@@ -16,7 +26,7 @@ fn check(what: &str, case: &Case, sampler: &Sampler<'_>, law: &Law, checks: usiz
     let samples = with_threads(1, || sampler.sample_many(DRAWS, 2016));
     let again = with_threads(2, || sampler.sample_many(DRAWS, 2016));
     assert_eq!(samples.subsets(), again.subsets(), "{what} of {}: threads change the draws", case.name);
-    let p = stats::chi_square_p(samples.subsets().iter().map(|set| set.as_slice()), law);
+    let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law);
     assert!(p > stats::ALPHA / checks as f64, "{what} of {}: p = {p:e}", case.name);
 }
 
@@ -27,6 +37,7 @@ fn model(case: &Case) -> (Features<'static>, Partition, Quota) {
 }
 
 #[test]
+#[expect(clippy::float_cmp, reason = "minus infinity is compared")]
 fn the_oracle_agrees_with_exact_arithmetic() {
     for case in enumerable_cases() {
         let (law, log_z) = case.oracle().partition_dpp(&case.labels, &case.quota);

@@ -1,5 +1,14 @@
 //! .npy files: every element type read to the last bit, every broken file refused.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
 #![cfg(feature = "npy")]
 
 #[macro_use]

@@ -1,10 +1,20 @@
 //! Laws that hold for all data. Proptest makes the data, so failures shrink.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use std::fmt::Write as _;
 
-use common::{npy, with_threads};
+use common::with_threads;
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, Samples,
@@ -230,7 +240,9 @@ proptest! {
     }
 
     #[test]
+    #[cfg(feature = "npy")]
     fn storage_does_not_change_the_draws(model in models()) {
+        use common::npy;
         let (m, n) = (model.items(), model.dims);
         let single: Vec<f32> = model.values.iter().map(|&x| x as f32).collect();
         let bytes: Vec<u8> = single.iter().flat_map(|x| x.to_le_bytes()).collect();

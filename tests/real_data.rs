@@ -1,5 +1,16 @@
 //! Acceptance and laws on real data, with the guarantee, the expectation and what was seen.
 
+#![cfg(feature = "npy")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use std::{collections::BTreeMap, path::Path};
@@ -7,7 +18,7 @@ use std::{collections::BTreeMap, path::Path};
 use common::{random::clustered, real_data, stats, table::Table};
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{
-    DEFAULT_PROPOSAL_BUDGET, Features, Method, Partition, PartitionDpp, Quota, Samples, engine,
+    DEFAULT_PROPOSAL_BUDGET, Features, Method, Partition, PartitionDpp, Quota, Samples, Subset, engine,
     expected_proposals,
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -15,15 +26,18 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 /// Checks of the acceptance in this file.
 const CHECKS: usize = 20;
 
-/// Draws, checks that every subset meets the quota, and prints the acceptance. `expected` is the
-/// exact probability that a proposal is accepted, given the tilt, where it can be had.
+/// Probability that a proposal is accepted, given the tilt.
+type Expected<'a> = &'a dyn Fn(&[f64]) -> f64;
+
+/// Draws, checks that every subset meets the quota, and prints the acceptance. `expected` is
+/// exact, where it can be had.
 fn check_acceptance(
     name: &str,
     features: &Features<'_>,
     partition: &Partition,
     quota: &Quota,
     draws: u64,
-    expected: Option<&dyn Fn(&[f64]) -> f64>,
+    expected: Option<Expected<'_>>,
 ) -> Samples {
     let dpp = PartitionDpp::new(features, partition, quota).unwrap();
     let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
@@ -159,7 +173,7 @@ fn faces_are_drawn_as_often_as_they_should() {
     let dpp = PartitionDpp::new(&faces.features, &faces.partition, &faces.quota).unwrap();
     let samples = dpp.sampler(Method::Auto, &engine::Cpu).unwrap().sample_many(100_000, 7);
     let mut counts = DVector::<f64>::zeros(24);
-    samples.subsets().iter().flat_map(|set| set.iter()).for_each(|item| counts[item] += 1.0);
+    samples.subsets().iter().flat_map(Subset::iter).for_each(|item| counts[item] += 1.0);
     // The counts of each part sum to a constant: 21 degrees of freedom.
     let inverse = covariance.pseudo_inverse(1e-9).unwrap();
     let p_value = |counts: &DVector<f64>| {
@@ -183,7 +197,7 @@ fn sets_of_faces_are_drawn_as_often_as_they_should() {
     let law = faces.allowed().map(|(set, det)| (set.clone(), det / z)).collect();
     let dpp = PartitionDpp::new(&faces.features, &faces.partition, &faces.quota).unwrap();
     let samples = dpp.sampler(Method::Auto, &engine::Cpu).unwrap().sample_many(200_000, 8);
-    let p = stats::chi_square_p(samples.subsets().iter().map(|set| set.as_slice()), &law);
+    let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
     println!("Yale faces, {} sets: p = {p:.4}", law.len());
     assert!(p > stats::ALPHA);
 }

@@ -1,5 +1,15 @@
 //! Laws on small awkward data, against enumeration.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use common::{
@@ -9,7 +19,7 @@ use common::{
 };
 use partition_dpp::{
     Dpp, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Projection, Quota,
-    Sampler, engine,
+    Sampler, Subset, engine,
 };
 
 const DRAWS: u64 = 20_000;
@@ -19,7 +29,7 @@ const CHECKS: f64 = 100.0;
 
 fn p_value(sampler: &Sampler<'_>, law: &Law) -> f64 {
     let samples = sampler.sample_many(DRAWS, 99);
-    stats::chi_square_p(samples.subsets().iter().map(|set| set.as_slice()), law)
+    stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law)
 }
 
 fn assert_law(what: &str, sampler: &Sampler<'_>, law: &Law) {
@@ -233,7 +243,7 @@ fn permuting_items_permutes_the_law() {
     let quota = Quota::new(&partition, &[2, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let samples = dpp.sampler(Method::Auto, &engine::Cpu).unwrap().sample_many(DRAWS, 3);
-    let back = |set: &partition_dpp::Subset| {
+    let back = |set: &Subset| {
         let mut set: Vec<usize> = set.iter().map(|i| order[i]).collect();
         set.sort_unstable();
         set
@@ -249,7 +259,7 @@ fn the_dpp_of_zero_rows_draws_nothing() {
     for way in WAYS {
         let dpp = Dpp::new(&features).unwrap().with_projection(way);
         let samples = dpp.sampler(&engine::Cpu).unwrap().sample_many(100, 1);
-        assert!(samples.subsets().iter().all(partition_dpp::Subset::is_empty), "{way:?}");
+        assert!(samples.subsets().iter().all(Subset::is_empty), "{way:?}");
     }
 }
 

@@ -3,6 +3,16 @@
 //! A change here is value-breaking: a user who reruns an experiment with the same seed gets other
 //! subsets. Such a change must be in the CHANGELOG.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use partition_dpp::{

@@ -6,7 +6,8 @@ use tempfile::NamedTempFile;
 
 /// Magic, version 1.0, header padded to a multiple of 64 bytes, data.
 pub fn npy(descr: &str, fortran: bool, shape: &[u64], data: &[u8]) -> Vec<u8> {
-    let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
+    let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
+    let sizes = sizes.join(" ");
     let order = if fortran { "True" } else { "False" };
     // A structured type is a list, every other one a string.
     let descr = if descr.starts_with('[') { descr.to_owned() } else { format!("'{descr}'") };

@@ -1,6 +1,16 @@
 //! The checks of the other test files reject planted faults.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
 mod common;
 
 use common::{enumerable_cases, naive::Fault, naive::Naive, oracle, stats};

@@ -5,13 +5,29 @@
 #![allow(dead_code, reason = "every test binary uses its own part of this module")]
 
 pub mod naive;
+pub mod npy;
 pub mod oracle;
 pub mod random;
 pub mod stats;
+pub mod table;
 
 use std::path::PathBuf;
 
 use serde_json::Value;
+
+/// Matches an error by variant and fields, and looks for texts in its one-line message.
+#[allow(unused_macros, reason = "not every test binary provokes errors")]
+macro_rules! assert_error {
+    ($result:expr, $pattern:pat $(if $guard:expr)?, [$($text:expr),*]) => {{
+        let error: partition_dpp::Error = $result.expect_err("an error was expected");
+        let message = error.to_string();
+        assert!(matches!(error, $pattern $(if $guard)?), "{error:?}");
+        for text in [$($text),*] {
+            assert!(message.contains(text), "{text:?} is not in {message:?}");
+        }
+        assert!(!message.contains('\n') && message.len() > 10, "{message:?}");
+    }};
+}
 
 /// A case of `known-answers.json`: computed elsewhere, without floating point.
 pub struct Case {

@@ -52,6 +52,7 @@ impl Determinants {
         volume
     }
 
+    #[expect(clippy::needless_range_loop, reason = "two rows of one matrix")]
     fn minor(&self, set: &[usize]) -> f64 {
         let mut a: Vec<Vec<f64>> =
             set.iter().map(|&i| set.iter().map(|&j| self.rows[i][j]).collect()).collect();

@@ -1,0 +1,142 @@
+//! The exact subsets that fixed data and a fixed seed give.
+//!
+//! A change here is value-breaking: a user who reruns an experiment with the same seed gets other
+//! subsets. Such a change must be in the CHANGELOG.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+
+mod common;
+
+use partition_dpp::{
+    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
+    engine,
+};
+
+const SEED: u64 = 42;
+
+/// Eight items with four small integers each; the kernel has four different eigenvalues.
+fn features() -> Features<'static> {
+    let rows: [[f64; 4]; 8] = [
+        [3., 1., 0., 2.],
+        [1., 4., 1., 0.],
+        [0., 2., 5., 1.],
+        [2., 0., 1., 3.],
+        [4., 1., 2., 0.],
+        [1., 1., 3., 2.],
+        [0., 3., 1., 4.],
+        [2., 2., 0., 1.],
+    ];
+    Features::from_rows(8, 4, rows.concat()).unwrap()
+}
+
+fn parts() -> (Partition, Quota) {
+    let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, &[1, 2]).unwrap();
+    (partition, quota)
+}
+
+/// Six draws and the proposals they took.
+fn draws(sampler: &Sampler<'_>) -> (String, u64) {
+    let samples = sampler.sample_many(6, SEED);
+    let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
+    (sets.join(", "), samples.proposals())
+}
+
+fn assert_draws(sampler: &Sampler<'_>, sets: &str, proposals: u64) {
+    assert_eq!(draws(sampler), (sets.to_owned(), proposals), "value-breaking: see the head of this file");
+}
+
+#[test]
+fn dpp_by_leverage_trials() {
+    let features = features();
+    let dpp = Dpp::new(&features).unwrap().with_projection(Projection::Leverage);
+    assert_draws(
+        &dpp.sampler(&engine::Cpu).unwrap(),
+        "1 2 4 6, 0 1 5 6, 1 2 3 4, 0 1 5 6, 0 2 4 6, 0 1 4 5",
+        6,
+    );
+}
+
+#[test]
+fn dpp_by_elementary_picks() {
+    let features = features();
+    let dpp = Dpp::new(&features).unwrap().with_projection(Projection::Elementary);
+    assert_draws(
+        &dpp.sampler(&engine::Cpu).unwrap(),
+        "1 2 4 6, 0 1 2 6, 1 2 3 4, 0 1 2 6, 1 3 6 7, 0 1 2 4",
+        6,
+    );
+}
+
+#[test]
+fn k_dpp_by_leverage_trials() {
+    let features = features();
+    let dpp = KDpp::new(&features, 3).unwrap().with_projection(Projection::Leverage);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 5 6, 0 1 6, 2 4 7, 0 1 6, 0 2 7, 0 2 4", 6);
+}
+
+#[test]
+fn k_dpp_by_elementary_picks() {
+    let features = features();
+    let dpp = KDpp::new(&features, 3).unwrap().with_projection(Projection::Elementary);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 3 4, 0 4 6, 1 2 4, 1 2 5, 1 4 5, 0 4 6", 6);
+}
+
+#[test]
+fn independent_k_dpps_by_leverage_trials() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Leverage);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 3 4, 0 4 6, 2 3 4, 1 4 6, 1 6 7, 2 3 5", 6);
+}
+
+#[test]
+fn independent_k_dpps_by_elementary_picks() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Elementary);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 4 6, 0 4 6, 1 4 6, 2 4 6, 1 6 7, 2 3 4", 6);
+}
+
+#[test]
+fn partition_dpp_by_leverage_trials() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Leverage);
+    assert_draws(
+        &dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(),
+        "1 3 5, 1 5 6, 2 4 7, 1 3 4, 0 4 6, 0 4 5",
+        7,
+    );
+}
+
+#[test]
+fn partition_dpp_by_elementary_picks() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Elementary);
+    assert_draws(
+        &dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(),
+        "1 4 6, 0 5 6, 2 4 6, 1 4 6, 1 5 6, 0 4 6",
+        7,
+    );
+}
+
+#[test]
+fn one_generator_gives_one_sequence() {
+    use rand::{SeedableRng, distr::Distribution};
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &engine::Cpu).unwrap();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(SEED);
+    let sets: Vec<String> = (0..4).map(|_| sampler.sample(&mut rng).to_string()).collect();
+    assert_eq!(sets.join(", "), "1 4 6, 2 3 6, 2 4 6, 2 3 7", "value-breaking: see the head of this file");
+}

@@ -125,7 +125,7 @@ pub enum Error {
     },
     /// A subset size exceeds the rank of the kernel: every such set has determinant zero.
     #[error(
-        "k = {k} is more than the rank of the kernel, {rank}: every set of that size has probability zero"
+        "k = {k} is more than the numerical rank of the kernel, {rank}: every set of that size has probability zero"
     )]
     SizeAboveRank {
         /// Size asked for.
@@ -156,6 +156,16 @@ pub enum Error {
         expected: f64,
         /// The budget.
         budget: f64,
+    },
+    /// The features are too badly conditioned for f64.
+    #[error(
+        "the features are too badly conditioned: draws would be off by {deviation:.1e}, tolerance {tolerance:.0e}; rescale or drop columns or rows of very different size"
+    )]
+    IllConditioned {
+        /// Estimated error of the law, in total variation.
+        deviation: f64,
+        /// Largest error accepted.
+        tolerance: f64,
     },
     /// An item index is outside the ground set.
     #[error("item {item} does not exist: there are {items} items")]

@@ -148,7 +148,7 @@ fn a_quota_fits_its_parts() {
     for entries in [1, 3] {
         assert_error!(
             Quota::new(&partition, &vec![1; entries]),
-            Error::QuotaLength { parts: 2, entries: found } if found == entries,
+            Error::QuotaLength { ref parts, entries: found } if parts.len() == 2 && found == entries,
             [&*format!("{entries} entries"), "2 parts"]
         );
     }
@@ -195,7 +195,7 @@ fn features_labels_and_quota_speak_of_the_same_items() {
     let other = Partition::from_labels(&[0, 1, 2, 2]).unwrap();
     assert_error!(
         PartitionDpp::new(&features, &other, &quota),
-        Error::QuotaLength { parts: 3, entries: 2 },
+        Error::QuotaLength { ref parts, entries: 2 } if parts.len() == 3,
         ["2 entries", "3 parts"]
     );
     let two_of_each = Quota::new(&partition, &[2, 2]).unwrap();

@@ -1,6 +1,4 @@
 //! The checks of the other test files reject planted faults.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
-
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

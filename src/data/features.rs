@@ -113,6 +113,17 @@ impl<'a> Features<'a> {
         self.max_abs
     }
 
+    /// Largest |entry| of some rows.
+    pub(crate) fn max_abs_of(&self, items: &[u32]) -> f64 {
+        with_slice!(&self.values, slice => {
+            let of_row = |&item: &u32| {
+                let start = item as usize * self.dims;
+                Scalar::largest_magnitude(&slice[start..start + self.dims]).unwrap_or(f64::INFINITY)
+            };
+            items.iter().map(of_row).fold(0.0, f64::max)
+        })
+    }
+
     /// Asks the processor to fetch a row into its cache, without waiting for it.
     #[inline]
     pub(crate) fn prefetch_row(&self, item: usize) {

@@ -37,13 +37,13 @@ pub trait Engine: fmt::Debug + Send + Sync {
     /// Those of the device; the CPU has none.
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>>;
 
-    /// ‖F_lᵀ s_l a_i‖² for every row, one factor F_l per group; zero for rows in no group.
+    /// ‖F_lᵀ s_l a_i‖² for every row, one factor F_l per group; group after group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
     fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
 
-    /// The rows w_l (s_l a_i)ᵀ F, row-major m×r; zero for rows in no group.
+    /// The rows w_l (s_l a_i)ᵀ F, row-major, r values each; group after group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.

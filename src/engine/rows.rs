@@ -1,6 +1,6 @@
 //! The rows that a verb works on.
 
-use crate::{Features, linalg};
+use crate::{Features, linalg, parallel::map_ordered};
 
 /// Rows of a feature matrix in groups, each with a scale.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl<'a> Rows<'a> {
     ///
     /// Scaling a group changes its weight in a determinant by a constant, exactly: constrained
     /// laws do not notice, others undo it. Parts of any magnitude meet as equals, and no square
-    /// over- or underflows. The magnitude of a group is that of its first nonzero rows.
+    /// over- or underflows.
     #[must_use]
     pub fn scaled(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
         let scale = |items: Items<'_>| linalg::power_of_two_near(magnitude(features, items)).recip();
@@ -72,6 +72,26 @@ impl<'a> Rows<'a> {
         self.features
     }
 
+    /// Number of rows in all groups.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.groups.iter().map(|group| group.items.len()).sum()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows, group after group, each with its group.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.groups.iter().enumerate().flat_map(|(group, members)| {
+            let items = members.items;
+            (0..items.len()).map(move |position| (items.at(position), group))
+        })
+    }
+
     /// The groups.
     #[must_use]
     pub fn groups(&self) -> &[Group<'a>] {
@@ -79,21 +99,12 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Largest |entry| of the first nonzero rows of a group, but so large that no row of the matrix
-/// exceeds it by a factor whose square overflows.
+/// Largest |entry| of a group.
 fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
-    const ROWS: usize = 256;
-    const RANGE: f64 = 1e100;
-    let mut row = vec![0.0; features.dims()];
-    let (mut largest, mut seen) = (0.0, 0);
-    for position in 0..items.len() {
-        features.read_row(items.at(position), 1.0, &mut row);
-        let of_row = row.iter().fold(0.0, |max, x| f64::max(max, x.abs()));
-        largest = f64::max(largest, of_row);
-        seen += usize::from(of_row > 0.0);
-        if seen == ROWS {
-            break;
-        }
-    }
-    largest.max(features.max_abs() / RANGE)
+    const CHUNK: usize = 1 << 14;
+    let Items::Listed(listed) = items else {
+        return features.max_abs();
+    };
+    let chunks: Vec<&[u32]> = listed.chunks(CHUNK).collect();
+    map_ordered(chunks.len(), |chunk| features.max_abs_of(chunks[chunk])).into_iter().fold(0.0, f64::max)
 }

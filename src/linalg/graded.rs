@@ -28,7 +28,7 @@ pub(crate) fn graded_eigen(matrix: MatRef<'_, f64>) -> Eigen {
         for q in 1..size {
             for p in 0..q {
                 let (hpp, hqq, hpq) = (h[(p, p)], h[(q, q)], h[(p, q)]);
-                if hpq.abs() <= TOLERANCE * (hpp * hqq).sqrt() {
+                if hpq.abs() <= TOLERANCE * hpp.sqrt() * hqq.sqrt() {
                     continue;
                 }
                 rotated = true;

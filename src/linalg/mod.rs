@@ -7,7 +7,6 @@ mod orthonormal;
 
 use faer::{Mat, MatMut, MatRef, Side};
 
-pub(crate) use graded::graded_eigen;
 pub(crate) use orthonormal::OrthonormalBasis;
 
 use crate::{Error, Result};
@@ -29,6 +28,26 @@ pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen> {
         values: (0..size).rev().map(|j| ascending[j]).collect(),
         vectors: Mat::from_fn(size, size, |i, j| solved.U()[(i, size - 1 - j)]),
     })
+}
+
+/// What is known of a matrix beyond its symmetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grading {
+    /// Entries are accurate relative to the largest.
+    None,
+    /// D B D with D descending: every entry is accurate relative to its row and column.
+    Descending,
+}
+
+/// Eigen-decomposition to the accuracy that the matrix deserves.
+///
+/// The general solver is accurate to ε of the largest eigenvalue; graded matrices whose small
+/// eigenvalues it would lose take the slower way.
+pub(crate) fn eigen_graded(matrix: MatRef<'_, f64>, grading: Grading) -> Result<Eigen> {
+    const WELL_CONDITIONED: f64 = 1e-4;
+    let general = eigen(matrix)?;
+    let small = general.values.last().is_some_and(|&least| least < WELL_CONDITIONED * general.values[0]);
+    Ok(if grading == Grading::Descending && small { graded::graded_eigen(matrix) } else { general })
 }
 
 /// The power of two in (x, 2x], kept where both it and its reciprocal are ordinary numbers;

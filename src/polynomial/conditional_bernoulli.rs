@@ -77,7 +77,9 @@ impl ConditionalBernoulli {
         if self.support.len() == self.k {
             return self.log_weights.iter().sum();
         }
-        let mass: f64 = self.failure.iter().map(|failure| -failure.ln()).sum();
+        // −ln(1 − b) = ln(1 + c w), without overflow.
+        let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
+        let mass: f64 = self.log_weights.iter().map(|log| softplus(log + self.log_scale)).sum();
         mass + self.tail[self.k].ln() - self.k as f64 * self.log_scale
     }
 
@@ -150,7 +152,7 @@ fn sigmoid(x: f64) -> f64 {
 /// s with Σ sigmoid(log_weight + s) = k, for 0 ≤ k < r; any s near it would do.
 fn balance(log_weights: &[f64], k: usize) -> f64 {
     if k == 0 {
-        return 0.0;
+        return f64::NEG_INFINITY;
     }
     let mut descending = log_weights.to_vec();
     descending.sort_by(|a, b| b.total_cmp(a));
@@ -221,6 +223,10 @@ mod tests {
 
     #[test]
     fn survives_extreme_weights() {
+        let law = ConditionalBernoulli::new(&[1e300, 1e-300, 1e-300], 2).unwrap();
+        assert!((law.log_normalizer() - 2.0_f64.ln()).abs() < 1e-9, "{}", law.log_normalizer());
+        let none = ConditionalBernoulli::new(&[1e200, 1e200], 0).unwrap().inclusion_probabilities();
+        assert!(none.iter().all(|p| p.abs() < 1e-300), "{none:?}");
         let weights: Vec<f64> = (0..400).map(|j| 1e-200 * 10.0_f64.powf(f64::from(j) * 0.05)).collect();
         for k in [1, 50, 200, 399, 400] {
             let law = ConditionalBernoulli::new(&weights, k).unwrap();

@@ -11,6 +11,7 @@ use crate::{
     Features, Result,
     data::compress_if_wide,
     engine::{Engine, Items, Rows},
+    polynomial::tilt::Tilt,
 };
 use std::borrow::Cow;
 
@@ -68,13 +69,12 @@ impl<'a> Dpp<'a> {
         let keep = |values: &[f64]| -> Vec<f64> {
             values.iter().map(|value| (1.0 + (-(value.ln() + log_unscale)).exp()).recip()).collect()
         };
-        let grams = engine.part_grams(&rows, None)?;
-        let spectrum =
-            Spectrum::resolve(engine, &rows, &[1.0], grams[0].as_ref(), |values| Ok(keep(values)))?;
+        let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
+        let (_, spectrum) = Spectrum::resolve(engine, &rows, untilted, |values| Ok(keep(values)))?;
         let keep = keep(&spectrum.values);
         let size = keep.iter().sum();
         let projection = ProjectionDpp::new(engine, &rows, &[1.0], &spectrum, size, self.projection)?;
-        Ok(Sampler::new(Law::Dpp(DppLaw { keep, projection }), engine.info()))
+        Ok(Sampler::new(Law::Dpp(DppLaw { keep, projection }), engine.info(), spectrum.error))
     }
 }
 

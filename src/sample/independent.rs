@@ -83,6 +83,7 @@ impl<'a> IndependentKDpps<'a> {
             let items = Items::Listed(self.partition.members(part));
             laws.push(KDppLaw::new(engine, &self.features, items, count, self.projection)?);
         }
-        Ok(Sampler::new(Law::Independent(laws), engine.info()))
+        let error = laws.iter().map(|law| law.error).sum();
+        Ok(Sampler::new(Law::Independent(laws), engine.info(), error))
     }
 }

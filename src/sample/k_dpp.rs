@@ -13,7 +13,7 @@ use crate::{
     Error, Features, Result,
     data::compress_if_wide,
     engine::{Engine, Items, Rows},
-    polynomial::{ConditionalBernoulli, feasibility},
+    polynomial::{ConditionalBernoulli, feasibility, tilt::Tilt},
 };
 
 /// A DPP conditioned on its size.
@@ -88,7 +88,8 @@ impl<'a> KDpp<'a> {
     pub fn sampler(&'a self, engine: &dyn Engine) -> Result<Sampler<'a>> {
         let items = Items::All(self.features.items());
         let law = KDppLaw::new(engine, &self.features, items, self.k, self.projection)?;
-        Ok(Sampler::new(Law::KDpp(law), engine.info()))
+        let error = law.error;
+        Ok(Sampler::new(Law::KDpp(law), engine.info(), error))
     }
 }
 
@@ -97,6 +98,7 @@ impl<'a> KDpp<'a> {
 pub(crate) struct KDppLaw<'a> {
     eigenvectors: ConditionalBernoulli,
     projection: ProjectionDpp<'a>,
+    pub(crate) error: f64,
 }
 
 impl<'a> KDppLaw<'a> {
@@ -109,13 +111,12 @@ impl<'a> KDppLaw<'a> {
         projection: Projection,
     ) -> Result<Self> {
         let rows = Rows::scaled(features, vec![items]);
-        let grams = engine.part_grams(&rows, None)?;
-        let gram = grams[0].as_ref();
+        let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        let spectrum = Spectrum::resolve(engine, &rows, &[1.0], gram, usage)?;
+        let (_, spectrum) = Spectrum::resolve(engine, &rows, untilted, usage)?;
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
         let projection = ProjectionDpp::new(engine, &rows, &[1.0], &spectrum, k as f64, projection)?;
-        Ok(Self { eigenvectors, projection })
+        Ok(Self { eigenvectors, projection, error: spectrum.error })
     }
 
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {

@@ -1,21 +1,22 @@
-//! Eigenvectors and eigenvalues of the weighted kernel, accurate enough for the law at hand.
+//! Tilt, eigenvectors and eigenvalues of the weighted kernel, accurate enough for the law at hand.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 
 use crate::{
-    Result,
+    Error, Result,
     engine::{Engine, RowMap, Rows},
-    linalg,
+    linalg::{self, Grading},
+    polynomial::tilt::{Tilt, weighted_gram},
 };
 
 /// Eigenvectors that all draws together use with at most this probability are dropped.
 const UNUSED: f64 = 1e-13;
 /// Total-variation error of the law that is accepted from an eigen-decomposition.
 const LAW_TOLERANCE: f64 = 1e-11;
-/// Rounds of refinement; each gains about six digits.
-const MAX_ROUNDS: usize = 4;
+/// Where refinement gains no more, a larger error than this is refused.
+const REFUSED: f64 = 1e-4;
 
-/// The nonzero spectrum of K̃ = Ã Ãᵀ with rows ã_i = w_l s_l a_i, through C = Ãᵀ Ã = U Λ Uᵀ.
+/// The nonzero spectrum of K̃ = Ã Ãᵀ with rows ã_i = √y_l s_l a_i, through C = Ãᵀ Ã = U Λ Uᵀ.
 ///
 /// Eigenvector j of K̃ is Ã u_j / √λ_j; it is never stored.
 #[derive(Clone, Debug)]
@@ -23,63 +24,93 @@ pub(crate) struct Spectrum {
     /// λ_1 ≥ … ≥ λ_r.
     pub(crate) values: Vec<f64>,
     /// U, n×r.
-    pub(crate) vectors: Mat<f64>,
+    vectors: Mat<f64>,
+    /// Estimate of what the inaccuracy of both changes in the law, in total variation.
+    pub(crate) error: f64,
+}
+
+/// Gram matrices of the groups in an orthonormal basis of the features' span.
+struct Coordinates {
+    /// n×(basis size).
+    basis: Mat<f64>,
+    grams: Vec<Mat<f64>>,
+    grading: Grading,
 }
 
 impl Spectrum {
+    /// Finds the tilt and decomposes Σ y_l G_l.
+    ///
+    /// `tilt` finds the weights from Gram matrices. `usage` tells how likely each eigenvector is to be
+    /// used, given the eigenvalues in descending order: rarely used eigenvectors may be inaccurate
+    /// in proportion, and those never used are dropped. That decides the rank, not a cut in λ.
+    ///
+    /// # Numerics
+    /// A Gram matrix squares the condition number, so what is below 1e-8 of the largest direction
+    /// is noise in it. Where that would change the law, the Gram matrices are formed anew in the
+    /// basis U, each direction scaled to its size (one more pass over the rows): there they are
+    /// graded, and accurate in every entry. Tilt and eigenvectors are found again, to high relative
+    /// accuracy, until the weighted rows are seen to be orthonormal within 1e-11 (as far as draws use
+    /// them), or as nearly as f64 allows: about ε times the condition number of the weighted rows.
+    /// Beyond 1e-4 the features are refused. Singular values below n·ε of the largest count as zero.
+    pub(crate) fn resolve(
+        engine: &dyn Engine,
+        rows: &Rows<'_>,
+        tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
+        usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
+    ) -> Result<(Tilt, Self)> {
+        let dims = rows.features().dims();
+        let mut at = Coordinates {
+            basis: Mat::identity(dims, dims),
+            grams: engine.part_grams(rows, None)?,
+            grading: Grading::None,
+        };
+        let mut best = f64::INFINITY;
+        loop {
+            let found = tilt(&at.grams, at.grading)?;
+            let gram = weighted_gram(&at.grams, &found.log_weights);
+            let eigen = linalg::eigen_graded(gram.as_ref(), at.grading)?;
+            let noise = dims as f64 * f64::EPSILON * eigen.values[0];
+            // Directions below the noise may be real: keep them until they have been measured.
+            let floor =
+                if at.grading == Grading::None { noise.max(f64::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+            let values: Vec<f64> = eigen.values.iter().map(|value| value.max(floor)).collect();
+            let whole = Self { values, vectors: &at.basis * &eigen.vectors, error: 0.0 };
+            if eigen.values[0] <= 0.0 {
+                // All rows are zero: nothing is ever chosen.
+                return Ok((found, whole));
+            }
+            let (mut used, probability) = whole.used(&usage)?;
+            let measured = used.values.last().is_none_or(|&least| least > floor);
+            used.error = used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
+            if at.grading == Grading::None && measured && used.error <= 0.1 * LAW_TOLERANCE {
+                return Ok((found, used));
+            }
+            let whitened = measure(engine, rows, &found, &whole)?;
+            let deviation = deviation(&whitened, &probability);
+            used.error = deviation;
+            if measured && deviation <= LAW_TOLERANCE {
+                return Ok((found, used));
+            }
+            // The basis is stored in f64: from some condition number on, rounds gain nothing.
+            if measured && deviation > 0.25 * best {
+                return if deviation <= REFUSED { Ok((found, used)) } else { Err(refused(deviation)) };
+            }
+            best = best.min(if measured { deviation } else { f64::INFINITY });
+            at = Coordinates::scaled_back(&whole, &whitened, &found.log_weights);
+            if at.grams[0].nrows() == 0 {
+                return Err(refused(deviation));
+            }
+        }
+    }
+
     /// U Λ^-½, n×r: takes weighted rows to rows of an orthonormal m×r matrix.
     pub(crate) fn whitener(&self) -> Mat<f64> {
         let factors: Vec<f64> = self.values.iter().map(|value| value.sqrt().recip()).collect();
         linalg::scale_columns(self.vectors.as_ref(), &factors)
     }
 
-    /// Decomposes `gram` = Σ w_l² G_l.
-    ///
-    /// `usage` tells how likely each eigenvector is to be used, given the eigenvalues in
-    /// descending order. Rarely used eigenvectors may be inaccurate in proportion, and those that
-    /// are never used are dropped: that is what decides the rank, not a cut in λ.
-    ///
-    /// # Numerics
-    /// A Gram matrix squares the condition number, so its small eigenpairs are noise. Where
-    /// that would change the law, the Gram matrix of Ã U Λ^-½ is formed (one more pass over the
-    /// rows) and diagonalised to high relative accuracy; this repeats until it is the identity.
-    pub(crate) fn resolve(
-        engine: &dyn Engine,
-        rows: &Rows<'_>,
-        weights: &[f64],
-        gram: MatRef<'_, f64>,
-        usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
-    ) -> Result<Self> {
-        let dims = gram.nrows() as f64;
-        let eigen = linalg::eigen(gram)?;
-        let largest = eigen.values[0];
-        let noise = dims * f64::EPSILON * largest;
-        // Directions below the noise may be real: keep them until they have been measured.
-        let values = eigen.values.iter().map(|value| value.max(noise)).collect();
-        let mut spectrum = Self { values, vectors: eigen.vectors };
-        let mut probability = spectrum.drop_unused(&usage)?;
-        let predicted: f64 =
-            spectrum.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
-        if predicted <= 0.1 * LAW_TOLERANCE {
-            return Ok(spectrum);
-        }
-        for _ in 0..MAX_ROUNDS {
-            let whitener = spectrum.whitener();
-            let map = RowMap { weights, factor: whitener.as_ref() };
-            let grams = engine.part_grams(rows, Some(&map))?;
-            let whitened =
-                grams.into_iter().reduce(|sum, gram| sum + gram).unwrap_or_else(|| Mat::zeros(0, 0));
-            if deviation(&whitened, &probability) <= LAW_TOLERANCE {
-                break;
-            }
-            spectrum.rotate(&whitened, largest * (dims * f64::EPSILON).powi(2));
-            probability = spectrum.drop_unused(&usage)?;
-        }
-        Ok(spectrum)
-    }
-
-    /// Cuts the tail that draws do not use; returns the usage of the rest.
-    fn drop_unused(&mut self, usage: impl Fn(&[f64]) -> Result<Vec<f64>>) -> Result<Vec<f64>> {
+    /// Without the tail that draws do not use; and how likely the rest is to be used.
+    fn used(&self, usage: impl Fn(&[f64]) -> Result<Vec<f64>>) -> Result<(Self, Vec<f64>)> {
         let mut probability = usage(&self.values)?;
         let mut rank = self.values.len();
         let mut dropped = 0.0;
@@ -87,36 +118,55 @@ impl Spectrum {
             rank -= 1;
             dropped += probability[rank];
         }
-        self.values.truncate(rank);
         probability.truncate(rank);
-        self.vectors.resize_with(self.vectors.nrows(), rank, |_, _| 0.0);
-        Ok(probability)
-    }
-
-    /// Rayleigh–Ritz in the basis U with the accurately scaled Λ^½ E Λ^½, E = Gram(Ã U Λ^-½).
-    fn rotate(&mut self, whitened: &Mat<f64>, zero: f64) {
-        let alive: Vec<usize> =
-            (0..self.values.len()).filter(|&j| self.values[j] * whitened[(j, j)] > zero).collect();
-        let roots: Vec<f64> = alive.iter().map(|&j| self.values[j].sqrt()).collect();
-        let graded = Mat::from_fn(alive.len(), alive.len(), |a, b| {
-            roots[a] * whitened[(alive[a], alive[b])] * roots[b]
-        });
-        let eigen = linalg::graded_eigen(graded.as_ref());
-        let basis = Mat::from_fn(self.vectors.nrows(), alive.len(), |i, a| self.vectors[(i, alive[a])]);
-        self.vectors = basis * &eigen.vectors;
-        self.values = eigen.values;
+        let vectors = self.vectors.subcols(0, rank).to_owned();
+        Ok((Self { values: self.values[..rank].to_vec(), vectors, error: 0.0 }, probability))
     }
 }
 
-/// How far the law is from exact if the whitened Gram matrix is not the identity: entry (i, j)
-/// matters as often as eigenvectors i and j are used.
-fn deviation(whitened: &Mat<f64>, probability: &[f64]) -> f64 {
+impl Coordinates {
+    /// From the Gram matrices of rows whitened with weights √y_l and U Λ^-½: G_l = Λ^½ W_l Λ^½ / y_l
+    /// in the basis U. Directions that hold nothing but rounding are left out.
+    fn scaled_back(spectrum: &Spectrum, whitened: &[Mat<f64>], log_weights: &[f64]) -> Self {
+        let dims = spectrum.vectors.nrows();
+        let sizes: Vec<f64> = spectrum.values.iter().map(|value| value.sqrt()).collect();
+        let zero = (dims as f64 * f64::EPSILON * sizes[0]).powi(2);
+        let held = |j: usize| whitened.iter().map(|gram| gram[(j, j)]).sum::<f64>() * sizes[j] * sizes[j];
+        let kept: Vec<usize> = (0..sizes.len()).filter(|&j| held(j) > zero).collect();
+        let grams = whitened.iter().zip(log_weights).map(|(gram, t)| {
+            let unweight = (-t).exp();
+            Mat::from_fn(kept.len(), kept.len(), |a, b| {
+                sizes[kept[a]] * gram[(kept[a], kept[b])] * sizes[kept[b]] * unweight
+            })
+        });
+        let basis = Mat::from_fn(dims, kept.len(), |i, a| spectrum.vectors[(i, kept[a])]);
+        Self { grams: grams.collect(), basis, grading: Grading::Descending }
+    }
+}
+
+fn refused(deviation: f64) -> Error {
+    Error::IllConditioned { deviation, tolerance: REFUSED }
+}
+
+/// Gram matrix of every group's whitened rows; they should sum to the identity.
+fn measure(engine: &dyn Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectrum) -> Result<Vec<Mat<f64>>> {
+    let weights = tilt.root_weights();
+    let whitener = spectrum.whitener();
+    engine.part_grams(rows, Some(&RowMap { weights: &weights, factor: whitener.as_ref() }))
+}
+
+/// How far the law is from exact where the whitened Gram matrices do not sum to the identity: entry
+/// (i, j) matters as often as eigenvectors i and j are used.
+fn deviation(whitened: &[Mat<f64>], probability: &[f64]) -> f64 {
     let mut worst = 0.0;
-    for j in 0..whitened.ncols() {
+    for j in 0..probability.len() {
         for i in 0..=j {
-            let gap = f64::abs(whitened[(i, j)] - if i == j { 1.0 } else { 0.0 });
-            worst = f64::max(worst, gap * (probability[i] * probability[j]).sqrt());
+            let sum: f64 = whitened.iter().map(|gram| gram[(i, j)]).sum();
+            let gap = f64::abs(sum - if i == j { 1.0 } else { 0.0 });
+            let weighted = gap * (probability[i] * probability[j]).sqrt();
+            // NaN counts as infinitely far.
+            worst = if weighted <= worst { worst } else { weighted };
         }
     }
-    worst
+    if worst.is_nan() { f64::INFINITY } else { worst }
 }

@@ -32,12 +32,6 @@ impl Task {
         self.end - self.start
     }
 
-    /// The items of this task.
-    pub(super) fn items<'t>(&self, rows: &'t Rows<'_>) -> impl Iterator<Item = usize> + 't {
-        let members = rows.groups()[self.group].items;
-        (self.start..self.end).map(move |position| members.at(position))
-    }
-
     /// Calls `body` with each block of scaled rows, as the columns of an n×(≤ 256) matrix.
     pub(super) fn for_each_block(&self, rows: &Rows<'_>, mut body: impl FnMut(MatRef<'_, f64>)) {
         let Group { items, scale } = rows.groups()[self.group];

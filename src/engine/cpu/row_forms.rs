@@ -13,7 +13,7 @@ use crate::{
 const WAVE: usize = 32;
 
 pub(super) fn row_forms(rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Vec<f64> {
-    let mut forms = vec![0.0; rows.features().items()];
+    let mut forms = Vec::with_capacity(rows.len());
     let tasks = tasks(rows);
     let partial = |index: usize| {
         let task = &tasks[index];
@@ -30,10 +30,6 @@ pub(super) fn row_forms(rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Vec<f64
         });
         out
     };
-    fold_ordered(tasks.len(), WAVE, partial, |index, values| {
-        for (item, value) in tasks[index].items(rows).zip(values) {
-            forms[item] = value;
-        }
-    });
+    fold_ordered(tasks.len(), WAVE, partial, |_, values| forms.extend(values));
     forms
 }

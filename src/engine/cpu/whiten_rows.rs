@@ -12,7 +12,7 @@ const WAVE: usize = 8;
 
 pub(super) fn whiten_rows(rows: &Rows<'_>, map: &RowMap<'_>) -> Vec<f64> {
     let width = map.factor.ncols();
-    let mut whitened = vec![0.0; rows.features().items() * width];
+    let mut whitened = Vec::with_capacity(rows.len() * width);
     let tasks = tasks(rows);
     let partial = |index: usize| {
         let task = &tasks[index];
@@ -25,10 +25,6 @@ pub(super) fn whiten_rows(rows: &Rows<'_>, map: &RowMap<'_>) -> Vec<f64> {
         });
         out
     };
-    fold_ordered(tasks.len(), WAVE, partial, |index, values| {
-        for (item, row) in tasks[index].items(rows).zip(values.chunks_exact(width)) {
-            whitened[item * width..(item + 1) * width].copy_from_slice(row);
-        }
-    });
+    fold_ordered(tasks.len(), WAVE, partial, |_, values| whitened.extend(values));
     whitened
 }

@@ -5,7 +5,11 @@ use faer::Mat;
 use super::{
     Tilt, determinantal::determinantal_tilt, inner_product, line_search, newton_step, weighted_gram,
 };
-use crate::{Result, linalg, polynomial::ConditionalBernoulli};
+use crate::{
+    Result,
+    linalg::{self, Grading},
+    polynomial::ConditionalBernoulli,
+};
 
 const TOLERANCE: f64 = 1e-4;
 const MAX_STEPS: usize = 40;
@@ -20,12 +24,12 @@ const MAX_STEPS: usize = 40;
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
 /// polynomials* (2008): the minimum is the capacity of the wanted coefficient.
-pub(crate) fn homogeneous_tilt(grams: &[Mat<f64>], quota: &[usize]) -> Result<Tilt> {
+pub(crate) fn homogeneous_tilt(grams: &[Mat<f64>], quota: &[usize], grading: Grading) -> Result<Tilt> {
     let mut t = determinantal_tilt(grams, quota).log_weights;
     if grams.len() == 1 {
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
-    let mut state = State::at(grams, quota, &t)?;
+    let mut state = State::at(grams, quota, &t, grading)?;
     let mut imbalance = f64::INFINITY;
     for _ in 0..MAX_STEPS {
         let gradient: Vec<f64> =
@@ -36,7 +40,7 @@ pub(crate) fn homogeneous_tilt(grams: &[Mat<f64>], quota: &[usize]) -> Result<Ti
         }
         let step = newton_step(&state.hessian, &gradient);
         let search = line_search(&t, &step, &gradient, state.value, |point| {
-            State::at(grams, quota, point).ok().map(|state| (state.value, state))
+            State::at(grams, quota, point, grading).ok().map(|state| (state.value, state))
         });
         let Some((point, next)) = search else { break };
         (t, state) = (point, next);
@@ -53,10 +57,11 @@ struct State {
 }
 
 impl State {
-    fn at(grams: &[Mat<f64>], quota: &[usize], t: &[f64]) -> Result<Self> {
+    fn at(grams: &[Mat<f64>], quota: &[usize], t: &[f64], grading: Grading) -> Result<Self> {
         let k: usize = quota.iter().sum();
-        let eigen = linalg::eigen(weighted_gram(grams, t).as_ref())?;
-        let floor = eigen.values.len() as f64 * f64::EPSILON * eigen.values[0];
+        let eigen = linalg::eigen_graded(weighted_gram(grams, t).as_ref(), grading)?;
+        let noise = eigen.values.len() as f64 * f64::EPSILON * eigen.values[0];
+        let floor = if grading == Grading::None { noise } else { 0.0 };
         let rank =
             eigen.values.iter().take_while(|&&value| value > floor).count().max(k.min(eigen.values.len()));
         let values: Vec<f64> = eigen.values[..rank].iter().map(|value| value.max(floor)).collect();

@@ -21,6 +21,11 @@ pub(crate) struct Tilt {
 }
 
 impl Tilt {
+    /// No weights: one group, as it is.
+    pub(crate) fn neutral(groups: usize) -> Self {
+        Self { log_weights: vec![0.0; groups], imbalance: 0.0 }
+    }
+
     /// √y_l.
     pub(crate) fn root_weights(&self) -> Vec<f64> {
         self.log_weights.iter().map(|t| (0.5 * t).exp()).collect()

@@ -130,7 +130,8 @@ impl<'a> PartitionDpp<'a> {
             return Err(Error::ProposalBudget { expected, budget });
         }
         let law = TiltedRejection::new(engine, &self.features, self.partition, self.quota, self.projection)?;
-        Ok(Sampler::new(Law::TiltedRejection(law), engine.info()))
+        let error = law.error;
+        Ok(Sampler::new(Law::TiltedRejection(law), engine.info(), error))
     }
 }
 

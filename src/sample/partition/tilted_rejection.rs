@@ -6,10 +6,7 @@ use super::active_parts;
 use crate::{
     Features, Partition, Quota, Result,
     engine::{Engine, Items, Rows},
-    polynomial::{
-        ConditionalBernoulli,
-        tilt::{homogeneous_tilt, weighted_gram},
-    },
+    polynomial::{ConditionalBernoulli, tilt::homogeneous_tilt},
     sample::{
         Projection,
         projection::{ProjectionDpp, Scratch},
@@ -46,6 +43,7 @@ pub(crate) struct TiltedRejection<'a> {
     quota: &'a Quota,
     tilt: Vec<f64>,
     acceptance_bound: f64,
+    pub(super) error: f64,
 }
 
 impl<'a> TiltedRejection<'a> {
@@ -60,24 +58,35 @@ impl<'a> TiltedRejection<'a> {
         let counts: Vec<usize> = active.iter().map(|&part| quota.counts()[part]).collect();
         let items = active.iter().map(|&part| Items::Listed(partition.members(part))).collect();
         let rows = Rows::scaled(features, items);
-        let grams = engine.part_grams(&rows, None)?;
-        let tilt = homogeneous_tilt(&grams, &counts)?;
-        let weights = tilt.root_weights();
-
         let k = quota.total();
-        let gram = weighted_gram(&grams, &tilt.log_weights);
+        let tilt = |grams: &[_], grading| homogeneous_tilt(grams, &counts, grading);
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        let spectrum = Spectrum::resolve(engine, &rows, &weights, gram.as_ref(), usage)?;
+        let (tilt, spectrum) = Spectrum::resolve(engine, &rows, tilt, usage)?;
+        let weights = tilt.root_weights();
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
         let projection = ProjectionDpp::new(engine, &rows, &weights, &spectrum, k as f64, projection)?;
 
+        // Relative to each other: centred in logarithms, since scales of 1e±200 would overflow.
+        let logs: Vec<f64> =
+            tilt.log_weights.iter().zip(rows.groups()).map(|(t, group)| t + 2.0 * group.scale.ln()).collect();
+        let centre = 0.5
+            * (logs.iter().copied().fold(f64::INFINITY, f64::min)
+                + logs.iter().copied().fold(f64::NEG_INFINITY, f64::max));
         let mut by_part = vec![0.0; partition.parts()];
-        for ((&part, group), weight) in active.iter().zip(rows.groups()).zip(&weights) {
-            by_part[part] = (group.scale * weight).powi(2);
+        for (&part, log) in active.iter().zip(&logs) {
+            by_part[part] = (log - centre).exp();
         }
         // Stopping short of the minimum by a gradient g costs at most about a factor e^(2|g|).
         let acceptance_bound = (-2.0 * tilt.imbalance).exp() / expected_proposals(quota);
-        Ok(Self { eigenvectors, projection, partition, quota, tilt: by_part, acceptance_bound })
+        Ok(Self {
+            eigenvectors,
+            projection,
+            partition,
+            quota,
+            tilt: by_part,
+            acceptance_bound,
+            error: spectrum.error,
+        })
     }
 
     pub(crate) fn acceptance_bound(&self) -> f64 {

@@ -2,6 +2,7 @@
 
 use rand::{Rng, RngExt};
 
+use crate::engine::Rows;
 use crate::linalg::kernels::{add_scaled, add_squares, dot, scale, subtract_squares, sum};
 
 /// Items whose weights are summed together in the search for a pick.
@@ -11,7 +12,8 @@ const BLOCK: usize = 64;
 #[derive(Debug)]
 pub(crate) struct ElementaryScan {
     vectors: Vec<f64>,
-    items: usize,
+    /// Which item each entry of an eigenvector belongs to.
+    items: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -28,19 +30,21 @@ pub(crate) struct ElementaryScratch {
 
 impl ElementaryScan {
     /// Takes the rows of V, one item after the other.
-    pub(super) fn new(whitened_rows: &[f64], rank: usize) -> Self {
-        let items = whitened_rows.len() / rank;
+    pub(super) fn new(rows: &Rows<'_>, whitened_rows: &[f64], rank: usize) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let items: Vec<u32> = rows.iter().map(|(item, _)| item as u32).collect();
+        let count = items.len();
         let mut vectors = vec![0.0; whitened_rows.len()];
-        for (item, row) in whitened_rows.chunks_exact(rank).enumerate() {
+        for (position, row) in whitened_rows.chunks_exact(rank).enumerate() {
             for (j, &value) in row.iter().enumerate() {
-                vectors[j * items + item] = value;
+                vectors[j * count + position] = value;
             }
         }
         Self { vectors, items }
     }
 
     fn vector(&self, j: usize) -> &[f64] {
-        &self.vectors[j * self.items..(j + 1) * self.items]
+        &self.vectors[j * self.items.len()..(j + 1) * self.items.len()]
     }
 
     /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.
@@ -57,15 +61,14 @@ impl ElementaryScan {
     ) -> bool {
         let ElementaryScratch { residuals, blocks, directions, direction, along } = scratch;
         residuals.clear();
-        residuals.resize(self.items, 0.0);
+        residuals.resize(self.items.len(), 0.0);
         for &j in chosen {
             add_squares(residuals, self.vector(j));
         }
         directions.clear();
         for picked in 0..chosen.len() {
-            let item = pick(residuals, blocks, rng);
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            picks.push(item as u32);
+            let position = pick(residuals, blocks, rng);
+            picks.push(self.items[position]);
             if !keep(picks[picked]) {
                 return false;
             }
@@ -73,15 +76,15 @@ impl ElementaryScan {
                 break;
             }
             direction.clear();
-            direction.extend(chosen.iter().map(|&j| self.vector(j)[item]));
+            direction.extend(chosen.iter().map(|&j| self.vector(j)[position]));
             remove_directions(direction, directions);
             along.clear();
-            along.resize(self.items, 0.0);
+            along.resize(self.items.len(), 0.0);
             for (&j, &q) in chosen.iter().zip(direction.iter()) {
                 add_scaled(along, q, self.vector(j));
             }
             subtract_squares(residuals, along);
-            residuals[item] = 0.0;
+            residuals[position] = 0.0;
             directions.extend_from_slice(direction);
         }
         true

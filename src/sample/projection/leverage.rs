@@ -14,10 +14,10 @@ use crate::{
     },
 };
 
-/// A trial's table entry is asked for 2·LAG trials ahead, its row LAG trials ahead: memory answers
+/// A trial's alias entry is asked for 3·LAG trials ahead, its item 2·LAG, its row LAG: memory answers
 /// while earlier trials are computed.
 const LAG: usize = 8;
-/// Trials on their way at a time; a power of two above 2·LAG.
+/// Trials on their way at a time; a power of two above 3·LAG.
 const RING: usize = 32;
 /// Relative room above computed leverages, for the rounding of the accept test.
 const HEADROOM: f64 = 1e-9;
@@ -30,18 +30,19 @@ const HEADROOM: f64 = 1e-9;
 pub(crate) struct LeverageTrials<'a> {
     features: &'a Features<'a>,
     alias: AliasTable,
-    items: Vec<ItemTable>,
+    trials: Vec<Trial>,
     /// w_l s_l by group.
     row_weights: Vec<f64>,
     /// F, n×r.
     whitener: Mat<f64>,
 }
 
-/// What a trial needs to know of an item, side by side: one cache miss.
-#[derive(Clone, Copy, Debug, Default)]
-struct ItemTable {
+/// What a trial needs to know, side by side: one cache miss.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
     leverage: f32,
     group: u32,
+    item: u32,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +62,8 @@ pub(crate) struct LeverageScratch {
 #[derive(Debug)]
 struct Pipeline {
     words: [u64; RING],
-    items: [u32; RING],
+    /// Positions in the table of trials.
+    trials: [u32; RING],
     next: usize,
     /// The row of the current trial, scaled so that ‖Bᵀ row‖² is its probability of acceptance.
     row: Vec<f64>,
@@ -69,7 +71,7 @@ struct Pipeline {
 
 impl Default for Pipeline {
     fn default() -> Self {
-        Self { words: [0; RING], items: [0; RING], next: 0, row: Vec::new() }
+        Self { words: [0; RING], trials: [0; RING], next: 0, row: Vec::new() }
     }
 }
 
@@ -77,16 +79,12 @@ impl<'a> LeverageTrials<'a> {
     pub(super) fn new(rows: &Rows<'a>, weights: &[f64], whitener: Mat<f64>, leverages: Vec<f64>) -> Self {
         let bounds: Vec<f32> = leverages.into_iter().map(round_up).collect();
         let alias = AliasTable::new(&bounds);
-        let mut items = vec![ItemTable::default(); bounds.len()];
-        for (group, members) in (0_u32..).zip(rows.groups()) {
-            for position in 0..members.items.len() {
-                let item = members.items.at(position);
-                items[item] = ItemTable { leverage: bounds[item], group };
-            }
-        }
+        #[expect(clippy::cast_possible_truncation, reason = "items and parts are counted in 32 bits")]
+        let trial = |((item, group), leverage)| Trial { leverage, group: group as u32, item: item as u32 };
+        let trials = rows.iter().zip(bounds).map(trial).collect();
         let row_weights =
             rows.groups().iter().zip(weights).map(|(group, weight)| group.scale * weight).collect();
-        Self { features: rows.features(), alias, items, row_weights, whitener }
+        Self { features: rows.features(), alias, trials, row_weights, whitener }
     }
 
     /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.
@@ -108,7 +106,7 @@ impl<'a> LeverageTrials<'a> {
         product.resize(dims, 0.0);
         for left in (1..=chosen.len()).rev() {
             let image = &mut image[..left];
-            let (item, norm) = self.accepted_trial(basis, image, pipeline, rng);
+            let (item, norm) = self.accepted_trial(basis, image, picks, pipeline, rng);
             picks.push(item);
             if !keep(item) {
                 return false;
@@ -127,14 +125,15 @@ impl<'a> LeverageTrials<'a> {
         &self,
         basis: &[f64],
         image: &mut [f64],
+        picked: &[u32],
         pipeline: &mut Pipeline,
         rng: &mut R,
     ) -> (u32, f64) {
         loop {
             let item = self.next_trial(pipeline, rng);
             let acceptance = transposed_product(basis, &pipeline.row, image);
-            debug_assert!(acceptance <= 1.0 + 1e-6, "a leverage does not bound its numerator: {acceptance}");
-            if rng.random::<f64>() < acceptance {
+            // What a picked row has left is rounding: it has probability zero.
+            if rng.random::<f64>() < acceptance && !picked.contains(&item) {
                 return (item, acceptance.sqrt());
             }
         }
@@ -145,30 +144,35 @@ impl<'a> LeverageTrials<'a> {
         let now = pipeline.next;
         if now == 0 {
             pipeline.row.resize(self.features.dims(), 0.0);
-            (0..2 * LAG).for_each(|trial| self.draw_word(trial, pipeline, rng));
-            (0..LAG).for_each(|trial| self.choose_item(trial, pipeline));
+            (0..3 * LAG).for_each(|trial| self.draw_word(trial, pipeline, rng));
+            (0..2 * LAG).for_each(|trial| self.look_up(trial, pipeline));
+            (0..LAG).for_each(|trial| self.prefetch_row(trial, pipeline));
         }
-        self.draw_word(now + 2 * LAG, pipeline, rng);
-        self.choose_item(now + LAG, pipeline);
+        self.draw_word(now + 3 * LAG, pipeline, rng);
+        self.look_up(now + 2 * LAG, pipeline);
+        self.prefetch_row(now + LAG, pipeline);
         pipeline.next += 1;
-        let item = pipeline.items[now % RING];
-        let ItemTable { leverage, group } = self.items[item as usize];
+        let Trial { leverage, group, item } = self.trials[pipeline.trials[now % RING] as usize];
         let weight = self.row_weights[group as usize] / f64::from(leverage).sqrt();
         self.features.read_row(item as usize, weight, &mut pipeline.row);
         item
     }
 
-    fn draw_word<R: Rng + ?Sized>(&self, trial: usize, pipeline: &mut Pipeline, rng: &mut R) {
+    fn draw_word<R: Rng + ?Sized>(&self, at: usize, pipeline: &mut Pipeline, rng: &mut R) {
         let word = rng.next_u64();
-        pipeline.words[trial % RING] = word;
+        pipeline.words[at % RING] = word;
         self.alias.prefetch(word);
     }
 
-    fn choose_item(&self, trial: usize, pipeline: &mut Pipeline) {
-        let item = self.alias.look_up(pipeline.words[trial % RING]);
-        pipeline.items[trial % RING] = item;
-        prefetch_index(&self.items, item as usize);
-        self.features.prefetch_row(item as usize);
+    fn look_up(&self, at: usize, pipeline: &mut Pipeline) {
+        let trial = self.alias.look_up(pipeline.words[at % RING]);
+        pipeline.trials[at % RING] = trial;
+        prefetch_index(&self.trials, trial as usize);
+    }
+
+    fn prefetch_row(&self, at: usize, pipeline: &Pipeline) {
+        let trial = self.trials[pipeline.trials[at % RING] as usize];
+        self.features.prefetch_row(trial.item as usize);
     }
 }
 

@@ -61,14 +61,14 @@ impl<'a> ProjectionDpp<'a> {
     ) -> Result<Self> {
         let whitener = spectrum.whitener();
         let cheaper = || {
-            let (items, dims) = (rows.features().items(), rows.features().dims());
-            cheaper(items as f64, dims as f64, spectrum.values.len() as f64, size)
+            let dims = rows.features().dims();
+            cheaper(rows.len() as f64, dims as f64, spectrum.values.len() as f64, size)
         };
         let way = if way == Projection::Cheaper { cheaper() } else { way };
         if way == Projection::Elementary {
             let map = RowMap { weights, factor: whitener.as_ref() };
             let whitened = engine.whiten_rows(rows, &map)?;
-            return Ok(Self::Elementary(elementary::ElementaryScan::new(&whitened, whitener.ncols())));
+            return Ok(Self::Elementary(elementary::ElementaryScan::new(rows, &whitened, whitener.ncols())));
         }
         let factors: Vec<_> = weights.iter().map(|&weight| &whitener * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();

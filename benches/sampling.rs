@@ -18,9 +18,9 @@ const DIMS: usize = 64;
 const DRAWS: u64 = 400;
 
 fn partition_dpp(c: &mut Criterion, items: usize) {
-    let values = common::features(items, DIMS);
+    let file = common::feature_file(items, DIMS);
     let labels = common::labels(items, 3);
-    let features = Features::from_rows(items, DIMS, &values).unwrap();
+    let features = Features::open_npy(file.path()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 5).unwrap();
     let mut group = c.benchmark_group(format!("partition_dpp/m={items},n=64,quota=5,5,5"));

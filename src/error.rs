@@ -99,6 +99,14 @@ pub enum Error {
         /// Entries given.
         entries: usize,
     },
+    /// A quota was made for another partition.
+    #[error("the quota was made for parts {}; the partition has {}", join(quota), join(parts))]
+    QuotaOfOtherParts {
+        /// Names of the parts the quota was made for.
+        quota: Vec<String>,
+        /// Names of the partition's parts.
+        parts: Vec<String>,
+    },
     /// A quota asks for more items than the part has.
     #[error("the quota asks for {quota} items of part {part}, which has {size}")]
     QuotaAbovePartSize {

@@ -13,6 +13,16 @@ pub(crate) fn features(items: usize, dims: usize) -> Vec<f32> {
     (0..items * dims).map(|_| (0..4).map(|_| rng.random::<f32>() - 0.5).sum()).collect()
 }
 
+/// The same in a .npy file, to be memory-mapped.
+pub(crate) fn feature_file(items: usize, dims: usize) -> tempfile::NamedTempFile {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({items}, {dims}), }}");
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{header:117}\n").bytes());
+    bytes.extend(features(items, dims).into_iter().flat_map(f32::to_le_bytes));
+    let file = tempfile::NamedTempFile::new().and_then(|file| fs::write(file.path(), bytes).map(|()| file));
+    file.unwrap_or_else(|error| panic!("no temporary file: {error}"))
+}
+
 /// Items dealt to parts in turn.
 pub(crate) fn labels(items: usize, parts: usize) -> Vec<usize> {
     (0..items).map(|item| item % parts).collect()

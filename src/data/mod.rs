@@ -37,6 +37,5 @@ pub(crate) fn check_labels(features: &Features<'_>, partition: &Partition, quota
     if features.items() != partition.items() {
         return Err(Error::LabelCount { items: features.items(), labels: partition.items() });
     }
-    // The quota may have been made for another partition: check it against this one.
-    Quota::new(partition, quota.counts()).map(|_| ())
+    quota.check(partition)
 }

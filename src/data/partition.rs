@@ -1,6 +1,6 @@
 //! Disjoint parts of the ground set.
 
-use std::{collections::BTreeMap, fmt::Display};
+use std::{collections::BTreeMap, fmt::Display, sync::Arc};
 
 use crate::{Error, Result};
 
@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    names: Vec<String>,
+    names: Arc<[String]>,
     part_of: Vec<u32>,
     /// Items grouped by part, ascending inside a part; part l is `offsets[l]..offsets[l + 1]`.
     members: Vec<u32>,
@@ -47,7 +47,7 @@ impl Partition {
         Ok(Self::group(names, labels.iter().map(|label| index[label]).collect()))
     }
 
-    fn group(names: Vec<String>, part_of: Vec<u32>) -> Self {
+    fn group(names: Arc<[String]>, part_of: Vec<u32>) -> Self {
         let mut offsets = vec![0; names.len() + 1];
         for &part in &part_of {
             offsets[part as usize + 1] += 1;
@@ -80,6 +80,10 @@ impl Partition {
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    pub(crate) fn shared_names(&self) -> Arc<[String]> {
+        Arc::clone(&self.names)
     }
 
     /// Part of an item.

@@ -1,5 +1,7 @@
 //! How many items of each part.
 
+use std::sync::Arc;
+
 use crate::{Error, Partition, Result};
 
 /// κ = (κ₁ … κ_p): the number of items to choose from each part, k = Σκ_l in total.
@@ -14,7 +16,11 @@ use crate::{Error, Partition, Result};
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quota(Vec<usize>);
+pub struct Quota {
+    counts: Vec<usize>,
+    /// Names of the parts it was made for.
+    parts: Arc<[String]>,
+}
 
 impl Quota {
     /// One entry per part, in the order of [`Partition::names`].
@@ -37,7 +43,7 @@ impl Quota {
         if counts.iter().all(|&count| count == 0) {
             return Err(Error::Nothing { what: "the whole quota" });
         }
-        Ok(Self(counts.to_vec()))
+        Ok(Self { counts: counts.to_vec(), parts: partition.shared_names() })
     }
 
     /// Entries by part name; parts not named get zero.
@@ -75,12 +81,27 @@ impl Quota {
     /// Entries in the order of the parts.
     #[must_use]
     pub fn counts(&self) -> &[usize] {
-        &self.0
+        &self.counts
+    }
+
+    /// Checks that the quota was made for this partition, or one with the same parts and room.
+    ///
+    /// # Errors
+    /// - [`Error::QuotaOfOtherParts`] if the parts have other names;
+    /// - those of [`Quota::new`].
+    pub(crate) fn check(&self, partition: &Partition) -> Result<()> {
+        if self.parts[..] != *partition.names() && self.parts.len() == partition.parts() {
+            return Err(Error::QuotaOfOtherParts {
+                quota: self.parts.to_vec(),
+                parts: partition.names().to_vec(),
+            });
+        }
+        Self::new(partition, &self.counts).map(|_| ())
     }
 
     /// k = Σκ_l.
     #[must_use]
     pub fn total(&self) -> usize {
-        self.0.iter().sum()
+        self.counts.iter().sum()
     }
 }

@@ -25,7 +25,8 @@ use crate::Result;
 ///
 /// Sums run in an order that depends on the sizes only, so results do not depend on the number
 /// of threads.
-pub trait Engine: fmt::Debug + Send + Sync {
+/// The trait is sealed: verbs will be added.
+pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Which engine this is.
     fn info(&self) -> EngineInfo;
 
@@ -85,6 +86,11 @@ impl fmt::Display for Precision {
             Precision::F64 => f.write_str("f64"),
         }
     }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Cpu {}
 }
 
 /// The best engine for this machine.

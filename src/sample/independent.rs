@@ -48,7 +48,7 @@ impl<'a> IndependentKDpps<'a> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if partition and features have different numbers of items;
-    /// - [`Error::QuotaLength`] if the quota belongs to another partition;
+    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
     /// - [`Error::Infeasible`] for a part whose rank is below its quota.
     pub fn new(features: &'a Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;

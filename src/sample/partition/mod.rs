@@ -71,7 +71,7 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if partition and features have different numbers of items;
-    /// - [`Error::QuotaLength`] if the quota belongs to another partition;
+    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
     /// - [`Error::Infeasible`] if every set with the quota has determinant zero, naming the
     ///   parts whose joint rank is below what the quota asks of them.
     pub fn new(features: &'a Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {

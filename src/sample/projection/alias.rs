@@ -12,26 +12,26 @@ use prefetch_index::prefetch_index;
 /// Walker, *An efficient method for generating discrete random variables with general
 /// distributions* (1977); Vose (1991) for the construction.
 #[derive(Clone, Debug)]
-pub(crate) struct AliasTable {
-    entries: Vec<Entry>,
+pub(crate) struct AliasTable<T> {
+    entries: Vec<Entry<T>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Entry<T> {
     /// Probability of keeping the index, not taking its alias.
     keep: f64,
     alias: u32,
+    /// What belongs to the index, on the same cache line.
+    payload: T,
 }
 
-impl AliasTable {
+impl<T: Copy> AliasTable<T> {
     /// A table for finite non-negative weights with a positive sum, at most 2³²−1 of them.
-    pub(crate) fn new(weights: &[f32]) -> Self {
+    pub(crate) fn new(weights: &[f32], payloads: impl Iterator<Item = T>) -> Self {
         let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
         let scale = weights.len() as f64 / total;
-        let mut entries: Vec<Entry> = (0..)
-            .zip(weights)
-            .map(|(alias, &weight)| Entry { keep: f64::from(weight) * scale, alias })
-            .collect();
+        let entry = |((alias, &weight), payload)| Entry { keep: f64::from(weight) * scale, alias, payload };
+        let mut entries: Vec<Entry<T>> = (0..).zip(weights).zip(payloads).map(entry).collect();
         // Entries below average are filled from entries above, until none of one kind is left;
         // what rounding leaves keeps itself.
         let (mut small, mut large): (Vec<u32>, Vec<u32>) =
@@ -80,6 +80,18 @@ impl AliasTable {
         ((product >> 64) as usize, (product as u64) as f64 * UNIT)
     }
 
+    /// Asks for what belongs to an index.
+    #[inline]
+    pub(super) fn prefetch_payload(&self, index: u32) {
+        prefetch_index(&self.entries, index as usize);
+    }
+
+    /// What belongs to an index.
+    #[inline]
+    pub(super) fn payload(&self, index: u32) -> T {
+        self.entries[index as usize].payload
+    }
+
     #[cfg(test)]
     fn probabilities(&self) -> Vec<f64> {
         let share = 1.0 / self.entries.len() as f64;
@@ -113,7 +125,7 @@ mod tests {
             vec![0.1; 77],
         ] {
             let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
-            let table = AliasTable::new(&weights);
+            let table = AliasTable::new(&weights, 0..weights.len());
             for (found, &weight) in table.probabilities().iter().zip(&weights) {
                 assert!((found - f64::from(weight) / total).abs() < 1e-14, "{found} {weight} {total}");
             }

@@ -1,7 +1,6 @@
 //! Picks by leverage-score rejection: the cost of a pick does not depend on m.
 
 use faer::Mat;
-use prefetch_index::prefetch_index;
 use rand::{Rng, RngExt};
 
 use super::alias::AliasTable;
@@ -29,15 +28,14 @@ const HEADROOM: f64 = 1e-9;
 #[derive(Debug)]
 pub(crate) struct LeverageTrials<'a> {
     features: &'a Features<'a>,
-    alias: AliasTable,
-    trials: Vec<Trial>,
+    trials: AliasTable<Trial>,
     /// w_l s_l by group.
     row_weights: Vec<f64>,
     /// F, n×r.
     whitener: Mat<f64>,
 }
 
-/// What a trial needs to know, side by side: one cache miss.
+/// What a trial needs to know of its item.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     leverage: f32,
@@ -78,13 +76,12 @@ impl Default for Pipeline {
 impl<'a> LeverageTrials<'a> {
     pub(super) fn new(rows: &Rows<'a>, weights: &[f64], whitener: Mat<f64>, leverages: Vec<f64>) -> Self {
         let bounds: Vec<f32> = leverages.into_iter().map(round_up).collect();
-        let alias = AliasTable::new(&bounds);
         #[expect(clippy::cast_possible_truncation, reason = "items and parts are counted in 32 bits")]
-        let trial = |((item, group), leverage)| Trial { leverage, group: group as u32, item: item as u32 };
-        let trials = rows.iter().zip(bounds).map(trial).collect();
+        let trial = |((item, group), &leverage)| Trial { leverage, group: group as u32, item: item as u32 };
+        let trials = AliasTable::new(&bounds, rows.iter().zip(&bounds).map(trial));
         let row_weights =
             rows.groups().iter().zip(weights).map(|(group, weight)| group.scale * weight).collect();
-        Self { features: rows.features(), alias, trials, row_weights, whitener }
+        Self { features: rows.features(), trials, row_weights, whitener }
     }
 
     /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.
@@ -152,7 +149,7 @@ impl<'a> LeverageTrials<'a> {
         self.look_up(now + 2 * LAG, pipeline);
         self.prefetch_row(now + LAG, pipeline);
         pipeline.next += 1;
-        let Trial { leverage, group, item } = self.trials[pipeline.trials[now % RING] as usize];
+        let Trial { leverage, group, item } = self.trials.payload(pipeline.trials[now % RING]);
         let weight = self.row_weights[group as usize] / f64::from(leverage).sqrt();
         self.features.read_row(item as usize, weight, &mut pipeline.row);
         item
@@ -161,17 +158,17 @@ impl<'a> LeverageTrials<'a> {
     fn draw_word<R: Rng + ?Sized>(&self, at: usize, pipeline: &mut Pipeline, rng: &mut R) {
         let word = rng.next_u64();
         pipeline.words[at % RING] = word;
-        self.alias.prefetch(word);
+        self.trials.prefetch(word);
     }
 
     fn look_up(&self, at: usize, pipeline: &mut Pipeline) {
-        let trial = self.alias.look_up(pipeline.words[at % RING]);
+        let trial = self.trials.look_up(pipeline.words[at % RING]);
         pipeline.trials[at % RING] = trial;
-        prefetch_index(&self.trials, trial as usize);
+        self.trials.prefetch_payload(trial);
     }
 
     fn prefetch_row(&self, at: usize, pipeline: &Pipeline) {
-        let trial = self.trials[pipeline.trials[at % RING] as usize];
+        let trial = self.trials.payload(pipeline.trials[at % RING]);
         self.features.prefetch_row(trial.item as usize);
     }
 }

@@ -1,7 +1,5 @@
 //! What goes in and comes out: features, dense kernels, partitions, quotas, subsets.
 
-use std::borrow::Cow;
-
 use crate::{Error, Result};
 
 mod convert;
@@ -23,13 +21,9 @@ pub use quota::Quota;
 pub use subset::Subset;
 pub use values::{Scalar, Storage};
 
-/// Features with n ≤ m: as given, or compressed.
-pub(crate) fn compress_if_wide<'a>(features: &'a Features<'a>) -> Result<Cow<'a, Features<'a>>> {
-    if features.dims() > features.items() {
-        Ok(Cow::Owned(kernel::compress_wide(features)?))
-    } else {
-        Ok(Cow::Borrowed(features))
-    }
+/// Features with n ≤ m: as given (nothing is copied), or compressed.
+pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {
+    if features.dims() > features.items() { kernel::compress_wide(features) } else { Ok(features.clone()) }
 }
 
 /// Checks that features, partition and quota speak of the same items and parts.

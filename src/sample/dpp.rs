@@ -13,8 +13,6 @@ use crate::{
     engine::{Engine, Items, Rows},
     polynomial::tilt::Tilt,
 };
-use std::borrow::Cow;
-
 /// A determinantal point process: subsets of any size.
 ///
 /// ```text
@@ -36,7 +34,7 @@ use std::borrow::Cow;
 /// Hough, Krishnapur, Peres and Virág, *Determinantal processes and independence* (2006).
 #[derive(Clone, Debug)]
 pub struct Dpp<'a> {
-    features: Cow<'a, Features<'a>>,
+    features: Features<'a>,
     projection: Projection,
 }
 
@@ -45,7 +43,7 @@ impl<'a> Dpp<'a> {
     ///
     /// # Errors
     /// None today; wide features (n > m) are compressed here, which may one day fail.
-    pub fn new(features: &'a Features<'a>) -> Result<Self> {
+    pub fn new(features: &Features<'a>) -> Result<Self> {
         Ok(Self { features: compress_if_wide(features)?, projection: Projection::default() })
     }
 
@@ -62,7 +60,7 @@ impl<'a> Dpp<'a> {
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
-    pub fn sampler(&'a self, engine: &dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, engine: &dyn Engine) -> Result<Sampler<'a>> {
         let rows = Rows::scaled(&self.features, vec![Items::All(self.features.items())]);
         // K = A Aᵀ of the rows as given: λ = λ_scaled / s².
         let log_unscale = -2.0 * rows.groups()[0].scale.ln();
@@ -73,7 +71,8 @@ impl<'a> Dpp<'a> {
         let (_, spectrum) = Spectrum::resolve(engine, &rows, untilted, |values| Ok(keep(values)))?;
         let keep = keep(&spectrum.values);
         let size = keep.iter().sum();
-        let projection = ProjectionDpp::new(engine, &rows, &[1.0], &spectrum, size, self.projection)?;
+        let projection =
+            ProjectionDpp::new(engine, &self.features, &rows, &[1.0], &spectrum, size, self.projection)?;
         Ok(Sampler::new(Law::Dpp(DppLaw { keep, projection }), engine.info(), spectrum.error))
     }
 }

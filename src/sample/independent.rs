@@ -1,8 +1,6 @@
 //! One k-DPP per part, independent of each other: the baseline that ignores similarity across
 //! parts.
 
-use std::borrow::Cow;
-
 use super::{Law, Projection, Sampler, k_dpp::KDppLaw};
 use crate::{
     Error, Features, Partition, Quota, Result,
@@ -37,7 +35,7 @@ use crate::{
 /// Kathuria and Deshpande (2016), § 4, the second baseline.
 #[derive(Clone, Debug)]
 pub struct IndependentKDpps<'a> {
-    features: Cow<'a, Features<'a>>,
+    features: Features<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
     projection: Projection,
@@ -50,7 +48,7 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::LabelCount`] if partition and features have different numbers of items;
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
     /// - [`Error::Infeasible`] for a part whose rank is below its quota.
-    pub fn new(features: &'a Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
+    pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         let features = compress_if_wide(features)?;
         for (part, &count) in quota.counts().iter().enumerate() {
@@ -77,7 +75,7 @@ impl<'a> IndependentKDpps<'a> {
     ///
     /// # Errors
     /// Those of [`KDpp::sampler`](crate::KDpp::sampler).
-    pub fn sampler(&'a self, engine: &dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, engine: &dyn Engine) -> Result<Sampler<'a>> {
         let mut laws = Vec::new();
         for (part, &count) in self.quota.counts().iter().enumerate().filter(|(_, count)| **count > 0) {
             let items = Items::Listed(self.partition.members(part));

@@ -1,7 +1,5 @@
 //! The k-DPP.
 
-use std::borrow::Cow;
-
 use rand::Rng;
 
 use super::{
@@ -43,7 +41,7 @@ use crate::{
 /// Kathuria and Deshpande (2016); as a mixture of projection DPPs: Kulesza and Taskar, *k-DPPs* (2011).
 #[derive(Clone, Debug)]
 pub struct KDpp<'a> {
-    features: Cow<'a, Features<'a>>,
+    features: Features<'a>,
     k: usize,
     projection: Projection,
 }
@@ -55,7 +53,7 @@ impl<'a> KDpp<'a> {
     /// - [`Error::Nothing`] for k = 0;
     /// - [`Error::SizeAboveItems`] for k > m;
     /// - [`Error::SizeAboveRank`] for k above the rank of A.
-    pub fn new(features: &'a Features<'a>, k: usize) -> Result<Self> {
+    pub fn new(features: &Features<'a>, k: usize) -> Result<Self> {
         if k == 0 {
             return Err(Error::Nothing { what: "k" });
         }
@@ -85,7 +83,7 @@ impl<'a> KDpp<'a> {
     /// # Errors
     /// [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
     /// and those of the engine.
-    pub fn sampler(&'a self, engine: &dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, engine: &dyn Engine) -> Result<Sampler<'a>> {
         let items = Items::All(self.features.items());
         let law = KDppLaw::new(engine, &self.features, items, self.k, self.projection)?;
         let error = law.error;
@@ -105,8 +103,8 @@ impl<'a> KDppLaw<'a> {
     /// The k-DPP on some of the items.
     pub(crate) fn new(
         engine: &dyn Engine,
-        features: &'a Features<'a>,
-        items: Items<'a>,
+        features: &Features<'a>,
+        items: Items<'_>,
         k: usize,
         projection: Projection,
     ) -> Result<Self> {
@@ -115,7 +113,8 @@ impl<'a> KDppLaw<'a> {
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
         let (_, spectrum) = Spectrum::resolve(engine, &rows, untilted, usage)?;
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
-        let projection = ProjectionDpp::new(engine, &rows, &[1.0], &spectrum, k as f64, projection)?;
+        let projection =
+            ProjectionDpp::new(engine, features, &rows, &[1.0], &spectrum, k as f64, projection)?;
         Ok(Self { eigenvectors, projection, error: spectrum.error })
     }
 

@@ -2,8 +2,6 @@
 
 mod tilted_rejection;
 
-use std::borrow::Cow;
-
 pub(crate) use tilted_rejection::TiltedRejection;
 pub use tilted_rejection::expected_proposals;
 
@@ -56,7 +54,7 @@ pub enum Method {
 /// point processes* (2016), definition 3.
 #[derive(Clone, Debug)]
 pub struct PartitionDpp<'a> {
-    features: Cow<'a, Features<'a>>,
+    features: Features<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
     projection: Projection,
@@ -74,7 +72,7 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
     /// - [`Error::Infeasible`] if every set with the quota has determinant zero, naming the
     ///   parts whose joint rank is below what the quota asks of them.
-    pub fn new(features: &'a Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
+    pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         let features = compress_if_wide(features)?;
         let active: Vec<usize> = active_parts(quota).collect();
@@ -124,7 +122,7 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::ProposalBudget`] from [`Method::Auto`], with the number of proposals;
     /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
     ///   and those of the engine.
-    pub fn sampler(&'a self, method: Method, engine: &dyn Engine) -> Result<Sampler<'a>> {
+    pub fn sampler(&self, method: Method, engine: &dyn Engine) -> Result<Sampler<'a>> {
         let (expected, budget) = (expected_proposals(self.quota), self.proposal_budget);
         if method == Method::Auto && expected > budget {
             return Err(Error::ProposalBudget { expected, budget });

@@ -49,7 +49,7 @@ pub(crate) struct TiltedRejection<'a> {
 impl<'a> TiltedRejection<'a> {
     pub(super) fn new(
         engine: &dyn Engine,
-        features: &'a Features<'a>,
+        features: &Features<'a>,
         partition: &'a Partition,
         quota: &'a Quota,
         projection: Projection,
@@ -64,7 +64,8 @@ impl<'a> TiltedRejection<'a> {
         let (tilt, spectrum) = Spectrum::resolve(engine, &rows, tilt, usage)?;
         let weights = tilt.root_weights();
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
-        let projection = ProjectionDpp::new(engine, &rows, &weights, &spectrum, k as f64, projection)?;
+        let projection =
+            ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, k as f64, projection)?;
 
         // Relative to each other: centred in logarithms, since scales of 1e±200 would overflow.
         let logs: Vec<f64> =

@@ -27,7 +27,7 @@ const HEADROOM: f64 = 1e-9;
 /// The law is that of B: h_i only has to bound the numerator, so it is stored as f32, rounded up.
 #[derive(Debug)]
 pub(crate) struct LeverageTrials<'a> {
-    features: &'a Features<'a>,
+    features: Features<'a>,
     trials: AliasTable<Trial>,
     /// w_l s_l by group.
     row_weights: Vec<f64>,
@@ -74,14 +74,20 @@ impl Default for Pipeline {
 }
 
 impl<'a> LeverageTrials<'a> {
-    pub(super) fn new(rows: &Rows<'a>, weights: &[f64], whitener: Mat<f64>, leverages: Vec<f64>) -> Self {
+    pub(super) fn new(
+        features: &Features<'a>,
+        rows: &Rows<'_>,
+        weights: &[f64],
+        whitener: Mat<f64>,
+        leverages: Vec<f64>,
+    ) -> Self {
         let bounds: Vec<f32> = leverages.into_iter().map(round_up).collect();
         #[expect(clippy::cast_possible_truncation, reason = "items and parts are counted in 32 bits")]
         let trial = |((item, group), &leverage)| Trial { leverage, group: group as u32, item: item as u32 };
         let trials = AliasTable::new(&bounds, rows.iter().zip(&bounds).map(trial));
         let row_weights =
             rows.groups().iter().zip(weights).map(|(group, weight)| group.scale * weight).collect();
-        Self { features: rows.features(), trials, row_weights, whitener }
+        Self { features: features.clone(), trials, row_weights, whitener }
     }
 
     /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.

@@ -10,7 +10,7 @@ use rand::Rng;
 
 use super::spectrum::Spectrum;
 use crate::{
-    Result,
+    Features, Result,
     engine::{Engine, RowMap, Rows},
 };
 
@@ -53,7 +53,8 @@ impl<'a> ProjectionDpp<'a> {
     /// Set-up for the eigenvectors of a spectrum; `size` is the number of picks to expect.
     pub(super) fn new(
         engine: &dyn Engine,
-        rows: &Rows<'a>,
+        features: &Features<'a>,
+        rows: &Rows<'_>,
         weights: &[f64],
         spectrum: &Spectrum,
         size: f64,
@@ -73,7 +74,7 @@ impl<'a> ProjectionDpp<'a> {
         let factors: Vec<_> = weights.iter().map(|&weight| &whitener * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let leverages = engine.row_forms(rows, &factors)?;
-        Ok(Self::Leverage(leverage::LeverageTrials::new(rows, weights, whitener, leverages)))
+        Ok(Self::Leverage(leverage::LeverageTrials::new(features, rows, weights, whitener, leverages)))
     }
 
     /// Draws items for the eigenvectors in `scratch.chosen`; stops and returns `None` as soon as

@@ -71,7 +71,7 @@ impl<'a> IndependentKDpps<'a> {
     /// Set-up of the exact sampler.
     ///
     /// # Cost
-    /// As one [`KDpp`](crate::KDpp) per part; with leverage trials 16 bytes per item and part.
+    /// As one [`KDpp`](crate::KDpp) per part; with leverage trials 24 bytes per item.
     ///
     /// # Errors
     /// Those of [`KDpp::sampler`](crate::KDpp::sampler).

@@ -1,6 +1,9 @@
 //! Cutting groups of rows into tasks, and tasks into blocks that fit the cache.
 
-use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
+use faer::{
+    Accum, Mat, MatMut, MatRef, Par,
+    linalg::matmul::triangular::{self, BlockStructure},
+};
 
 use crate::engine::{Group, Rows};
 
@@ -47,12 +50,40 @@ impl Task {
     }
 }
 
-/// The columns of a block under a factor: `out` ← α Fᵀ `block`.
-pub(super) fn apply(factor: MatRef<'_, f64>, block: MatRef<'_, f64>, weight: f64, out: MatMut<'_, f64>) {
-    matmul(out, Accum::Replace, factor.transpose(), block, weight, Par::Seq);
+/// A factor, and whether it is lower triangular: then half of a product is zero.
+#[derive(Clone, Copy)]
+pub(super) struct Factor<'a> {
+    matrix: MatRef<'a, f64>,
+    transposed: BlockStructure,
 }
 
-/// Scratch for [`apply`], one column per row of a block.
-pub(super) fn image_buffer(factor: MatRef<'_, f64>) -> Mat<f64> {
-    Mat::zeros(factor.ncols(), BLOCK)
+impl<'a> Factor<'a> {
+    pub(super) fn new(matrix: MatRef<'a, f64>) -> Self {
+        let zero_above = |j: usize| (0..j).all(|i| matrix[(i, j)].abs() <= 0.0);
+        let lower = matrix.nrows() == matrix.ncols() && (0..matrix.ncols()).all(zero_above);
+        let transposed = if lower { BlockStructure::TriangularUpper } else { BlockStructure::Rectangular };
+        Self { matrix, transposed }
+    }
+
+    /// `out` ← α Fᵀ `block`.
+    pub(super) fn apply(&self, block: MatRef<'_, f64>, weight: f64, out: MatMut<'_, f64>) {
+        let whole = BlockStructure::Rectangular;
+        let factor = self.matrix.transpose();
+        triangular::matmul(
+            out,
+            whole,
+            Accum::Replace,
+            factor,
+            self.transposed,
+            block,
+            whole,
+            weight,
+            Par::Seq,
+        );
+    }
+
+    /// Scratch for [`apply`](Factor::apply), one column per row of a block.
+    pub(super) fn image_buffer(&self) -> Mat<f64> {
+        Mat::zeros(self.matrix.ncols(), BLOCK)
+    }
 }

@@ -5,7 +5,7 @@ use faer::{
     linalg::matmul::triangular::{self, BlockStructure},
 };
 
-use super::blocks::{Task, apply, image_buffer, tasks};
+use super::blocks::{Factor, Task, tasks};
 use crate::{
     engine::{RowMap, Rows},
     parallel::fold_ordered,
@@ -27,14 +27,17 @@ pub(super) fn part_grams(rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Vec<Mat<f
 /// Lower half of the Gram matrix of one task.
 fn gram_of(task: &Task, rows: &Rows<'_>, map: Option<&RowMap<'_>>, size: usize) -> Mat<f64> {
     let mut gram = Mat::zeros(size, size);
-    let mut image = map.map(|map| image_buffer(map.factor));
-    task.for_each_block(rows, |block| match (map, &mut image) {
-        (Some(map), Some(image)) => {
+    let mut map = map.map(|map| {
+        let factor = Factor::new(map.factor);
+        (factor, map.weights[task.group], factor.image_buffer())
+    });
+    task.for_each_block(rows, |block| match &mut map {
+        Some((factor, weight, image)) => {
             let mut image = image.as_mut().subcols_mut(0, block.ncols());
-            apply(map.factor, block, map.weights[task.group], image.as_mut());
+            factor.apply(block, *weight, image.as_mut());
             add_gram(&mut gram, image.as_ref());
         }
-        _ => add_gram(&mut gram, block),
+        None => add_gram(&mut gram, block),
     });
     gram
 }

@@ -2,7 +2,7 @@
 
 use faer::MatRef;
 
-use super::blocks::{apply, image_buffer, tasks};
+use super::blocks::{Factor, tasks};
 use crate::{
     engine::Rows,
     linalg::{column, kernels::dot},
@@ -14,15 +14,16 @@ const WAVE: usize = 32;
 
 pub(super) fn row_forms(rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Vec<f64> {
     let mut forms = Vec::with_capacity(rows.len());
+    let factors: Vec<Factor<'_>> = factors.iter().map(|&factor| Factor::new(factor)).collect();
     let tasks = tasks(rows);
     let partial = |index: usize| {
         let task = &tasks[index];
         let factor = factors[task.group];
-        let mut image = image_buffer(factor);
+        let mut image = factor.image_buffer();
         let mut out = Vec::with_capacity(task.len());
         task.for_each_block(rows, |block| {
             let mut image = image.as_mut().subcols_mut(0, block.ncols());
-            apply(factor, block, 1.0, image.as_mut());
+            factor.apply(block, 1.0, image.as_mut());
             out.extend((0..image.ncols()).map(|j| {
                 let row = column(image.as_ref(), j);
                 dot(row, row)

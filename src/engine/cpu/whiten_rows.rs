@@ -1,6 +1,6 @@
 //! `whiten_rows`: w_l Fᵀ a_i for every row.
 
-use super::blocks::{apply, image_buffer, tasks};
+use super::blocks::{Factor, tasks};
 use crate::{
     engine::{RowMap, Rows},
     linalg::column,
@@ -13,14 +13,15 @@ const WAVE: usize = 8;
 pub(super) fn whiten_rows(rows: &Rows<'_>, map: &RowMap<'_>) -> Vec<f64> {
     let width = map.factor.ncols();
     let mut whitened = Vec::with_capacity(rows.len() * width);
+    let factor = Factor::new(map.factor);
     let tasks = tasks(rows);
     let partial = |index: usize| {
         let task = &tasks[index];
-        let mut image = image_buffer(map.factor);
+        let mut image = factor.image_buffer();
         let mut out = Vec::with_capacity(task.len() * width);
         task.for_each_block(rows, |block| {
             let mut image = image.as_mut().subcols_mut(0, block.ncols());
-            apply(map.factor, block, map.weights[task.group], image.as_mut());
+            factor.apply(block, map.weights[task.group], image.as_mut());
             (0..image.ncols()).for_each(|j| out.extend_from_slice(column(image.as_ref(), j)));
         });
         out

@@ -114,7 +114,8 @@ impl<'a> PartitionDpp<'a> {
     /// Set-up of an exact sampler.
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each; up to four where A is badly conditioned), O(pn³)
+    /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned
+    /// than 1e3), O(pn³)
     /// per step of the tilt, 24 bytes per item. Per draw: [`expected_proposals`] on average at
     /// most, each O(k·n·r) whatever the number of items.
     ///

@@ -71,7 +71,8 @@ impl<'a> ProjectionDpp<'a> {
             let whitened = engine.whiten_rows(rows, &map)?;
             return Ok(Self::Elementary(elementary::ElementaryScan::new(rows, &whitened, whitener.ncols())));
         }
-        let factors: Vec<_> = weights.iter().map(|&weight| &whitener * faer::Scale(weight)).collect();
+        let root = triangular_root(spectrum, &whitener);
+        let factors: Vec<_> = weights.iter().map(|&weight| &root * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let leverages = engine.row_forms(rows, &factors)?;
         Ok(Self::Leverage(leverage::LeverageTrials::new(features, rows, weights, whitener, leverages)))
@@ -93,6 +94,17 @@ impl<'a> ProjectionDpp<'a> {
         };
         complete.then_some(&**picks)
     }
+}
+
+/// L with L Lᵀ = F Fᵀ, lower triangular: the same row forms for half the work. F itself where it is
+/// not square, or so badly conditioned that rounding would matter.
+fn triangular_root(spectrum: &Spectrum, whitener: &Mat<f64>) -> Mat<f64> {
+    let (first, last) = (spectrum.values[0], spectrum.values[spectrum.values.len() - 1]);
+    if whitener.nrows() != whitener.ncols() || last < 1e-6 * first {
+        return whitener.clone();
+    }
+    let r = whitener.transpose().qr().thin_R().to_owned();
+    Mat::from_fn(r.ncols(), r.nrows(), |i, j| if j <= i { r[(j, i)] } else { 0.0 })
 }
 
 /// Floating-point operations per draw decide, within a memory limit.

@@ -54,7 +54,7 @@ impl Items<'_> {
 }
 
 impl<'a> Rows<'a> {
-    /// Groups of rows, each scaled by a power of two that brings its entries near 1.
+    /// Groups of rows, each scaled by a power of two that brings its entries near 1 (within 1e±100).
     ///
     /// Scaling a group changes its weight in a determinant by a constant, exactly: constrained
     /// laws do not notice, others undo it. Parts of any magnitude meet as equals, and no square
@@ -99,12 +99,22 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Largest |entry| of a group.
+/// Largest |entry| of a group, or close to it.
+///
+/// The first nonzero rows tell it unless the group could hold others so much larger that their
+/// squares would overflow, or the group is so small beside the matrix that nothing is known: then
+/// all rows are read.
 fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
+    const FIRST: usize = 256;
     const CHUNK: usize = 1 << 14;
+    const RANGE: f64 = 1e100;
     let Items::Listed(listed) = items else {
         return features.max_abs();
     };
+    let first = features.max_abs_of(&listed[..listed.len().min(FIRST)]);
+    if first * RANGE > features.max_abs() {
+        return first;
+    }
     let chunks: Vec<&[u32]> = listed.chunks(CHUNK).collect();
     map_ordered(chunks.len(), |chunk| features.max_abs_of(chunks[chunk])).into_iter().fold(0.0, f64::max)
 }

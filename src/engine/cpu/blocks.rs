@@ -12,6 +12,9 @@ const BLOCK: usize = 256;
 /// Rows of one task. A property of the problem, not of the machine: sums are made per task.
 const TASK: usize = 8192;
 
+/// Rows that are asked for before they are read.
+const AHEAD: usize = 16;
+
 /// A run of rows of one group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
@@ -43,6 +46,10 @@ impl Task {
         for start in (self.start..self.end).step_by(BLOCK) {
             let end = self.end.min(start + BLOCK);
             for (position, row) in (start..end).zip(buffer.chunks_exact_mut(dims)) {
+                // Rows of a part lie apart: the processor does not guess the next one.
+                if position + AHEAD < self.end {
+                    rows.features().prefetch_row(items.at(position + AHEAD));
+                }
                 rows.features().read_row(items.at(position), scale, row);
             }
             body(MatRef::from_column_major_slice(&buffer[..dims * (end - start)], dims, end - start));

@@ -1,109 +1,102 @@
 //! Set-up and sampling at up to 10⁶ items; `cargo bench --bench sampling`.
 //!
-//! The table at the end gives ratios of medians within this run.
+//! Criterion times each on its own; the table at the end gives ratios of runs in turn.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
 
-use std::{hint::black_box, time::Duration};
+use std::{
+    hint::black_box,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
-use common::{report_milliseconds, report_rate, report_ratio, threads};
+use common::{paired_ratio, report_time, threads};
 use criterion::Criterion;
 use partition_dpp::{
-    Features, KDpp, Method, Partition, PartitionDpp, Quota,
+    Features, KDpp, Method, Partition, PartitionDpp, Quota, Sampler, Samples,
     engine::{Cpu, Engine, Items, Rows},
 };
 
 const DIMS: usize = 64;
 const DRAWS: u64 = 400;
 
-fn partition_dpp(c: &mut Criterion, items: usize) {
-    let file = common::feature_file(items, DIMS);
-    let labels = common::labels(items, 3);
-    let features = Features::open_npy(file.path()).unwrap();
-    let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::each(&partition, 5).unwrap();
-    let mut group = c.benchmark_group(format!("partition_dpp/m={items},n=64,quota=5,5,5"));
-    group.measurement_time(Duration::from_secs(10));
-    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    if items == 1_000_000 {
-        let two = threads(2);
-        let gram_pass = || Cpu.part_grams(&Rows::scaled(&features, vec![Items::All(items)]), None).unwrap();
-        let set_up = || {
-            let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-            drop(black_box(dpp.sampler(Method::Auto, &Cpu).unwrap()));
-        };
-        group.bench_function("gram_pass", |b| b.iter(|| two.install(gram_pass)));
-        group.bench_function("set_up", |b| b.iter(|| two.install(set_up)));
-    }
-    let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
-    let mut seed = 0;
-    for count in [1, 2] {
-        let pool = threads(count);
-        group.bench_function(format!("draws/threads={count}"), |b| {
-            b.iter(|| {
-                seed += 1;
-                pool.install(|| sampler.sample_many(DRAWS, seed))
-            });
-        });
-    }
-    group.finish();
+/// Memory-mapped features in three parts, five items of each.
+struct Case {
+    features: Features<'static>,
+    partition: Partition,
+    quota: Quota,
+    _file: tempfile::NamedTempFile,
 }
 
-fn k_dpp(c: &mut Criterion) {
-    let (items, dims, k) = (10_000, 100, 50);
-    let values = common::features(items, dims);
-    let features = Features::from_rows(items, dims, &values).unwrap();
-    let k_dpp = KDpp::new(&features, k).unwrap();
-    let sampler = k_dpp.sampler(&Cpu).unwrap();
-    let mut seed = 0;
-    let one = threads(1);
-    c.bench_function("k_dpp/m=10000,n=100,k=50/draws", |b| {
-        b.iter(|| {
-            seed += 1;
-            one.install(|| sampler.sample_many(100, seed))
-        });
-    });
+impl Case {
+    fn new(items: usize) -> Self {
+        let file = common::feature_file(items, DIMS);
+        let features = Features::open_npy(file.path()).unwrap();
+        let partition = Partition::from_labels(&common::labels(items, 3)).unwrap();
+        let quota = Quota::each(&partition, 5).unwrap();
+        Self { features, partition, quota, _file: file }
+    }
+
+    fn set_up(&self) -> Sampler<'_> {
+        let dpp = PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap();
+        dpp.sampler(Method::Auto, &Cpu).unwrap()
+    }
+
+    /// One plain AᵀA, in f64.
+    fn gram_pass(&self) {
+        let rows = Rows::scaled(&self.features, vec![Items::All(self.features.items())]);
+        black_box(Cpu.part_grams(&rows, None).unwrap());
+    }
+}
+
+/// Draws that differ from call to call.
+fn draw(sampler: &Sampler<'_>, count: u64) -> Samples {
+    static SEED: AtomicU64 = AtomicU64::new(0);
+    sampler.sample_many(count, SEED.fetch_add(1, Ordering::Relaxed))
 }
 
 fn main() {
-    let mut criterion = common::criterion();
-    k_dpp(&mut criterion);
-    partition_dpp(&mut criterion, 10_000);
-    partition_dpp(&mut criterion, 1_000_000);
-    criterion.final_summary();
+    let (one, two) = (threads(1), threads(2));
+    let (small, large) = (Case::new(10_000), Case::new(1_000_000));
+    let (small_sampler, large_sampler) = (small.set_up(), large.set_up());
+    let values = common::features(10_000, 100);
+    let k_features = Features::from_rows(10_000, 100, &values).unwrap();
+    let k_sampler = KDpp::new(&k_features, 50).unwrap().sampler(&Cpu).unwrap();
 
-    let large = "partition_dpp/m=1000000,n=64,quota=5,5,5";
-    let small = "partition_dpp/m=10000,n=64,quota=5,5,5";
-    let id = |group: &str, what: &str| format!("{}/{}", group.replace('/', "_"), what.replace('/', "_"));
-    report_ratio(
+    let mut c: Criterion = common::criterion();
+    c.bench_function("gram_pass/m=1000000,n=64/threads=2", |b| b.iter(|| two.install(|| large.gram_pass())));
+    c.bench_function("set_up/m=1000000,n=64,p=3/threads=2", |b| b.iter(|| two.install(|| large.set_up())));
+    c.bench_function("draws/400,m=10000,n=64,quota=5,5,5", |b| {
+        b.iter(|| one.install(|| draw(&small_sampler, DRAWS)));
+    });
+    c.bench_function("draws/400,m=1000000,n=64,quota=5,5,5", |b| {
+        b.iter(|| one.install(|| draw(&large_sampler, DRAWS)));
+    });
+    c.bench_function("k_dpp/100,m=10000,n=100,k=50", |b| b.iter(|| one.install(|| draw(&k_sampler, 100))));
+    c.final_summary();
+
+    paired_ratio(
         "set-up / one plain AᵀA pass, m = 10⁶, 2 threads",
-        &id(large, "set_up"),
-        &id(large, "gram_pass"),
         "≤ 4",
+        || two.install(|| drop(large.set_up())),
+        || two.install(|| large.gram_pass()),
     );
-    report_ratio(
+    paired_ratio(
         "time per sample, m = 10⁶ / m = 10⁴, 1 thread",
-        &id(large, "draws/threads=1"),
-        &id(small, "draws/threads=1"),
         "≤ 1.6",
+        || one.install(|| draw(&large_sampler, DRAWS)),
+        || one.install(|| draw(&small_sampler, DRAWS)),
     );
-    report_rate(
-        "samples per second, m = 10⁶, 1 thread",
-        &id(large, "draws/threads=1"),
-        DRAWS as f64,
-        "≥ 1300",
-    );
-    report_ratio(
+    paired_ratio(
         "sample_many, 1 thread / 2 threads, m = 10⁶",
-        &id(large, "draws/threads=1"),
-        &id(large, "draws/threads=2"),
         "≥ 1.7",
+        || one.install(|| draw(&large_sampler, DRAWS)),
+        || two.install(|| draw(&large_sampler, DRAWS)),
     );
-    report_milliseconds(
-        "k-DPP, m = 10⁴, n = 100, k = 50, per sample, 1 thread",
-        "k_dpp_m=10000,n=100,k=50_draws",
-        100.0,
-        "≤ 1.5",
-    );
+    report_time("per sample, m = 10⁶, quota (5,5,5), 1 thread", "≥ 1300 /s", DRAWS as f64, || {
+        one.install(|| draw(&large_sampler, DRAWS))
+    });
+    report_time("k-DPP, m = 10⁴, n = 100, k = 50, per sample, 1 thread", "≤ 1.5 ms", 100.0, || {
+        one.install(|| draw(&k_sampler, 100))
+    });
 }

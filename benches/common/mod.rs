@@ -1,7 +1,7 @@
 //! What the benches share: data, threads, and ratios of measurements of one run.
 #![allow(dead_code, reason = "every bench uses its own part of this module")]
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use criterion::Criterion;
 use rand::{RngExt, SeedableRng};
@@ -41,35 +41,33 @@ pub(crate) fn criterion() -> Criterion {
     Criterion::default().without_plots().sample_size(10).configure_from_args()
 }
 
-/// Median seconds of a benchmark measured in this run.
-pub(crate) fn median(id: &str) -> Option<f64> {
-    let root = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/target")), PathBuf::from);
-    let path = root.join("criterion").join(id).join("new/estimates.json");
-    let estimates: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
-    Some(estimates["median"]["point_estimate"].as_f64()? * 1e-9)
+/// Prints `what`: the median ratio of two timings taken in turn, beside what is asked of it.
+///
+/// On a shared machine the speed drifts by tens of per cent within a minute; two runs side by side
+/// drift together.
+#[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
+pub(crate) fn paired_ratio<A, B>(what: &str, wanted: &str, first: impl Fn() -> A, second: impl Fn() -> B) {
+    const PAIRS: usize = 15;
+    let (warm_up, _) = (first(), second());
+    drop(warm_up);
+    let mut ratios: Vec<f64> = (0..PAIRS).map(|_| seconds(&first) / seconds(&second)).collect();
+    ratios.sort_by(f64::total_cmp);
+    let (low, median, high) = (ratios[PAIRS / 4], ratios[PAIRS / 2], ratios[PAIRS - 1 - PAIRS / 4]);
+    println!("{what:60} {median:8.2}   [{low:.2}, {high:.2}] (wanted: {wanted})");
 }
 
-/// Prints `what`: the ratio of two benchmarks of this run, beside what is asked of it.
+/// Prints `what`: the median time of `body` divided by `count`, and its reciprocal.
 #[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
-pub(crate) fn report_ratio(what: &str, first: &str, second: &str, wanted: &str) {
-    if let (Some(first), Some(second)) = (median(first), median(second)) {
-        println!("{what:60} {:8.2}   (wanted: {wanted})", first / second);
-    }
+pub(crate) fn report_time<A>(what: &str, wanted: &str, count: f64, body: impl Fn() -> A) {
+    const RUNS: usize = 15;
+    let mut times: Vec<f64> = (0..RUNS).map(|_| seconds(&body) / count).collect();
+    times.sort_by(f64::total_cmp);
+    let median = times[RUNS / 2];
+    println!("{what:60} {:8.3} ms, {:.0} /s (wanted: {wanted})", 1e3 * median, 1.0 / median);
 }
 
-/// Prints `what`: how many per second, beside what is asked of it.
-#[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
-pub(crate) fn report_rate(what: &str, id: &str, count: f64, wanted: &str) {
-    if let Some(seconds) = median(id) {
-        println!("{what:60} {:8.0} /s (wanted: {wanted})", count / seconds);
-    }
-}
-
-/// Prints `what`: milliseconds each, beside what is asked of it.
-#[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
-pub(crate) fn report_milliseconds(what: &str, id: &str, count: f64, wanted: &str) {
-    if let Some(seconds) = median(id) {
-        println!("{what:60} {:8.3} ms (wanted: {wanted})", 1e3 * seconds / count);
-    }
+fn seconds<A>(body: &impl Fn() -> A) -> f64 {
+    let start = std::time::Instant::now();
+    drop(std::hint::black_box(body()));
+    start.elapsed().as_secs_f64()
 }

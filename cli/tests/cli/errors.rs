@@ -145,7 +145,7 @@ fn kernels() {
     refuse("1,0,0\n0,1,0\n", &["2 rows of 3 columns", "square"]);
     refuse("1,0.5\n0,1\n", &["not symmetric", "(0, 1)"]);
     refuse("1,2\n2,1\n", &["not positive semidefinite"]);
-    refuse("0,0\n0,0\n", &["rank"]);
+    refuse("0,0\n0,0\n", &["zero"]);
     refuse("1,nan\nnan,1\n", &["row 0, column 1"]);
     folder.write("bad.npy", npy("<f8", "(1, 2)", &[0; 16]));
     folder.refuses("sample --kernel bad.npy --k 1", 2, &["bad.npy", "square"]);

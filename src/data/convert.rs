@@ -83,3 +83,35 @@ mod from_ndarray {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_matrix_are_items() {
+        let matrix = DMatrix::from_row_slice(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let features = Features::try_from(&matrix).unwrap();
+        assert_eq!((features.items(), features.dims()), (2, 3));
+        assert_eq!(features.row(1), [4.0, 5.0, 6.0]);
+        assert!(matches!(Kernel::try_from(&matrix), Err(Error::Shape { expected: 2, found: 3, .. })));
+        let gram = &matrix * matrix.transpose();
+        assert_eq!(Kernel::try_from(&gram).unwrap().rank(), 2);
+    }
+
+    #[cfg(feature = "ndarray")]
+    #[test]
+    fn arrays_in_any_layout_give_the_same_rows() {
+        let array = ndarray::arr2(&[[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+        let columns = array.t().as_standard_layout().to_owned();
+        for features in [
+            Features::try_from(array.view()).unwrap(),
+            Features::try_from(columns.t()).unwrap(),
+            Features::try_from(array.clone()).unwrap(),
+            Features::try_from(columns.clone().reversed_axes()).unwrap(),
+        ] {
+            assert_eq!(features.row(0), [1.0, 2.0, 3.0]);
+            assert_eq!(features.row(1), [4.0, 5.0, 6.0]);
+        }
+    }
+}

@@ -4,9 +4,8 @@ use prefetch_index::prefetch_index;
 
 /// Indices in proportion to weights, in O(1) each.
 ///
-/// A ready-made table draws an index in one go, and waits for memory each time: at 10⁶ items that
-/// costs as much as all arithmetic of a draw. Here the random word comes first, its entry is
-/// prefetched, and looked up later.
+/// A ready-made table draws an index in one go, and waits for memory each time. Here the random
+/// word comes first, its entry is prefetched, and looked up later.
 ///
 /// # Source
 /// Walker, *An efficient method for generating discrete random variables with general

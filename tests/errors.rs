@@ -286,17 +286,17 @@ fn a_subset_holds_items_that_exist_once() {
 #[test]
 fn features_that_f64_cannot_resolve_are_refused() {
     // One row 3e14 times the others, and every dimension is needed: draws would not be exact.
-    let mut values = common::random::normals(40 * 8, 3);
+    let mut values = normals(40 * 8, 3);
     values[..8].iter_mut().for_each(|x| *x *= 3e14);
     let features = Features::from_rows(40, 8, values).unwrap();
-    let k_dpp = partition_dpp::KDpp::new(&features, 8).unwrap();
+    let k_dpp = KDpp::new(&features, 8).unwrap();
     assert_error!(
         k_dpp.sampler(&partition_dpp::engine::Cpu),
         Error::IllConditioned { deviation, tolerance } if deviation > tolerance,
         ["badly conditioned", "tolerance 1e-4"]
     );
     // The same rows at one scale are far within what f64 resolves, and say so.
-    let features = Features::from_rows(40, 8, common::random::normals(40 * 8, 3)).unwrap();
-    let k_dpp = partition_dpp::KDpp::new(&features, 8).unwrap();
+    let features = Features::from_rows(40, 8, normals(40 * 8, 3)).unwrap();
+    let k_dpp = KDpp::new(&features, 8).unwrap();
     assert!(k_dpp.sampler(&partition_dpp::engine::Cpu).unwrap().law_error() < 1e-11);
 }

@@ -155,13 +155,25 @@ pub enum Error {
         /// Items that the quota asks of them together.
         quota: usize,
     },
-    /// Exact sampling would need too many proposals.
+    /// Exact sampling would need too many proposals, and interpolation too many nodes.
     #[error(
-        "exact sampling of this quota may need {expected:.3e} proposals a sample, more than the budget of {budget:.3e}"
+        "exact sampling of this quota may need {expected:.3e} proposals a sample, more than the budget of {budget:.3e}, or interpolation on {nodes:.3e} nodes, more than the budget of {node_budget:.3e}"
     )]
     ProposalBudget {
         /// Proposals per sample that the guarantee promises not to exceed, on average.
         expected: f64,
+        /// The budget of proposals.
+        budget: f64,
+        /// Nodes that interpolation may need.
+        nodes: f64,
+        /// The budget of nodes.
+        node_budget: f64,
+    },
+    /// Interpolation would need too many nodes.
+    #[error("interpolation needs {nodes:.3e} nodes, more than the budget of {budget:.3e}")]
+    NodeBudget {
+        /// Nodes needed.
+        nodes: f64,
         /// The budget.
         budget: f64,
     },
@@ -186,6 +198,62 @@ pub enum Error {
     /// A set names one item twice.
     #[error("item {item} is named twice in one set")]
     RepeatedItem {
+        /// The index.
+        item: usize,
+    },
+    /// An item must be both in and out.
+    #[error("item {item} cannot be both included and excluded")]
+    IncludedAndExcluded {
+        /// The index.
+        item: usize,
+    },
+    /// The items to include have determinant zero.
+    #[error(
+        "the items to include are linearly dependent: item {item} adds nothing to the others, so every such set has probability zero"
+    )]
+    DependentItems {
+        /// An item that depends on the others.
+        item: usize,
+    },
+    /// More items of a part must be included than the quota asks for.
+    #[error("{included} items of part {part} must be included, the quota asks for {quota}")]
+    QuotaBelowIncluded {
+        /// Name of the part.
+        part: String,
+        /// Items asked for.
+        quota: usize,
+        /// Items that must be included.
+        included: usize,
+    },
+    /// More items must be included than the size of the subset.
+    #[error("{included} items must be included, but k = {k}")]
+    SizeBelowIncluded {
+        /// Size asked for.
+        k: usize,
+        /// Items that must be included.
+        included: usize,
+    },
+    /// After the picks made so far the item has probability zero.
+    #[error("item {item} cannot be picked next: it has probability zero given the picks made so far")]
+    ImpossiblePick {
+        /// The index.
+        item: usize,
+    },
+    /// An item is in two parts.
+    #[error(
+        "item {item} is in part {first} and in part {second}: parts must not overlap (counting under overlapping parts includes counting perfect matchings, which is #P-hard); give the item one copy per part instead"
+    )]
+    OverlappingParts {
+        /// The index.
+        item: usize,
+        /// Name of one part.
+        first: String,
+        /// Name of the other.
+        second: String,
+    },
+    /// An item is in no part.
+    #[error("item {item} is in no part; put it into a part with quota 0 if it must not be chosen")]
+    ItemWithoutPart {
         /// The index.
         item: usize,
     },

@@ -40,6 +40,7 @@
 mod data;
 pub mod engine;
 mod error;
+mod inference;
 mod linalg;
 mod parallel;
 pub mod polynomial;
@@ -47,10 +48,15 @@ mod sample;
 
 pub use data::{Features, Kernel, Partition, Quota, Scalar, Storage, Subset};
 pub use error::{Error, NpyProblem, Result};
+pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
+pub use polynomial::Estimate;
 pub use sample::{
-    Algorithm, DEFAULT_PROPOSAL_BUDGET, Dpp, IndependentKDpps, KDpp, Method, PartitionDpp, Projection,
-    Sampler, Samples, expected_proposals,
+    Algorithm, Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Dpp, IndependentKDpps, KDpp, Method,
+    PartitionDpp, Plan, Projection, Sampler, Samples, expected_proposals,
 };
+
+/// Complex numbers, as in [`polynomial`] and [`engine`].
+pub use faer::c64;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

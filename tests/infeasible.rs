@@ -15,8 +15,8 @@ mod common;
 
 use common::random::normals;
 use partition_dpp::{
-    DEFAULT_PROPOSAL_BUDGET, Error, Features, IndependentKDpps, Method, Partition, PartitionDpp, Quota,
-    engine, expected_proposals,
+    Algorithm, DEFAULT_PROPOSAL_BUDGET, Error, Features, IndependentKDpps, Method, Partition, PartitionDpp,
+    Quota, engine, expected_proposals,
 };
 
 /// The rows of Σ_l m_l unit vectors: `axes[l]` lists the axes of part l's items.
@@ -125,7 +125,7 @@ fn a_quota_that_needs_too_many_proposals_is_refused_with_their_number() {
     // 20^20 / 20!
     assert_error!(
         dpp.sampler(Method::Auto, &engine::Cpu),
-        Error::ProposalBudget { expected, budget: DEFAULT_PROPOSAL_BUDGET }
+        Error::ProposalBudget { expected, budget: DEFAULT_PROPOSAL_BUDGET, .. }
             if (expected / 43_099_804.120_841 - 1.0).abs() < 1e-9,
         ["4.310e7 proposals", "budget of 1.000e7"]
     );
@@ -140,13 +140,21 @@ fn a_budget_of_ones_own_is_kept() {
     let features = Features::from_rows(9, 6, normals(54, 3)).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 2).unwrap();
-    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_proposal_budget(8.0);
-    // 6^6 / 6! / 2^3 = 8.1
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_proposal_budget(8.0).with_node_budget(30.0);
+    // 4³ nodes, conjugates counted once; 6^6 / 6! / 2^3 = 8.1
     assert_error!(
         dpp.sampler(Method::Auto, &engine::Cpu),
-        Error::ProposalBudget { expected, budget: 8.0 } if (expected - 8.1).abs() < 1e-12,
-        ["8.100e0", "8.000e0"]
+        Error::ProposalBudget { expected, budget: 8.0, nodes: 32.0, node_budget: 30.0 } if (expected - 8.1).abs() < 1e-12,
+        ["8.100e0", "8.000e0", "3.200e1 nodes", "3.000e1"]
     );
+    assert_error!(
+        dpp.sampler(Method::Interpolation, &engine::Cpu),
+        Error::NodeBudget { nodes, budget: 30.0 } if nodes > 30.0,
+        ["nodes, more than the budget of 3.000e1"]
+    );
+    let on_nodes = dpp.clone().with_node_budget(100.0).sampler(Method::Auto, &engine::Cpu).unwrap();
+    assert_eq!(on_nodes.algorithm(), Algorithm::Interpolation);
     let patient = dpp.clone().with_proposal_budget(expected_proposals(&quota));
     assert!(patient.sampler(Method::Auto, &engine::Cpu).is_ok());
 }

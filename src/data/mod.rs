@@ -4,6 +4,7 @@ use crate::{Error, Result};
 
 mod convert;
 mod features;
+mod ground_set;
 mod kernel;
 #[cfg(feature = "npy")]
 mod mapped;
@@ -15,6 +16,7 @@ mod subset;
 mod values;
 
 pub use features::Features;
+pub(crate) use ground_set::{FreeItems, GroundSet, log_determinant};
 pub use kernel::Kernel;
 pub use partition::Partition;
 pub use quota::Quota;

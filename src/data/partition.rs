@@ -47,6 +47,51 @@ impl Partition {
         Ok(Self::group(names, labels.iter().map(|label| index[label]).collect()))
     }
 
+    /// Takes the parts as named lists of items, in this order; together they must hold each of the `items`
+    /// items exactly once.
+    ///
+    /// # Cost
+    /// O(m).
+    ///
+    /// # Errors
+    /// - [`Error::OverlappingParts`] for an item in two parts;
+    /// - [`Error::ItemWithoutPart`] for an item in none;
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedPart`], [`Error::Empty`], [`Error::TooManyItems`].
+    pub fn from_sets<N: Into<String>, S: AsRef<[usize]>>(
+        items: usize,
+        parts: impl IntoIterator<Item = (N, S)>,
+    ) -> Result<Self> {
+        const NONE: u32 = u32::MAX;
+        if items == 0 {
+            return Err(Error::Empty { what: "the partition" });
+        }
+        check_item_count(items)?;
+        let mut names: Vec<String> = Vec::new();
+        let mut part_of = vec![NONE; items];
+        for (part, (name, members)) in (0..).zip(parts) {
+            let name = name.into();
+            if names.contains(&name) {
+                return Err(Error::RepeatedPart { name });
+            }
+            names.push(name);
+            for &item in members.as_ref() {
+                let other = part_of.get_mut(item).ok_or(Error::ItemOutOfRange { item, items })?;
+                match *other {
+                    NONE => *other = part,
+                    known if known == part => return Err(Error::RepeatedItem { item }),
+                    known => {
+                        let (first, second) = (names[known as usize].clone(), names[part as usize].clone());
+                        return Err(Error::OverlappingParts { item, first, second });
+                    }
+                }
+            }
+        }
+        if let Some(item) = part_of.iter().position(|&part| part == NONE) {
+            return Err(Error::ItemWithoutPart { item });
+        }
+        Ok(Self::group(names.into(), part_of))
+    }
+
     fn group(names: Arc<[String]>, part_of: Vec<u32>) -> Self {
         let mut offsets = vec![0; names.len() + 1];
         for &part in &part_of {

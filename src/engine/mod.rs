@@ -3,7 +3,8 @@
 //! Algorithms are written once over [`Engine`]; an engine computes, and knows nothing of what
 //! groups of rows mean.
 
-mod cpu;
+pub(crate) mod cpu;
+mod grid;
 mod rows;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::fmt;
 use faer::{Mat, MatRef};
 
 pub use cpu::Cpu;
+pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
 
 use crate::Result;
@@ -22,6 +24,9 @@ use crate::Result;
 /// | [`part_grams`](Engine::part_grams) | G_l = Σ b_i b_iᵀ for every group, in one pass | 2mn² |
 /// | [`row_forms`](Engine::row_forms) | ‖F_lᵀ a_i‖² for every row | 2mnr |
 /// | [`whiten_rows`](Engine::whiten_rows) | w_l Fᵀ a_i for every row | 2mnr |
+/// | [`grid_determinants`](Engine::grid_determinants) | det P(θ), and P(θ)⁻¹ on request, for every node | (8/3 … 8)r³ per node |
+/// | [`candidate_determinants`](Engine::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
+/// | [`project_rows`](Engine::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
 ///
 /// Sums run in an order that depends on the sizes only, so results do not depend on the number
 /// of threads.
@@ -49,6 +54,24 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the device; the CPU has none.
     fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>>;
+
+    /// det P(θ), and P(θ)⁻¹ on request, node after node.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>>;
+
+    /// Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i: really one determinant each.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums>;
+
+    /// B ← B − (Bq)qᵀ for a unit vector q and a row-major B; returns the new ‖b_i‖².
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>>;
 }
 
 /// The linear map a_i ↦ w_l Fᵀ a_i: one weight per group, one factor for all.

@@ -1,6 +1,6 @@
 //! The rows that a verb works on.
 
-use crate::{Features, linalg, parallel::map_ordered};
+use crate::{Features, data::FreeItems, linalg, parallel::map_ordered};
 
 /// Rows of a feature matrix in groups, each with a scale.
 #[derive(Clone, Debug)]
@@ -27,6 +27,15 @@ pub enum Items<'a> {
     Listed(&'a [u32]),
 }
 
+impl<'a> From<&'a FreeItems<'_>> for Items<'a> {
+    fn from(items: &'a FreeItems<'_>) -> Self {
+        match items {
+            FreeItems::All(count) => Items::All(*count),
+            FreeItems::Listed(items) => Items::Listed(items),
+        }
+    }
+}
+
 impl Items<'_> {
     /// Number of rows.
     #[must_use]
@@ -41,6 +50,11 @@ impl Items<'_> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The rows' indices, in order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
+        (0..self.len()).map(move |position| self.at(position))
     }
 
     /// Index of the row at a position of the group.
@@ -64,6 +78,23 @@ impl<'a> Rows<'a> {
         let scale = |items: Items<'_>| linalg::power_of_two_near(magnitude(features, items)).recip();
         let groups = items.into_iter().map(|items| Group { items, scale: scale(items) }).collect();
         Self { features, groups }
+    }
+
+    /// Groups of rows with one scale for all: for laws that compare magnitudes across groups.
+    pub(crate) fn alike(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
+        let scale = linalg::power_of_two_near(features.max_abs()).recip();
+        let groups = items.into_iter().map(|items| Group { items, scale }).collect();
+        Self { features, groups }
+    }
+
+    /// Groups of rows with these scales.
+    pub(crate) fn with_scales(features: &'a Features<'a>, groups: Vec<Group<'a>>) -> Self {
+        Self { features, groups }
+    }
+
+    /// s_l.
+    pub(crate) fn scales(&self) -> Vec<f64> {
+        self.groups.iter().map(|group| group.scale).collect()
     }
 
     /// The matrix.

@@ -5,9 +5,9 @@ mod graded;
 pub(crate) mod kernels;
 mod orthonormal;
 
-use faer::{Mat, MatMut, MatRef, Side};
+use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
 
-pub(crate) use orthonormal::OrthonormalBasis;
+pub(crate) use orthonormal::{OrthonormalBasis, complement};
 
 use crate::{Error, Result};
 
@@ -60,7 +60,7 @@ pub(crate) fn power_of_two_near(x: f64) -> f64 {
 }
 
 /// A column as a slice. Matrices that this library makes are contiguous by column.
-pub(crate) fn column_mut(matrix: MatMut<'_, f64>, column: usize) -> &mut [f64] {
+pub(crate) fn column_mut<T>(matrix: MatMut<'_, T>, column: usize) -> &mut [T] {
     match matrix.col_mut(column).try_as_col_major_mut() {
         Some(column) => column.as_slice_mut(),
         None => unreachable!("matrices made by this library are column-major"),
@@ -68,7 +68,7 @@ pub(crate) fn column_mut(matrix: MatMut<'_, f64>, column: usize) -> &mut [f64] {
 }
 
 /// A column as a slice. Matrices that this library makes are contiguous by column.
-pub(crate) fn column(matrix: MatRef<'_, f64>, column: usize) -> &[f64] {
+pub(crate) fn column<T>(matrix: MatRef<'_, T>, column: usize) -> &[T] {
     match matrix.col(column).try_as_col_major() {
         Some(column) => column.as_slice(),
         None => unreachable!("matrices made by this library are column-major"),
@@ -78,4 +78,37 @@ pub(crate) fn column(matrix: MatRef<'_, f64>, column: usize) -> &[f64] {
 /// `matrix` with column j multiplied by `factors[j]`.
 pub(crate) fn scale_columns(matrix: MatRef<'_, f64>, factors: &[f64]) -> Mat<f64> {
     Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(i, j)] * factors[j])
+}
+
+/// L⁻¹ X L⁻ᵀ for a lower triangular L and a symmetric X.
+pub(crate) fn whiten(lower: MatRef<'_, f64>, symmetric: Mat<f64>) -> Mat<f64> {
+    let mut half = symmetric;
+    solve_lower_triangular_in_place(lower, half.as_mut(), Par::Seq);
+    let mut whole = half.transpose().to_owned();
+    solve_lower_triangular_in_place(lower, whole.as_mut(), Par::Seq);
+    whole
+}
+
+/// L with L Lᵀ = F Fᵀ, lower triangular: the same row forms for half the work. F itself where it is
+/// not square, or so badly conditioned that rounding would matter.
+pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
+    const WELL_CONDITIONED: f64 = 1e-3;
+    if factor.nrows() != factor.ncols() {
+        return factor;
+    }
+    let r = factor.transpose().qr().thin_R().to_owned();
+    let sizes = (0..r.ncols()).map(|j| r[(j, j)].abs());
+    let (least, largest) = sizes.fold((f64::INFINITY, 0.0), |(low, high), x| (x.min(low), x.max(high)));
+    if least < WELL_CONDITIONED * largest {
+        return factor;
+    }
+    Mat::from_fn(r.ncols(), r.nrows(), |i, j| if j <= i { r[(j, i)] } else { 0.0 })
+}
+
+/// R with R Rᵀ = c·X for a positive semidefinite X (its lower half is read); what rounding has made
+/// negative counts as zero.
+pub(crate) fn positive_root(matrix: MatRef<'_, f64>, c: f64) -> Result<Mat<f64>> {
+    let eigen = eigen(matrix)?;
+    let roots: Vec<f64> = eigen.values.iter().map(|value| (value * c).max(0.0).sqrt()).collect();
+    Ok(scale_columns(eigen.vectors.as_ref(), &roots))
 }

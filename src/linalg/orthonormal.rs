@@ -1,5 +1,7 @@
 //! Gram–Schmidt with reorthogonalisation: growing a basis row by row.
 
+use faer::{Mat, MatRef};
+
 use super::{
     kernels::{add_scaled, dot, scale},
     power_of_two_near,
@@ -26,35 +28,53 @@ impl OrthonormalBasis {
         self.directions.len() / self.dims
     }
 
-    /// Makes `row` a unit vector; `false` for the zero row. Scale-free: entries near the
-    /// smallest number do not vanish when squared.
-    pub(crate) fn normalise(row: &mut [f64]) -> bool {
-        let largest = row.iter().fold(0.0, |max, x| f64::max(max, x.abs()));
-        if largest == 0.0 {
-            return false;
-        }
-        // A power of two, so that equal rows of different scale stay equal.
-        scale(row, power_of_two_near(largest).recip());
-        scale(row, dot(row, row).sqrt().recip());
-        true
+    /// The basis as the columns of a matrix, dims×len.
+    pub(crate) fn as_matrix(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.directions, self.dims, self.len())
     }
 
-    /// Adds the direction that a unit row has beyond the basis; `false` if it has none.
-    pub(crate) fn extend(&mut self, unit_row: &[f64]) -> bool {
-        let mut residual = unit_row.to_vec();
+    /// Makes `row` a unit vector and returns the logarithm of its norm; `None` for the zero row.
+    /// Scale-free: entries near the smallest number do not vanish when squared.
+    pub(crate) fn normalise(row: &mut [f64]) -> Option<f64> {
+        let largest = row.iter().fold(0.0, |max, x| f64::max(max, x.abs()));
+        if largest == 0.0 {
+            return None;
+        }
+        // A power of two, so that equal rows of different scale stay equal.
+        let power = power_of_two_near(largest);
+        scale(row, power.recip());
+        let norm = dot(row, row).sqrt();
+        scale(row, norm.recip());
+        Some(norm.ln() + power.ln())
+    }
+
+    /// Leaves of a unit row what it has beyond the basis, and returns the norm of that; `None` if
+    /// it has nothing.
+    pub(crate) fn remove_from(&self, unit_row: &mut [f64]) -> Option<f64> {
         // Twice is enough (Kahan and Parlett).
         for _ in 0..2 {
             for direction in self.directions.chunks_exact(self.dims) {
-                let along = dot(direction, &residual);
-                add_scaled(&mut residual, -along, direction);
+                let along = dot(direction, unit_row);
+                add_scaled(unit_row, -along, direction);
             }
         }
-        let norm = dot(&residual, &residual).sqrt();
-        if norm <= INDEPENDENCE_TOLERANCE {
-            return false;
-        }
+        let norm = dot(unit_row, unit_row).sqrt();
+        (norm > INDEPENDENCE_TOLERANCE).then_some(norm)
+    }
+
+    /// Adds the direction that a unit row has beyond the basis, and returns the norm of what it has;
+    /// `None` if it has nothing.
+    pub(crate) fn extend(&mut self, unit_row: &[f64]) -> Option<f64> {
+        let mut residual = unit_row.to_vec();
+        let norm = self.remove_from(&mut residual)?;
         scale(&mut residual, norm.recip());
         self.directions.extend_from_slice(&residual);
-        true
+        Some(norm)
     }
+}
+
+/// An orthonormal basis of what is orthogonal to the d orthonormal columns given, n×(n−d).
+pub(crate) fn complement(columns: MatRef<'_, f64>) -> Mat<f64> {
+    let (dims, count) = (columns.nrows(), columns.ncols());
+    columns.qr().compute_Q().subcols(count, dims - count).to_owned()
 }

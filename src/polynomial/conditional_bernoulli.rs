@@ -77,10 +77,19 @@ impl ConditionalBernoulli {
         if self.support.len() == self.k {
             return self.log_weights.iter().sum();
         }
-        // −ln(1 − b) = ln(1 + c w), without overflow.
-        let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
-        let mass: f64 = self.log_weights.iter().map(|log| softplus(log + self.log_scale)).sum();
-        mass + self.tail[self.k].ln() - self.k as f64 * self.log_scale
+        let (log_mass, log_scale) = self.log_mass();
+        log_mass + self.tail[self.k].ln() - self.k as f64 * log_scale
+    }
+
+    /// ln Π (1 + c w_j) and ln c. Where all weights are needed c would be infinite: then ln Π w_j, the
+    /// leading coefficient, and 0.
+    pub(crate) fn log_mass(&self) -> (f64, f64) {
+        if self.support.len() == self.k {
+            return (self.log_weights.iter().sum(), 0.0);
+        }
+        // −ln(1 − b) = ln(1 + c w).
+        let mass = self.log_weights.iter().map(|log| super::softplus(log + self.log_scale)).sum();
+        (mass, self.log_scale)
     }
 
     /// Pr(j ∈ J) for every element.
@@ -111,6 +120,15 @@ impl ConditionalBernoulli {
         let mut out = vec![0.0; self.elements];
         for (&element, &success) in self.support.iter().zip(&self.success) {
             out[element] = success;
+        }
+        out
+    }
+
+    /// 1 − b_j, each to full relative accuracy.
+    pub(crate) fn failures(&self) -> Vec<f64> {
+        let mut out = vec![1.0; self.elements];
+        for (&element, &failure) in self.support.iter().zip(&self.failure) {
+            out[element] = failure;
         }
         out
     }

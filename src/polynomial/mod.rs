@@ -1,8 +1,22 @@
-//! Around the generating polynomial g(y) = det(I + Σ y_l G_l): tilts, coefficient tables,
-//! and which coefficients are zero.
+//! Around the generating polynomial g(y) = det(I + Σ y_l G_l): tilts, coefficient tables, nodes on
+//! the torus, and which coefficients are zero.
 
 mod conditional_bernoulli;
+mod estimate;
 pub(crate) mod feasibility;
+pub(crate) mod fixed_size;
+pub(crate) mod generating_function;
+mod poisson_binomial;
+pub(crate) mod spectrum;
 pub(crate) mod tilt;
+pub(crate) mod torus;
+mod vandermonde;
 
 pub use conditional_bernoulli::ConditionalBernoulli;
+pub use estimate::Estimate;
+pub use vandermonde::CircleVandermonde;
+
+/// ln(1 + e^x), without overflow.
+pub(crate) fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}

@@ -1,18 +1,22 @@
 //! The plain DPP.
 
+use faer::Mat;
 use rand::{Rng, RngExt};
 
 use super::{
     Law, Projection, Sampler,
     projection::{ProjectionDpp, Scratch},
-    spectrum::Spectrum,
 };
 use crate::{
     Features, Result,
-    data::compress_if_wide,
+    data::{GroundSet, compress_if_wide},
     engine::{Engine, Items, Rows},
-    polynomial::tilt::Tilt,
+    polynomial::{
+        spectrum::{Spectrum, TiltedSpectrum},
+        tilt::Tilt,
+    },
 };
+
 /// A determinantal point process: subsets of any size.
 ///
 /// ```text
@@ -34,7 +38,7 @@ use crate::{
 /// Hough, Krishnapur, Peres and Virág, *Determinantal processes and independence* (2006).
 #[derive(Clone, Debug)]
 pub struct Dpp<'a> {
-    features: Features<'a>,
+    pub(crate) ground: GroundSet<'a>,
     projection: Projection,
 }
 
@@ -44,7 +48,29 @@ impl<'a> Dpp<'a> {
     /// # Errors
     /// None today; wide features (n > m) are compressed here, which may one day fail.
     pub fn new(features: &Features<'a>) -> Result<Self> {
-        Ok(Self { features: compress_if_wide(features)?, projection: Projection::default() })
+        let ground = GroundSet::new(compress_if_wide(features)?);
+        Ok(Self { ground, projection: Projection::default() })
+    }
+
+    /// Conditions on these items being in the set, besides those required before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange),
+    ///   [`Error::RepeatedItem`](crate::Error::RepeatedItem);
+    /// - [`Error::IncludedAndExcluded`](crate::Error::IncludedAndExcluded);
+    /// - [`Error::DependentItems`](crate::Error::DependentItems) if their determinant is zero.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        self.ground.include(items)?;
+        Ok(self)
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// Those of [`including`](Dpp::including) but the last.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        self.ground.exclude(items)?;
+        Ok(self)
     }
 
     /// Chooses how items are picked once the eigenvectors are chosen.
@@ -60,21 +86,39 @@ impl<'a> Dpp<'a> {
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
-    pub fn sampler(&self, engine: &dyn Engine) -> Result<Sampler<'a>> {
-        let rows = Rows::scaled(&self.features, vec![Items::All(self.features.items())]);
-        // K = A Aᵀ of the rows as given: λ = λ_scaled / s².
-        let log_unscale = -2.0 * rows.groups()[0].scale.ln();
-        let keep = |values: &[f64]| -> Vec<f64> {
-            values.iter().map(|value| (1.0 + (-(value.ln() + log_unscale)).exp()).recip()).collect()
-        };
-        let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
-        let (_, spectrum) = Spectrum::resolve(engine, &rows, untilted, |values| Ok(keep(values)))?;
-        let keep = keep(&spectrum.values);
+    pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+        let ground = &self.ground;
+        let items = ground.free_items();
+        if items.len() == 0 || ground.dims_left() == 0 {
+            return Ok(Sampler::settled(ground.included(), engine));
+        }
+        let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
+        let (TiltedSpectrum { spectrum, .. }, log_scale) = dpp_spectrum(engine, &rows, ground.beyond())?;
+        let keep = keep(&spectrum.values, log_scale);
         let size = keep.iter().sum();
         let projection =
-            ProjectionDpp::new(engine, &self.features, &rows, &[1.0], &spectrum, size, self.projection)?;
-        Ok(Sampler::new(Law::Dpp(DppLaw { keep, projection }), engine.info(), spectrum.error))
+            ProjectionDpp::new(engine, ground.features(), &rows, &[1.0], &spectrum, size, self.projection)?;
+        let law = Law::Dpp(DppLaw { keep, projection });
+        Ok(Sampler::new(law, ground.included(), engine, spectrum.error))
     }
+}
+
+/// The spectrum of K of the rows as scaled, and the logarithm of what it is to be multiplied by.
+pub(crate) fn dpp_spectrum(
+    engine: &dyn Engine,
+    rows: &Rows<'_>,
+    beyond: Option<&Mat<f64>>,
+) -> Result<(TiltedSpectrum, f64)> {
+    // K = A Aᵀ of the rows as given: λ = λ_scaled / s².
+    let log_scale = -2.0 * rows.groups()[0].scale.ln();
+    let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
+    let usage = |values: &[f64]| Ok(keep(values, log_scale));
+    Ok((Spectrum::resolve(engine, rows, beyond, untilted, usage)?, log_scale))
+}
+
+/// λ_j / (1 + λ_j).
+fn keep(values: &[f64], log_scale: f64) -> Vec<f64> {
+    values.iter().map(|value| (1.0 + (-(value.ln() + log_scale)).exp()).recip()).collect()
 }
 
 /// Independent coins for the eigenvectors, then the projection DPP.

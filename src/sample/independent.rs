@@ -3,8 +3,8 @@
 
 use super::{Law, Projection, Sampler, k_dpp::KDppLaw};
 use crate::{
-    Error, Features, Partition, Quota, Result,
-    data::{check_labels, compress_if_wide},
+    Error, Features, Partition, Quota, Result, Subset,
+    data::{FreeItems, GroundSet, check_labels, compress_if_wide},
     engine::{Engine, Items},
     polynomial::feasibility,
 };
@@ -38,7 +38,18 @@ pub struct IndependentKDpps<'a> {
     features: Features<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
+    included: Vec<usize>,
+    excluded: Vec<usize>,
+    parts: Vec<Part<'a>>,
     projection: Projection,
+}
+
+/// What is left to choose from one part.
+#[derive(Clone, Debug)]
+struct Part<'a> {
+    ground: GroundSet<'a>,
+    items: FreeItems<'a>,
+    count: usize,
 }
 
 impl<'a> IndependentKDpps<'a> {
@@ -51,15 +62,59 @@ impl<'a> IndependentKDpps<'a> {
     pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         let features = compress_if_wide(features)?;
-        for (part, &count) in quota.counts().iter().enumerate() {
-            let items = Items::Listed(partition.members(part));
-            let rank = feasibility::part_basis(&features, items, count).len();
+        let (included, excluded, parts) = (Vec::new(), Vec::new(), Vec::new());
+        let projection = Projection::default();
+        Self { features, partition, quota, included, excluded, parts, projection }.checked()
+    }
+
+    /// Conditions on these items being in the set, besides those required before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::DependentItems`] if those of one part have determinant zero;
+    /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        Subset::new(items.to_vec(), self.features.items())?;
+        self.included.extend_from_slice(items);
+        self.included.sort_unstable();
+        self.included.dedup();
+        self.checked()
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little of a part is left.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        Subset::new(items.to_vec(), self.features.items())?;
+        self.excluded.extend_from_slice(items);
+        self.excluded.sort_unstable();
+        self.excluded.dedup();
+        self.checked()
+    }
+
+    /// Sets up the parts and refuses what has probability zero.
+    fn checked(mut self) -> Result<Self> {
+        self.parts.clear();
+        for part in 0..self.partition.parts() {
+            let of_part = |item: &&usize| self.partition.part_of(**item) == part;
+            let included: Vec<usize> = self.included.iter().filter(of_part).copied().collect();
+            let mut ground = GroundSet::new(self.features.clone());
+            ground.include(&included)?;
+            ground.exclude(&self.excluded)?;
+            let items = ground.free_members(self.partition.members(part));
+            let quota = self.quota.counts()[part];
+            let count =
+                super::partition::free_count(self.partition, part, quota, included.len(), items.len())?;
+            let rank = feasibility::part_basis(&ground, Items::from(&items), count).len();
             if rank < count {
-                let parts = vec![partition.names()[part].clone()];
-                return Err(Error::Infeasible { parts, rank, quota: count });
+                let parts = vec![self.partition.names()[part].clone()];
+                return Err(Error::Infeasible { parts, rank: rank + included.len(), quota });
             }
+            self.parts.push(Part { ground, items, count });
         }
-        Ok(Self { features, partition, quota, projection: Projection::default() })
+        Ok(self)
     }
 
     /// Chooses how items are picked once the eigenvectors are chosen.
@@ -75,13 +130,14 @@ impl<'a> IndependentKDpps<'a> {
     ///
     /// # Errors
     /// Those of [`KDpp::sampler`](crate::KDpp::sampler).
-    pub fn sampler(&self, engine: &dyn Engine) -> Result<Sampler<'a>> {
-        let mut laws = Vec::new();
-        for (part, &count) in self.quota.counts().iter().enumerate().filter(|(_, count)| **count > 0) {
-            let items = Items::Listed(self.partition.members(part));
-            laws.push(KDppLaw::new(engine, &self.features, items, count, self.projection)?);
-        }
+    pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+        let open = self.parts.iter().filter(|part| part.count > 0);
+        let law =
+            |part: &Part<'a>| KDppLaw::new(engine, &part.ground, &part.items, part.count, self.projection);
+        let laws = open.map(law).collect::<Result<Vec<_>>>()?;
         let error = laws.iter().map(|law| law.error).sum();
-        Ok(Sampler::new(Law::Independent(laws), engine.info(), error))
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let included: Vec<u32> = self.included.iter().map(|&item| item as u32).collect();
+        Ok(Sampler::new(Law::Independent(laws), &included, engine, error))
     }
 }

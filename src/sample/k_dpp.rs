@@ -1,17 +1,21 @@
 //! The k-DPP.
 
+use faer::Mat;
 use rand::Rng;
 
 use super::{
     Law, Projection, Sampler,
     projection::{ProjectionDpp, Scratch},
-    spectrum::Spectrum,
 };
 use crate::{
     Error, Features, Result,
-    data::compress_if_wide,
+    data::{FreeItems, GroundSet, compress_if_wide},
     engine::{Engine, Items, Rows},
-    polynomial::{ConditionalBernoulli, feasibility, tilt::Tilt},
+    polynomial::{
+        ConditionalBernoulli, feasibility,
+        spectrum::{Spectrum, TiltedSpectrum},
+        tilt::Tilt,
+    },
 };
 
 /// A DPP conditioned on its size.
@@ -41,7 +45,7 @@ use crate::{
 /// Kathuria and Deshpande (2016); as a mixture of projection DPPs: Kulesza and Taskar, *k-DPPs* (2011).
 #[derive(Clone, Debug)]
 pub struct KDpp<'a> {
-    features: Features<'a>,
+    pub(crate) ground: GroundSet<'a>,
     k: usize,
     projection: Projection,
 }
@@ -61,12 +65,56 @@ impl<'a> KDpp<'a> {
         if k > items {
             return Err(Error::SizeAboveItems { k, items });
         }
-        let features = compress_if_wide(features)?;
-        let rank = feasibility::part_basis(&features, Items::All(items), k).len();
-        if rank < k {
-            return Err(Error::SizeAboveRank { k, rank });
+        let ground = GroundSet::new(compress_if_wide(features)?);
+        let dpp = Self { ground, k, projection: Projection::default() };
+        dpp.checked()
+    }
+
+    /// Conditions on these items being in the set, besides those required before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::DependentItems`] if their determinant is zero;
+    /// - [`Error::SizeBelowIncluded`] if they are more than k.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        self.ground.include(items)?;
+        self.checked()
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::SizeAboveItems`], [`Error::SizeAboveRank`] if too little is left.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        self.ground.exclude(items)?;
+        self.checked()
+    }
+
+    /// Refuses what has probability zero.
+    fn checked(self) -> Result<Self> {
+        let (k, included) = (self.k, self.ground.included().len());
+        if included > k {
+            return Err(Error::SizeBelowIncluded { k, included });
         }
-        Ok(Self { features, k, projection: Projection::default() })
+        let free = self.ground.free_items();
+        let items = free.len() + included;
+        if k > items {
+            return Err(Error::SizeAboveItems { k, items });
+        }
+        let basis = feasibility::part_basis(&self.ground, Items::from(&free), k - included);
+        let rank = basis.len() + included;
+        if rank < k { Err(Error::SizeAboveRank { k, rank }) } else { Ok(self) }
+    }
+
+    /// k.
+    pub(crate) fn size(&self) -> usize {
+        self.k
+    }
+
+    /// Items to choose besides those included.
+    pub(crate) fn free_size(&self) -> usize {
+        self.k - self.ground.included().len()
     }
 
     /// Chooses how items are picked once the eigenvectors are chosen.
@@ -83,12 +131,27 @@ impl<'a> KDpp<'a> {
     /// # Errors
     /// [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
     /// and those of the engine.
-    pub fn sampler(&self, engine: &dyn Engine) -> Result<Sampler<'a>> {
-        let items = Items::All(self.features.items());
-        let law = KDppLaw::new(engine, &self.features, items, self.k, self.projection)?;
+    pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+        let ground = &self.ground;
+        if self.free_size() == 0 {
+            return Ok(Sampler::settled(ground.included(), engine));
+        }
+        let law = KDppLaw::new(engine, ground, &ground.free_items(), self.free_size(), self.projection)?;
         let error = law.error;
-        Ok(Sampler::new(Law::KDpp(law), engine.info(), error))
+        Ok(Sampler::new(Law::KDpp(law), ground.included(), engine, error))
     }
+}
+
+/// The spectrum of K of the rows as scaled, accurate where a k-DPP needs it.
+pub(crate) fn k_dpp_spectrum(
+    engine: &dyn Engine,
+    rows: &Rows<'_>,
+    beyond: Option<&Mat<f64>>,
+    k: usize,
+) -> Result<TiltedSpectrum> {
+    let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
+    let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
+    Spectrum::resolve(engine, rows, beyond, untilted, usage)
 }
 
 /// k eigenvectors with probability ∝ Π λ_j, then the projection DPP.
@@ -100,21 +163,19 @@ pub(crate) struct KDppLaw<'a> {
 }
 
 impl<'a> KDppLaw<'a> {
-    /// The k-DPP on some of the items.
+    /// The k-DPP on some of the free items.
     pub(crate) fn new(
         engine: &dyn Engine,
-        features: &Features<'a>,
-        items: Items<'_>,
+        ground: &GroundSet<'a>,
+        items: &FreeItems<'_>,
         k: usize,
         projection: Projection,
     ) -> Result<Self> {
-        let rows = Rows::scaled(features, vec![items]);
-        let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
-        let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        let (_, spectrum) = Spectrum::resolve(engine, &rows, untilted, usage)?;
+        let rows = Rows::scaled(ground.features(), vec![Items::from(items)]);
+        let TiltedSpectrum { spectrum, .. } = k_dpp_spectrum(engine, &rows, ground.beyond(), k)?;
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
         let projection =
-            ProjectionDpp::new(engine, features, &rows, &[1.0], &spectrum, k as f64, projection)?;
+            ProjectionDpp::new(engine, ground.features(), &rows, &[1.0], &spectrum, k as f64, projection)?;
         Ok(Self { eigenvectors, projection, error: spectrum.error })
     }
 

@@ -6,7 +6,6 @@ mod k_dpp;
 mod partition;
 mod projection;
 mod samples;
-mod spectrum;
 
 use std::{fmt, ops::Range};
 
@@ -14,13 +13,21 @@ use rand::{Rng, SeedableRng, distr::Distribution};
 use rand_chacha::ChaCha8Rng;
 
 pub use dpp::Dpp;
+pub(crate) use dpp::dpp_spectrum;
 pub use independent::IndependentKDpps;
 pub use k_dpp::KDpp;
-pub use partition::{DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, expected_proposals};
+pub(crate) use k_dpp::k_dpp_spectrum;
+pub use partition::{
+    Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, Plan, expected_proposals,
+};
 pub use projection::Projection;
 pub use samples::Samples;
 
-use crate::{Subset, engine::EngineInfo, parallel::map_ordered};
+use crate::{
+    Subset,
+    engine::{Engine, EngineInfo},
+    parallel::map_ordered,
+};
 
 /// A sampler of one law, ready to draw: the outcome of the models' `sampler` methods.
 ///
@@ -29,16 +36,22 @@ use crate::{Subset, engine::EngineInfo, parallel::map_ordered};
 #[derive(Debug)]
 pub struct Sampler<'a> {
     law: Law<'a>,
+    included: Vec<u32>,
+    plan: Option<Plan>,
     engine: EngineInfo,
     law_error: f64,
 }
 
 #[derive(Debug)]
 pub(crate) enum Law<'a> {
+    /// Nothing is left to choose.
+    Settled,
     Dpp(dpp::DppLaw<'a>),
     KDpp(k_dpp::KDppLaw<'a>),
     Independent(Vec<k_dpp::KDppLaw<'a>>),
     TiltedRejection(partition::TiltedRejection<'a>),
+    Interpolation(Box<partition::Interpolation<'a>>),
+    PerCandidate(Box<partition::PerCandidate<'a>>),
 }
 
 /// Which algorithm draws the subsets.
@@ -49,6 +62,12 @@ pub enum Algorithm {
     Spectral,
     /// Tilted k-DPP proposals, kept if their part counts are the quota.
     TiltedRejection,
+    /// Algorithm 2 of Kathuria and Deshpande (2016) with shared candidate evaluation.
+    Interpolation,
+    /// The same, with one determinant per candidate and node.
+    PerCandidate,
+    /// Nothing was left to choose: every draw is the set of included items.
+    Settled,
 }
 
 impl fmt::Display for Algorithm {
@@ -56,13 +75,31 @@ impl fmt::Display for Algorithm {
         f.write_str(match self {
             Algorithm::Spectral => "spectral",
             Algorithm::TiltedRejection => "rejection",
+            Algorithm::Interpolation => "interpolation",
+            Algorithm::PerCandidate => "per-candidate",
+            Algorithm::Settled => "settled",
         })
     }
 }
 
 impl<'a> Sampler<'a> {
-    pub(crate) fn new(law: Law<'a>, engine: EngineInfo, law_error: f64) -> Self {
-        Self { law, engine, law_error }
+    pub(crate) fn new(law: Law<'a>, included: &[u32], engine: &dyn Engine, law_error: f64) -> Self {
+        Self { law, included: included.to_vec(), plan: None, engine: engine.info(), law_error }
+    }
+
+    /// A sampler that has nothing to choose.
+    pub(crate) fn settled(included: &[u32], engine: &dyn Engine) -> Self {
+        Self::new(Law::Settled, included, engine, 0.0)
+    }
+
+    pub(crate) fn planned(self, plan: Plan) -> Self {
+        Self { plan: Some(plan), ..self }
+    }
+
+    /// Which method was taken for a Partition-DPP and why; `None` for laws that leave no choice.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
     }
 
     /// The engine that did the set-up.
@@ -82,8 +119,11 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         match self.law {
+            Law::Settled => Algorithm::Settled,
+            Law::Dpp(_) | Law::KDpp(_) | Law::Independent(_) => Algorithm::Spectral,
             Law::TiltedRejection(_) => Algorithm::TiltedRejection,
-            _ => Algorithm::Spectral,
+            Law::Interpolation(_) => Algorithm::Interpolation,
+            Law::PerCandidate(_) => Algorithm::PerCandidate,
         }
     }
 
@@ -97,7 +137,8 @@ impl<'a> Sampler<'a> {
     }
 
     /// The part weights y_l that proposals are drawn with, relative to each other, by part;
-    /// `None` for the samplers that need none. Zero for parts with quota zero.
+    /// `None` for the samplers that need none. Zero for parts with quota zero, infinite for parts of which all
+    /// items are included.
     #[must_use]
     pub fn tilt(&self) -> Option<&[f64]> {
         match &self.law {
@@ -108,12 +149,16 @@ impl<'a> Sampler<'a> {
 
     /// One draw, and how many proposals it took.
     pub fn sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> (Subset, u64) {
-        let (items, proposals) = match &self.law {
+        let (mut items, proposals) = match &self.law {
+            Law::Settled => (Vec::new(), 1),
             Law::Dpp(law) => (law.sample(rng), 1),
             Law::KDpp(law) => (law.sample(rng), 1),
             Law::Independent(laws) => (laws.iter().flat_map(|law| law.sample(rng)).collect(), 1),
             Law::TiltedRejection(law) => law.sample(rng),
+            Law::Interpolation(law) => (law.sample(rng), 1),
+            Law::PerCandidate(law) => (law.sample(rng), 1),
         };
+        items.extend_from_slice(&self.included);
         (Subset::from_distinct(items), proposals)
     }
 

@@ -1,13 +1,19 @@
 //! The CPU engine: blocked f64 on all threads of the current rayon pool.
 
 mod blocks;
+pub(crate) mod candidate_determinants;
+mod grid_determinants;
 mod part_grams;
+mod project_rows;
 mod row_forms;
 mod whiten_rows;
 
 use faer::{Mat, MatRef};
 
-use super::{Engine, EngineInfo, Precision, RowMap, Rows};
+use super::{
+    CandidateGrid, CandidateSums, Engine, EngineInfo, GridPoint, GridRequest, PhaseGrid, Precision, RowMap,
+    Rows,
+};
 use crate::Result;
 
 /// The CPU, in f64.
@@ -29,5 +35,17 @@ impl Engine for Cpu {
 
     fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
         Ok(whiten_rows::whiten_rows(rows, map))
+    }
+
+    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
+        Ok(grid_determinants::grid_determinants(grid, request))
+    }
+
+    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
+        Ok(candidate_determinants::candidate_determinants(candidates))
+    }
+
+    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
+        Ok(project_rows::project_rows(rows, direction))
     }
 }

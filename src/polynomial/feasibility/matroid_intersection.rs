@@ -74,7 +74,7 @@ impl Search<'_> {
     fn greedy(&mut self) {
         let mut basis = OrthonormalBasis::new(self.dims);
         for (index, element) in self.elements.iter().enumerate() {
-            if self.counts[element.part] < self.quota[element.part] && basis.extend(element.row) {
+            if self.counts[element.part] < self.quota[element.part] && basis.extend(element.row).is_some() {
                 self.selected.push(index);
                 self.counts[element.part] += 1;
             }
@@ -166,7 +166,7 @@ impl Search<'_> {
         let solver = rows.qr();
         let relation = |&x: &usize| {
             let row = self.elements[x].row;
-            if basis.clone().extend(row) {
+            if basis.remove_from(&mut row.to_vec()).is_some() {
                 return Relation::Independent;
             }
             let right = Mat::from_fn(self.dims, 1, |i, _| row[i]);

@@ -6,7 +6,7 @@
 
 mod matroid_intersection;
 
-use crate::{Features, engine::Items, linalg::OrthonormalBasis};
+use crate::{data::GroundSet, engine::Items, linalg::OrthonormalBasis};
 
 /// Unit rows of one part that span it, at most as many as could ever be needed.
 pub(crate) type PartBasis = Vec<Vec<f64>>;
@@ -19,11 +19,13 @@ pub(crate) struct Violation {
     pub(crate) quota: usize,
 }
 
-/// The first independent rows of a part, `limit` at most.
+/// The first rows of a part that are independent of each other and of the included items, `limit` at
+/// most: of each, the unit vector of what it has beyond the included ones.
 ///
 /// # Cost
 /// O(n·limit²) for generic rows; O(m_l·n·rank) where the part spans less than `limit`.
-pub(crate) fn part_basis(features: &Features<'_>, items: Items<'_>, limit: usize) -> PartBasis {
+pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize) -> PartBasis {
+    let features = ground.features();
     let mut row = vec![0.0; features.dims()];
     let mut basis = OrthonormalBasis::new(features.dims());
     let mut rows = PartBasis::new();
@@ -32,7 +34,7 @@ pub(crate) fn part_basis(features: &Features<'_>, items: Items<'_>, limit: usize
             break;
         }
         features.read_row(items.at(position), 1.0, &mut row);
-        if OrthonormalBasis::normalise(&mut row) && basis.extend(&row) {
+        if ground.unit_residual(&mut row) && basis.extend(&row).is_some() {
             rows.push(row.clone());
         }
     }

@@ -1,22 +1,26 @@
-//! The tilt of the unconstrained DPP.
+//! The tilt of the DPP whose size is free.
 
-use faer::{Mat, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
+use faer::{Mat, MatRef, Side};
 
 use super::{Tilt, inner_product, line_search, newton_step, weighted_gram};
+use crate::linalg::whiten;
 
 const TOLERANCE: f64 = 1e-3;
 const MAX_STEPS: usize = 60;
 
-/// Minimises the convex F(t) = ln det(I + Σ e^{t_l} G_l) − κ·t by damped Newton steps.
+/// Minimises the convex F(t) = ln det(C + Σ e^{t_l} G_l) − κ·t by damped Newton steps, from `start`.
 ///
-/// With M = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab = δ_ab tr N_a −
-/// ⟨N_a, N_b⟩. Where parts are tight the minimiser is at infinity; every tilt is exact, so
-/// stopping at a small gradient costs acceptance, never correctness.
-pub(super) fn determinantal_tilt(grams: &[Mat<f64>], quota: &[usize]) -> Tilt {
-    let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
-    let mut t: Vec<f64> =
-        grams.iter().zip(quota).map(|(gram, &count)| (count as f64 / trace(gram)).ln()).collect();
-    let Some((mut value, mut factor)) = evaluate(grams, quota, &t) else {
+/// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab =
+/// δ_ab tr N_a − ⟨N_a, N_b⟩. Where parts are tight the minimiser is at infinity; every tilt is
+/// exact, so stopping at a small gradient costs acceptance or digits, never correctness.
+pub(crate) fn determinantal_tilt(
+    base: MatRef<'_, f64>,
+    grams: &[Mat<f64>],
+    quota: &[usize],
+    start: Vec<f64>,
+) -> Tilt {
+    let mut t = start;
+    let Some((mut value, mut factor)) = evaluate(base, grams, quota, &t) else {
         return Tilt { log_weights: t, imbalance: f64::INFINITY };
     };
     let mut imbalance = f64::INFINITY;
@@ -28,7 +32,7 @@ pub(super) fn determinantal_tilt(grams: &[Mat<f64>], quota: &[usize]) -> Tilt {
         }
         let step = newton_step(&hessian, &gradient);
         let search = line_search(&t, &step, &gradient, value, |point| {
-            evaluate(grams, quota, point).map(|(value, factor)| (value, (value, factor)))
+            evaluate(base, grams, quota, point).map(|(value, factor)| (value, (value, factor)))
         });
         let Some((point, state)) = search else { break };
         t = point;
@@ -37,30 +41,28 @@ pub(super) fn determinantal_tilt(grams: &[Mat<f64>], quota: &[usize]) -> Tilt {
     Tilt { log_weights: t, imbalance }
 }
 
+/// Weights at which every part alone would have about its quota: t_l = ln(κ_l / tr G_l).
+pub(super) fn by_trace(grams: &[Mat<f64>], quota: &[usize]) -> Vec<f64> {
+    let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
+    grams.iter().zip(quota).map(|(gram, &count)| (count as f64 / trace(gram)).ln()).collect()
+}
+
 /// F(t) and the Cholesky factor of M.
-fn evaluate(grams: &[Mat<f64>], quota: &[usize], t: &[f64]) -> Option<(f64, Mat<f64>)> {
-    let mut m = weighted_gram(grams, t);
-    for j in 0..m.nrows() {
-        m[(j, j)] += 1.0;
-    }
-    let factor = m.llt(Side::Lower).ok()?.L().to_owned();
+fn evaluate(
+    base: MatRef<'_, f64>,
+    grams: &[Mat<f64>],
+    quota: &[usize],
+    t: &[f64],
+) -> Option<(f64, Mat<f64>)> {
+    let factor = (base + weighted_gram(grams, t)).llt(Side::Lower).ok()?.L().to_owned();
     let log_det: f64 = (0..factor.nrows()).map(|j| 2.0 * factor[(j, j)].ln()).sum();
     let linear: f64 = t.iter().zip(quota).map(|(t, &count)| t * count as f64).sum();
     Some((log_det - linear, factor))
 }
 
 fn derivatives(grams: &[Mat<f64>], quota: &[usize], t: &[f64], factor: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
-    let whitened: Vec<Mat<f64>> = grams
-        .iter()
-        .zip(t)
-        .map(|(gram, t)| {
-            let mut half = gram * faer::Scale(t.exp());
-            solve_lower_triangular_in_place(factor.as_ref(), half.as_mut(), Par::Seq);
-            let mut whole = half.transpose().to_owned();
-            solve_lower_triangular_in_place(factor.as_ref(), whole.as_mut(), Par::Seq);
-            whole
-        })
-        .collect();
+    let whitened: Vec<Mat<f64>> =
+        grams.iter().zip(t).map(|(gram, t)| whiten(factor.as_ref(), gram * faer::Scale(t.exp()))).collect();
     let traces: Vec<f64> = whitened.iter().map(|n| (0..n.nrows()).map(|j| n[(j, j)]).sum()).collect();
     let gradient = traces.iter().zip(quota).map(|(trace, &count)| trace - count as f64).collect();
     let parts = grams.len();

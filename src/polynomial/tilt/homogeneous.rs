@@ -3,7 +3,9 @@
 use faer::Mat;
 
 use super::{
-    Tilt, determinantal::determinantal_tilt, inner_product, line_search, newton_step, weighted_gram,
+    Tilt,
+    determinantal::{by_trace, determinantal_tilt},
+    inner_product, line_search, newton_step, weighted_gram,
 };
 use crate::{
     Result,
@@ -25,7 +27,8 @@ const MAX_STEPS: usize = 40;
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
 /// polynomials* (2008): the minimum is the capacity of the wanted coefficient.
 pub(crate) fn homogeneous_tilt(grams: &[Mat<f64>], quota: &[usize], grading: Grading) -> Result<Tilt> {
-    let mut t = determinantal_tilt(grams, quota).log_weights;
+    let identity = Mat::identity(grams[0].nrows(), grams[0].nrows());
+    let mut t = determinantal_tilt(identity.as_ref(), grams, quota, by_trace(grams, quota)).log_weights;
     if grams.len() == 1 {
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }

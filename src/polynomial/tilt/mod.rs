@@ -9,6 +9,7 @@ mod homogeneous;
 
 use faer::{Mat, MatRef, prelude::Solve};
 
+pub(crate) use determinantal::determinantal_tilt;
 pub(crate) use homogeneous::homogeneous_tilt;
 
 /// Logarithms of the part weights.

@@ -1,38 +1,43 @@
 //! The Partition-DPP: a DPP conditioned on its part counts.
 
+mod conditionals;
+mod interpolation;
+mod per_candidate;
+mod plan;
+mod stage;
 mod tilted_rejection;
 
+pub use conditionals::Conditionals;
+pub(crate) use interpolation::Interpolation;
+pub(crate) use per_candidate::PerCandidate;
+pub use plan::{Choice, Method, Plan};
 pub(crate) use tilted_rejection::TiltedRejection;
 pub use tilted_rejection::expected_proposals;
 
 use super::{Law, Projection, Sampler};
 use crate::{
-    Error, Features, Partition, Quota, Result,
-    data::{check_labels, compress_if_wide},
-    engine::{Engine, Items},
-    polynomial::feasibility::{self, Violation},
+    DEFAULT_NODE_BUDGET, Error, Features, Partition, Quota, Result,
+    data::{FreeItems, GroundSet, check_labels, compress_if_wide},
+    engine::{Engine, Items, Rows},
+    polynomial::{
+        ConditionalBernoulli,
+        feasibility::{self, Violation},
+        spectrum::{Spectrum, TiltedSpectrum},
+        tilt::homogeneous_tilt,
+    },
 };
 
 /// Proposals per sample that [`Method::Auto`] accepts to promise, on average.
 pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
-
-/// How to draw from a Partition-DPP. Every method is exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Method {
-    /// Tilted rejection, refused if it promises to need more proposals than the budget. Never
-    /// turns approximate.
-    #[default]
-    Auto,
-    /// Tilted rejection, whatever it costs.
-    Rejection,
-}
 
 /// A DPP under quotas: κ_l items of part l, as diverse as possible.
 ///
 /// ```text
 /// Pr(S) = det(K_S) / Z_κ   over all S with |S∩P_l| = κ_l,   K = A Aᵀ
 /// ```
+///
+/// Parts whose every item the quota asks for are settled when the model is made: their items are
+/// included, and the law conditioned on them.
 ///
 /// # Examples
 /// ```
@@ -54,11 +59,21 @@ pub enum Method {
 /// point processes* (2016), definition 3.
 #[derive(Clone, Debug)]
 pub struct PartitionDpp<'a> {
-    features: Features<'a>,
+    ground: GroundSet<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
+    parts: Vec<OpenPart<'a>>,
     projection: Projection,
     proposal_budget: f64,
+    node_budget: f64,
+}
+
+/// A part that something is left to choose from.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenPart<'a> {
+    pub(crate) part: usize,
+    pub(crate) items: FreeItems<'a>,
+    pub(crate) count: usize,
 }
 
 impl<'a> PartitionDpp<'a> {
@@ -74,28 +89,87 @@ impl<'a> PartitionDpp<'a> {
     ///   parts whose joint rank is below what the quota asks of them.
     pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
-        let features = compress_if_wide(features)?;
-        let active: Vec<usize> = active_parts(quota).collect();
-        let bases: Vec<_> = active
-            .iter()
-            .map(|&part| {
-                feasibility::part_basis(&features, Items::Listed(partition.members(part)), quota.total())
-            })
-            .collect();
-        let counts: Vec<usize> = active.iter().map(|&part| quota.counts()[part]).collect();
-        feasibility::check(&bases, &counts, features.dims()).map_err(
-            |Violation { parts, rank, quota }| {
-                let parts = parts.into_iter().map(|at| partition.names()[active[at]].clone()).collect();
-                Error::Infeasible { parts, rank, quota }
-            },
-        )?;
-        Ok(Self {
-            features,
+        Self::over(GroundSet::new(compress_if_wide(features)?), partition, quota)
+    }
+
+    /// The law over a ground set that may be conditioned already.
+    pub(crate) fn over(ground: GroundSet<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
+        check_labels(ground.features(), partition, quota)?;
+        let dpp = Self {
+            ground,
             partition,
             quota,
+            parts: Vec::new(),
             projection: Projection::default(),
             proposal_budget: DEFAULT_PROPOSAL_BUDGET,
-        })
+            node_budget: DEFAULT_NODE_BUDGET,
+        };
+        dpp.checked()
+    }
+
+    /// Conditions on these items being in the set, besides those required before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::DependentItems`] if their determinant is zero;
+    /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part;
+    /// - [`Error::Infeasible`] if no set with them and the quota has a positive determinant.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        self.ground.include(items)?;
+        self.checked()
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little is left.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        self.ground.exclude(items)?;
+        self.checked()
+    }
+
+    /// Finds what is left to choose, refuses what has probability zero, settles full parts.
+    fn checked(mut self) -> Result<Self> {
+        self.parts = self.open_parts()?;
+        let limit = self.parts.iter().map(|part| part.count).sum();
+        let basis =
+            |part: &OpenPart<'_>| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
+        let bases: Vec<_> = self.parts.iter().map(basis).collect();
+        let check = feasibility::check(&bases, &self.free_counts(), self.ground.features().dims());
+        check.map_err(|violation| self.infeasible(&violation))?;
+        let full = self.parts.iter().filter(|part| part.items.len() == part.count);
+        let settled: Vec<usize> = full.flat_map(|part| Items::from(&part.items).iter()).collect();
+        if !settled.is_empty() {
+            self.ground.include(&settled)?;
+            self.parts = self.open_parts()?;
+        }
+        Ok(self)
+    }
+
+    fn open_parts(&self) -> Result<Vec<OpenPart<'a>>> {
+        let mut included = vec![0; self.partition.parts()];
+        for &item in self.ground.included() {
+            included[self.partition.part_of(item as usize)] += 1;
+        }
+        let mut parts = Vec::new();
+        for (part, &quota) in self.quota.counts().iter().enumerate() {
+            let items = self.ground.free_members(self.partition.members(part));
+            let count = free_count(self.partition, part, quota, included[part], items.len())?;
+            if count > 0 {
+                parts.push(OpenPart { part, items, count });
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Ranks and quotas beyond the included items become those of the parts themselves.
+    fn infeasible(&self, violation: &Violation) -> Error {
+        let parts: Vec<usize> = violation.parts.iter().map(|&at| self.parts[at].part).collect();
+        let settled = |item: &&u32| parts.contains(&self.partition.part_of(**item as usize));
+        let included = self.ground.included().iter().filter(settled).count();
+        let parts = parts.iter().map(|&part| self.partition.names()[part].clone()).collect();
+        Error::Infeasible { parts, rank: violation.rank + included, quota: violation.quota + included }
     }
 
     /// Chooses how items are picked once the eigenvectors are chosen.
@@ -111,30 +185,119 @@ impl<'a> PartitionDpp<'a> {
         Self { proposal_budget, ..self }
     }
 
+    /// Sets the nodes that interpolation and inference may take, conjugates counted once
+    /// ([`DEFAULT_NODE_BUDGET`] unless set).
+    #[must_use]
+    pub fn with_node_budget(self, node_budget: f64) -> Self {
+        Self { node_budget, ..self }
+    }
+
     /// Set-up of an exact sampler.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned
-    /// than 1e3), O(pn³)
-    /// per step of the tilt, 24 bytes per item. Per draw: [`expected_proposals`] on average at
-    /// most, each O(k·n·r) whatever the number of items.
+    /// than 1e3), O(pn³) per step of the tilt, 24 bytes per item. Per draw by rejection: [`expected_proposals`]
+    /// on average at most, each O(k·n·r) whatever the number of items. By interpolation: O(r²) per pick and
+    /// node and O(m_l·n·r) per pick; 8r³ operations and 16r² bytes per node before the first draw.
     ///
     /// # Errors
-    /// - [`Error::ProposalBudget`] from [`Method::Auto`], with the number of proposals;
+    /// - [`Error::ProposalBudget`] from [`Method::Auto`], with the numbers of proposals and nodes;
+    /// - [`Error::NodeBudget`] from the methods by interpolation, with the number of nodes;
     /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
     ///   and those of the engine.
-    pub fn sampler(&self, method: Method, engine: &dyn Engine) -> Result<Sampler<'a>> {
-        let (expected, budget) = (expected_proposals(self.quota), self.proposal_budget);
-        if method == Method::Auto && expected > budget {
-            return Err(Error::ProposalBudget { expected, budget });
+    pub fn sampler(&self, method: Method, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+        if self.parts.is_empty() {
+            return Ok(Sampler::settled(self.ground.included(), engine));
         }
-        let law = TiltedRejection::new(engine, &self.features, self.partition, self.quota, self.projection)?;
-        let error = law.error;
-        Ok(Sampler::new(Law::TiltedRejection(law), engine.info(), error))
+        let plan = self.plan(method)?;
+        let (law, error) = match plan.method {
+            Method::Interpolation => {
+                let law = Interpolation::new(self, engine)?;
+                let error = law.error();
+                (Law::Interpolation(Box::new(law)), error)
+            }
+            Method::PerCandidate => {
+                let law = PerCandidate::new(self, engine)?;
+                let error = law.error();
+                (Law::PerCandidate(Box::new(law)), error)
+            }
+            Method::Rejection | Method::Auto => {
+                let law = TiltedRejection::new(self, engine)?;
+                let error = law.error;
+                (Law::TiltedRejection(law), error)
+            }
+        };
+        Ok(Sampler::new(law, self.ground.included(), engine, error).planned(plan))
+    }
+
+    /// The conditional probabilities that the paper's algorithm 2 draws from, to be followed pick by pick
+    /// without drawing: [`Method::PerCandidate`] literally, every other method by shared evaluation.
+    ///
+    /// # Errors
+    /// Those of [`sampler`](PartitionDpp::sampler) for [`Method::Interpolation`]; [`Error::Nothing`] if
+    /// nothing is left to choose.
+    pub fn conditionals(&self, method: Method, engine: &'a dyn Engine) -> Result<Conditionals<'a>> {
+        if self.parts.is_empty() {
+            return Err(Error::Nothing { what: "the quota beyond the included items" });
+        }
+        Conditionals::new(self, method, engine)
+    }
+
+    /// Tilt and spectrum at which proposals meet the quota most often.
+    pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
+        let counts = self.free_counts();
+        let k = counts.iter().sum();
+        let tilt = |grams: &[_], grading| homogeneous_tilt(grams, &counts, grading);
+        let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
+        Spectrum::resolve(engine, rows, self.ground.beyond(), tilt, usage)
+    }
+
+    /// The rows of the open parts.
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        let items = self.parts.iter().map(|part| Items::from(&part.items)).collect();
+        Rows::scaled(self.ground.features(), items)
+    }
+
+    /// What is left to choose from each open part.
+    pub(crate) fn free_counts(&self) -> Vec<usize> {
+        self.parts.iter().map(|part| part.count).collect()
+    }
+
+    pub(crate) fn groups(&self) -> Vec<FreeItems<'a>> {
+        self.parts.iter().map(|part| part.items.clone()).collect()
+    }
+
+    pub(crate) fn ground(&self) -> &GroundSet<'a> {
+        &self.ground
+    }
+
+    pub(crate) fn partition(&self) -> &'a Partition {
+        self.partition
+    }
+
+    pub(crate) fn quota(&self) -> &'a Quota {
+        self.quota
+    }
+
+    pub(crate) fn node_budget(&self) -> f64 {
+        self.node_budget
     }
 }
 
-/// Parts that the quota asks something of.
-pub(super) fn active_parts(quota: &Quota) -> impl Iterator<Item = usize> {
-    quota.counts().iter().enumerate().filter(|(_, count)| **count > 0).map(|(part, _)| part)
+/// What is left of a part's quota, if it can be met.
+pub(super) fn free_count(
+    partition: &Partition,
+    part: usize,
+    quota: usize,
+    included: usize,
+    free: usize,
+) -> Result<usize> {
+    let name = || partition.names()[part].clone();
+    match quota.checked_sub(included) {
+        None => Err(Error::QuotaBelowIncluded { part: name(), quota, included }),
+        Some(count) if count > free => {
+            Err(Error::QuotaAbovePartSize { part: name(), quota, size: free + included })
+        }
+        Some(count) => Ok(count),
+    }
 }

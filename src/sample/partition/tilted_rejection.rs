@@ -2,16 +2,12 @@
 
 use rand::Rng;
 
-use super::active_parts;
+use super::PartitionDpp;
 use crate::{
-    Features, Partition, Quota, Result,
-    engine::{Engine, Items, Rows},
-    polynomial::{ConditionalBernoulli, tilt::homogeneous_tilt},
-    sample::{
-        Projection,
-        projection::{ProjectionDpp, Scratch},
-        spectrum::Spectrum,
-    },
+    Partition, Quota, Result,
+    engine::Engine,
+    polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
+    sample::projection::{ProjectionDpp, Scratch},
 };
 
 /// Proposals per sample that tilted rejection needs on average, at most, whatever the features.
@@ -27,12 +23,16 @@ use crate::{
 /// y^κ is at least that fraction of its value.
 #[must_use]
 pub fn expected_proposals(quota: &Quota) -> f64 {
+    expected_proposals_of(quota.counts())
+}
+
+pub(super) fn expected_proposals_of(counts: &[usize]) -> f64 {
     let log_term = |count: usize| -> f64 {
         let size = count as f64;
         // ln(count^count / count!)
         (1..=count).map(|i| (size / i as f64).ln()).sum()
     };
-    (log_term(quota.total()) - quota.counts().iter().map(|&count| log_term(count)).sum::<f64>()).exp()
+    (log_term(counts.iter().sum()) - counts.iter().map(|&count| log_term(count)).sum::<f64>()).exp()
 }
 
 #[derive(Debug)]
@@ -40,51 +40,37 @@ pub(crate) struct TiltedRejection<'a> {
     eigenvectors: ConditionalBernoulli,
     projection: ProjectionDpp<'a>,
     partition: &'a Partition,
-    quota: &'a Quota,
+    /// What is left to choose, by part.
+    counts: Vec<usize>,
     tilt: Vec<f64>,
     acceptance_bound: f64,
     pub(super) error: f64,
 }
 
 impl<'a> TiltedRejection<'a> {
-    pub(super) fn new(
-        engine: &dyn Engine,
-        features: &Features<'a>,
-        partition: &'a Partition,
-        quota: &'a Quota,
-        projection: Projection,
-    ) -> Result<Self> {
-        let active: Vec<usize> = active_parts(quota).collect();
-        let counts: Vec<usize> = active.iter().map(|&part| quota.counts()[part]).collect();
-        let items = active.iter().map(|&part| Items::Listed(partition.members(part))).collect();
-        let rows = Rows::scaled(features, items);
-        let k = quota.total();
-        let tilt = |grams: &[_], grading| homogeneous_tilt(grams, &counts, grading);
-        let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        let (tilt, spectrum) = Spectrum::resolve(engine, &rows, tilt, usage)?;
+    pub(super) fn new(dpp: &PartitionDpp<'a>, engine: &dyn Engine) -> Result<Self> {
+        let rows = dpp.rows();
+        let free = dpp.free_counts();
+        let k = free.iter().sum();
+        let TiltedSpectrum { tilt, spectrum, .. } = dpp.spectrum(engine, &rows)?;
         let weights = tilt.root_weights();
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
+        let features = dpp.ground.features();
         let projection =
-            ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, k as f64, projection)?;
+            ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, k as f64, dpp.projection)?;
 
-        // Relative to each other: centred in logarithms, since scales of 1e±200 would overflow.
-        let logs: Vec<f64> =
-            tilt.log_weights.iter().zip(rows.groups()).map(|(t, group)| t + 2.0 * group.scale.ln()).collect();
-        let centre = 0.5
-            * (logs.iter().copied().fold(f64::INFINITY, f64::min)
-                + logs.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-        let mut by_part = vec![0.0; partition.parts()];
-        for (&part, log) in active.iter().zip(&logs) {
-            by_part[part] = (log - centre).exp();
-        }
+        let scales = rows.scales();
+        let logs = tilt.log_weights.iter().zip(&scales).map(|(t, scale)| t + 2.0 * scale.ln()).collect();
+        let mut counts = vec![0; dpp.partition.parts()];
+        dpp.parts.iter().for_each(|open| counts[open.part] = open.count);
         // Stopping short of the minimum by a gradient g costs at most about a factor e^(2|g|).
-        let acceptance_bound = (-2.0 * tilt.imbalance).exp() / expected_proposals(quota);
+        let acceptance_bound = (-2.0 * tilt.imbalance).exp() / expected_proposals_of(&free);
         Ok(Self {
             eigenvectors,
             projection,
-            partition,
-            quota,
-            tilt: by_part,
+            partition: dpp.partition,
+            counts,
+            tilt: tilt_by_part(dpp, logs),
             acceptance_bound,
             error: spectrum.error,
         })
@@ -105,7 +91,7 @@ impl<'a> TiltedRejection<'a> {
         for proposals in 1.. {
             self.eigenvectors.sample_into(rng, &mut scratch.chosen);
             left.clear();
-            left.extend_from_slice(self.quota.counts());
+            left.extend_from_slice(&self.counts);
             // A proposal is hopeless as soon as a part overflows; k picks without overflow meet
             // the quota.
             let keep = |item: u32| {
@@ -121,4 +107,17 @@ impl<'a> TiltedRejection<'a> {
         }
         unreachable!("proposals are unlimited")
     }
+}
+
+/// Weights relative to each other: centred in logarithms, since scales of 1e±200 would overflow.
+fn tilt_by_part(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Vec<f64> {
+    let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let centre = 0.5 * (lowest + highest);
+    let settled = |&count: &usize| if count > 0 { f64::INFINITY } else { 0.0 };
+    let mut by_part: Vec<f64> = dpp.quota.counts().iter().map(settled).collect();
+    for (open, log) in dpp.parts.iter().zip(logs) {
+        by_part[open.part] = (log - centre).exp();
+    }
+    by_part
 }

@@ -8,10 +8,11 @@ mod leverage;
 use faer::{Mat, MatRef};
 use rand::Rng;
 
-use super::spectrum::Spectrum;
 use crate::{
     Features, Result,
     engine::{Engine, RowMap, Rows},
+    linalg::square_root,
+    polynomial::spectrum::Spectrum,
 };
 
 /// How items are picked once the eigenvectors are chosen. Both ways draw from the same law.
@@ -71,7 +72,7 @@ impl<'a> ProjectionDpp<'a> {
             let whitened = engine.whiten_rows(rows, &map)?;
             return Ok(Self::Elementary(elementary::ElementaryScan::new(rows, &whitened, whitener.ncols())));
         }
-        let root = triangular_root(spectrum, &whitener);
+        let root = square_root(whitener.clone());
         let factors: Vec<_> = weights.iter().map(|&weight| &root * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let leverages = engine.row_forms(rows, &factors)?;
@@ -96,22 +97,26 @@ impl<'a> ProjectionDpp<'a> {
     }
 }
 
-/// L with L Lᵀ = F Fᵀ, lower triangular: the same row forms for half the work. F itself where it is
-/// not square, or so badly conditioned that rounding would matter.
-fn triangular_root(spectrum: &Spectrum, whitener: &Mat<f64>) -> Mat<f64> {
-    let (first, last) = (spectrum.values[0], spectrum.values[spectrum.values.len() - 1]);
-    if whitener.nrows() != whitener.ncols() || last < 1e-6 * first {
-        return whitener.clone();
-    }
-    let r = whitener.transpose().qr().thin_R().to_owned();
-    Mat::from_fn(r.ncols(), r.nrows(), |i, j| if j <= i { r[(j, i)] } else { 0.0 })
-}
-
 /// Floating-point operations per draw decide, within a memory limit.
 fn cheaper(items: f64, dims: f64, rank: f64, size: f64) -> Projection {
-    let trials = rank * (1.0 + (1.0 + size).ln());
-    let leverage = 2.0 * dims * rank * size + 2.0 * dims * size * size + TRIAL_OVERHEAD * trials;
-    let elementary = items * size * (2.0 * size + 6.0);
     let fits = 8.0 * items * rank <= ELEMENTARY_BYTES as f64;
-    if elementary < leverage && fits { Projection::Elementary } else { Projection::Leverage }
+    let by_scan = elementary_operations(items, size) < leverage_operations(dims, rank, size);
+    if by_scan && fits { Projection::Elementary } else { Projection::Leverage }
+}
+
+/// Floating-point operations of one draw.
+pub(super) fn operations(items: f64, dims: f64, rank: f64, size: f64) -> f64 {
+    match cheaper(items, dims, rank, size) {
+        Projection::Elementary => elementary_operations(items, size),
+        _ => leverage_operations(dims, rank, size),
+    }
+}
+
+fn elementary_operations(items: f64, size: f64) -> f64 {
+    items * size * (2.0 * size + 6.0)
+}
+
+fn leverage_operations(dims: f64, rank: f64, size: f64) -> f64 {
+    let trials = rank * (1.0 + (1.0 + size).ln());
+    2.0 * dims * rank * size + 2.0 * dims * size * size + TRIAL_OVERHEAD * trials
 }

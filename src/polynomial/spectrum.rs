@@ -15,6 +15,8 @@ const UNUSED: f64 = 1e-13;
 const LAW_TOLERANCE: f64 = 1e-11;
 /// Where refinement gains no more, a larger error than this is refused.
 const REFUSED: f64 = 1e-4;
+/// Refinements at most; each gains about eight digits.
+const MAX_ROUNDS: usize = 12;
 
 /// The nonzero spectrum of K̃ = Ã Ãᵀ with rows ã_i = √y_l s_l a_i, through C = Ãᵀ Ã = U Λ Uᵀ.
 ///
@@ -29,6 +31,37 @@ pub(crate) struct Spectrum {
     pub(crate) error: f64,
 }
 
+/// A tilt and the spectrum at it.
+#[derive(Clone, Debug)]
+pub(crate) struct TiltedSpectrum {
+    pub(crate) tilt: Tilt,
+    pub(crate) spectrum: Spectrum,
+    /// Gram matrices of the groups with weight 1, in some coordinates, …
+    grams: Vec<Mat<f64>>,
+    /// … their weights, …
+    log_weights: Vec<f64>,
+    /// … and the map from those coordinates to whitened ones.
+    whitener: Mat<f64>,
+}
+
+impl TiltedSpectrum {
+    /// Gram matrix of every group's whitened rows √y_l s_l Λ^-½ Uᵀ a_i, r×r. They sum to the identity, up
+    /// to rounding.
+    pub(crate) fn shares(&self) -> Vec<Mat<f64>> {
+        let share = |(gram, t): (&Mat<f64>, &f64)| {
+            self.whitener.transpose() * ((gram * &self.whitener) * faer::Scale(t.exp()))
+        };
+        self.grams.iter().zip(&self.log_weights).map(share).collect()
+    }
+
+    /// From what was measured in whitened coordinates.
+    fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Mat<f64>>) -> Self {
+        let whitener = Mat::identity(whitened[0].nrows(), spectrum.values.len());
+        let log_weights = vec![0.0; whitened.len()];
+        Self { tilt, spectrum, grams: whitened, log_weights, whitener }
+    }
+}
+
 /// Gram matrices of the groups in an orthonormal basis of the features' span.
 struct Coordinates {
     /// n×(basis size).
@@ -38,7 +71,8 @@ struct Coordinates {
 }
 
 impl Spectrum {
-    /// Finds the tilt and decomposes Σ y_l G_l.
+    /// Finds the tilt and decomposes Σ y_l G_l, of the rows themselves or (`beyond`, n×d orthonormal) of
+    /// their components in a subspace.
     ///
     /// `tilt` finds the weights from Gram matrices. `usage` tells how likely each eigenvector is to be
     /// used, given the eigenvalues in descending order: rarely used eigenvectors may be inaccurate
@@ -55,17 +89,14 @@ impl Spectrum {
     pub(crate) fn resolve(
         engine: &dyn Engine,
         rows: &Rows<'_>,
+        beyond: Option<&Mat<f64>>,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
         usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
-    ) -> Result<(Tilt, Self)> {
+    ) -> Result<TiltedSpectrum> {
         let dims = rows.features().dims();
-        let mut at = Coordinates {
-            basis: Mat::identity(dims, dims),
-            grams: engine.part_grams(rows, None)?,
-            grading: Grading::None,
-        };
+        let mut at = Coordinates::given(engine, rows, beyond)?;
         let mut best = f64::INFINITY;
-        loop {
+        for round in 1.. {
             let found = tilt(&at.grams, at.grading)?;
             let gram = weighted_gram(&at.grams, &found.log_weights);
             let eigen = linalg::eigen_graded(gram.as_ref(), at.grading)?;
@@ -77,23 +108,27 @@ impl Spectrum {
             let whole = Self { values, vectors: &at.basis * &eigen.vectors, error: 0.0 };
             if eigen.values[0] <= 0.0 {
                 // All rows are zero: nothing is ever chosen.
-                return Ok((found, whole));
+                return Ok(at.whitened_by(found, whole, &eigen.vectors));
             }
             let (mut used, probability) = whole.used(&usage)?;
             let measured = used.values.last().is_none_or(|&least| least > floor);
             used.error = used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
             if at.grading == Grading::None && measured && used.error <= 0.1 * LAW_TOLERANCE {
-                return Ok((found, used));
+                return Ok(at.whitened_by(found, used, &eigen.vectors));
             }
             let whitened = measure(engine, rows, &found, &whole)?;
             let deviation = deviation(&whitened, &probability);
             used.error = deviation;
             if measured && deviation <= LAW_TOLERANCE {
-                return Ok((found, used));
+                return Ok(TiltedSpectrum::measured(found, used, whitened));
             }
             // The basis is stored in f64: from some condition number on, rounds gain nothing.
-            if measured && deviation > 0.25 * best {
-                return if deviation <= REFUSED { Ok((found, used)) } else { Err(refused(deviation)) };
+            if round == MAX_ROUNDS || (measured && deviation > 0.25 * best) {
+                return if deviation <= REFUSED {
+                    Ok(TiltedSpectrum::measured(found, used, whitened))
+                } else {
+                    Err(refused(deviation))
+                };
             }
             best = best.min(if measured { deviation } else { f64::INFINITY });
             at = Coordinates::scaled_back(&whole, &whitened, &found.log_weights);
@@ -101,12 +136,16 @@ impl Spectrum {
                 return Err(refused(deviation));
             }
         }
+        unreachable!("the last round returns")
     }
 
     /// U Λ^-½, n×r: takes weighted rows to rows of an orthonormal m×r matrix.
     pub(crate) fn whitener(&self) -> Mat<f64> {
-        let factors: Vec<f64> = self.values.iter().map(|value| value.sqrt().recip()).collect();
-        linalg::scale_columns(self.vectors.as_ref(), &factors)
+        linalg::scale_columns(self.vectors.as_ref(), &self.inverse_roots())
+    }
+
+    fn inverse_roots(&self) -> Vec<f64> {
+        self.values.iter().map(|value| value.sqrt().recip()).collect()
     }
 
     /// Without the tail that draws do not use; and how likely the rest is to be used.
@@ -125,6 +164,16 @@ impl Spectrum {
 }
 
 impl Coordinates {
+    /// The coordinates of the features, or of a subspace.
+    fn given(engine: &dyn Engine, rows: &Rows<'_>, beyond: Option<&Mat<f64>>) -> Result<Self> {
+        let dims = rows.features().dims();
+        let ones = vec![1.0; rows.groups().len()];
+        let map = beyond.map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });
+        let grams = engine.part_grams(rows, map.as_ref())?;
+        let basis = beyond.map_or_else(|| Mat::identity(dims, dims), Clone::clone);
+        Ok(Self { basis, grams, grading: Grading::None })
+    }
+
     /// From the Gram matrices of rows whitened with weights √y_l and U Λ^-½: G_l = Λ^½ W_l Λ^½ / y_l
     /// in the basis U. Directions that hold nothing but rounding are left out.
     fn scaled_back(spectrum: &Spectrum, whitened: &[Mat<f64>], log_weights: &[f64]) -> Self {
@@ -141,6 +190,14 @@ impl Coordinates {
         });
         let basis = Mat::from_fn(dims, kept.len(), |i, a| spectrum.vectors[(i, kept[a])]);
         Self { grams: grams.collect(), basis, grading: Grading::Descending }
+    }
+
+    /// The outcome where these coordinates are accurate enough.
+    fn whitened_by(self, tilt: Tilt, spectrum: Spectrum, vectors: &Mat<f64>) -> TiltedSpectrum {
+        let rank = spectrum.values.len();
+        let whitener = linalg::scale_columns(vectors.subcols(0, rank), &spectrum.inverse_roots());
+        let log_weights = tilt.log_weights.clone();
+        TiltedSpectrum { tilt, spectrum, grams: self.grams, log_weights, whitener }
     }
 }
 

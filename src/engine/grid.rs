@@ -1,0 +1,112 @@
+//! Determinants over the nodes of a torus: what goes into the verbs, and what comes out.
+
+use faer::{Mat, c64};
+
+/// Nodes θ at which a normalised generating function is evaluated.
+///
+/// ```text
+/// P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l,   N_l symmetric positive semidefinite, Σ N_l ≤ I
+/// ```
+///
+/// |det P(θ)| ≤ det P(0) = 1: errors are absolute, relative to the real node, and single precision
+/// loses no more than its own rounding.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseGrid<'a> {
+    /// N_l, r×r, one per part.
+    pub shares: &'a [Mat<f64>],
+    /// e^{iθ_l}, node after node, one entry per part.
+    pub phases: &'a [c64],
+}
+
+impl PhaseGrid<'_> {
+    /// Number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.phases.len() / self.shares.len()
+    }
+
+    /// The phases of one node.
+    #[must_use]
+    pub fn node(&self, node: usize) -> &[c64] {
+        &self.phases[node * self.shares.len()..(node + 1) * self.shares.len()]
+    }
+}
+
+/// What is wanted of every node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GridRequest {
+    /// det P(θ).
+    Determinants,
+    /// det P(θ) and P(θ)⁻¹.
+    Inverses,
+}
+
+/// What was found at a node.
+#[derive(Clone, Debug)]
+pub struct GridPoint {
+    /// det P(θ).
+    pub determinant: Determinant,
+    /// P(θ)⁻¹, if it was asked for.
+    pub inverse: Option<Mat<c64>>,
+}
+
+/// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Determinant {
+    /// Of magnitude between ½ and 2, or zero.
+    pub mantissa: c64,
+    /// Power of two.
+    pub exponent: i32,
+}
+
+impl Determinant {
+    /// The empty product.
+    pub(super) const ONE: Self = Self { mantissa: c64 { re: 1.0, im: 0.0 }, exponent: 0 };
+
+    /// Multiplies by one more pivot.
+    #[must_use]
+    pub(super) fn times(self, factor: c64) -> Self {
+        let product = self.mantissa * factor;
+        let size = product.re.abs().max(product.im.abs());
+        if size == 0.0 || !size.is_finite() {
+            return Self { mantissa: product, exponent: 0 };
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "exponents of f64 have eleven bits")]
+        let shift = size.log2().floor() as i32;
+        let scale = (-f64::from(shift)).exp2();
+        let mantissa = c64::new(product.re * scale, product.im * scale);
+        Self { mantissa, exponent: self.exponent + shift }
+    }
+
+    /// As one number; underflows to zero below 1e-308.
+    #[must_use]
+    pub fn value(self) -> c64 {
+        let scale = f64::from(self.exponent).exp2();
+        c64::new(self.mantissa.re * scale, self.mantissa.im * scale)
+    }
+}
+
+/// Candidates for the next pick from one part, each with its own determinant at every node.
+///
+/// ```text
+/// P_i(θ) = I + Σ_l (e^{iθ_l} − 1) Π_i N_l Π_i,   Π_i = I − b_i b_iᵀ / ‖b_i‖²
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct CandidateGrid<'a> {
+    /// The generating function before the pick, and the nodes.
+    pub grid: PhaseGrid<'a>,
+    /// What each node's determinant is multiplied by in the sum over nodes.
+    pub coefficients: &'a [c64],
+    /// The candidates' rows b_i, r values each.
+    pub rows: &'a [f64],
+}
+
+/// Outcome of `candidate_determinants`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateSums {
+    /// Re Σ_θ coefficient(θ) · det P_i(θ), one per candidate; 0 for zero rows.
+    pub sums: Vec<f64>,
+    /// Determinants taken.
+    pub determinants: u64,
+}

@@ -1,0 +1,40 @@
+//! Inference for the plain DPP.
+
+use super::{Constraint, Inference, Marginals};
+use crate::{
+    Dpp, Estimate, Result,
+    engine::{Engine, Items, Rows},
+    linalg,
+    polynomial::{softplus, spectrum::TiltedSpectrum},
+    sample::dpp_spectrum,
+};
+
+impl<'a> Dpp<'a> {
+    /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
+    ///
+    /// # Cost
+    /// Two passes over A (2mn² operations each) and O(n³).
+    ///
+    /// # Errors
+    /// [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and those
+    /// of the engine.
+    pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+        let ground = self.ground.clone();
+        let items = ground.free_items();
+        let mut log_z = Estimate { value: ground.log_det_included(), error: 0.0 };
+        let mut marginals = Marginals::Settled;
+        if items.len() > 0 && ground.dims_left() > 0 {
+            let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
+            let (TiltedSpectrum { spectrum, .. }, log_scale) = dpp_spectrum(engine, &rows, ground.beyond())?;
+            let odds: Vec<f64> = spectrum.values.iter().map(|value| value.ln() + log_scale).collect();
+            log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
+            log_z.error =
+                spectrum.error + odds.len() as f64 * 4.0 * f64::EPSILON * log_z.value.abs().max(1.0);
+            let roots: Vec<f64> = odds.iter().map(|log| (1.0 + (-log).exp()).recip().sqrt()).collect();
+            let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
+            marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
+        }
+        let groups = vec![items];
+        Ok(Inference { ground, groups, constraint: Constraint::AnySize, marginals, log_z, engine })
+    }
+}

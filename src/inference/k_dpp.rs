@@ -1,0 +1,41 @@
+//! Inference for the k-DPP.
+
+use super::{Constraint, Inference, Marginals};
+use crate::{
+    Estimate, KDpp, Result,
+    engine::{Engine, Items, Rows},
+    linalg,
+    polynomial::ConditionalBernoulli,
+    sample::k_dpp_spectrum,
+};
+
+impl<'a> KDpp<'a> {
+    /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
+    ///
+    /// # Cost
+    /// Two passes over A (2mn² operations each) and O(n³).
+    ///
+    /// # Errors
+    /// [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the
+    /// rank shows only at f64's accuracy, [`Error::IllConditioned`](crate::Error::IllConditioned), and those of
+    /// the engine.
+    pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+        let (ground, k) = (self.ground.clone(), self.free_size());
+        let items = ground.free_items();
+        let mut log_z = Estimate { value: ground.log_det_included(), error: 0.0 };
+        let mut marginals = Marginals::Settled;
+        if k > 0 {
+            let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
+            let spectrum = k_dpp_spectrum(engine, &rows, ground.beyond(), k)?.spectrum;
+            let coins = ConditionalBernoulli::new(&spectrum.values, k)?;
+            log_z.value += coins.log_normalizer() - 2.0 * k as f64 * rows.groups()[0].scale.ln();
+            let terms = (spectrum.values.len() + k) as f64;
+            log_z.error = spectrum.error + terms * 2.0 * f64::EPSILON * log_z.value.abs().max(1.0);
+            let roots: Vec<f64> = coins.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();
+            let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
+            marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
+        }
+        let constraint = Constraint::Size(self.size());
+        Ok(Inference { ground, groups: vec![items], constraint, marginals, log_z, engine })
+    }
+}

@@ -1,0 +1,262 @@
+//! How many items of each part a DPP or k-DPP chooses, by itself.
+
+use faer::c64;
+
+use super::{Constraint, Inference};
+use crate::{
+    Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
+    data::{FreeItems, GroundSet},
+    engine::{Engine, Items, Rows},
+    polynomial::{
+        CircleVandermonde,
+        fixed_size::fixed_size_values,
+        generating_function::GeneratingFunction,
+        torus::{Torus, TorusPlan},
+    },
+    sample::{dpp_spectrum, k_dpp_spectrum},
+};
+
+/// The law of the part counts (|S∩P_1|, …, |S∩P_p|).
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, KDpp, Partition, engine};
+/// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+/// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
+/// let law = KDpp::new(&features, 2)?.part_counts(&partition, &engine::Cpu)?;
+/// // det K over {0,1}, {2,3}: ¼ and 1, of 3½ in all.
+/// assert!((law.probability(&[2, 0]) - 0.25 / 3.5).abs() < 1e-12);
+/// assert!((law.probability(&[0, 2]) - 1.0 / 3.5).abs() < 1e-12);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartCounts {
+    entries: Vec<(Vec<usize>, f64)>,
+    error: f64,
+}
+
+impl PartCounts {
+    /// Every possible vector of counts, in lexicographic order, with its probability.
+    #[must_use]
+    pub fn entries(&self) -> &[(Vec<usize>, f64)] {
+        &self.entries
+    }
+
+    /// Probability of one vector of counts; 0 for an impossible one.
+    #[must_use]
+    pub fn probability(&self, counts: &[usize]) -> f64 {
+        let found = self.entries.binary_search_by(|(entry, _)| entry[..].cmp(counts));
+        found.map_or(0.0, |at| self.entries[at].1)
+    }
+
+    /// E|S∩P_l| for every part.
+    #[must_use]
+    pub fn means(&self) -> Vec<f64> {
+        let mut means = vec![0.0; self.entries.first().map_or(0, |(counts, _)| counts.len())];
+        for (counts, probability) in &self.entries {
+            means.iter_mut().zip(counts).for_each(|(mean, &count)| *mean += count as f64 * probability);
+        }
+        means
+    }
+
+    /// Estimated absolute error of every probability.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+}
+
+/// Free items by part, and what each part has already.
+struct Parts<'a> {
+    groups: Vec<FreeItems<'a>>,
+    included: Vec<usize>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(ground: &GroundSet<'_>, partition: &'a Partition) -> Result<Self> {
+        let (items, labels) = (ground.features().items(), partition.items());
+        if items != labels {
+            return Err(Error::LabelCount { items, labels });
+        }
+        let mut included = vec![0; partition.parts()];
+        for &item in ground.included() {
+            included[partition.part_of(item as usize)] += 1;
+        }
+        let groups =
+            (0..partition.parts()).map(|part| ground.free_members(partition.members(part))).collect();
+        Ok(Self { groups, included })
+    }
+
+    /// Parts that something may be chosen from.
+    fn open(&self) -> Vec<usize> {
+        (0..self.groups.len()).filter(|&part| self.groups[part].len() > 0).collect()
+    }
+
+    fn rows<'r>(&'r self, ground: &'r GroundSet<'_>) -> Rows<'r> {
+        let items = self.open().into_iter().map(|part| Items::from(&self.groups[part])).collect();
+        Rows::alike(ground.features(), items)
+    }
+
+    /// Counts of all parts from those of the open ones.
+    fn whole(&self, open: &[usize], counts: &[usize]) -> Vec<usize> {
+        let mut whole = self.included.clone();
+        open.iter().zip(counts).for_each(|(&part, count)| whole[part] += count);
+        whole
+    }
+
+    fn settled(&self) -> PartCounts {
+        PartCounts { entries: vec![(self.included.clone(), 1.0)], error: 0.0 }
+    }
+}
+
+/// All coefficients from values at the kept nodes of a complete torus.
+fn coefficients(torus: &Torus, values: &[c64]) -> Result<Vec<f64>> {
+    let system = CircleVandermonde::new(torus.sizes(), &vec![1.0; torus.sizes().len()])?;
+    let mut all = vec![c64::new(0.0, 0.0); system.nodes()];
+    for ((at, partner), &value) in torus.positions().zip(values) {
+        all[partner] = value.conj();
+        all[at] = value;
+    }
+    Ok(system.solve(&all)?.into_iter().map(|c| c.re.max(0.0)).collect())
+}
+
+/// Every vector of counts below `sizes`, in lexicographic order.
+fn each_count(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    (0..sizes.iter().product()).map(move |index: usize| {
+        let mut rest = index;
+        let mut counts = vec![0; sizes.len()];
+        for (count, size) in counts.iter_mut().zip(sizes).rev() {
+            (*count, rest) = (rest % size, rest / size);
+        }
+        counts
+    })
+}
+
+impl<'a> KDpp<'a> {
+    /// The law of the part counts, exactly.
+    ///
+    /// # Cost
+    /// Two passes over A (2mn² operations each), and about 60r³ for each of Π (min(m_l, k) + 1) nodes, over
+    /// all parts but one.
+    ///
+    /// # Errors
+    /// - [`Error::LabelCount`] if the partition has another number of items;
+    /// - [`Error::NodeBudget`] past a million nodes;
+    /// - those of [`KDpp::inference`].
+    pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+        let parts = Parts::of(&self.ground, partition)?;
+        let (open, k) = (parts.open(), self.free_size());
+        let Some((&last, others)) = open.split_last().filter(|_| k > 0) else {
+            return Ok(parts.settled());
+        };
+        let rows = parts.rows(&self.ground);
+        let spectrum = k_dpp_spectrum(engine, &rows, self.ground.beyond(), k)?;
+        let (function, _) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
+        // The last part has what the others leave of k: its phase stays 0.
+        let mut largest: Vec<usize> = others.iter().map(|&part| parts.groups[part].len().min(k)).collect();
+        largest.push(0);
+        let torus = Torus::new(TorusPlan::complete(&largest).within(super::DEFAULT_NODE_BUDGET)?);
+        let values = fixed_size_values(engine, &function, &torus.phases, k)?;
+        let found = coefficients(&torus, &values)?;
+        let total: f64 = found.iter().sum();
+        let mut entries: Vec<(Vec<usize>, f64)> = Vec::new();
+        for (mut counts, probability) in each_count(torus.sizes()).zip(found) {
+            let chosen: usize = counts.iter().sum();
+            if chosen <= k && k - chosen <= parts.groups[last].len() {
+                counts[others.len()] = k - chosen;
+                entries.push((parts.whole(&open, &counts), probability / total));
+            }
+        }
+        let rounding = 4.0 * (function.rank() + k) as f64 * f64::EPSILON / total;
+        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
+    }
+
+    /// Probability that a quota is met by chance.
+    ///
+    /// ```text
+    /// Pr(|S∩P_l| = κ_l for every l) = Z_κ / e_k(spec K)
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`PartitionDpp::new`] but for quotas that no set can meet, which have probability zero, and of
+    /// [`PartitionDpp::inference`].
+    pub fn quota_probability(
+        &self,
+        partition: &'a Partition,
+        quota: &'a Quota,
+        engine: &'a dyn Engine,
+    ) -> Result<Estimate<f64>> {
+        chance(&self.ground, self.inference(engine)?, partition, quota, engine)
+    }
+}
+
+impl<'a> Dpp<'a> {
+    /// The law of the part counts, exactly.
+    ///
+    /// # Cost
+    /// Two passes over A (2mn² operations each), and 8/3·r³ for each of Π (min(m_l, r) + 1) nodes.
+    ///
+    /// # Errors
+    /// - [`Error::LabelCount`] if the partition has another number of items;
+    /// - [`Error::NodeBudget`] past a million nodes;
+    /// - those of [`Dpp::inference`].
+    pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+        let parts = Parts::of(&self.ground, partition)?;
+        let open = parts.open();
+        if open.is_empty() || self.ground.dims_left() == 0 {
+            return Ok(parts.settled());
+        }
+        let rows = parts.rows(&self.ground);
+        let (spectrum, log_scale) = dpp_spectrum(engine, &rows, self.ground.beyond())?;
+        let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale);
+        let rank = function.rank();
+        let largest: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(rank)).collect();
+        let torus = Torus::new(TorusPlan::complete(&largest).within(super::DEFAULT_NODE_BUDGET)?);
+        let found = coefficients(&torus, &torus.values(engine, &function)?)?;
+        let total: f64 = found.iter().sum();
+        let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
+        let entries = each_count(torus.sizes()).zip(found).map(entry).collect();
+        let rounding = 4.0 * rank as f64 * f64::EPSILON;
+        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
+    }
+
+    /// Probability that a quota is met by chance.
+    ///
+    /// ```text
+    /// Pr(|S∩P_l| = κ_l for every l) = Z_κ / det(I + K)
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`KDpp::quota_probability`].
+    pub fn quota_probability(
+        &self,
+        partition: &'a Partition,
+        quota: &'a Quota,
+        engine: &'a dyn Engine,
+    ) -> Result<Estimate<f64>> {
+        chance(&self.ground, self.inference(engine)?, partition, quota, engine)
+    }
+}
+
+fn chance<'a>(
+    ground: &GroundSet<'a>,
+    whole: Inference<'a>,
+    partition: &'a Partition,
+    quota: &'a Quota,
+    engine: &'a dyn Engine,
+) -> Result<Estimate<f64>> {
+    let never = Ok(Estimate { value: 0.0, error: 0.0 });
+    if matches!(whole.constraint, Constraint::Size(k) if k != quota.total()) {
+        return never;
+    }
+    let dpp = match PartitionDpp::over(ground.clone(), partition, quota) {
+        Err(
+            Error::Infeasible { .. } | Error::QuotaBelowIncluded { .. } | Error::QuotaAbovePartSize { .. },
+        ) => return never,
+        other => other?,
+    };
+    let (met, all) = (dpp.inference(engine)?.log_partition_function(), whole.log_partition_function());
+    let value = (met.value - all.value).exp().min(1.0);
+    Ok(Estimate { value, error: value * (met.error + all.error) })
+}

@@ -1,0 +1,149 @@
+//! The generating function of part counts at a tilt: small, real, and normalised.
+
+use faer::{Mat, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
+
+use super::{
+    ConditionalBernoulli,
+    spectrum::TiltedSpectrum,
+    tilt::{determinantal_tilt, weighted_gram},
+};
+use crate::{
+    Result,
+    linalg::{self, complement, whiten},
+};
+
+/// E Π z_l^{|S∩P_l|} under a DPP, as a determinant.
+///
+/// ```text
+/// φ(z) = det(C + Σ_l z_l N_l) = g(zy)/g(y),   C + Σ_l N_l = I,   N_l = Σ_{i∈P_l} u_i u_iᵀ
+/// ```
+///
+/// The rows u_i = w_l s_l Mᵀ a_i are those of the DPP's marginal kernel: Pr(i ∈ S) = ‖u_i‖².
+#[derive(Clone, Debug)]
+pub(crate) struct GeneratingFunction {
+    /// C, r×r.
+    base: Mat<f64>,
+    /// N_l, r×r, one per group.
+    pub(crate) shares: Vec<Mat<f64>>,
+    /// M, n×r.
+    pub(crate) map: Mat<f64>,
+    /// w_l.
+    pub(crate) weights: Vec<f64>,
+}
+
+/// What φ is relative to: g(y), and the weights y.
+#[derive(Clone, Debug)]
+pub(crate) struct Reference {
+    /// ln g(y).
+    log_value: f64,
+    /// ln y_l, rows as given (not scaled).
+    log_weights: Vec<f64>,
+}
+
+impl Reference {
+    /// ln of a coefficient of g from the same coefficient of φ.
+    pub(crate) fn log_coefficient(&self, counts: &[usize], coefficient: f64) -> f64 {
+        let linear: f64 = self.log_weights.iter().zip(counts).map(|(t, &count)| t * count as f64).sum();
+        coefficient.ln() + self.log_value - linear
+    }
+}
+
+impl GeneratingFunction {
+    /// The DPP of expected size k on weighted rows; `scales` are those of the rows.
+    pub(crate) fn of_size(spectrum: &TiltedSpectrum, scales: &[f64], k: usize) -> Result<(Self, Reference)> {
+        let coins = ConditionalBernoulli::new(&spectrum.spectrum.values, k)?;
+        let (log_value, log_scale) = coins.log_mass();
+        let function = Self::with_coins(spectrum, &coins.odds(), &coins.failures());
+        Ok(function.relative_to(spectrum, scales, log_value, log_scale))
+    }
+
+    /// The DPP itself, on weighted rows: eigenvector j is used with probability λ_j/(1+λ_j), for λ as
+    /// scaled by e^`log_scale`.
+    pub(crate) fn of_free_size(
+        spectrum: &TiltedSpectrum,
+        scales: &[f64],
+        log_scale: f64,
+    ) -> (Self, Reference) {
+        let logs = spectrum.spectrum.values.iter().map(|value| value.ln() + log_scale);
+        let success: Vec<f64> = logs.clone().map(|log| (1.0 + (-log).exp()).recip()).collect();
+        let failure: Vec<f64> = logs.clone().map(|log| (1.0 + log.exp()).recip()).collect();
+        let log_value = logs.map(super::softplus).sum();
+        Self::with_coins(spectrum, &success, &failure).relative_to(spectrum, scales, log_value, log_scale)
+    }
+
+    /// C = diag(1 − b) and N_l = B^½ W_l B^½ for whitened shares W_l, not yet normalised.
+    fn with_coins(spectrum: &TiltedSpectrum, success: &[f64], failure: &[f64]) -> Self {
+        let roots: Vec<f64> = success.iter().map(|b| b.sqrt()).collect();
+        let rank = roots.len();
+        let scaled = |share: Mat<f64>| Mat::from_fn(rank, rank, |i, j| roots[i] * share[(i, j)] * roots[j]);
+        Self {
+            base: Mat::from_fn(rank, rank, |i, j| if i == j { failure[i] } else { 0.0 }),
+            shares: spectrum.shares().into_iter().map(scaled).collect(),
+            map: linalg::scale_columns(spectrum.spectrum.whitener().as_ref(), &roots),
+            weights: spectrum.tilt.root_weights(),
+        }
+    }
+
+    fn relative_to(
+        self,
+        spectrum: &TiltedSpectrum,
+        scales: &[f64],
+        log_value: f64,
+        log_scale: f64,
+    ) -> (Self, Reference) {
+        // Whitening is exact up to rounding: nothing is left to fail.
+        let (function, log_det) = match self.normalised() {
+            Some(normalised) => normalised,
+            None => unreachable!("C + Σ N_l is the identity, up to rounding"),
+        };
+        let log_weights = spectrum.tilt.log_weights.iter().zip(scales);
+        let log_weights = log_weights.map(|(t, scale)| t + log_scale + 2.0 * scale.ln()).collect();
+        (function, Reference { log_value: log_value + log_det, log_weights })
+    }
+
+    /// In coordinates where C + Σ N_l = I; and what ln det(C + Σ N_l) was.
+    fn normalised(self) -> Option<(Self, f64)> {
+        let whole = &self.base + weighted_gram(&self.shares, &vec![0.0; self.shares.len()]);
+        let factor = whole.llt(Side::Lower).ok()?.L().to_owned();
+        let log_det = (0..factor.nrows()).map(|j| 2.0 * factor[(j, j)].ln()).sum();
+        let mut map = self.map.transpose().to_owned();
+        solve_lower_triangular_in_place(factor.as_ref(), map.as_mut(), Par::Seq);
+        let whitened = |matrix: Mat<f64>| whiten(factor.as_ref(), matrix);
+        let function = Self {
+            base: whitened(self.base),
+            shares: self.shares.into_iter().map(whitened).collect(),
+            map: map.transpose().to_owned(),
+            weights: self.weights,
+        };
+        Some((function, log_det))
+    }
+
+    /// The DPP given picks with these directions (orthonormal, r×t), with groups of quota 0 left out and
+    /// the rest tilted so that the expected counts are the quota.
+    pub(crate) fn after(&self, directions: MatRef<'_, f64>, quota: &[usize]) -> Option<Self> {
+        let basis = complement(directions);
+        let inside = |matrix: &Mat<f64>| basis.transpose() * (matrix * &basis);
+        let wanted: Vec<usize> = (0..quota.len()).filter(|&group| quota[group] > 0).collect();
+        let base = inside(&self.base);
+        let shares: Vec<Mat<f64>> = wanted.iter().map(|&group| inside(&self.shares[group])).collect();
+        let counts: Vec<usize> = wanted.iter().map(|&group| quota[group]).collect();
+        let start = vec![0.0; counts.len()];
+        let tilt = determinantal_tilt(base.as_ref(), &shares, &counts, start).log_weights;
+        let weights = wanted.iter().zip(&tilt).map(|(&group, t)| self.weights[group] * (0.5 * t).exp());
+        let shares = shares.into_iter().zip(&tilt).map(|(share, t)| share * faer::Scale(t.exp()));
+        let tilted =
+            Self { base, map: &self.map * &basis, weights: weights.collect(), shares: shares.collect() };
+        tilted.normalised().map(|(function, _)| function)
+    }
+
+    /// r.
+    pub(crate) fn rank(&self) -> usize {
+        self.base.nrows()
+    }
+
+    /// Probabilities of the coins whose sum is the count of a group: the eigenvalues of N_l, descending.
+    pub(crate) fn coins(&self, group: usize) -> Result<Vec<f64>> {
+        let eigen = linalg::eigen(self.shares[group].as_ref())?;
+        Ok(eigen.values.into_iter().map(|p| p.clamp(0.0, 1.0)).collect())
+    }
+}

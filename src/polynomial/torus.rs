@@ -1,0 +1,252 @@
+//! Coefficients of a generating function from its values on a torus.
+
+use std::f64::consts::TAU;
+
+use faer::{Mat, c64};
+
+use super::{generating_function::GeneratingFunction, poisson_binomial::poisson_binomial};
+use crate::{
+    Error, Estimate, Result,
+    engine::{Engine, GridRequest, PhaseGrid},
+    linalg::{column, column_mut},
+};
+
+/// What aliasing may add to a coefficient, as a fraction of what the coefficient is at least.
+const ALIASING: f64 = 1e-15;
+/// Nodes whose inverses are held at a time.
+const BATCH: usize = 256;
+
+/// Nodes θ = 2πj/N on the torus, those with a conjugate partner once for both.
+///
+/// ```text
+/// [z^κ] φ = mean over nodes of φ(e^{iθ}) e^{−iκ·θ}  −  Σ_{s≠0} [z^{κ+sN}] φ
+/// ```
+///
+/// The paper's Vandermonde system with nodes on circles: a scaled Fourier matrix, condition number 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Torus {
+    /// N_l.
+    sizes: Vec<usize>,
+    /// j_l of every node kept, node after node.
+    digits: Vec<usize>,
+    /// 1 or 2 over the number of nodes.
+    weights: Vec<f64>,
+    /// e^{2πij/N_l}.
+    roots: Vec<Vec<c64>>,
+    /// e^{iθ_l}, node after node.
+    pub(crate) phases: Vec<c64>,
+    /// Σ of the coefficients that alias, at most.
+    aliasing: f64,
+}
+
+/// Number of nodes per variable, and what aliasing they leave.
+#[derive(Clone, Debug)]
+pub(crate) struct TorusPlan {
+    pub(crate) sizes: Vec<usize>,
+    aliasing: f64,
+}
+
+impl TorusPlan {
+    /// The smallest N_l at which all that aliases onto κ is a fraction 1e-15 of the coefficient.
+    ///
+    /// |S∩P_l| is a sum of independent coins with the eigenvalues of N_l; what aliases in variable l is
+    /// at most Σ_{s≠0} Pr(|S∩P_l| = κ_l + sN_l). At the tilt the coefficient is at least Π κ_l^κ_l
+    /// e^−κ_l / κ_l! (Gurvits). Odd numbers: then no node is at z = −1, where determinants may vanish.
+    pub(crate) fn for_coefficient(function: &GeneratingFunction, quota: &[usize]) -> Result<Self> {
+        let tolerance = ALIASING * coefficient_bound(quota) / quota.len() as f64;
+        let mut plan = Self { sizes: Vec::new(), aliasing: 0.0 };
+        for (group, &count) in quota.iter().enumerate() {
+            let law = poisson_binomial(&function.coins(group)?);
+            let aliases = |size: usize| -> f64 {
+                let alias = |(c, p): (usize, &f64)| {
+                    if c != count && c.abs_diff(count) % size == 0 { *p } else { 0.0 }
+                };
+                law.iter().enumerate().map(alias).sum()
+            };
+            let size = (1..=law.len() + 1).find(|&n| n % 2 == 1 && aliases(n) <= tolerance);
+            let size = size.unwrap_or(law.len() + 1);
+            plan.aliasing += aliases(size);
+            plan.sizes.push(size);
+        }
+        Ok(plan)
+    }
+
+    /// One node more than the largest count of every part: nothing aliases.
+    pub(crate) fn complete(largest: &[usize]) -> Self {
+        Self { sizes: largest.iter().map(|&count| count + 1).collect(), aliasing: 0.0 }
+    }
+
+    /// Number of nodes, conjugates counted once.
+    pub(crate) fn nodes(&self) -> f64 {
+        (self.sizes.iter().map(|&size| size as f64).product::<f64>() / 2.0).ceil()
+    }
+
+    /// Refuses more nodes than the budget.
+    pub(crate) fn within(self, budget: f64) -> Result<Self> {
+        let nodes = self.nodes();
+        if nodes > budget { Err(Error::NodeBudget { nodes, budget }) } else { Ok(self) }
+    }
+}
+
+/// What the coefficient of z^κ is at least where the expected counts are κ: Π κ_l^κ_l e^−κ_l / κ_l!.
+///
+/// # Source
+/// Gurvits (2008), for real stable polynomials.
+pub(crate) fn coefficient_bound(quota: &[usize]) -> f64 {
+    let log_term = |&count: &usize| -> f64 {
+        let size = count as f64;
+        (1..=count).map(|i| (size / i as f64).ln()).sum::<f64>() - size
+    };
+    quota.iter().map(log_term).sum::<f64>().exp()
+}
+
+impl Torus {
+    pub(crate) fn new(plan: TorusPlan) -> Self {
+        let TorusPlan { sizes, aliasing } = plan;
+        let total: usize = sizes.iter().product();
+        let roots: Vec<Vec<c64>> = sizes.iter().map(|&size| roots_of_unity(size)).collect();
+        let mut torus =
+            Self { digits: Vec::new(), weights: Vec::new(), phases: Vec::new(), roots, sizes, aliasing };
+        for index in 0..total {
+            let digits = torus.digits_of(index);
+            let partner = torus.index_of(&torus.conjugate(&digits));
+            if index > partner {
+                continue;
+            }
+            let multiplicity = if index == partner { 1.0 } else { 2.0 };
+            torus.weights.push(multiplicity / total as f64);
+            torus.phases.extend(digits.iter().zip(&torus.roots).map(|(&digit, roots)| roots[digit]));
+            torus.digits.extend(digits);
+        }
+        torus
+    }
+
+    /// Number of nodes kept.
+    pub(crate) fn nodes(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// N_l.
+    pub(crate) fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// Position in row-major order, the last variable fastest, of every kept node and of its conjugate.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.digits
+            .chunks_exact(self.sizes.len())
+            .map(|digits| (self.index_of(digits), self.index_of(&self.conjugate(digits))))
+    }
+
+    fn digits_of(&self, mut index: usize) -> Vec<usize> {
+        let mut digits = vec![0; self.sizes.len()];
+        for (digit, size) in digits.iter_mut().zip(&self.sizes).rev() {
+            *digit = index % size;
+            index /= size;
+        }
+        digits
+    }
+
+    fn index_of(&self, digits: &[usize]) -> usize {
+        digits.iter().zip(&self.sizes).fold(0, |index, (digit, size)| index * size + digit)
+    }
+
+    fn conjugate(&self, digits: &[usize]) -> Vec<usize> {
+        digits.iter().zip(&self.sizes).map(|(digit, size)| (size - digit) % size).collect()
+    }
+
+    /// weight · e^{−iκ·θ} of every node: the coefficient of z^κ is the real part of their product with φ,
+    /// summed.
+    pub(crate) fn extractors(&self, exponents: &[usize]) -> Vec<c64> {
+        let phase = |digits: &[usize]| -> c64 {
+            let of_part = |(part, &digit): (usize, &usize)| {
+                let size = self.sizes[part];
+                self.roots[part][digit * (exponents[part] % size) % size].conj()
+            };
+            digits.iter().enumerate().map(of_part).product()
+        };
+        let nodes = self.digits.chunks_exact(self.sizes.len());
+        nodes.zip(&self.weights).map(|(digits, &weight)| phase(digits) * weight).collect()
+    }
+
+    /// The coefficient of z^κ from φ at every node.
+    pub(crate) fn coefficient(&self, values: &[c64], exponents: &[usize], rank: usize) -> Estimate<f64> {
+        let value = real_sum(&self.extractors(exponents), values);
+        let mass: f64 = values.iter().zip(&self.weights).map(|(value, weight)| value.norm() * weight).sum();
+        let rounding = 2.0 * (rank as f64 + 4.0) * f64::EPSILON * mass;
+        Estimate { value, error: self.aliasing + rounding }
+    }
+
+    /// φ at every node.
+    pub(crate) fn values(&self, engine: &dyn Engine, function: &GeneratingFunction) -> Result<Vec<c64>> {
+        let grid = PhaseGrid { shares: &function.shares, phases: &self.phases };
+        let points = engine.grid_determinants(&grid, GridRequest::Determinants)?;
+        Ok(points.iter().map(|point| point.determinant.value()).collect())
+    }
+
+    /// φ at every node, and for every part l the matrix that tells what including one of its items
+    /// contributes to the coefficient of z^κ:
+    ///
+    /// ```text
+    /// W_l = Re mean over nodes of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}
+    /// ```
+    ///
+    /// # Cost
+    /// 8r³ per node; memory for the inverses of a few hundred nodes.
+    pub(crate) fn values_and_forms(
+        &self,
+        engine: &dyn Engine,
+        function: &GeneratingFunction,
+        quota: &[usize],
+    ) -> Result<(Vec<c64>, Vec<Mat<f64>>)> {
+        let (rank, parts) = (function.rank(), quota.len());
+        let extractors: Vec<Vec<c64>> =
+            (0..parts).map(|part| self.extractors(&less_one(quota, part))).collect();
+        let mut values = Vec::with_capacity(self.nodes());
+        let mut forms = vec![Mat::zeros(rank, rank); parts];
+        for phases in self.phases.chunks(BATCH * parts) {
+            let grid = PhaseGrid { shares: &function.shares, phases };
+            for point in engine.grid_determinants(&grid, GridRequest::Inverses)? {
+                let (node, value) = (values.len(), point.determinant.value());
+                values.push(value);
+                let Some(inverse) = point.inverse else { unreachable!("inverses were asked for") };
+                for (form, extractors) in forms.iter_mut().zip(&extractors) {
+                    add_real_part(form, extractors[node] * value, &inverse);
+                }
+            }
+        }
+        Ok((values, forms))
+    }
+}
+
+/// κ − e_l.
+pub(crate) fn less_one(quota: &[usize], part: usize) -> Vec<usize> {
+    let mut counts = quota.to_vec();
+    counts[part] -= 1;
+    counts
+}
+
+/// Re Σ x_j y_j.
+pub(crate) fn real_sum(x: &[c64], y: &[c64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x * y).re).sum()
+}
+
+/// `sum` += Re(c · X).
+pub(crate) fn add_real_part(sum: &mut Mat<f64>, c: c64, matrix: &Mat<c64>) {
+    for j in 0..matrix.ncols() {
+        let out = column_mut(sum.as_mut(), j);
+        for (out, x) in out.iter_mut().zip(column(matrix.as_ref(), j)) {
+            *out += c.re * x.re - c.im * x.im;
+        }
+    }
+}
+
+/// e^{2πij/N}, each to full accuracy.
+pub(crate) fn roots_of_unity(size: usize) -> Vec<c64> {
+    let root = |j: usize| {
+        let (sin, cos) = (TAU * j as f64 / size as f64).sin_cos();
+        c64::new(cos, sin)
+    };
+    // Conjugates are exactly conjugate.
+    (0..size).map(|j| if 2 * j <= size { root(j) } else { root(size - j).conj() }).collect()
+}

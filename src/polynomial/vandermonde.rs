@@ -1,0 +1,121 @@
+//! All coefficients of a polynomial in several variables, from its values at nodes on circles.
+
+use faer::c64;
+
+use super::torus::roots_of_unity;
+use crate::{Error, Result};
+
+/// The tensor-product Vandermonde system with N_l equispaced nodes on a circle of radius ρ_l in variable l.
+///
+/// ```text
+/// f(z) = Σ_i c_i Π z_l^{i_l}   at   z_l = ρ_l e^{2πi j_l / N_l},   0 ≤ i_l, j_l < N_l
+/// ```
+///
+/// # Shapes
+/// Values and coefficients are in row-major order, the last variable fastest.
+///
+/// # Cost
+/// O(Π N_l · Σ N_l).
+///
+/// # Numerics
+/// The matrix is diag(ρ^i) after a Fourier matrix of condition number 1, so every c_i ρ^i has an absolute
+/// error of about ε times the largest |value|. With real nodes the condition number passes 1e16 at about
+/// 20 equispaced or 40 Chebyshev nodes (Gautschi 1975, for real nodes in general).
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{c64, polynomial::CircleVandermonde};
+/// // 5 + 2z at z = 3 and z = −3.
+/// let system = CircleVandermonde::new(&[2], &[3.0])?;
+/// let coefficients = system.solve(&[c64::new(11.0, 0.0), c64::new(-1.0, 0.0)])?;
+/// assert!((coefficients[0].re - 5.0).abs() < 1e-14 && (coefficients[1].re - 2.0).abs() < 1e-14);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Kathuria and Deshpande (2016), § 3: coefficients "by inverting a Vandermonde matrix"; here on circles.
+#[derive(Clone, Debug)]
+pub struct CircleVandermonde {
+    sizes: Vec<usize>,
+    radii: Vec<f64>,
+}
+
+impl CircleVandermonde {
+    /// Numbers of nodes and radii, one per variable.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] unless there is one radius per variable;
+    /// - [`Error::Empty`] for no variables, or a variable without nodes;
+    /// - [`Error::NotFinite`] for a radius that is not a positive number.
+    pub fn new(sizes: &[usize], radii: &[f64]) -> Result<Self> {
+        if sizes.is_empty() || sizes.contains(&0) {
+            return Err(Error::Empty { what: "the list of nodes" });
+        }
+        if sizes.len() != radii.len() {
+            return Err(Error::Shape {
+                what: "the list of radii",
+                expected: sizes.len(),
+                found: radii.len(),
+            });
+        }
+        if let Some(at) = radii.iter().position(|&radius| !(radius > 0.0 && radius.is_finite())) {
+            return Err(Error::NotFinite { row: 0, column: at, value: radii[at] });
+        }
+        Ok(Self { sizes: sizes.to_vec(), radii: radii.to_vec() })
+    }
+
+    /// Number of nodes, and of coefficients.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The coordinates of a node, by its position in row-major order.
+    #[must_use]
+    pub fn node(&self, position: usize) -> Vec<c64> {
+        let mut rest = position;
+        let mut node = vec![c64::new(0.0, 0.0); self.sizes.len()];
+        for (l, z) in node.iter_mut().enumerate().rev() {
+            *z = roots_of_unity(self.sizes[l])[rest % self.sizes[l]] * self.radii[l];
+            rest /= self.sizes[l];
+        }
+        node
+    }
+
+    /// The coefficients of the polynomial with these values.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for the wrong number of values.
+    pub fn solve(&self, values: &[c64]) -> Result<Vec<c64>> {
+        if values.len() != self.nodes() {
+            let (expected, found) = (self.nodes(), values.len());
+            return Err(Error::Shape { what: "the list of values", expected, found });
+        }
+        let mut coefficients = values.to_vec();
+        let mut stride = 1;
+        for (&size, &radius) in self.sizes.iter().zip(&self.radii).rev() {
+            solve_axis(&mut coefficients, size, radius, stride);
+            stride *= size;
+        }
+        Ok(coefficients)
+    }
+}
+
+/// Solves along one variable, in every line of the array.
+fn solve_axis(array: &mut [c64], size: usize, radius: f64, stride: usize) {
+    let roots = roots_of_unity(size);
+    let mut line = vec![c64::new(0.0, 0.0); size];
+    for block in array.chunks_exact_mut(size * stride) {
+        for offset in 0..stride {
+            let mut power = 1.0 / size as f64;
+            for (i, out) in line.iter_mut().enumerate() {
+                let term = |j: usize| block[j * stride + offset] * roots[i * j % size].conj();
+                *out = (0..size).map(term).sum::<c64>() * power;
+                power /= radius;
+            }
+            for (j, &value) in line.iter().enumerate() {
+                block[j * stride + offset] = value;
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The chain of conditional laws, followed pick by pick.
+
+use super::{Interpolation, Method, PartitionDpp, PerCandidate};
+use crate::{Result, engine::Engine};
+
+/// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+/// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+/// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
+/// let quota = Quota::new(&partition, &[1, 1])?;
+/// let dpp = PartitionDpp::new(&features, &partition, &quota)?;
+/// let mut chain = dpp.conditionals(Method::Interpolation, &engine::Cpu)?;
+/// // Sets {0,2}, {0,3}, {1,2} have determinants 1, 1, ¼; a set's two items come in either order.
+/// assert!((chain.probabilities()?[0] - 0.5 * 2.0 / 2.25).abs() < 1e-12);
+/// chain.pick(0)?;
+/// assert!((chain.probabilities()?[3] - 0.5).abs() < 1e-12);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Conditionals<'a> {
+    chain: Chain<'a>,
+    picks: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+enum Chain<'a> {
+    Shared(Box<Interpolation<'a>>),
+    PerCandidate(Box<PerCandidate<'a>>),
+}
+
+impl<'a> Conditionals<'a> {
+    pub(super) fn new(dpp: &PartitionDpp<'a>, method: Method, engine: &'a dyn Engine) -> Result<Self> {
+        let chain = match method {
+            Method::PerCandidate => Chain::PerCandidate(Box::new(PerCandidate::new(dpp, engine)?)),
+            _ => Chain::Shared(Box::new(Interpolation::new(dpp, engine)?)),
+        };
+        Ok(Self { chain, picks: Vec::new() })
+    }
+
+    /// Items picked, in order.
+    #[must_use]
+    pub fn picks(&self) -> &[usize] {
+        &self.picks
+    }
+
+    /// Items still to pick.
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        match &self.chain {
+            Chain::Shared(law) => law.stage().total(),
+            Chain::PerCandidate(law) => law.stage().total(),
+        }
+    }
+
+    /// Determinants that [`Method::PerCandidate`] has taken for candidates: one per candidate and node. 0 for
+    /// the shared evaluation.
+    #[must_use]
+    pub fn candidate_determinants(&self) -> u64 {
+        match &self.chain {
+            Chain::Shared(_) => 0,
+            Chain::PerCandidate(law) => law.determinants(),
+        }
+    }
+
+    /// Nodes of the current grid, conjugates counted once.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        match &self.chain {
+            Chain::Shared(law) => law.stage().torus.nodes(),
+            Chain::PerCandidate(law) => law.stage().torus.nodes(),
+        }
+    }
+
+    /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 when
+    /// nothing is left to pick.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn probabilities(&self) -> Result<Vec<f64>> {
+        let (stage, weights) = match &self.chain {
+            Chain::Shared(law) => {
+                let stage = law.stage();
+                let of_group = |at: usize| match stage.left[at] {
+                    0 => Ok(vec![0.0; stage.problem.items(stage.groups[at]).len()]),
+                    _ => law.weights(at),
+                };
+                let weights: Vec<Vec<f64>> = (0..stage.left.len()).map(of_group).collect::<Result<_>>()?;
+                (stage, weights.concat())
+            }
+            Chain::PerCandidate(law) => (law.stage(), law.weights().collect()),
+        };
+        let mut probabilities = vec![0.0; stage.problem.item_count()];
+        if stage.total() == 0 {
+            return Ok(probabilities);
+        }
+        let rows = stage.problem.rows(&stage.groups);
+        for ((item, _), weight) in rows.iter().zip(&weights) {
+            probabilities[item] = *weight;
+        }
+        self.picks.iter().for_each(|&item| probabilities[item] = 0.0);
+        let total: f64 = probabilities.iter().sum();
+        probabilities.iter_mut().for_each(|p| *p /= total);
+        Ok(probabilities)
+    }
+
+    /// Conditions on an item being picked next.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange);
+    /// - [`Error::ImpossiblePick`](crate::Error::ImpossiblePick) for an item that has probability zero now;
+    /// - those of the engine.
+    pub fn pick(&mut self, item: usize) -> Result<()> {
+        let stage = match &self.chain {
+            Chain::Shared(law) => law.stage(),
+            Chain::PerCandidate(law) => law.stage(),
+        };
+        let group = stage.problem.group_of(item)?;
+        let impossible = crate::Error::ImpossiblePick { item };
+        let at = stage.groups.iter().position(|&other| other == group).ok_or(impossible)?;
+        match &mut self.chain {
+            Chain::Shared(law) => law.pick(item, at)?,
+            Chain::PerCandidate(law) => law.pick(item, at)?,
+        }
+        self.picks.push(item);
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Which method draws, at what predicted cost, and why.
+
+use std::fmt;
+
+use super::{PartitionDpp, tilted_rejection::expected_proposals_of};
+use crate::{Error, Result, sample::projection};
+
+/// How to draw from a Partition-DPP. Every method is exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Whichever of rejection and interpolation is predicted to cost less, within the budgets of
+    /// proposals and nodes; refused if neither is. Never turns approximate.
+    #[default]
+    Auto,
+    /// Tilted rejection, whatever it costs.
+    Rejection,
+    /// Algorithm 2 of Kathuria and Deshpande (2016), all candidates of a part evaluated together.
+    Interpolation,
+    /// The same algorithm, literally: rows projected, one determinant per candidate and node. An oracle
+    /// and a baseline; slow.
+    PerCandidate,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Auto => "auto",
+            Method::Rejection => "rejection",
+            Method::Interpolation => "interpolation",
+            Method::PerCandidate => "per-candidate",
+        })
+    }
+}
+
+/// Why a method draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// It was asked for.
+    Requested,
+    /// It is predicted to cost less.
+    Cheaper,
+    /// The other would exceed its budget.
+    WithinBudget,
+}
+
+/// The method that draws, with what both are predicted to cost.
+///
+/// Costs are floating-point operations per sample, from sizes alone; a set-up counts as a hundredth of it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The method that draws: never [`Method::Auto`].
+    pub method: Method,
+    /// Why.
+    pub choice: Choice,
+    /// Proposals per sample by rejection, on average, at most.
+    pub proposals: f64,
+    /// Operations per sample by rejection.
+    pub rejection_cost: f64,
+    /// Nodes that interpolation is expected to take at most, conjugates counted once.
+    pub nodes: f64,
+    /// Operations per sample by interpolation.
+    pub interpolation_cost: f64,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self.choice {
+            Choice::Requested => "asked for",
+            Choice::Cheaper => "predicted to cost less",
+            Choice::WithinBudget => "the other exceeds its budget",
+        };
+        let Self { method, proposals, rejection_cost, nodes, interpolation_cost, .. } = self;
+        write!(
+            f,
+            "{method}, {why}: rejection at most {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
+        )?;
+        write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations")
+    }
+}
+
+/// Bytes that the inverses of all nodes may take.
+const INVERSE_BYTES: f64 = (1_u64 << 30) as f64;
+/// Samples that share a set-up, for predictions.
+const SAMPLES: f64 = 100.0;
+/// Nodes per variable beyond the quota that make aliasing negligible.
+const MARGIN: usize = 20;
+
+impl PartitionDpp<'_> {
+    /// What [`sampler`](PartitionDpp::sampler) will do.
+    ///
+    /// # Cost
+    /// O(p): nothing is read.
+    ///
+    /// # Errors
+    /// [`Error::ProposalBudget`] from [`Method::Auto`], if neither method is within its budget.
+    pub fn plan(&self, method: Method) -> Result<Plan> {
+        let mut plan = self.predict(method);
+        if method != Method::Auto {
+            return Ok(plan);
+        }
+        let (budget, node_budget) = (self.proposal_budget, self.interpolation_budget());
+        (plan.method, plan.choice) = match (plan.proposals <= budget, plan.nodes <= node_budget) {
+            (true, true) if plan.rejection_cost <= plan.interpolation_cost => {
+                (Method::Rejection, Choice::Cheaper)
+            }
+            (true, true) => (Method::Interpolation, Choice::Cheaper),
+            (true, false) => (Method::Rejection, Choice::WithinBudget),
+            (false, true) => (Method::Interpolation, Choice::WithinBudget),
+            (false, false) => {
+                let (expected, nodes) = (plan.proposals, plan.nodes);
+                return Err(Error::ProposalBudget { expected, budget, nodes, node_budget });
+            }
+        };
+        Ok(plan)
+    }
+
+    /// Nodes that interpolation may take: the budget, and what fits in memory.
+    pub(super) fn interpolation_budget(&self) -> f64 {
+        let rank = self.ground.dims_left() as f64;
+        self.node_budget.min(INVERSE_BYTES / (16.0 * rank * rank))
+    }
+
+    fn predict(&self, method: Method) -> Plan {
+        let (dims, rank) = (self.ground.features().dims() as f64, self.ground.dims_left());
+        let mut counts = self.free_counts();
+        let size: usize = counts.iter().sum();
+        let items: usize = self.parts.iter().map(|part| part.items.len()).sum();
+        let proposals = expected_proposals_of(&counts);
+        let one_proposal = projection::operations(items as f64, dims, rank as f64, size as f64);
+
+        let mut grids: Vec<(f64, f64, f64)> = Vec::new();
+        for (part, &count) in self.parts.iter().zip(&counts) {
+            let free = part.items.len();
+            grids.push((count as f64, (free.min(rank) + 1).min(count + MARGIN) as f64, free as f64));
+        }
+        grids.sort_by(|a, b| a.0.total_cmp(&b.0));
+        counts.clear();
+        let (r, mut per_sample, mut set_up, mut nodes) = (rank as f64, 0.0, 0.0, 0.5);
+        for (stage, &(count, size, free)) in grids.iter().rev().enumerate() {
+            nodes *= size;
+            // Picks on this grid; and the grid itself, before the first draw or within every draw.
+            per_sample += count * (16.0 * nodes * r * r + 2.0 * free * dims * r);
+            let grid = 8.0 * r * r * r * nodes;
+            if stage + 1 == grids.len() {
+                set_up += grid;
+            } else {
+                per_sample += grid;
+            }
+        }
+        Plan {
+            method,
+            choice: Choice::Requested,
+            proposals,
+            rejection_cost: proposals * one_proposal + 2.0 * items as f64 * dims * dims / SAMPLES,
+            nodes: nodes.ceil(),
+            interpolation_cost: per_sample + set_up / SAMPLES,
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The chain of conditional laws, followed pick by pick.
 
-use super::{Interpolation, Method, PartitionDpp, PerCandidate};
+use super::{Interpolation, Method, PartitionDpp, PerCandidate, stage::Stage};
 use crate::{Result, engine::Engine};
 
 /// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
@@ -23,7 +23,6 @@ use crate::{Result, engine::Engine};
 #[derive(Clone, Debug)]
 pub struct Conditionals<'a> {
     chain: Chain<'a>,
-    picks: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,21 +37,25 @@ impl<'a> Conditionals<'a> {
             Method::PerCandidate => Chain::PerCandidate(Box::new(PerCandidate::new(dpp, engine)?)),
             _ => Chain::Shared(Box::new(Interpolation::new(dpp, engine)?)),
         };
-        Ok(Self { chain, picks: Vec::new() })
+        Ok(Self { chain })
     }
 
     /// Items picked, in order.
     #[must_use]
     pub fn picks(&self) -> &[usize] {
-        &self.picks
+        &self.stage().picks
     }
 
     /// Items still to pick.
     #[must_use]
     pub fn remaining(&self) -> usize {
+        self.stage().total()
+    }
+
+    fn stage(&self) -> &Stage<'a> {
         match &self.chain {
-            Chain::Shared(law) => law.stage().total(),
-            Chain::PerCandidate(law) => law.stage().total(),
+            Chain::Shared(law) => law.stage(),
+            Chain::PerCandidate(law) => law.stage(),
         }
     }
 
@@ -69,10 +72,7 @@ impl<'a> Conditionals<'a> {
     /// Nodes of the current grid, conjugates counted once.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        match &self.chain {
-            Chain::Shared(law) => law.stage().torus.nodes(),
-            Chain::PerCandidate(law) => law.stage().torus.nodes(),
-        }
+        self.stage().torus.nodes()
     }
 
     /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 when
@@ -81,17 +81,16 @@ impl<'a> Conditionals<'a> {
     /// # Errors
     /// Those of the engine.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
-        let (stage, weights) = match &self.chain {
+        let stage = self.stage();
+        let weights = match &self.chain {
             Chain::Shared(law) => {
-                let stage = law.stage();
                 let of_group = |at: usize| match stage.left[at] {
                     0 => Ok(vec![0.0; stage.problem.items(stage.groups[at]).len()]),
                     _ => law.weights(at),
                 };
-                let weights: Vec<Vec<f64>> = (0..stage.left.len()).map(of_group).collect::<Result<_>>()?;
-                (stage, weights.concat())
+                (0..stage.left.len()).map(of_group).collect::<Result<Vec<_>>>()?.concat()
             }
-            Chain::PerCandidate(law) => (law.stage(), law.weights().collect()),
+            Chain::PerCandidate(law) => law.weights().collect(),
         };
         let mut probabilities = vec![0.0; stage.problem.item_count()];
         if stage.total() == 0 {
@@ -101,7 +100,7 @@ impl<'a> Conditionals<'a> {
         for ((item, _), weight) in rows.iter().zip(&weights) {
             probabilities[item] = *weight;
         }
-        self.picks.iter().for_each(|&item| probabilities[item] = 0.0);
+        stage.picks.iter().for_each(|&item| probabilities[item] = 0.0);
         let total: f64 = probabilities.iter().sum();
         probabilities.iter_mut().for_each(|p| *p /= total);
         Ok(probabilities)
@@ -114,18 +113,13 @@ impl<'a> Conditionals<'a> {
     /// - [`Error::ImpossiblePick`](crate::Error::ImpossiblePick) for an item that has probability zero now;
     /// - those of the engine.
     pub fn pick(&mut self, item: usize) -> Result<()> {
-        let stage = match &self.chain {
-            Chain::Shared(law) => law.stage(),
-            Chain::PerCandidate(law) => law.stage(),
-        };
+        let stage = self.stage();
         let group = stage.problem.group_of(item)?;
         let impossible = crate::Error::ImpossiblePick { item };
         let at = stage.groups.iter().position(|&other| other == group).ok_or(impossible)?;
         match &mut self.chain {
-            Chain::Shared(law) => law.pick(item, at)?,
-            Chain::PerCandidate(law) => law.pick(item, at)?,
+            Chain::Shared(law) => law.pick(item, at),
+            Chain::PerCandidate(law) => law.pick(item, at),
         }
-        self.picks.push(item);
-        Ok(())
     }
 }

@@ -106,7 +106,7 @@ impl<'a> Interpolation<'a> {
             *value *= along;
             largest = f64::max(largest, along.norm());
         }
-        self.stage.record(at, &direction);
+        self.stage.record(item, at, &direction);
         self.first = Arc::default();
         let done = self.stage.left[at] == 0 && self.stage.total() > 0;
         if (done || largest > NEAR_SINGULAR || self.stage.has_faded(self.coefficient()))
@@ -127,7 +127,6 @@ impl<'a> Interpolation<'a> {
     }
 
     fn sample_rest<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<Vec<u32>> {
-        let mut picks = Vec::with_capacity(self.stage.total());
         let mut part = None;
         while self.stage.total() > 0 {
             let at = self.stage.current(part);
@@ -137,7 +136,7 @@ impl<'a> Interpolation<'a> {
             let items = problem.items(group);
             let mut weights = self.weights(at)?;
             for (position, weight) in weights.iter_mut().enumerate() {
-                if picks.contains(&index(items.at(position))) {
+                if self.stage.picks.contains(&items.at(position)) {
                     *weight = 0.0;
                 }
             }
@@ -148,19 +147,13 @@ impl<'a> Interpolation<'a> {
                     Err(Error::ImpossiblePick { .. }) if weights[position] > 0.0 => weights[position] = 0.0,
                     picked => {
                         picked?;
-                        picks.push(index(items.at(position)));
                         break;
                     }
                 }
             }
         }
-        Ok(picks)
+        Ok(self.stage.drawn())
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-pub(super) fn index(item: usize) -> u32 {
-    item as u32
 }
 
 /// A position with probability in proportion to its weight.

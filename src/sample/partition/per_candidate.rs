@@ -3,11 +3,7 @@
 use faer::Mat;
 use rand::Rng;
 
-use super::{
-    PartitionDpp,
-    interpolation::{choose, index},
-    stage::Stage,
-};
+use super::{PartitionDpp, interpolation::choose, stage::Stage};
 use crate::{
     Error, Result,
     engine::{CandidateGrid, Engine, PhaseGrid, RowMap, cpu::candidate_determinants::project},
@@ -48,7 +44,14 @@ impl<'a> PerCandidate<'a> {
     fn on(stage: Stage<'a>, determinants: u64) -> Result<Self> {
         let function = &stage.function;
         let map = RowMap { weights: &function.weights, factor: function.map.as_ref() };
-        let rows = stage.problem.engine.whiten_rows(&stage.problem.rows(&stage.groups), &map)?;
+        let candidates = stage.problem.rows(&stage.groups);
+        let mut rows = stage.problem.engine.whiten_rows(&candidates, &map)?;
+        // What rounding leaves of the items picked before is nothing.
+        for ((item, _), row) in candidates.iter().zip(rows.chunks_exact_mut(function.rank())) {
+            if stage.picks.contains(&item) {
+                row.fill(0.0);
+            }
+        }
         let norms = rows.chunks_exact(function.rank()).map(|row| dot(row, row)).collect();
         let shares = function.shares.clone();
         let mut law = Self { stage, shares, rows, norms, coefficients: Vec::new(), determinants };
@@ -114,7 +117,7 @@ impl<'a> PerCandidate<'a> {
         self.rows[position * rank..(position + 1) * rank].fill(0.0);
         self.norms[position] = 0.0;
         self.shares.iter_mut().for_each(|share| *share = project(share, &direction));
-        self.stage.record(at, &direction);
+        self.stage.record(item, at, &direction);
         if self.stage.total() == 0 {
             return Ok(());
         }
@@ -145,7 +148,6 @@ impl<'a> PerCandidate<'a> {
     }
 
     fn sample_rest<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<Vec<u32>> {
-        let mut picks = Vec::with_capacity(self.stage.total());
         while self.stage.total() > 0 {
             let mut weights: Vec<f64> = self.weights().collect();
             loop {
@@ -156,12 +158,11 @@ impl<'a> PerCandidate<'a> {
                     Err(Error::ImpossiblePick { .. }) if weights[position] > 0.0 => weights[position] = 0.0,
                     picked => {
                         picked?;
-                        picks.push(index(item));
                         break;
                     }
                 }
             }
         }
-        Ok(picks)
+        Ok(self.stage.drawn())
     }
 }

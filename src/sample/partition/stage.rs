@@ -76,6 +76,8 @@ pub(super) struct Stage<'a> {
     pub(super) torus: Arc<Torus>,
     /// What is left to choose from each of these groups.
     pub(super) left: Vec<usize>,
+    /// Items picked, in order, on this grid and those before.
+    pub(super) picks: Vec<usize>,
     /// What the picks on this grid have used up.
     directions: OrthonormalBasis,
 }
@@ -95,7 +97,8 @@ impl<'a> Stage<'a> {
             engine,
             error: spectrum.spectrum.error,
         };
-        Ok(Self::on(Arc::new(problem), (0..left.len()).collect(), function, Torus::new(plan), left))
+        let groups = (0..left.len()).collect();
+        Ok(Self::on(Arc::new(problem), groups, function, Torus::new(plan), left, Vec::new()))
     }
 
     fn on(
@@ -104,9 +107,18 @@ impl<'a> Stage<'a> {
         function: GeneratingFunction,
         torus: Torus,
         left: Vec<usize>,
+        picks: Vec<usize>,
     ) -> Self {
         let directions = OrthonormalBasis::new(function.rank());
-        Self { problem, groups, function: Arc::new(function), torus: Arc::new(torus), left, directions }
+        Self {
+            problem,
+            groups,
+            function: Arc::new(function),
+            torus: Arc::new(torus),
+            left,
+            picks,
+            directions,
+        }
     }
 
     /// Items still to choose.
@@ -135,9 +147,10 @@ impl<'a> Stage<'a> {
         Ok(u)
     }
 
-    /// Takes note of a pick from a group.
-    pub(super) fn record(&mut self, at: usize, direction: &[f64]) {
+    /// Takes note of a pick.
+    pub(super) fn record(&mut self, item: usize, at: usize, direction: &[f64]) {
         self.left[at] -= 1;
+        self.picks.push(item);
         self.directions.extend(direction);
     }
 
@@ -155,7 +168,7 @@ impl<'a> Stage<'a> {
         let left: Vec<usize> = open.iter().map(|&at| self.left[at]).collect();
         let torus = Torus::new(TorusPlan::for_coefficient(&function, &left).ok()?);
         let groups = open.iter().map(|&at| self.groups[at]).collect();
-        Some(Self::on(Arc::clone(&self.problem), groups, function, torus, left))
+        Some(Self::on(Arc::clone(&self.problem), groups, function, torus, left, self.picks.clone()))
     }
 
     /// The group to draw from: the one drawn from last until it is done, then the one with the least left, since
@@ -177,6 +190,12 @@ impl<'a> Stage<'a> {
             position -= items.len();
             at += 1;
         }
+    }
+
+    /// The picks, as the samplers return them.
+    #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+    pub(super) fn drawn(&self) -> Vec<u32> {
+        self.picks.iter().map(|&item| item as u32).collect()
     }
 
     /// Changes the engine.

@@ -6,7 +6,6 @@ use crate::{
     engine::{Engine, Items, Rows},
     linalg,
     polynomial::{softplus, spectrum::TiltedSpectrum},
-    sample::dpp_spectrum,
 };
 
 impl<'a> Dpp<'a> {
@@ -25,7 +24,8 @@ impl<'a> Dpp<'a> {
         let mut marginals = Marginals::Settled;
         if items.len() > 0 && ground.dims_left() > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-            let (TiltedSpectrum { spectrum, .. }, log_scale) = dpp_spectrum(engine, &rows, ground.beyond())?;
+            let (TiltedSpectrum { spectrum, .. }, log_scale) =
+                TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())?;
             let odds: Vec<f64> = spectrum.values.iter().map(|value| value.ln() + log_scale).collect();
             log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
             log_z.error =

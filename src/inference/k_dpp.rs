@@ -5,8 +5,7 @@ use crate::{
     Estimate, KDpp, Result,
     engine::{Engine, Items, Rows},
     linalg,
-    polynomial::ConditionalBernoulli,
-    sample::k_dpp_spectrum,
+    polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
 };
 
 impl<'a> KDpp<'a> {
@@ -26,7 +25,7 @@ impl<'a> KDpp<'a> {
         let mut marginals = Marginals::Settled;
         if k > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-            let spectrum = k_dpp_spectrum(engine, &rows, ground.beyond(), k)?.spectrum;
+            let spectrum = TiltedSpectrum::for_size(engine, &rows, ground.beyond(), k)?.spectrum;
             let coins = ConditionalBernoulli::new(&spectrum.values, k)?;
             log_z.value += coins.log_normalizer() - 2.0 * k as f64 * rows.groups()[0].scale.ln();
             let terms = (spectrum.values.len() + k) as f64;

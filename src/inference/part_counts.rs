@@ -1,19 +1,17 @@
 //! How many items of each part a DPP or k-DPP chooses, by itself.
 
-use faer::c64;
-
 use super::{Constraint, Inference};
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
     data::{FreeItems, GroundSet},
     engine::{Engine, Items, Rows},
     polynomial::{
-        CircleVandermonde,
+        characteristic::each_count,
         fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,
+        spectrum::TiltedSpectrum,
         torus::{Torus, TorusPlan},
     },
-    sample::{dpp_spectrum, k_dpp_spectrum},
 };
 
 /// The law of the part counts (|S∩P_1|, …, |S∩P_p|).
@@ -110,29 +108,6 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// All coefficients from values at the kept nodes of a complete torus.
-fn coefficients(torus: &Torus, values: &[c64]) -> Result<Vec<f64>> {
-    let system = CircleVandermonde::new(torus.sizes(), &vec![1.0; torus.sizes().len()])?;
-    let mut all = vec![c64::new(0.0, 0.0); system.nodes()];
-    for ((at, partner), &value) in torus.positions().zip(values) {
-        all[partner] = value.conj();
-        all[at] = value;
-    }
-    Ok(system.solve(&all)?.into_iter().map(|c| c.re.max(0.0)).collect())
-}
-
-/// Every vector of counts below `sizes`, in lexicographic order.
-fn each_count(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
-    (0..sizes.iter().product()).map(move |index: usize| {
-        let mut rest = index;
-        let mut counts = vec![0; sizes.len()];
-        for (count, size) in counts.iter_mut().zip(sizes).rev() {
-            (*count, rest) = (rest % size, rest / size);
-        }
-        counts
-    })
-}
-
 impl<'a> KDpp<'a> {
     /// The law of the part counts, exactly.
     ///
@@ -151,14 +126,14 @@ impl<'a> KDpp<'a> {
             return Ok(parts.settled());
         };
         let rows = parts.rows(&self.ground);
-        let spectrum = k_dpp_spectrum(engine, &rows, self.ground.beyond(), k)?;
+        let spectrum = TiltedSpectrum::for_size(engine, &rows, self.ground.beyond(), k)?;
         let (function, _) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
         // The last part has what the others leave of k: its phase stays 0.
         let mut largest: Vec<usize> = others.iter().map(|&part| parts.groups[part].len().min(k)).collect();
         largest.push(0);
         let torus = Torus::new(TorusPlan::complete(&largest).within(super::DEFAULT_NODE_BUDGET)?);
         let values = fixed_size_values(engine, &function, &torus.phases, k)?;
-        let found = coefficients(&torus, &values)?;
+        let found = torus.all_coefficients(&values)?;
         let total: f64 = found.iter().sum();
         let mut entries: Vec<(Vec<usize>, f64)> = Vec::new();
         for (mut counts, probability) in each_count(torus.sizes()).zip(found) {
@@ -208,12 +183,12 @@ impl<'a> Dpp<'a> {
             return Ok(parts.settled());
         }
         let rows = parts.rows(&self.ground);
-        let (spectrum, log_scale) = dpp_spectrum(engine, &rows, self.ground.beyond())?;
+        let (spectrum, log_scale) = TiltedSpectrum::for_dpp(engine, &rows, self.ground.beyond())?;
         let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale);
         let rank = function.rank();
         let largest: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(rank)).collect();
         let torus = Torus::new(TorusPlan::complete(&largest).within(super::DEFAULT_NODE_BUDGET)?);
-        let found = coefficients(&torus, &torus.values(engine, &function)?)?;
+        let found = torus.all_coefficients(&torus.values(engine, &function)?)?;
         let total: f64 = found.iter().sum();
         let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
         let entries = each_count(torus.sizes()).zip(found).map(entry).collect();

@@ -1,6 +1,7 @@
 //! Around the generating polynomial g(y) = det(I + Σ y_l G_l): tilts, coefficient tables, nodes on
 //! the torus, and which coefficients are zero.
 
+pub(crate) mod characteristic;
 mod conditional_bernoulli;
 mod estimate;
 pub(crate) mod feasibility;
@@ -12,6 +13,7 @@ pub(crate) mod tilt;
 pub(crate) mod torus;
 mod vandermonde;
 
+pub use characteristic::{CharacteristicPolynomial, Coefficient};
 pub use conditional_bernoulli::ConditionalBernoulli;
 pub use estimate::Estimate;
 pub use vandermonde::CircleVandermonde;

@@ -1,6 +1,5 @@
 //! The plain DPP.
 
-use faer::Mat;
 use rand::{Rng, RngExt};
 
 use super::{
@@ -11,10 +10,7 @@ use crate::{
     Features, Result,
     data::{GroundSet, compress_if_wide},
     engine::{Engine, Items, Rows},
-    polynomial::{
-        spectrum::{Spectrum, TiltedSpectrum},
-        tilt::Tilt,
-    },
+    polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
 };
 
 /// A determinantal point process: subsets of any size.
@@ -93,32 +89,15 @@ impl<'a> Dpp<'a> {
             return Ok(Sampler::settled(ground.included(), engine));
         }
         let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-        let (TiltedSpectrum { spectrum, .. }, log_scale) = dpp_spectrum(engine, &rows, ground.beyond())?;
-        let keep = keep(&spectrum.values, log_scale);
+        let (TiltedSpectrum { spectrum, .. }, log_scale) =
+            TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())?;
+        let keep = keep_probabilities(&spectrum.values, log_scale);
         let size = keep.iter().sum();
         let projection =
             ProjectionDpp::new(engine, ground.features(), &rows, &[1.0], &spectrum, size, self.projection)?;
         let law = Law::Dpp(DppLaw { keep, projection });
         Ok(Sampler::new(law, ground.included(), engine, spectrum.error))
     }
-}
-
-/// The spectrum of K of the rows as scaled, and the logarithm of what it is to be multiplied by.
-pub(crate) fn dpp_spectrum(
-    engine: &dyn Engine,
-    rows: &Rows<'_>,
-    beyond: Option<&Mat<f64>>,
-) -> Result<(TiltedSpectrum, f64)> {
-    // K = A Aᵀ of the rows as given: λ = λ_scaled / s².
-    let log_scale = -2.0 * rows.groups()[0].scale.ln();
-    let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
-    let usage = |values: &[f64]| Ok(keep(values, log_scale));
-    Ok((Spectrum::resolve(engine, rows, beyond, untilted, usage)?, log_scale))
-}
-
-/// λ_j / (1 + λ_j).
-fn keep(values: &[f64], log_scale: f64) -> Vec<f64> {
-    values.iter().map(|value| (1.0 + (-(value.ln() + log_scale)).exp()).recip()).collect()
 }
 
 /// Independent coins for the eigenvectors, then the projection DPP.

@@ -1,6 +1,5 @@
 //! The k-DPP.
 
-use faer::Mat;
 use rand::Rng;
 
 use super::{
@@ -11,11 +10,7 @@ use crate::{
     Error, Features, Result,
     data::{FreeItems, GroundSet, compress_if_wide},
     engine::{Engine, Items, Rows},
-    polynomial::{
-        ConditionalBernoulli, feasibility,
-        spectrum::{Spectrum, TiltedSpectrum},
-        tilt::Tilt,
-    },
+    polynomial::{ConditionalBernoulli, feasibility, spectrum::TiltedSpectrum},
 };
 
 /// A DPP conditioned on its size.
@@ -142,18 +137,6 @@ impl<'a> KDpp<'a> {
     }
 }
 
-/// The spectrum of K of the rows as scaled, accurate where a k-DPP needs it.
-pub(crate) fn k_dpp_spectrum(
-    engine: &dyn Engine,
-    rows: &Rows<'_>,
-    beyond: Option<&Mat<f64>>,
-    k: usize,
-) -> Result<TiltedSpectrum> {
-    let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
-    let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-    Spectrum::resolve(engine, rows, beyond, untilted, usage)
-}
-
 /// k eigenvectors with probability ∝ Π λ_j, then the projection DPP.
 #[derive(Debug)]
 pub(crate) struct KDppLaw<'a> {
@@ -172,7 +155,7 @@ impl<'a> KDppLaw<'a> {
         projection: Projection,
     ) -> Result<Self> {
         let rows = Rows::scaled(ground.features(), vec![Items::from(items)]);
-        let TiltedSpectrum { spectrum, .. } = k_dpp_spectrum(engine, &rows, ground.beyond(), k)?;
+        let TiltedSpectrum { spectrum, .. } = TiltedSpectrum::for_size(engine, &rows, ground.beyond(), k)?;
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
         let projection =
             ProjectionDpp::new(engine, ground.features(), &rows, &[1.0], &spectrum, k as f64, projection)?;

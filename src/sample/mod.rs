@@ -13,10 +13,8 @@ use rand::{Rng, SeedableRng, distr::Distribution};
 use rand_chacha::ChaCha8Rng;
 
 pub use dpp::Dpp;
-pub(crate) use dpp::dpp_spectrum;
 pub use independent::IndependentKDpps;
 pub use k_dpp::KDpp;
-pub(crate) use k_dpp::k_dpp_spectrum;
 pub use partition::{
     Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, Plan, expected_proposals,
 };

@@ -196,3 +196,68 @@ fn product(matrix: MatRef<'_, c64>, vector: &[f64]) -> Vec<c64> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, Partition, Quota, engine::Cpu};
+
+    fn two_parts(size: usize) -> (Features<'static>, Partition) {
+        let items = 2 * size;
+        let values = (0..items * items).map(|i| f64::sin(0.7 * (i * i % 10_007) as f64) + 0.05);
+        let features = Features::from_rows(items, items, values.collect::<Vec<f64>>()).unwrap();
+        let labels: Vec<usize> = (0..items).map(|i| i / size).collect();
+        (features, Partition::from_labels(&labels).unwrap())
+    }
+
+    /// Largest gap between the probabilities of two laws' next picks from an open group.
+    fn gap(one: &Interpolation<'_>, other: &Interpolation<'_>, picks: &[usize], at: usize) -> f64 {
+        let probabilities = |law: &Interpolation<'_>| {
+            let items = law.stage.problem.items(law.stage.groups[at]);
+            let weights = law.weights(at).unwrap();
+            let free = (0..items.len()).filter(|&i| !picks.contains(&items.at(i)));
+            let free: Vec<f64> = free.map(|i| weights[i]).collect();
+            let total: f64 = free.iter().sum();
+            free.into_iter().map(move |weight| weight / total).collect::<Vec<f64>>()
+        };
+        probabilities(one).iter().zip(probabilities(other)).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn a_stale_inverse_is_seen() {
+        let (features, partition) = two_parts(6);
+        let quota = Quota::each(&partition, 3).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let start = Interpolation::new(&dpp, &Cpu).unwrap();
+        let fresh = Interpolation::new(&dpp.clone().including(&[2]).unwrap(), &Cpu).unwrap();
+        let mut law = start.clone();
+        law.pick(2, 0).unwrap();
+        assert!(gap(&law, &fresh, &[2], 0) < 1e-13);
+        law.inverses = Arc::clone(&start.inverses);
+        assert!(gap(&law, &fresh, &[2], 0) > 1e-3);
+    }
+
+    /// Why grids are renewed: at a fixed radius late picks lose their digits.
+    #[test]
+    fn a_fixed_radius_loses_late_picks() {
+        let (features, partition) = two_parts(40);
+        let quota = Quota::each(&partition, 30).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let mut renewed = Interpolation::new(&dpp, &Cpu).unwrap();
+        let mut fixed = renewed.clone();
+        let picks: Vec<usize> = (0..29).collect();
+        for &item in &picks {
+            renewed.pick(item, 0).unwrap();
+            let direction = fixed.stage.direction(item, 0).unwrap();
+            for (inverse, value) in Arc::make_mut(&mut fixed.inverses).iter_mut().zip(&mut fixed.values) {
+                *value *= condition(inverse.as_mut(), &direction);
+            }
+            fixed.stage.record(item, 0, &direction);
+        }
+        fixed.first = Arc::default();
+        let fresh = Interpolation::new(&dpp.including(&picks).unwrap(), &Cpu).unwrap();
+        let (renewed, fixed) = (gap(&renewed, &fresh, &picks, 0), gap(&fixed, &fresh, &picks, 0));
+        assert!(renewed < 1e-12, "{renewed:e}");
+        assert!(fixed > 1e-12 && fixed > 100.0 * renewed, "{fixed:e} {renewed:e}");
+    }
+}

@@ -20,10 +20,8 @@ use crate::{
     data::{FreeItems, GroundSet, check_labels, compress_if_wide},
     engine::{Engine, Items, Rows},
     polynomial::{
-        ConditionalBernoulli,
         feasibility::{self, Violation},
-        spectrum::{Spectrum, TiltedSpectrum},
-        tilt::homogeneous_tilt,
+        spectrum::TiltedSpectrum,
     },
 };
 
@@ -245,11 +243,7 @@ impl<'a> PartitionDpp<'a> {
 
     /// Tilt and spectrum at which proposals meet the quota most often.
     pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
-        let counts = self.free_counts();
-        let k = counts.iter().sum();
-        let tilt = |grams: &[_], grading| homogeneous_tilt(grams, &counts, grading);
-        let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        Spectrum::resolve(engine, rows, self.ground.beyond(), tilt, usage)
+        TiltedSpectrum::for_quota(engine, rows, self.ground.beyond(), &self.free_counts())
     }
 
     /// The rows of the open parts.

@@ -1,6 +1,10 @@
 //! Tilt, eigenvectors and eigenvalues of the weighted kernel, accurate enough for the law at hand.
 
+mod laws;
+
 use faer::Mat;
+
+pub(crate) use laws::keep_probabilities;
 
 use crate::{
     Error, Result,

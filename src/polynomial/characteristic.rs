@@ -1,0 +1,271 @@
+//! The paper's multivariate characteristic polynomial.
+
+use faer::c64;
+
+use super::{
+    CircleVandermonde, Estimate,
+    feasibility::{self, PartBasis},
+    generating_function::{GeneratingFunction, Reference},
+    spectrum::TiltedSpectrum,
+    torus::{Torus, TorusPlan},
+};
+use crate::{
+    DEFAULT_NODE_BUDGET, Error, Features, Partition, Result,
+    data::{GroundSet, compress_if_wide},
+    engine::{Engine, Items, Rows},
+};
+
+/// Relative error at which a coefficient read off a grid laid out for another one is accepted.
+const ACCEPTED: f64 = 1e-11;
+
+/// det(AAᵀ − Σ x_l I_l), one variable per part.
+///
+/// ```text
+/// det(AAᵀ − Σ_l x_l I_l) = Σ c_{i_1…i_p} Π x_l^{i_l},   (I_l)_{ii} = 1 for i ∈ P_l
+/// |c_{m_1−κ_1, …, m_p−κ_p}| = Σ det(K_S) over |S∩P_l| = κ_l
+/// ```
+///
+/// Coefficients come from the n×n determinant g(y) = det(I + Σ y_l G_l) at nodes on circles, each at a radius
+/// of its own size: they may differ by hundreds of decades and are all accurate.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Partition, engine, polynomial::CharacteristicPolynomial};
+/// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 1.0, 1.0])?;
+/// let partition = Partition::from_labels(&["a", "b"])?;
+/// let polynomial = CharacteristicPolynomial::new(&features, &partition)?;
+/// // (1 − x)(2 − z) − 1 = 1 − 2x − z + xz, in the order 1, z, x, xz.
+/// let found: Vec<f64> = polynomial.coefficients(&engine::Cpu)?.iter().map(|c| c.value()).collect();
+/// for (c, expected) in found.iter().zip([1.0, -1.0, -2.0, 1.0]) {
+///     assert!((c - expected).abs() < 1e-12);
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Kathuria and Deshpande (2016), definition 4 and lemma 3.1.
+#[derive(Clone, Debug)]
+pub struct CharacteristicPolynomial<'a> {
+    ground: GroundSet<'a>,
+    partition: &'a Partition,
+}
+
+/// A coefficient, by sign and logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coefficient {
+    /// −1 or 1.
+    pub sign: f64,
+    /// ln |c|; −∞ for zero.
+    pub log_magnitude: Estimate<f64>,
+}
+
+impl Coefficient {
+    /// The coefficient as one number, which may over- or underflow.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.sign * self.log_magnitude.value.exp()
+    }
+}
+
+impl<'a> CharacteristicPolynomial<'a> {
+    /// The polynomial of K = A Aᵀ, one variable per part.
+    ///
+    /// # Errors
+    /// [`Error::LabelCount`] if partition and features have different numbers of items.
+    pub fn new(features: &Features<'a>, partition: &'a Partition) -> Result<Self> {
+        let (items, labels) = (features.items(), partition.items());
+        if items != labels {
+            return Err(Error::LabelCount { items, labels });
+        }
+        Ok(Self { ground: GroundSet::new(compress_if_wide(features)?), partition })
+    }
+
+    /// One coefficient c_{i_1…i_p}.
+    ///
+    /// # Cost
+    /// As one log partition function: two passes over A and a torus of nodes.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] unless there is one exponent per part;
+    /// - [`Error::QuotaAbovePartSize`] for an exponent above the size of its part;
+    /// - [`Error::NodeBudget`] past a million nodes, and those of the engine.
+    pub fn coefficient(&self, exponents: &[usize], engine: &dyn Engine) -> Result<Coefficient> {
+        let parts = self.partition.parts();
+        if exponents.len() != parts {
+            return Err(Error::Shape {
+                what: "the list of exponents",
+                expected: parts,
+                found: exponents.len(),
+            });
+        }
+        for (part, &quota) in exponents.iter().enumerate() {
+            let size = self.partition.size(part);
+            if quota > size {
+                return Err(Error::QuotaAbovePartSize {
+                    part: self.partition.names()[part].clone(),
+                    quota,
+                    size,
+                });
+            }
+        }
+        let counts: Vec<usize> =
+            exponents.iter().enumerate().map(|(part, &i)| self.partition.size(part) - i).collect();
+        if let Some(known) = self.without_nodes(&counts, &self.bases()) {
+            return Ok(known);
+        }
+        let centre = Centre::new(self, &counts, engine)?;
+        let plan =
+            TorusPlan::for_coefficient(&centre.function, &centre.counts)?.within(DEFAULT_NODE_BUDGET)?;
+        let torus = Torus::new(plan);
+        let values = torus.values(engine, &centre.function)?;
+        let found = torus.coefficient(&values, &centre.counts, centre.function.rank());
+        Ok(self.from_share(&counts, found, &centre, &centre.counts))
+    }
+
+    /// All Π (m_l + 1) coefficients, in row-major order of the exponents, the last part's fastest.
+    ///
+    /// # Cost
+    /// For small cases: Π (m_l + 1) determinants per grid, and a grid for every few standard deviations of
+    /// the part counts.
+    ///
+    /// # Errors
+    /// [`Error::NodeBudget`] past a million coefficients, and those of the engine.
+    pub fn coefficients(&self, engine: &dyn Engine) -> Result<Vec<Coefficient>> {
+        let sizes: Vec<usize> = (0..self.partition.parts()).map(|part| self.partition.size(part)).collect();
+        let nodes: f64 = sizes.iter().map(|&size| size as f64 + 1.0).product();
+        if nodes > DEFAULT_NODE_BUDGET {
+            return Err(Error::NodeBudget { nodes, budget: DEFAULT_NODE_BUDGET });
+        }
+        let bases = self.bases();
+        let all: Vec<Vec<usize>> =
+            each_count(&sizes.iter().map(|size| size + 1).collect::<Vec<_>>()).collect();
+        let mut found: Vec<Option<Coefficient>> =
+            all.iter().map(|counts| self.without_nodes(counts, &bases)).collect();
+        for wanted in 0..all.len() {
+            if found[wanted].is_none() {
+                self.read_grid_around(&all[wanted], &all, &mut found, engine)?;
+            }
+        }
+        // Counts κ in lexicographic order are exponents m − κ in reverse.
+        Ok(found.into_iter().rev().flatten().collect())
+    }
+
+    /// Fills in what a complete grid around `wanted` tells accurately, `wanted` in any case.
+    fn read_grid_around(
+        &self,
+        wanted: &[usize],
+        all: &[Vec<usize>],
+        found: &mut [Option<Coefficient>],
+        engine: &dyn Engine,
+    ) -> Result<()> {
+        let centre = Centre::new(self, wanted, engine)?;
+        let rank = centre.function.rank();
+        let largest: Vec<usize> =
+            centre.parts.iter().map(|&part| self.partition.size(part).min(rank)).collect();
+        let torus = Torus::new(TorusPlan::complete(&largest));
+        let values = torus.values(engine, &centre.function)?;
+        let shares = torus.all_coefficients(&values)?;
+        let error = torus.coefficient(&values, &centre.counts, rank).error + centre.error;
+        let index =
+            |counts: &[usize]| counts.iter().zip(torus.sizes()).fold(0, |at, (c, size)| at * size + c);
+        for (counts, slot) in all.iter().zip(found).filter(|(_, slot)| slot.is_none()) {
+            let elsewhere = |part: &usize| counts[*part] > 0 && !centre.parts.contains(part);
+            let here: Vec<usize> = centre.parts.iter().map(|&part| counts[part]).collect();
+            let outside = here.iter().zip(&largest).any(|(count, largest)| count > largest);
+            if outside || (0..counts.len()).any(|part| elsewhere(&part)) {
+                continue;
+            }
+            let share = shares[index(&here)];
+            if error <= ACCEPTED * share || counts == wanted {
+                *slot = Some(self.from_share(counts, Estimate { value: share, error }, &centre, &here));
+            }
+        }
+        Ok(())
+    }
+
+    fn from_share(
+        &self,
+        counts: &[usize],
+        share: Estimate<f64>,
+        centre: &Centre,
+        here: &[usize],
+    ) -> Coefficient {
+        let value = centre.reference.log_coefficient(here, share.value.max(0.0));
+        let error = share.error / share.value + centre.error + f64::EPSILON * value.abs();
+        Coefficient { sign: self.sign(counts), log_magnitude: Estimate { value, error } }
+    }
+
+    /// (−1)^{Σ (m_l − κ_l)}.
+    fn sign(&self, counts: &[usize]) -> f64 {
+        if (self.partition.items() - counts.iter().sum::<usize>()).is_multiple_of(2) { 1.0 } else { -1.0 }
+    }
+
+    /// The leading coefficient, and those that are zero.
+    fn without_nodes(&self, counts: &[usize], bases: &[PartBasis]) -> Option<Coefficient> {
+        let value = if counts.iter().all(|&count| count == 0) {
+            0.0
+        } else if feasibility::check(bases, counts, self.ground.features().dims()).is_err() {
+            f64::NEG_INFINITY
+        } else {
+            return None;
+        };
+        Some(Coefficient { sign: self.sign(counts), log_magnitude: Estimate { value, error: 0.0 } })
+    }
+
+    fn bases(&self) -> Vec<PartBasis> {
+        let items = |part| Items::Listed(self.partition.members(part));
+        let dims = self.ground.features().dims();
+        (0..self.partition.parts())
+            .map(|part| feasibility::part_basis(&self.ground, items(part), dims))
+            .collect()
+    }
+}
+
+/// The generating function around one coefficient.
+struct Centre {
+    /// Parts with a count, and the counts.
+    parts: Vec<usize>,
+    counts: Vec<usize>,
+    function: GeneratingFunction,
+    reference: Reference,
+    error: f64,
+}
+
+impl Centre {
+    fn new(of: &CharacteristicPolynomial<'_>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
+        let parts: Vec<usize> = (0..counts.len()).filter(|&part| counts[part] > 0).collect();
+        let items = parts.iter().map(|&part| Items::Listed(of.partition.members(part))).collect();
+        let rows = Rows::scaled(of.ground.features(), items);
+        let counts: Vec<usize> = parts.iter().map(|&part| counts[part]).collect();
+        let spectrum = TiltedSpectrum::for_quota(engine, &rows, None, &counts)?;
+        let k = counts.iter().sum();
+        let (function, reference) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
+        Ok(Self { parts, counts, function, reference, error: spectrum.spectrum.error })
+    }
+}
+
+impl Torus {
+    /// All coefficients from values at the nodes of a complete torus, in row-major order.
+    pub(crate) fn all_coefficients(&self, values: &[c64]) -> Result<Vec<f64>> {
+        let system = CircleVandermonde::new(self.sizes(), &vec![1.0; self.sizes().len()])?;
+        let mut all = vec![c64::new(0.0, 0.0); system.nodes()];
+        for ((at, partner), &value) in self.positions().zip(values) {
+            all[partner] = value.conj();
+            all[at] = value;
+        }
+        Ok(system.solve(&all)?.into_iter().map(|c| c.re.max(0.0)).collect())
+    }
+}
+
+/// Every vector of counts below `sizes`, in lexicographic order.
+pub(crate) fn each_count(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    (0..sizes.iter().product()).map(move |index: usize| {
+        let mut rest = index;
+        let mut counts = vec![0; sizes.len()];
+        for (count, size) in counts.iter_mut().zip(sizes).rev() {
+            (*count, rest) = (rest % size, rest / size);
+        }
+        counts
+    })
+}

@@ -12,6 +12,7 @@ use std::fmt;
 use faer::{Mat, MatRef};
 
 pub use cpu::Cpu;
+pub(crate) use cpu::grid_determinants::complex_inverse;
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
 

@@ -118,22 +118,34 @@ impl GeneratingFunction {
         Some((function, log_det))
     }
 
-    /// The DPP given picks with these directions (orthonormal, r×t), with groups of quota 0 left out and
-    /// the rest tilted so that the expected counts are the quota.
-    pub(crate) fn after(&self, directions: MatRef<'_, f64>, quota: &[usize]) -> Option<Self> {
+    /// The DPP given picks with these directions (orthonormal, r×t), tilted so that the expected counts are the
+    /// quota, without the groups that nothing is left of; and the groups kept. Where rounding stands in the way
+    /// all groups stay, as they are.
+    pub(crate) fn after(&self, directions: MatRef<'_, f64>, quota: &[usize]) -> (Self, Vec<usize>) {
         let basis = complement(directions);
+        let open: Vec<usize> = (0..quota.len()).filter(|&group| quota[group] > 0).collect();
         let inside = |matrix: &Mat<f64>| basis.transpose() * (matrix * &basis);
-        let wanted: Vec<usize> = (0..quota.len()).filter(|&group| quota[group] > 0).collect();
-        let base = inside(&self.base);
-        let shares: Vec<Mat<f64>> = wanted.iter().map(|&group| inside(&self.shares[group])).collect();
-        let counts: Vec<usize> = wanted.iter().map(|&group| quota[group]).collect();
-        let start = vec![0.0; counts.len()];
-        let tilt = determinantal_tilt(base.as_ref(), &shares, &counts, start).log_weights;
-        let weights = wanted.iter().zip(&tilt).map(|(&group, t)| self.weights[group] * (0.5 * t).exp());
-        let shares = shares.into_iter().zip(&tilt).map(|(share, t)| share * faer::Scale(t.exp()));
-        let tilted =
-            Self { base, map: &self.map * &basis, weights: weights.collect(), shares: shares.collect() };
-        tilted.normalised().map(|(function, _)| function)
+        let restricted = |groups: &[usize]| Self {
+            base: inside(&self.base),
+            shares: groups.iter().map(|&group| inside(&self.shares[group])).collect(),
+            map: &self.map * &basis,
+            weights: groups.iter().map(|&group| self.weights[group]).collect(),
+        };
+        let counts: Vec<usize> = open.iter().map(|&group| quota[group]).collect();
+        if let Some((tilted, _)) = restricted(&open).tilted(&counts).normalised() {
+            return (tilted, open);
+        }
+        let all: Vec<usize> = (0..quota.len()).collect();
+        (restricted(&all), all)
+    }
+
+    /// With weights at which the expected counts are the quota, not yet normalised.
+    fn tilted(self, quota: &[usize]) -> Self {
+        let start = vec![0.0; quota.len()];
+        let tilt = determinantal_tilt(self.base.as_ref(), &self.shares, quota, start).log_weights;
+        let shares = self.shares.into_iter().zip(&tilt).map(|(share, t)| share * faer::Scale(t.exp()));
+        let weights = self.weights.iter().zip(&tilt).map(|(weight, t)| weight * (0.5 * t).exp());
+        Self { shares: shares.collect(), weights: weights.collect(), ..self }
     }
 
     /// r.

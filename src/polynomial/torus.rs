@@ -1,6 +1,6 @@
 //! Coefficients of a generating function from its values on a torus.
 
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, ops::Range};
 
 use faer::{Mat, c64};
 
@@ -71,6 +71,11 @@ impl TorusPlan {
         Ok(plan)
     }
 
+    /// The plan of a torus with its variables in another order.
+    pub(crate) fn reordered(torus: &Torus, order: &[usize]) -> Self {
+        Self { sizes: order.iter().map(|&part| torus.sizes[part]).collect(), aliasing: torus.aliasing }
+    }
+
     /// One node more than the largest count of every part: nothing aliases.
     pub(crate) fn complete(largest: &[usize]) -> Self {
         Self { sizes: largest.iter().map(|&count| count + 1).collect(), aliasing: 0.0 }
@@ -129,6 +134,25 @@ impl Torus {
     /// N_l.
     pub(crate) fn sizes(&self) -> &[usize] {
         &self.sizes
+    }
+
+    /// e^{iθ_l} of a node.
+    pub(crate) fn node(&self, node: usize) -> &[c64] {
+        &self.phases[node * self.sizes.len()..(node + 1) * self.sizes.len()]
+    }
+
+    /// Runs of nodes that differ in the last variable only.
+    pub(crate) fn blocks(&self) -> Vec<Range<usize>> {
+        let parts = self.sizes.len();
+        let outer = |node: usize| &self.digits[node * parts..(node + 1) * parts - 1];
+        let mut blocks: Vec<Range<usize>> = Vec::new();
+        for node in 0..self.nodes() {
+            match blocks.last_mut() {
+                Some(block) if outer(block.start) == outer(node) => block.end = node + 1,
+                _ => blocks.push(node..node + 1),
+            }
+        }
+        blocks
     }
 
     /// Position in row-major order, the last variable fastest, of every kept node and of its conjugate.

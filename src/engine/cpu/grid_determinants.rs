@@ -22,7 +22,10 @@ pub(super) fn grid_determinants(grid: &PhaseGrid<'_>, request: GridRequest) -> V
         let matrix = assemble(grid.shares, grid.node(node));
         match request {
             GridRequest::Determinants => GridPoint { determinant: determinant(matrix), inverse: None },
-            GridRequest::Inverses => invert(&matrix),
+            GridRequest::Inverses => {
+                let (determinant, inverse) = complex_inverse(&matrix);
+                GridPoint { determinant, inverse: Some(inverse) }
+            }
         }
     })
 }
@@ -97,12 +100,13 @@ impl Lu {
     }
 }
 
-fn invert(matrix: &Mat<c64>) -> GridPoint {
+/// Determinant and inverse.
+pub(crate) fn complex_inverse(matrix: &Mat<c64>) -> (Determinant, Mat<c64>) {
     let mut lu = Lu::of(matrix.clone());
     if lu.pivots().any(|pivot| pivot.norm() < SINGULAR) {
         let nudged = matrix
             + faer::Scale(c64::new(f64::EPSILON, 0.0)) * Mat::<c64>::identity(matrix.nrows(), matrix.ncols());
         lu = Lu::of(nudged);
     }
-    GridPoint { determinant: lu.determinant(), inverse: Some(lu.inverse()) }
+    (lu.determinant(), lu.inverse())
 }

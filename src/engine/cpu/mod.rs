@@ -2,7 +2,7 @@
 
 mod blocks;
 pub(crate) mod candidate_determinants;
-mod grid_determinants;
+pub(crate) mod grid_determinants;
 mod part_grams;
 mod project_rows;
 mod row_forms;

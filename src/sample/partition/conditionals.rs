@@ -1,6 +1,6 @@
 //! The chain of conditional laws, followed pick by pick.
 
-use super::{Interpolation, Method, PartitionDpp, PerCandidate, stage::Stage};
+use super::{Method, PartitionDpp, PerCandidate, row_nodes::RowNodes, stage::Stage};
 use crate::{Result, engine::Engine};
 
 /// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
@@ -27,7 +27,7 @@ pub struct Conditionals<'a> {
 
 #[derive(Clone, Debug)]
 enum Chain<'a> {
-    Shared(Box<Interpolation<'a>>),
+    Shared(Box<RowNodes<'a>>),
     PerCandidate(Box<PerCandidate<'a>>),
 }
 
@@ -35,7 +35,7 @@ impl<'a> Conditionals<'a> {
     pub(super) fn new(dpp: &PartitionDpp<'a>, method: Method, engine: &'a dyn Engine) -> Result<Self> {
         let chain = match method {
             Method::PerCandidate => Chain::PerCandidate(Box::new(PerCandidate::new(dpp, engine)?)),
-            _ => Chain::Shared(Box::new(Interpolation::new(dpp, engine)?)),
+            _ => Chain::Shared(Box::new(RowNodes::on(Stage::start(dpp, engine)?)?)),
         };
         Ok(Self { chain })
     }
@@ -54,7 +54,7 @@ impl<'a> Conditionals<'a> {
 
     fn stage(&self) -> &Stage<'a> {
         match &self.chain {
-            Chain::Shared(law) => law.stage(),
+            Chain::Shared(law) => &law.stage,
             Chain::PerCandidate(law) => law.stage(),
         }
     }
@@ -118,7 +118,13 @@ impl<'a> Conditionals<'a> {
         let impossible = crate::Error::ImpossiblePick { item };
         let at = stage.groups.iter().position(|&other| other == group).ok_or(impossible)?;
         match &mut self.chain {
-            Chain::Shared(law) => law.pick(item, at),
+            Chain::Shared(law) => {
+                law.pick(item, at)?;
+                if law.is_spent() || (law.stage.left[at] == 0 && law.stage.total() > 0) {
+                    **law = RowNodes::on(law.stage.renewed()?)?;
+                }
+                Ok(())
+            }
             Chain::PerCandidate(law) => law.pick(item, at),
         }
     }

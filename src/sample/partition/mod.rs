@@ -2,8 +2,10 @@
 
 mod conditionals;
 mod interpolation;
+mod item_nodes;
 mod per_candidate;
 mod plan;
+mod row_nodes;
 mod stage;
 mod tilted_rejection;
 

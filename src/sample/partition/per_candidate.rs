@@ -122,10 +122,8 @@ impl<'a> PerCandidate<'a> {
             return Ok(());
         }
         // The picked candidate's coefficient is the one wanted now.
-        if self.stage.has_faded(coefficient)
-            && let Some(stage) = self.stage.renewed()
-        {
-            *self = Self::on(stage, self.determinants)?;
+        if self.stage.has_faded(coefficient) {
+            *self = Self::on(self.stage.renewed()?, self.determinants)?;
             return Ok(());
         }
         self.evaluate()

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use faer::MatRef;
-
 use super::{OpenPart, PartitionDpp};
 use crate::{
     Error, Result,
@@ -160,15 +158,16 @@ impl<'a> Stage<'a> {
         self.total() > 0 && !(coefficient >= FADED * coefficient_bound(&self.left))
     }
 
-    /// A new grid for what is left, at its own tilt, without the groups that are done. `None` where rounding
-    /// stands in the way: then the old one still serves.
-    pub(super) fn renewed(&self) -> Option<Self> {
-        let function = self.function.after(self.directions(), &self.left)?;
-        let open: Vec<usize> = (0..self.left.len()).filter(|&at| self.left[at] > 0).collect();
-        let left: Vec<usize> = open.iter().map(|&at| self.left[at]).collect();
-        let torus = Torus::new(TorusPlan::for_coefficient(&function, &left).ok()?);
-        let groups = open.iter().map(|&at| self.groups[at]).collect();
-        Some(Self::on(Arc::clone(&self.problem), groups, function, torus, left, self.picks.clone()))
+    /// A new grid for what is left, at its own tilt, without the groups that are done.
+    ///
+    /// # Errors
+    /// [`Error::Eigen`].
+    pub(super) fn renewed(&self) -> Result<Self> {
+        let (function, kept) = self.function.after(self.directions.as_matrix(), &self.left);
+        let left: Vec<usize> = kept.iter().map(|&at| self.left[at]).collect();
+        let torus = Torus::new(TorusPlan::for_coefficient(&function, &left)?);
+        let groups = kept.iter().map(|&at| self.groups[at]).collect();
+        Ok(Self::on(Arc::clone(&self.problem), groups, function, torus, left, self.picks.clone()))
     }
 
     /// The group to draw from: the one drawn from last until it is done, then the one with the least left, since
@@ -177,6 +176,16 @@ impl<'a> Stage<'a> {
         let open = |&at: &usize| self.left[at] > 0;
         let same = (0..self.left.len()).filter(open).find(|&at| Some(self.groups[at]) == last);
         same.or_else(|| (0..self.left.len()).filter(open).min_by_key(|&at| self.left[at])).unwrap_or_default()
+    }
+
+    /// Whether picks have been made on this grid.
+    pub(super) fn is_used(&self) -> bool {
+        self.directions.len() > 0
+    }
+
+    /// The group drawn from last.
+    pub(super) fn last_group(&self) -> Option<usize> {
+        self.picks.last().and_then(|&item| self.problem.group_of(item).ok())
     }
 
     /// Position of the group, and the item, of a candidate counted over all groups.
@@ -203,10 +212,6 @@ impl<'a> Stage<'a> {
         if let Some(engine) = engine {
             self.problem = Arc::new(Problem { engine, ..(*self.problem).clone() });
         }
-    }
-
-    fn directions(&self) -> MatRef<'_, f64> {
-        self.directions.as_matrix()
     }
 }
 

@@ -1,0 +1,207 @@
+//! Shared candidate evaluation with one matrix per node over the items of a part: parts of fewer items than
+//! dimensions.
+
+use std::sync::Arc;
+
+use faer::{Mat, c64};
+
+use super::stage::Stage;
+use crate::{
+    Result,
+    engine::{GridRequest, PhaseGrid, RowMap, complex_inverse},
+    linalg::column,
+    parallel::map_ordered,
+    polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
+};
+
+/// Relative gap between the weights' sum and what it must be, up to which the nodes are trusted.
+const TRUSTED: f64 = 1e-10;
+
+/// What the items of one part contribute at every node: X = U P⁻¹ Uᵀ for the part's rows U, m_l×r.
+///
+/// The part's own phase z comes last. For fixed other phases, P = A + (z−1)UᵀU; with T = U A⁻¹ Uᵀ follow
+///
+/// ```text
+/// det P = det A · det(I + (z−1)T),   X = T (I + (z−1)T)⁻¹ = (I − (I + (z−1)T)⁻¹)/(z−1)
+/// ```
+///
+/// so all but a few factorisations are m_l×m_l.
+#[derive(Debug)]
+pub(super) struct ItemNodes {
+    /// Position of the part's group in the stage.
+    pub(super) at: usize,
+    /// Variables of the torus by position in the stage: the other groups, then this one.
+    order: Vec<usize>,
+    torus: Torus,
+    values: Vec<c64>,
+    forms: Vec<Mat<c64>>,
+}
+
+impl ItemNodes {
+    /// The nodes of a stage, for one of its groups; `None` where rounding spoils them.
+    pub(super) fn new(stage: &Stage<'_>, at: usize) -> Result<Option<Self>> {
+        let engine = stage.problem.engine;
+        let function = &stage.function;
+        let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
+        let rows = engine.whiten_rows(&stage.problem.rows(&stage.groups[at..=at]), &map)?;
+        let rank = function.rank();
+        let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| c64::new(rows[i * rank + j], 0.0));
+
+        let mut order: Vec<usize> = (0..stage.left.len()).filter(|&other| other != at).collect();
+        let shares: Vec<Mat<f64>> = order.iter().map(|&other| function.shares[other].clone()).collect();
+        order.push(at);
+        let torus = Torus::new(TorusPlan::reordered(&stage.torus, &order));
+        let blocks = torus.blocks();
+        let outer: Vec<c64> =
+            blocks.iter().flat_map(|block| torus.node(block.start)[..order.len() - 1].to_vec()).collect();
+        let points = if shares.is_empty() {
+            vec![(c64::new(1.0, 0.0), Mat::identity(rank, rank))]
+        } else {
+            let grid = PhaseGrid { shares: &shares, phases: &outer };
+            let points = engine.grid_determinants(&grid, GridRequest::Inverses)?;
+            let pair = |point: crate::engine::GridPoint| match point.inverse {
+                Some(inverse) => (point.determinant.value(), inverse),
+                None => unreachable!("inverses were asked for"),
+            };
+            points.into_iter().map(pair).collect()
+        };
+        let found = map_ordered(blocks.len(), |block| {
+            let (determinant, inverse) = &points[block];
+            let t = &rows * (inverse * rows.transpose());
+            let own = |node: usize| torus.node(node)[order.len() - 1];
+            blocks[block].clone().map(|node| at_node(&t, own(node), *determinant)).collect::<Vec<_>>()
+        });
+        let (values, forms) = found.into_iter().flatten().unzip();
+        let nodes = Self { at, order, torus, values, forms };
+        Ok(nodes.is_consistent(&stage.left).then_some(nodes))
+    }
+
+    /// The weights of the part's items sum to what is left of it times the coefficient wanted.
+    fn is_consistent(&self, left: &[usize]) -> bool {
+        let coefficient = real_sum(&self.extractors(left), &self.values);
+        let trace = |form: &Mat<c64>| (0..form.nrows()).map(|i| form[(i, i)]).sum::<c64>();
+        let extractors = self.extractors(&less_one(left, self.at));
+        let terms = extractors.iter().zip(&self.values).zip(&self.forms);
+        let sum: f64 = terms.map(|((e, value), form)| (e * value * trace(form)).re).sum();
+        let expected = left[self.at] as f64 * coefficient;
+        (sum - expected).abs() <= TRUSTED * expected
+    }
+
+    fn extractors(&self, left: &[usize]) -> Vec<c64> {
+        self.torus.extractors(&self.order.iter().map(|&at| left[at]).collect::<Vec<_>>())
+    }
+}
+
+/// φ and X at one node.
+fn at_node(t: &Mat<c64>, phase: c64, outer: c64) -> (c64, Mat<c64>) {
+    let size = t.nrows();
+    let factor = phase - 1.0;
+    if factor.norm() < f64::EPSILON {
+        return (outer, t.clone());
+    }
+    let identity = |i: usize, j: usize| c64::new(if i == j { 1.0 } else { 0.0 }, 0.0);
+    let (determinant, inverse) =
+        complex_inverse(&Mat::from_fn(size, size, |i, j| identity(i, j) + factor * t[(i, j)]));
+    let form = Mat::from_fn(size, size, |i, j| (identity(i, j) - inverse[(i, j)]) / factor);
+    (outer * determinant.value(), form)
+}
+
+/// Picks from one part: a pivoted Cholesky factorisation at every node, relative to the real node.
+///
+/// A pick j with pivot δ = X_jj takes X to X − xxᵀ/δ, x the column of j; only the diagonal and the columns of
+/// the picks are ever formed.
+#[derive(Clone, Debug)]
+pub(super) struct ItemPicks {
+    nodes: Arc<ItemNodes>,
+    values: Vec<c64>,
+    /// diag X, node after node.
+    diagonals: Vec<c64>,
+    /// x/√δ of every pick, node after node.
+    columns: Vec<Vec<c64>>,
+}
+
+impl ItemPicks {
+    pub(super) fn new(nodes: Arc<ItemNodes>) -> Self {
+        let diagonal = |form: &Mat<c64>| (0..form.nrows()).map(|i| form[(i, i)]).collect::<Vec<_>>();
+        let diagonals = nodes.forms.iter().flat_map(diagonal).collect();
+        let columns = vec![Vec::new(); nodes.forms.len()];
+        Self { values: nodes.values.clone(), diagonals, columns, nodes }
+    }
+
+    /// Weight of every item of the part: Pr(next) in proportion.
+    pub(super) fn weights(&self, left: &[usize]) -> Vec<f64> {
+        let items = self.nodes.forms[0].nrows();
+        let extractors = self.nodes.extractors(&less_one(left, self.nodes.at));
+        let mut weights = vec![0.0; items];
+        let nodes = extractors.iter().zip(&self.values).zip(self.diagonals.chunks_exact(items));
+        for ((extractor, value), diagonal) in nodes {
+            let factor = extractor * value;
+            for (weight, d) in weights.iter_mut().zip(diagonal) {
+                *weight += factor.re * d.re - factor.im * d.im;
+            }
+        }
+        weights
+    }
+
+    /// Conditions on an item, by position in the part.
+    pub(super) fn pick(&mut self, position: usize) {
+        let items = self.nodes.forms[0].nrows();
+        // At the real node, the first, P is the identity: what the item has left is its length there.
+        let left = self.diagonals[position].re;
+        let nodes = self.nodes.forms.iter().zip(&mut self.columns).zip(&mut self.values);
+        for (((form, columns), value), diagonal) in nodes.zip(self.diagonals.chunks_exact_mut(items)) {
+            let mut x = column(form.as_ref(), position).to_vec();
+            for earlier in columns.chunks_exact(items) {
+                let along = earlier[position];
+                x.iter_mut().zip(earlier).for_each(|(x, e)| *x -= e * along);
+            }
+            let pivot = x[position];
+            *value *= pivot / left;
+            let root = pivot.sqrt().inv();
+            x.iter_mut().for_each(|x| *x *= root);
+            diagonal.iter_mut().zip(&x).for_each(|(d, x)| *d -= x * x);
+            columns.extend(x);
+        }
+    }
+
+    /// The coefficient wanted, as a fraction of φ at the real node.
+    pub(super) fn coefficient(&self, left: &[usize]) -> f64 {
+        real_sum(&self.nodes.extractors(left), &self.values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::row_nodes::RowNodes, *};
+    use crate::{Features, Partition, PartitionDpp, Quota, engine::Cpu};
+
+    #[test]
+    fn weights_are_those_of_the_rows() {
+        for (size, dims, parts, quota) in [(5, 12, 2, 3), (4, 9, 3, 2), (7, 7, 1, 4), (6, 30, 2, 5)] {
+            let items = size * parts;
+            let values = (0..items * dims).map(|i| f64::sin(0.9 * (i * i % 9_973) as f64) + 0.1);
+            let features = Features::from_rows(items, dims, values.collect::<Vec<f64>>()).unwrap();
+            let labels: Vec<usize> = (0..items).map(|i| i % parts).collect();
+            let partition = Partition::from_labels(&labels).unwrap();
+            let quota = Quota::each(&partition, quota).unwrap();
+            let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+            let stage = Stage::start(&dpp, &Cpu).unwrap();
+            for at in 0..parts {
+                let mut rows = RowNodes::on(stage.clone()).unwrap();
+                let mut items = ItemPicks::new(Arc::new(ItemNodes::new(&stage, at).unwrap().unwrap()));
+                let members = partition.members(at);
+                for position in 0..quota.counts()[at] {
+                    let (by_rows, by_items) = (rows.weights(at).unwrap(), items.weights(&rows.stage.left));
+                    let total: f64 = by_rows.iter().sum();
+                    for (r, i) in by_rows.iter().zip(&by_items) {
+                        assert!((r - i).abs() < 1e-12 * total, "{dims} {at}: {r} {i}");
+                    }
+                    rows.pick(members[position] as usize, at).unwrap();
+                    items.pick(position);
+                    let coefficient = items.coefficient(&rows.stage.left);
+                    assert!(coefficient > 0.0);
+                }
+            }
+        }
+    }
+}

@@ -101,7 +101,7 @@ impl<'a> GroundSet<'a> {
         }
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let all = 0..self.features.items() as u32;
-        FreeItems::Listed(all.filter(|item| self.is_free(item)).collect())
+        FreeItems::Listed(all.filter(|&item| self.is_free(item)).collect())
     }
 
     /// The free ones of some items.
@@ -109,7 +109,7 @@ impl<'a> GroundSet<'a> {
         FreeItems::Listed(if self.is_whole() {
             Cow::Borrowed(members)
         } else {
-            members.iter().copied().filter(|item| self.is_free(item)).collect()
+            members.iter().copied().filter(|&item| self.is_free(item)).collect()
         })
     }
 
@@ -117,8 +117,8 @@ impl<'a> GroundSet<'a> {
         self.included.is_empty() && self.excluded.is_empty()
     }
 
-    fn is_free(&self, item: &u32) -> bool {
-        self.included.binary_search(item).is_err() && self.excluded.binary_search(item).is_err()
+    fn is_free(&self, item: u32) -> bool {
+        self.included.binary_search(&item).is_err() && self.excluded.binary_search(&item).is_err()
     }
 
     /// An orthonormal basis, n×(n−t), of what is orthogonal to the included rows; `None` for everything.

@@ -9,7 +9,7 @@ mod rows;
 
 use std::fmt;
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, c64};
 
 pub use cpu::Cpu;
 pub(crate) use cpu::grid_determinants::complex_inverse;
@@ -115,6 +115,15 @@ impl fmt::Display for Precision {
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Cpu {}
+}
+
+/// det P(θ) and P(θ)⁻¹, node after node.
+pub(crate) fn grid_inverses(engine: &dyn Engine, grid: &PhaseGrid<'_>) -> Result<Vec<(c64, Mat<c64>)>> {
+    let pair = |point: GridPoint| match point.inverse {
+        Some(inverse) => (point.determinant.value(), inverse),
+        None => unreachable!("inverses were asked for"),
+    };
+    Ok(engine.grid_determinants(grid, GridRequest::Inverses)?.into_iter().map(pair).collect())
 }
 
 /// The best engine for this machine.

@@ -79,7 +79,7 @@ struct Nodes {
     error: f64,
 }
 
-impl<'a> Inference<'a> {
+impl Inference<'_> {
     /// The engine that computes.
     #[must_use]
     pub fn engine(&self) -> EngineInfo {

@@ -162,7 +162,7 @@ impl<'a> KDpp<'a> {
         quota: &'a Quota,
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
-        chance(&self.ground, self.inference(engine)?, partition, quota, engine)
+        chance(&self.ground, &self.inference(engine)?, partition, quota, engine)
     }
 }
 
@@ -210,13 +210,13 @@ impl<'a> Dpp<'a> {
         quota: &'a Quota,
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
-        chance(&self.ground, self.inference(engine)?, partition, quota, engine)
+        chance(&self.ground, &self.inference(engine)?, partition, quota, engine)
     }
 }
 
 fn chance<'a>(
     ground: &GroundSet<'a>,
-    whole: Inference<'a>,
+    whole: &Inference<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
     engine: &'a dyn Engine,

@@ -120,7 +120,7 @@ impl<'a> CharacteristicPolynomial<'a> {
         let torus = Torus::new(plan);
         let values = torus.values(engine, &centre.function)?;
         let found = torus.coefficient(&values, &centre.counts, centre.function.rank());
-        Ok(self.from_share(&counts, found, &centre, &centre.counts))
+        Ok(self.scaled_up(&counts, found, &centre, &centre.counts))
     }
 
     /// All Π (m_l + 1) coefficients, in row-major order of the exponents, the last part's fastest.
@@ -178,13 +178,13 @@ impl<'a> CharacteristicPolynomial<'a> {
             }
             let share = shares[index(&here)];
             if error <= ACCEPTED * share || counts == wanted {
-                *slot = Some(self.from_share(counts, Estimate { value: share, error }, &centre, &here));
+                *slot = Some(self.scaled_up(counts, Estimate { value: share, error }, &centre, &here));
             }
         }
         Ok(())
     }
 
-    fn from_share(
+    fn scaled_up(
         &self,
         counts: &[usize],
         share: Estimate<f64>,

@@ -5,7 +5,7 @@ use faer::{Mat, c64};
 use super::generating_function::GeneratingFunction;
 use crate::{
     Error, Result,
-    engine::{Engine, GridPoint, GridRequest, PhaseGrid},
+    engine::{Engine, PhaseGrid, grid_inverses},
     linalg::{column, column_mut},
     parallel::map_ordered,
 };
@@ -30,7 +30,7 @@ pub(crate) fn fixed_size_values(
     let mut values = Vec::with_capacity(phases.len() / parts);
     for phases in phases.chunks(BATCH * parts) {
         let grid = PhaseGrid { shares: &function.shares, phases };
-        let points = engine.grid_determinants(&grid, GridRequest::Inverses)?;
+        let points = grid_inverses(engine, &grid)?;
         let found = map_ordered(points.len(), |node| of_node(&points[node], &grid, node, k));
         for value in found {
             values.push(value?);
@@ -39,8 +39,12 @@ pub(crate) fn fixed_size_values(
     Ok(values)
 }
 
-fn of_node(point: &GridPoint, grid: &PhaseGrid<'_>, node: usize, k: usize) -> Result<c64> {
-    let Some(inverse) = &point.inverse else { unreachable!("inverses were asked for") };
+fn of_node(
+    (determinant, inverse): &(c64, Mat<c64>),
+    grid: &PhaseGrid<'_>,
+    node: usize,
+    k: usize,
+) -> Result<c64> {
     let size = inverse.nrows();
     let mut weighted = Mat::<c64>::zeros(size, size);
     for (share, &phase) in grid.shares.iter().zip(grid.node(node)) {
@@ -53,7 +57,7 @@ fn of_node(point: &GridPoint, grid: &PhaseGrid<'_>, node: usize, k: usize) -> Re
     let values = (inverse * weighted).eigenvalues().map_err(|_| Error::Eigen { size })?;
     // coefficient[c] = [x^c] of the product so far.
     let mut coefficient = vec![c64::new(0.0, 0.0); k + 1];
-    coefficient[0] = point.determinant.value();
+    coefficient[0] = *determinant;
     for value in values {
         for c in (0..=k).rev() {
             let below = if c > 0 { coefficient[c - 1] * value } else { c64::new(0.0, 0.0) };

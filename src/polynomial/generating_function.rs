@@ -92,9 +92,8 @@ impl GeneratingFunction {
         log_scale: f64,
     ) -> (Self, Reference) {
         // Whitening is exact up to rounding: nothing is left to fail.
-        let (function, log_det) = match self.normalised() {
-            Some(normalised) => normalised,
-            None => unreachable!("C + Σ N_l is the identity, up to rounding"),
+        let Some((function, log_det)) = self.normalised() else {
+            unreachable!("C + Σ N_l is the identity, up to rounding")
         };
         let log_weights = spectrum.tilt.log_weights.iter().zip(scales);
         let log_weights = log_weights.map(|(t, scale)| t + log_scale + 2.0 * scale.ln()).collect();

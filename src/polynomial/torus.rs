@@ -7,7 +7,7 @@ use faer::{Mat, c64};
 use super::{generating_function::GeneratingFunction, poisson_binomial::poisson_binomial};
 use crate::{
     Error, Estimate, Result,
-    engine::{Engine, GridRequest, PhaseGrid},
+    engine::{Engine, GridRequest, PhaseGrid, grid_inverses},
     linalg::{column, column_mut},
 };
 
@@ -230,10 +230,9 @@ impl Torus {
         let mut forms = vec![Mat::zeros(rank, rank); parts];
         for phases in self.phases.chunks(BATCH * parts) {
             let grid = PhaseGrid { shares: &function.shares, phases };
-            for point in engine.grid_determinants(&grid, GridRequest::Inverses)? {
-                let (node, value) = (values.len(), point.determinant.value());
+            for (value, inverse) in grid_inverses(engine, &grid)? {
+                let node = values.len();
                 values.push(value);
-                let Some(inverse) = point.inverse else { unreachable!("inverses were asked for") };
                 for (form, extractors) in forms.iter_mut().zip(&extractors) {
                     add_real_part(form, extractors[node] * value, &inverse);
                 }

@@ -53,18 +53,15 @@ impl<'a> Interpolation<'a> {
     }
 
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {
-        infallible(|engine| match engine {
-            None => {
-                let (mut stage, mut nodes) = (self.start.clone(), self.first.clone());
-                let at = stage.current(None);
-                nodes.draw(&mut stage, at, Some(self.weights.clone()), rng)?;
-                finish(stage, rng)
-            }
-            Some(_) => {
-                let mut stage = self.start.clone();
+        infallible(|engine| {
+            let mut stage = self.start.clone();
+            if engine.is_some() {
                 stage.compute_on(engine);
-                finish(stage, rng)
+            } else {
+                let at = stage.current(None);
+                self.first.clone().draw(&mut stage, at, Some(self.weights.clone()), rng)?;
             }
+            finish(stage, rng)
         })
     }
 }

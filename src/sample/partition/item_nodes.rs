@@ -8,7 +8,7 @@ use faer::{Mat, c64};
 use super::stage::Stage;
 use crate::{
     Result,
-    engine::{GridRequest, PhaseGrid, RowMap, complex_inverse},
+    engine::{PhaseGrid, RowMap, complex_inverse, grid_inverses},
     linalg::column,
     parallel::map_ordered,
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
@@ -58,12 +58,7 @@ impl ItemNodes {
             vec![(c64::new(1.0, 0.0), Mat::identity(rank, rank))]
         } else {
             let grid = PhaseGrid { shares: &shares, phases: &outer };
-            let points = engine.grid_determinants(&grid, GridRequest::Inverses)?;
-            let pair = |point: crate::engine::GridPoint| match point.inverse {
-                Some(inverse) => (point.determinant.value(), inverse),
-                None => unreachable!("inverses were asked for"),
-            };
-            points.into_iter().map(pair).collect()
+            grid_inverses(engine, &grid)?
         };
         let found = map_ordered(blocks.len(), |block| {
             let (determinant, inverse) = &points[block];
@@ -190,13 +185,13 @@ mod tests {
                 let mut rows = RowNodes::on(stage.clone()).unwrap();
                 let mut items = ItemPicks::new(Arc::new(ItemNodes::new(&stage, at).unwrap().unwrap()));
                 let members = partition.members(at);
-                for position in 0..quota.counts()[at] {
+                for (position, &member) in members.iter().enumerate().take(quota.counts()[at]) {
                     let (by_rows, by_items) = (rows.weights(at).unwrap(), items.weights(&rows.stage.left));
                     let total: f64 = by_rows.iter().sum();
                     for (r, i) in by_rows.iter().zip(&by_items) {
                         assert!((r - i).abs() < 1e-12 * total, "{dims} {at}: {r} {i}");
                     }
-                    rows.pick(members[position] as usize, at).unwrap();
+                    rows.pick(member as usize, at).unwrap();
                     items.pick(position);
                     let coefficient = items.coefficient(&rows.stage.left);
                     assert!(coefficient > 0.0);

@@ -7,7 +7,7 @@ use faer::{Mat, MatMut, MatRef, c64};
 use super::stage::Stage;
 use crate::{
     Result,
-    engine::{GridRequest, PhaseGrid},
+    engine::{PhaseGrid, grid_inverses},
     linalg::{self, column, column_mut},
     polynomial::torus::{add_real_part, less_one, real_sum},
 };
@@ -40,14 +40,8 @@ pub(crate) struct RowNodes<'a> {
 impl<'a> RowNodes<'a> {
     pub(super) fn on(stage: Stage<'a>) -> Result<Self> {
         let grid = PhaseGrid { shares: &stage.function.shares, phases: &stage.torus.phases };
-        let points = stage.problem.engine.grid_determinants(&grid, GridRequest::Inverses)?;
-        let values = points.iter().map(|point| point.determinant.value()).collect();
-        let inverse = |inverse: Option<Mat<c64>>| match inverse {
-            Some(inverse) => inverse,
-            None => unreachable!("inverses were asked for"),
-        };
-        let inverses = Arc::new(points.into_iter().map(|point| inverse(point.inverse)).collect());
-        Ok(Self { stage, values, inverses, near_singular: false })
+        let (values, inverses) = grid_inverses(stage.problem.engine, &grid)?.into_iter().unzip();
+        Ok(Self { stage, values, inverses: Arc::new(inverses), near_singular: false })
     }
 
     /// Weight of every free item of an open group: Pr(next) in proportion; they sum to what is left of the

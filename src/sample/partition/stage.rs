@@ -154,8 +154,7 @@ impl<'a> Stage<'a> {
 
     /// Whether new nodes serve the rest better: the coefficient wanted has faded.
     pub(super) fn has_faded(&self, coefficient: f64) -> bool {
-        // NaN counts as faded.
-        self.total() > 0 && !(coefficient >= FADED * coefficient_bound(&self.left))
+        self.total() > 0 && (coefficient.is_nan() || coefficient < FADED * coefficient_bound(&self.left))
     }
 
     /// A new grid for what is left, at its own tilt, without the groups that are done.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use partition_dpp::Method;
 
 use crate::{plot::PlotFile, quota::QuotaRequest};
@@ -24,6 +24,12 @@ pub(crate) enum Command {
     /// From a Partition-DPP with --quota, a k-DPP with --k, independent k-DPPs with --quota and --independent, a
     /// plain DPP with none of them.
     Sample(SampleArguments),
+    /// Probabilities: the normaliser log Z, of every item to be chosen, of given sets.
+    ///
+    /// Under a Partition-DPP with --quota, a k-DPP with --k, a plain DPP with neither.
+    Infer(InferArguments),
+    /// How many items of each part a k-DPP chooses by itself, and how likely it is to meet a quota by chance.
+    Counts(CountsArguments),
 }
 
 /// Which items there are: exactly one source.
@@ -101,7 +107,7 @@ pub(crate) enum PrecisionChoice {
     F64,
 }
 
-/// What comes out, and where.
+/// What comes out.
 #[derive(Args, Debug)]
 pub(crate) struct OutputArguments {
     /// Print one JSON object on one line.
@@ -110,26 +116,50 @@ pub(crate) struct OutputArguments {
     /// Print the answer only: no progress, no summary.
     #[arg(long, help_heading = "Output")]
     pub(crate) quiet: bool,
-    /// Draw the first subset among all items, to a .png or .svg file.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) plot: Option<PlotFile>,
+}
+
+/// How many items, of which parts.
+#[derive(Args, Debug)]
+pub(crate) struct LawArguments {
+    /// Items to choose of each part: 2,1,2 in the order of the parts, or dark=2,light=1 by name (0 for the others).
+    #[arg(long, value_name = "QUOTA", help_heading = "Law")]
+    pub(crate) quota: Option<QuotaRequest>,
+    /// Items to choose in all.
+    #[arg(long, value_name = "K", help_heading = "Law")]
+    pub(crate) k: Option<usize>,
+}
+
+/// Items that are settled beforehand.
+#[derive(Args, Debug)]
+pub(crate) struct ConditionArguments {
+    /// Items that must be in: 3,17 by position in the input, the first being 0.
+    #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Law")]
+    pub(crate) include: Vec<usize>,
+    /// Items that must not be in.
+    #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Law")]
+    pub(crate) exclude: Vec<usize>,
+}
+
+fn index(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| format!("'{text}' is not the index of an item"))
 }
 
 /// `pdpp sample`.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("law").args(["quota", "k"])))]
 pub(crate) struct SampleArguments {
     /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// Items to choose of each part: 2,1,2 in the order of the parts, or dark=2,light=1 by name (0 for the others).
-    #[arg(long, value_name = "QUOTA")]
-    pub(crate) quota: Option<QuotaRequest>,
-    /// Items to choose in all.
-    #[arg(long, value_name = "K", conflicts_with = "quota")]
-    pub(crate) k: Option<usize>,
+    /// What is drawn from.
+    #[command(flatten)]
+    pub(crate) law: LawArguments,
     /// One k-DPP per part, blind to likeness across parts.
-    #[arg(long, requires = "quota")]
+    #[arg(long, requires = "quota", help_heading = "Law")]
     pub(crate) independent: bool,
+    /// What is settled.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArguments,
     /// Subsets to draw.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) samples: u64,
@@ -139,6 +169,61 @@ pub(crate) struct SampleArguments {
     /// How to draw from a Partition-DPP; every method is exact.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
     pub(crate) method: MethodChoice,
+    /// Say which method would draw, why, and at what predicted cost; draw nothing.
+    #[arg(long, conflicts_with = "plot")]
+    pub(crate) plan: bool,
+    /// What computes.
+    #[command(flatten)]
+    pub(crate) compute: ComputeArguments,
+    /// What comes out.
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+    /// Draw the first subset among all items, to a .png or .svg file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) plot: Option<PlotFile>,
+}
+
+/// How to draw from a Partition-DPP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodChoice {
+    /// Rejection or interpolation, whichever is predicted to cost less; refused if both cost too much.
+    #[default]
+    Auto,
+    /// Tilted rejection, whatever it costs.
+    Rejection,
+    /// Item by item, from probabilities by interpolation.
+    Interpolation,
+    /// The same with one determinant per item and node: slow, to compare with.
+    PerCandidate,
+}
+
+impl From<MethodChoice> for Method {
+    fn from(choice: MethodChoice) -> Self {
+        match choice {
+            MethodChoice::Auto => Method::Auto,
+            MethodChoice::Rejection => Method::Rejection,
+            MethodChoice::Interpolation => Method::Interpolation,
+            MethodChoice::PerCandidate => Method::PerCandidate,
+        }
+    }
+}
+
+/// `pdpp infer`.
+#[derive(Args, Debug)]
+#[command(group(ArgGroup::new("law").args(["quota", "k"])))]
+pub(crate) struct InferArguments {
+    /// The items.
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// Whose probabilities.
+    #[command(flatten)]
+    pub(crate) law: LawArguments,
+    /// What is settled.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArguments,
+    /// Sets whose probabilities are wanted: a JSON list of lists of indices, as in [[0,5],[3,17]].
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub(crate) sets: Option<PathBuf>,
     /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
@@ -147,21 +232,22 @@ pub(crate) struct SampleArguments {
     pub(crate) output: OutputArguments,
 }
 
-/// How to draw from a Partition-DPP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodChoice {
-    /// Tilted rejection, refused where it promises to need too many proposals.
-    #[default]
-    Auto,
-    /// Tilted rejection, whatever it costs.
-    Rejection,
-}
-
-impl From<MethodChoice> for Method {
-    fn from(choice: MethodChoice) -> Self {
-        match choice {
-            MethodChoice::Auto => Method::Auto,
-            MethodChoice::Rejection => Method::Rejection,
-        }
-    }
+/// `pdpp counts`.
+#[derive(Args, Debug)]
+pub(crate) struct CountsArguments {
+    /// The items.
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// The size, and the quota whose probability is wanted.
+    #[command(flatten)]
+    pub(crate) law: LawArguments,
+    /// What is settled.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArguments,
+    /// What computes.
+    #[command(flatten)]
+    pub(crate) compute: ComputeArguments,
+    /// What comes out.
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }

@@ -30,8 +30,16 @@ pub(crate) enum Failure {
         source: Error,
     },
     /// The library refuses the question.
-    #[error("{}", with_advice(.0))]
+    #[error(transparent)]
     Library(#[from] Error),
+    /// The answer would cost too much.
+    #[error("{source}; {advice}")]
+    Budget {
+        /// The library's reason.
+        source: Error,
+        /// What the command line can do about it.
+        advice: &'static str,
+    },
     /// The machine lacks what was asked for.
     #[error("{0}")]
     Device(String),
@@ -44,7 +52,8 @@ impl Failure {
     /// Exit status: 2 bad input, 3 no device, 4 a budget refused; 1 for what is nobody's fault here.
     pub(crate) fn status(&self) -> u8 {
         match self {
-            Failure::Library(Error::ProposalBudget { .. }) => 4,
+            Failure::Library(Error::ProposalBudget { .. } | Error::NodeBudget { .. })
+            | Failure::Budget { .. } => 4,
             Failure::Device(_) => 3,
             Failure::Output(_) => 1,
             _ => 2,
@@ -65,6 +74,14 @@ impl Failure {
     pub(crate) fn in_file(path: &Path) -> impl Fn(Error) -> Self + '_ {
         move |source| Failure::InFile { path: path.to_owned(), source }
     }
+
+    /// Adds advice where a budget is refused.
+    pub(crate) fn advise(advice: &'static str) -> impl Fn(Error) -> Self {
+        move |source| match source {
+            Error::ProposalBudget { .. } | Error::NodeBudget { .. } => Failure::Budget { source, advice },
+            _ => Failure::Library(source),
+        }
+    }
 }
 
 /// Some errors know their file, the others get its name in front.
@@ -72,14 +89,6 @@ fn in_file(path: &Path, source: &Error) -> String {
     match source {
         Error::Io { .. } | Error::Npy { .. } => source.to_string(),
         _ => format!("{}: {source}", path.display()),
-    }
-}
-
-/// Adds what the command line can do about it.
-fn with_advice(error: &Error) -> String {
-    match error {
-        Error::ProposalBudget { .. } => format!("{error}; --method rejection draws whatever it costs"),
-        _ => error.to_string(),
     }
 }
 

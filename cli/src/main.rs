@@ -4,8 +4,11 @@
 
 mod arguments;
 mod compute;
+mod counts;
 mod failure;
+mod infer;
 mod input;
+mod law;
 mod output;
 mod plot;
 mod progress;
@@ -36,5 +39,7 @@ fn run() -> Result<(), Failure> {
     };
     match arguments.command {
         Command::Sample(arguments) => sample::run(&arguments),
+        Command::Infer(arguments) => infer::run(&arguments),
+        Command::Counts(arguments) => counts::run(&arguments),
     }
 }

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use partition_dpp::{
-    Dpp, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Sampler, Samples, engine::Engine,
+    Algorithm, Method, Plan, Sampler, Samples,
+    engine::{Engine, EngineInfo},
 };
 
 use crate::{
@@ -11,38 +12,11 @@ use crate::{
     compute,
     failure::Failure,
     input::Input,
-    output::{self, Summary},
+    law::{Law, Model},
+    output::{self, Question},
     plot,
     progress::Progress,
 };
-
-/// What is drawn from.
-#[derive(Clone, Debug)]
-pub(crate) enum Law<'a> {
-    /// A DPP conditioned on its part counts.
-    PartitionDpp {
-        /// The parts.
-        partition: &'a Partition,
-        /// How many items of each part.
-        quota: Quota,
-        /// How to draw.
-        method: Method,
-    },
-    /// One k-DPP per part.
-    IndependentKDpps {
-        /// The parts.
-        partition: &'a Partition,
-        /// How many items of each part.
-        quota: Quota,
-    },
-    /// A DPP conditioned on its size.
-    KDpp {
-        /// The size.
-        k: usize,
-    },
-    /// A DPP.
-    Dpp,
-}
 
 /// What was drawn, by whom and how fast.
 #[derive(Debug)]
@@ -50,97 +24,87 @@ pub(crate) struct Drawn {
     /// The subsets.
     pub(crate) samples: Samples,
     /// The algorithm that drew them.
-    pub(crate) algorithm: String,
+    pub(crate) algorithm: Algorithm,
+    /// Why, where there was a choice.
+    pub(crate) plan: Option<Plan>,
     /// The engine that did the set-up.
-    pub(crate) engine: &'static str,
-    /// The precision of its arithmetic.
-    pub(crate) precision: String,
+    pub(crate) engine: EngineInfo,
     /// Time of the set-up.
     pub(crate) setup: Duration,
     /// Time of the draws.
     pub(crate) sampling: Duration,
 }
 
+/// What would be drawn with.
+#[derive(Clone, Debug)]
+pub(crate) enum Planned {
+    /// The method that was asked for or chosen.
+    Choice(Plan),
+    /// The law leaves no choice.
+    Only(Algorithm),
+}
+
+const ADVICE: &str = "--method rejection draws whatever it costs";
+
 /// Runs the command.
 pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     check_method(arguments)?;
-    if let Some(file) = &arguments.output.plot {
+    if let Some(file) = &arguments.plot {
         file.check_folder()?;
     }
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input)?;
-    let law = Law::of(arguments, &input)?;
-    let engine = compute::open_engine(arguments.compute.engine)?;
+    let law = Law::of(&arguments.law, &input)?;
+    let law = if arguments.independent { law.independent() } else { law };
     progress.stage("setting up");
-    let drawn = law.draw(&input, engine.as_ref(), arguments, &progress);
+    let started = Instant::now();
+    let model = law.model(&input.features, &arguments.conditions)?;
+    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    if arguments.plan {
+        let planned = plan(&model, arguments.method.into())?;
+        progress.finish();
+        return output::plan::write(&question, &planned, &arguments.output);
+    }
+    let engine = compute::open_engine(arguments.compute.engine)?;
+    let sampler = sampler(&model, arguments.method.into(), engine.as_ref())?;
+    let drawn = draw(&sampler, arguments, &progress, started.elapsed());
     progress.finish();
-    let drawn = drawn?;
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
-    if let Some(file) = &arguments.output.plot {
+    if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &drawn.samples.subsets()[0])?;
     }
-    let summary = Summary { input: &input, law: &law, drawn: &drawn, seed: arguments.seed };
-    output::write(&summary, &arguments.output)
+    output::sample::write(&question, &drawn, arguments)
 }
 
 /// Only Partition-DPPs leave a choice of method.
 fn check_method(arguments: &SampleArguments) -> Result<(), Failure> {
-    let no_choice = arguments.quota.is_none() || arguments.independent;
-    if arguments.method == MethodChoice::Rejection && no_choice {
-        let sentence = "--method rejection draws from Partition-DPPs: it needs --quota, and no --independent";
-        return Err(Failure::Arguments(sentence.into()));
+    let no_choice = arguments.law.quota.is_none() || arguments.independent;
+    if arguments.method != MethodChoice::Auto && no_choice {
+        let method = Method::from(arguments.method);
+        return Err(Failure::Arguments(format!(
+            "--method {method} draws from Partition-DPPs: it needs --quota, and no --independent"
+        )));
     }
     Ok(())
 }
 
-impl<'a> Law<'a> {
-    fn of(arguments: &SampleArguments, input: &'a Input) -> Result<Self, Failure> {
-        let Some(request) = &arguments.quota else {
-            return Ok(arguments.k.map_or(Law::Dpp, |k| Law::KDpp { k }));
-        };
-        let Some(partition) = &input.partition else {
-            let sentence = "--quota needs --labels, the part of each item";
-            return Err(Failure::Arguments(sentence.into()));
-        };
-        let quota = request.resolve(partition)?;
-        Ok(if arguments.independent {
-            Law::IndependentKDpps { partition, quota }
-        } else {
-            Law::PartitionDpp { partition, quota, method: arguments.method.into() }
-        })
-    }
+fn plan(model: &Model<'_>, method: Method) -> Result<Planned, Failure> {
+    let Model::PartitionDpp(dpp) = model else { return Ok(Planned::Only(Algorithm::Spectral)) };
+    let plan = dpp.plan(method).map_err(Failure::advise(ADVICE))?;
+    // Any pick would cost something.
+    Ok(if plan.interpolation_cost > 0.0 { Planned::Choice(plan) } else { Planned::Only(Algorithm::Settled) })
+}
 
-    /// How many items of each part; empty for the laws without a quota.
-    pub(crate) fn quota(&self) -> &[usize] {
-        match self {
-            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => quota.counts(),
-            Law::KDpp { .. } | Law::Dpp => &[],
-        }
-    }
-
-    fn draw(
-        &self,
-        input: &Input,
-        engine: &dyn Engine,
-        arguments: &SampleArguments,
-        progress: &Progress,
-    ) -> Result<Drawn, Failure> {
-        let started = Instant::now();
-        let features = &input.features;
-        let draw = |sampler: Sampler<'_>| draw(&sampler, arguments, progress, started.elapsed());
-        Ok(match self {
-            Law::PartitionDpp { partition, quota, method } => {
-                draw(PartitionDpp::new(features, partition, quota)?.sampler(*method, engine)?)
-            }
-            Law::IndependentKDpps { partition, quota } => {
-                draw(IndependentKDpps::new(features, partition, quota)?.sampler(engine)?)
-            }
-            Law::KDpp { k } => draw(KDpp::new(features, *k)?.sampler(engine)?),
-            Law::Dpp => draw(Dpp::new(features)?.sampler(engine)?),
-        })
-    }
+fn sampler<'a>(model: &Model<'a>, method: Method, engine: &'a dyn Engine) -> Result<Sampler<'a>, Failure> {
+    let sampler = match model {
+        Model::PartitionDpp(dpp) => dpp.sampler(method, engine),
+        Model::IndependentKDpps(dpps) => dpps.sampler(engine),
+        Model::KDpp(dpp) => dpp.sampler(engine),
+        Model::Dpp(dpp) => dpp.sampler(engine),
+    };
+    sampler.map_err(Failure::advise(ADVICE))
 }
 
 fn draw(sampler: &Sampler<'_>, arguments: &SampleArguments, progress: &Progress, setup: Duration) -> Drawn {
@@ -150,9 +114,9 @@ fn draw(sampler: &Sampler<'_>, arguments: &SampleArguments, progress: &Progress,
         draw_in_instalments(sampler, arguments.samples, arguments.seed, |done| progress.reached(done));
     Drawn {
         samples,
-        algorithm: sampler.algorithm().to_string(),
-        engine: sampler.engine().name,
-        precision: sampler.engine().precision.to_string(),
+        algorithm: sampler.algorithm(),
+        plan: sampler.plan().cloned(),
+        engine: sampler.engine().clone(),
         setup,
         sampling: started.elapsed(),
     }
@@ -181,7 +145,7 @@ fn draw_in_instalments(sampler: &Sampler<'_>, count: u64, seed: u64, report: imp
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partition_dpp::{Features, engine::Cpu};
+    use partition_dpp::{Features, KDpp, engine::Cpu};
 
     #[test]
     fn instalments_are_sample_many() {

@@ -4,6 +4,7 @@ mod csv;
 mod digits;
 mod labels;
 mod npy;
+pub(crate) mod sets;
 
 use std::{
     ffi::OsStr,

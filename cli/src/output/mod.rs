@@ -1,43 +1,58 @@
 //! All that is written to standard output and standard error.
 
-mod json;
+pub(crate) mod counts;
+pub(crate) mod infer;
+mod numbers;
+pub(crate) mod plan;
+pub(crate) mod sample;
 mod table;
 
 use std::io::{self, Write, stderr, stdout};
 
-use crate::{
-    arguments::OutputArguments,
-    failure::Failure,
-    input::Input,
-    sample::{Drawn, Law},
-};
+use serde::Serialize;
 
-/// All there is to say about a sampling.
-#[derive(Debug)]
-pub(crate) struct Summary<'a> {
+use crate::{arguments::ConditionArguments, failure::Failure, input::Input, law::Law};
+
+/// What was asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question<'a> {
     /// The items.
     pub(crate) input: &'a Input,
-    /// What was drawn from.
+    /// The law over their subsets.
     pub(crate) law: &'a Law<'a>,
-    /// What was drawn.
-    pub(crate) drawn: &'a Drawn,
-    /// The seed.
-    pub(crate) seed: u64,
+    /// Items that are settled.
+    pub(crate) conditions: &'a ConditionArguments,
 }
 
-/// Writes the answer in the format asked for.
-pub(crate) fn write(summary: &Summary<'_>, arguments: &OutputArguments) -> Result<(), Failure> {
-    if arguments.json {
-        return print(&format!("{}\n", json::render(summary)?));
-    }
-    let mut text = table::render(summary);
-    if !arguments.quiet {
-        text.push_str(&table::describe(summary));
-        if let Some(file) = &arguments.plot {
-            text.extend(["plot      ", &file.path().display().to_string(), "\n"]);
+impl Question<'_> {
+    /// In words, one or two lines.
+    fn describe(&self) -> String {
+        let features = &self.input.features;
+        let (items, dims) = (features.items(), features.dims());
+        let law = format!("law       {}, from {items} items of {dims} dimensions\n", self.law);
+        let ConditionArguments { include, exclude } = self.conditions;
+        match (&include[..], &exclude[..]) {
+            ([], []) => law,
+            (include, []) => format!("{law}given     {} in\n", list(include)),
+            ([], exclude) => format!("{law}given     {} out\n", list(exclude)),
+            (include, exclude) => format!("{law}given     {} in; {} out\n", list(include), list(exclude)),
         }
     }
-    print(&text)
+}
+
+/// Items by index, the first ten of many.
+fn list(items: &[usize]) -> String {
+    const MOST: usize = 10;
+    let shown: Vec<String> = items.iter().take(MOST).map(ToString::to_string).collect();
+    let noun = if items.len() == 1 { "item" } else { "items" };
+    let more = if items.len() > MOST { format!(" … ({} in all)", items.len()) } else { String::new() };
+    format!("{noun} {}{more}", shown.join(" "))
+}
+
+/// Writes one object on one line.
+fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(answer).map_err(|error| Failure::Output(error.into()))?;
+    print(&format!("{text}\n"))
 }
 
 /// Writes to standard output. A reader who has seen enough (`| head`) is no failure.

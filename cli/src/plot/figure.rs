@@ -14,7 +14,7 @@ use super::{
     projection::Projection,
     scatter::{self, MOST_LABELS},
 };
-use crate::{input::Input, sample::Law};
+use crate::{input::Input, law::Law};
 
 /// An area in pixels.
 pub(super) type Area<B> = DrawingArea<B, Shift>;

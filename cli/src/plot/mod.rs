@@ -19,7 +19,7 @@ use partition_dpp::Subset;
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, register_font};
 
-use crate::{failure::Failure, input::Input, sample::Law};
+use crate::{failure::Failure, input::Input, law::Law};
 use figure::Figure;
 
 /// Where to write a plot, and in which format.

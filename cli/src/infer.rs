@@ -1,0 +1,78 @@
+//! `pdpp infer`.
+
+use std::time::{Duration, Instant};
+
+use partition_dpp::{
+    Estimate, Inference, Subset,
+    engine::{Engine, EngineInfo},
+};
+
+use crate::{
+    arguments::InferArguments,
+    compute,
+    failure::Failure,
+    input::{Input, sets},
+    law::{Law, Model},
+    output::{self, Question},
+    progress::Progress,
+};
+
+/// Probabilities under a law.
+#[derive(Debug)]
+pub(crate) struct Inferred {
+    /// ln Z.
+    pub(crate) log_z: Estimate<f64>,
+    /// Of each item to be chosen.
+    pub(crate) marginals: Estimate<Vec<f64>>,
+    /// The sets asked for.
+    pub(crate) sets: Vec<Subset>,
+    /// ln Pr of each set.
+    pub(crate) log_probs: Vec<f64>,
+    /// The engine that computed.
+    pub(crate) engine: EngineInfo,
+    /// Time of everything but reading.
+    pub(crate) time: Duration,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
+    compute::prepare(&arguments.compute)?;
+    let progress = Progress::new(arguments.output.quiet);
+    progress.stage("reading");
+    let input = Input::read(&arguments.input)?;
+    let sets = match &arguments.sets {
+        Some(path) => sets::read(path, input.features.items())?,
+        None => Vec::new(),
+    };
+    let law = Law::of(&arguments.law, &input)?;
+    progress.stage("computing");
+    let started = Instant::now();
+    let model = law.model(&input.features, &arguments.conditions)?;
+    let engine = compute::open_engine(arguments.compute.engine)?;
+    let inference = inference(&model, engine.as_ref())?;
+    let inferred = Inferred {
+        log_z: inference.log_partition_function(),
+        marginals: inference.inclusion_probabilities()?,
+        log_probs: sets.iter().map(|set| inference.log_probability(set)).collect::<Result<_, _>>()?,
+        sets,
+        engine: inference.engine(),
+        time: started.elapsed(),
+    };
+    progress.finish();
+    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    output::infer::write(&question, &inferred, &arguments.output)
+}
+
+fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {
+    let inference = match model {
+        Model::PartitionDpp(dpp) => dpp.inference(engine),
+        Model::KDpp(dpp) => dpp.inference(engine),
+        Model::Dpp(dpp) => dpp.inference(engine),
+        // The arguments leave no way to ask for them.
+        Model::IndependentKDpps(_) => {
+            return Err(Failure::Arguments("independent k-DPPs are for sampling only".into()));
+        }
+    };
+    inference
+        .map_err(Failure::advise("the nodes of all parts multiply: a quota over fewer parts needs fewer"))
+}

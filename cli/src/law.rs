@@ -1,0 +1,132 @@
+//! Which law the arguments ask for.
+
+use std::fmt;
+
+use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
+
+use crate::{
+    arguments::{ConditionArguments, LawArguments},
+    failure::Failure,
+    input::Input,
+};
+
+/// A law over subsets, as asked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Law<'a> {
+    /// A DPP conditioned on its part counts.
+    PartitionDpp {
+        /// The parts.
+        partition: &'a Partition,
+        /// How many items of each part.
+        quota: Quota,
+    },
+    /// One k-DPP per part.
+    IndependentKDpps {
+        /// The parts.
+        partition: &'a Partition,
+        /// How many items of each part.
+        quota: Quota,
+    },
+    /// A DPP conditioned on its size.
+    KDpp {
+        /// The size.
+        k: usize,
+    },
+    /// A DPP.
+    Dpp,
+}
+
+/// The library's model of a law, conditioned and found possible.
+#[derive(Debug)]
+pub(crate) enum Model<'a> {
+    /// A DPP conditioned on its part counts.
+    PartitionDpp(PartitionDpp<'a>),
+    /// One k-DPP per part.
+    IndependentKDpps(IndependentKDpps<'a>),
+    /// A DPP conditioned on its size.
+    KDpp(KDpp<'a>),
+    /// A DPP.
+    Dpp(Dpp<'a>),
+}
+
+impl<'a> Law<'a> {
+    /// A Partition-DPP, a k-DPP or a plain DPP.
+    pub(crate) fn of(arguments: &LawArguments, input: &'a Input) -> Result<Self, Failure> {
+        let Some(request) = &arguments.quota else {
+            return Ok(arguments.k.map_or(Law::Dpp, |k| Law::KDpp { k }));
+        };
+        let Some(partition) = &input.partition else {
+            let sentence = "--quota needs --labels, the part of each item";
+            return Err(Failure::Arguments(sentence.into()));
+        };
+        Ok(Law::PartitionDpp { partition, quota: request.resolve(partition)? })
+    }
+
+    /// The law that is blind to likeness across parts.
+    pub(crate) fn independent(self) -> Self {
+        match self {
+            Law::PartitionDpp { partition, quota } => Law::IndependentKDpps { partition, quota },
+            other => other,
+        }
+    }
+
+    /// How many items of each part; empty for the laws without a quota.
+    pub(crate) fn quota(&self) -> &[usize] {
+        match self {
+            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => quota.counts(),
+            Law::KDpp { .. } | Law::Dpp => &[],
+        }
+    }
+
+    /// The model over these items, under the conditions.
+    pub(crate) fn model(
+        &'a self,
+        features: &Features<'a>,
+        conditions: &ConditionArguments,
+    ) -> Result<Model<'a>, Failure> {
+        self.conditioned(features, conditions).map_err(|error| match error {
+            // The library includes the items of a part that is asked for whole.
+            Error::IncludedAndExcluded { item } if !conditions.include.contains(&item) => {
+                let sentence =
+                    format!("item {item} cannot be excluded: the quota asks for all items of its part");
+                Failure::Arguments(sentence)
+            }
+            error => Failure::Library(error),
+        })
+    }
+
+    fn conditioned(
+        &'a self,
+        features: &Features<'a>,
+        conditions: &ConditionArguments,
+    ) -> Result<Model<'a>, Error> {
+        let ConditionArguments { include, exclude } = conditions;
+        Ok(match self {
+            Law::PartitionDpp { partition, quota } => {
+                let dpp = PartitionDpp::new(features, partition, quota)?;
+                Model::PartitionDpp(dpp.including(include)?.excluding(exclude)?)
+            }
+            Law::IndependentKDpps { partition, quota } => {
+                let dpps = IndependentKDpps::new(features, partition, quota)?;
+                Model::IndependentKDpps(dpps.including(include)?.excluding(exclude)?)
+            }
+            Law::KDpp { k } => Model::KDpp(KDpp::new(features, *k)?.including(include)?.excluding(exclude)?),
+            Law::Dpp => Model::Dpp(Dpp::new(features)?.including(include)?.excluding(exclude)?),
+        })
+    }
+}
+
+impl fmt::Display for Law<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Law::PartitionDpp { partition, quota } => {
+                write!(f, "Partition-DPP of {} items over {} parts", quota.total(), partition.parts())
+            }
+            Law::IndependentKDpps { partition, quota } => {
+                write!(f, "independent k-DPPs of {} items over {} parts", quota.total(), partition.parts())
+            }
+            Law::KDpp { k } => write!(f, "k-DPP, k = {k}"),
+            Law::Dpp => f.write_str("DPP of any size"),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Numbers for people.
+
+use std::f64::consts::LN_10;
+
+/// Three digits or so, for numbers of proposals and nodes.
+pub(super) fn short(number: f64) -> String {
+    if number < 100.0 {
+        format!("{number:.2}")
+    } else if number < 1e6 {
+        format!("{number:.0}")
+    } else {
+        format!("{number:.2e}")
+    }
+}
+
+/// A probability, to four digits or so.
+pub(super) fn probability(p: f64) -> String {
+    if p <= 0.0 {
+        "0".into()
+    } else if p < 1e-3 {
+        format!("{p:.3e}")
+    } else {
+        format!("{p:.4}")
+    }
+}
+
+/// An error, to one digit.
+pub(super) fn error(error: f64) -> String {
+    if error > 0.0 { format!("{error:.0e}") } else { "0".into() }
+}
+
+/// A probability given by its logarithm, however small.
+pub(super) fn probability_of_log(log: f64) -> String {
+    const SMALLEST: f64 = -700.0;
+    if log > SMALLEST || log.is_infinite() {
+        return probability(log.exp());
+    }
+    let exponent = (log / LN_10).floor();
+    format!("{:.3}e{exponent}", 10_f64.powf(log / LN_10 - exponent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities() {
+        let pairs = [(0.0, "0"), (1.0, "1.0000"), (0.12345, "0.1235"), (1.25e-7, "1.250e-7")];
+        for (p, text) in pairs {
+            assert_eq!(probability(p), text);
+            assert_eq!(probability_of_log(p.ln()), text);
+        }
+        assert_eq!(probability_of_log(-1000.0 * LN_10 + 2_f64.ln()), "2.000e-1000");
+    }
+}

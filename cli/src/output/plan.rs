@@ -1,0 +1,102 @@
+//! How a sample would be drawn.
+
+use comfy_table::Cell;
+use partition_dpp::{Algorithm, Choice, Method, Plan};
+use serde::Serialize;
+
+use super::{
+    Question,
+    numbers::short,
+    print, print_json,
+    table::{new_table, right},
+};
+use crate::{arguments::OutputArguments, failure::Failure, sample::Planned};
+
+#[derive(Serialize)]
+struct Answer {
+    method: String,
+    choice: &'static str,
+    proposals: Option<f64>,
+    nodes: Option<f64>,
+    rejection_cost: Option<f64>,
+    interpolation_cost: Option<f64>,
+}
+
+/// Writes the plan in the format asked for.
+pub(crate) fn write(
+    question: &Question<'_>,
+    planned: &Planned,
+    arguments: &OutputArguments,
+) -> Result<(), Failure> {
+    if arguments.json {
+        return print_json(&Answer::from(planned));
+    }
+    let question = if arguments.quiet { String::new() } else { question.describe() };
+    print(&match planned {
+        Planned::Choice(plan) => format!("{}{question}", describe(plan)),
+        Planned::Only(algorithm) => {
+            let why = match algorithm {
+                Algorithm::Settled => "nothing is left to choose",
+                _ => "this law leaves no choice of method",
+            };
+            format!("method    {algorithm}\nwhy       {why}\n{question}")
+        }
+    })
+}
+
+impl From<&Planned> for Answer {
+    fn from(planned: &Planned) -> Self {
+        match planned {
+            Planned::Choice(plan) => Self {
+                method: plan.method.to_string(),
+                choice: match plan.choice {
+                    Choice::Cheaper => "cheaper",
+                    Choice::WithinBudget => "within-budget",
+                    _ => "requested",
+                },
+                proposals: Some(plan.proposals),
+                nodes: Some(plan.nodes),
+                rejection_cost: Some(plan.rejection_cost),
+                interpolation_cost: Some(plan.interpolation_cost),
+            },
+            Planned::Only(algorithm) => Self {
+                method: algorithm.to_string(),
+                choice: "only",
+                proposals: None,
+                nodes: None,
+                rejection_cost: None,
+                interpolation_cost: None,
+            },
+        }
+    }
+}
+
+fn describe(plan: &Plan) -> String {
+    let mut table = new_table(vec!["method", "at most", "operations a sample"]);
+    let cost = |operations: f64| right(format!("{operations:.1e}"));
+    let proposals = format!("{} proposals a sample, on average", short(plan.proposals));
+    table.add_row([Cell::new("rejection"), Cell::new(proposals), cost(plan.rejection_cost)]);
+    let nodes = format!("{} nodes", short(plan.nodes));
+    table.add_row([Cell::new("interpolation"), Cell::new(nodes), cost(plan.interpolation_cost)]);
+    format!("{}\nmethod    {}\nwhy       {}\n", table.trim_fmt(), plan.method, reason(plan))
+}
+
+/// Why a method was taken.
+pub(super) fn reason(plan: &Plan) -> String {
+    let (rejection, interpolation) = (plan.rejection_cost, plan.interpolation_cost);
+    match (plan.choice, plan.method) {
+        (Choice::Cheaper, Method::Rejection) => {
+            format!("{rejection:.1e} operations a sample are predicted, {interpolation:.1e} by interpolation")
+        }
+        (Choice::Cheaper, _) => {
+            format!("{interpolation:.1e} operations a sample are predicted, {rejection:.1e} by rejection")
+        }
+        (Choice::WithinBudget, Method::Rejection) => {
+            format!("interpolation might take {} nodes, more than its budget", short(plan.nodes))
+        }
+        (Choice::WithinBudget, _) => {
+            format!("rejection might take {} proposals a sample, more than its budget", short(plan.proposals))
+        }
+        _ => "asked for".into(),
+    }
+}

@@ -1,0 +1,50 @@
+//! One JSON object: a contract that scripts rely on.
+
+use partition_dpp::Subset;
+use serde::Serialize;
+
+use crate::{law::Law, output::Question, sample::Drawn};
+
+#[derive(Serialize)]
+pub(super) struct Answer<'a> {
+    samples: Vec<&'a [usize]>,
+    parts: &'a [String],
+    quota: &'a [usize],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    k: Option<usize>,
+    method: String,
+    engine: &'a str,
+    precision: String,
+    seed: u64,
+    proposals: u64,
+    acceptance_bound: f64,
+    seconds: Seconds,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    setup: f64,
+    sampling: f64,
+}
+
+impl<'a> Answer<'a> {
+    /// The subsets, and what there is to say about them.
+    pub(super) fn new(question: &Question<'a>, drawn: &'a Drawn, seed: u64) -> Self {
+        Self {
+            samples: drawn.samples.subsets().iter().map(Subset::as_slice).collect(),
+            parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
+            quota: question.law.quota(),
+            k: match question.law {
+                Law::KDpp { k } => Some(*k),
+                _ => None,
+            },
+            method: drawn.algorithm.to_string(),
+            engine: drawn.engine.name,
+            precision: drawn.engine.precision.to_string(),
+            seed,
+            proposals: drawn.samples.proposals(),
+            acceptance_bound: drawn.samples.acceptance_bound(),
+            seconds: Seconds { setup: drawn.setup.as_secs_f64(), sampling: drawn.sampling.as_secs_f64() },
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The answer for people: a table of subsets, and a few lines on how they came about.
+
+use comfy_table::Cell;
+use partition_dpp::{Algorithm, Partition, Subset};
+
+use crate::{
+    output::{
+        Question,
+        numbers::short,
+        plan::reason,
+        table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
+    },
+    sample::Drawn,
+};
+
+/// One row per subset.
+pub(super) fn render(question: &Question<'_>, drawn: &Drawn) -> String {
+    let subsets = drawn.samples.subsets();
+    let columns = part_columns(question);
+    let mut table = new_table(header(question, columns.as_deref()));
+    for (number, subset) in subsets.iter().take(MOST_ROWS).enumerate() {
+        let mut row = vec![right(number)];
+        match (&columns, &question.input.partition) {
+            (Some(parts), Some(partition)) => {
+                row.extend(parts.iter().map(|&part| Cell::new(items_of(subset, partition, part))));
+            }
+            _ => row.push(Cell::new(or_dash(subset.to_string()))),
+        }
+        table.add_row(row);
+    }
+    format!("{}\n{}", table.trim_fmt(), more(subsets.len()))
+}
+
+/// The parts that items may come from, unless they are too many for columns.
+fn part_columns(question: &Question<'_>) -> Option<Vec<usize>> {
+    let partition = question.input.partition.as_ref()?;
+    let quota = question.law.quota();
+    let parts = (0..partition.parts()).filter(|&part| quota.get(part) != Some(&0));
+    let parts: Vec<usize> = parts.collect();
+    (parts.len() <= MOST_COLUMNS).then_some(parts)
+}
+
+fn header(question: &Question<'_>, columns: Option<&[usize]>) -> Vec<String> {
+    let quota = question.law.quota();
+    let mut cells = vec!["sample".to_owned()];
+    match (columns, &question.input.partition) {
+        (Some(parts), Some(partition)) => cells.extend(parts.iter().map(|&part| {
+            let name = &partition.names()[part];
+            quota.get(part).map_or(name.clone(), |count| format!("{name} ({count})"))
+        })),
+        _ => cells.push("items".to_owned()),
+    }
+    cells
+}
+
+fn items_of(subset: &Subset, partition: &Partition, part: usize) -> String {
+    let items = subset.iter().filter(|&item| partition.part_of(item) == part);
+    or_dash(items.map(|item| item.to_string()).collect::<Vec<_>>().join(" "))
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "–".into() } else { text }
+}
+
+/// What was done, how, and what it took.
+pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
+    let Drawn { algorithm, plan, engine, setup, sampling, .. } = drawn;
+    let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
+    format!(
+        "{question}method    {algorithm} on {engine} in {precision}, seed {seed}\n\
+         {why}proposals {proposals}\n\
+         time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
+        question = question.describe(),
+        engine = engine.name,
+        precision = engine.precision,
+        proposals = proposals(drawn),
+        setup = setup.as_secs_f64(),
+        sampling = sampling.as_secs_f64(),
+    )
+}
+
+fn proposals(Drawn { samples, algorithm, .. }: &Drawn) -> String {
+    match algorithm {
+        Algorithm::TiltedRejection => {
+            let observed = samples.acceptance_observed().recip();
+            let bound = samples.acceptance_bound().recip();
+            format!("{} per sample, guaranteed at most {} on average", short(observed), short(bound))
+        }
+        Algorithm::Interpolation | Algorithm::PerCandidate => {
+            "none: items are picked one by one from their exact probabilities".into()
+        }
+        Algorithm::Settled => "none: nothing is left to choose".into(),
+        _ => "one per sample: nothing is ever rejected".into(),
+    }
+}

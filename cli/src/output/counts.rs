@@ -41,16 +41,7 @@ pub(crate) fn write(
             precision: counted.engine.precision.to_string(),
         });
     }
-    let mut text = table(counted);
-    text.push_str(&format!("mean      {}\n", means(counted)));
-    if let Some((quota, prob)) = counted.quota {
-        let chance = if prob > 0.0 { format!(", one set in {}", short(prob.recip())) } else { String::new() };
-        text.push_str(&format!(
-            "quota     {}: probability {}{chance}\n",
-            list(quota.counts()),
-            probability(prob)
-        ));
-    }
+    let mut text = format!("{}mean      {}\n{}", table(counted), means(counted), chance(counted));
     if !arguments.quiet {
         text.push_str(&describe(question, counted));
     }
@@ -78,6 +69,12 @@ fn means(Counted { partition, law, .. }: &Counted<'_>) -> String {
     let means = law.means();
     let means = means.iter().zip(partition.names()).map(|(mean, name)| format!("{name}: {mean:.3}"));
     means.collect::<Vec<_>>().join(", ")
+}
+
+fn chance(Counted { quota, .. }: &Counted<'_>) -> String {
+    let Some((quota, p)) = quota else { return String::new() };
+    let one_in = if *p > 0.0 { format!(", one set in {}", short(p.recip())) } else { String::new() };
+    format!("quota     {}: probability {} by chance{one_in}\n", list(quota.counts()), probability(*p))
 }
 
 fn list(counts: &[usize]) -> String {

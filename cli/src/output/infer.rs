@@ -44,12 +44,11 @@ pub(crate) fn write(
             precision: engine.precision.to_string(),
         });
     }
-    let mut text = items(&marginals.value, question.input.partition.as_ref());
-    if let Some(partition) = &question.input.partition {
-        text.push_str(&parts(&marginals.value, partition));
-    }
+    let partition = question.input.partition.as_ref();
+    let mut text = items(&marginals.value, partition);
+    text.extend(partition.map(|partition| parts(&marginals.value, partition)));
     text.push_str(&sets(inferred));
-    text.push_str(&format!("log Z     {:.10} ± {}\n", log_z.value, error(log_z.error)));
+    text.extend([format!("log Z     {:.10} ± {}\n", log_z.value, error(log_z.error))]);
     if !arguments.quiet {
         text.push_str(&describe(question, inferred));
     }

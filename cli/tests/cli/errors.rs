@@ -26,6 +26,16 @@ fn arguments() {
     refuse("sample --features features.csv --precision f32", &["f32", "f64"]);
     refuse("sample --features features.csv --method rejection", &["--method", "--quota"]);
     refuse("sample --features features.csv --independent", &["--quota"]);
+    refuse(
+        "sample --features features.csv --k 2 --method interpolation",
+        &["--method interpolation", "--quota"],
+    );
+    refuse(&format!("{INPUT} --quota 1,1,1 --method mcmc"), &["mcmc"]);
+    refuse(
+        &format!("{INPUT} --quota 1,1,1 --independent --method per-candidate"),
+        &["--method per-candidate"],
+    );
+    refuse(&format!("{INPUT} --quota 1,1,1 --plan --plot plot.png"), &["--plan", "--plot"]);
     refuse(&format!("{INPUT} --quota 1,1,1 --k 3"), &["--quota", "--k"]);
     refuse(&format!("{INPUT} --quota 1,1,1 --independent --method rejection"), &["--independent"]);
 }
@@ -49,9 +59,13 @@ fn budgets_have_their_own_status() {
     folder.write("identity.csv", identity(40));
     let labels: Vec<String> = (0..40).map(|item| format!("{}\n", item % 20)).collect();
     folder.write("parts.csv", format!("part\n{}", labels.concat()));
-    let quota = ["1"; 20].join(",");
-    let arguments = format!("sample --features identity.csv --labels parts.csv --quota {quota}");
-    folder.refuses(&arguments, 4, &["proposals", "--method rejection"]);
+    let input = format!("--features identity.csv --labels parts.csv --quota {}", ["1"; 20].join(","));
+    folder.refuses(&format!("sample {input}"), 4, &["proposals", "--method rejection"]);
+    folder.refuses(&format!("sample {input} --plan"), 4, &["proposals", "--method rejection"]);
+    folder.refuses(&format!("sample {input} --method interpolation"), 4, &["nodes", "--method rejection"]);
+    folder.refuses(&format!("sample {input} --method per-candidate"), 4, &["nodes", "--method rejection"]);
+    folder.refuses(&format!("infer {input}"), 4, &["nodes", "fewer parts"]);
+    folder.refuses(&format!("counts {input}"), 4, &["nodes", "fewer parts"]);
 }
 
 #[test]

@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
+mod conditions;
+mod counts;
 mod errors;
 mod formats;
+mod infer;
 mod laws;
+mod methods;
 mod plots;
 mod support;

@@ -13,6 +13,9 @@ use tempfile::TempDir;
 pub(crate) const FEATURES: &str = "1,0,0\n0,1,0\n0,0,1\n1,1,0\n0,1,1\n1,0,1\n1,1,1\n2,1,0\n0,1,2\n";
 /// Their labels, in three parts.
 pub(crate) const LABELS: &str = "tone\ndark\nlight\nmedium\ndark\nlight\nmedium\ndark\nlight\nmedium\n";
+/// Four items with two features. Determinants: {0,1} ¼, {0,2} 1, {0,3} 1, {1,2} ¼, {1,3} 0, {2,3} 1; of single
+/// items 1, ½, 1, 2.
+pub(crate) const PAIRS: &str = "1,0\n0.5,0.5\n0,1\n1,1\n";
 
 /// A folder that vanishes with the test.
 pub(crate) struct Folder(TempDir);
@@ -51,14 +54,32 @@ impl Folder {
         command
     }
 
-    /// The JSON that `pdpp sample … --json` prints, on one line and with nothing on standard error.
+    /// With [`PAIRS`] in `pairs.csv` and their labels in `ab.csv`, besides.
+    pub(crate) fn with_pairs() -> Self {
+        let folder = Self::new();
+        folder.write("pairs.csv", PAIRS);
+        folder.write("ab.csv", "part\na\na\nb\nb\n");
+        folder
+    }
+
+    /// The JSON that `pdpp sample … --json` prints.
     pub(crate) fn sample(&self, arguments: &str) -> Value {
-        let output = self.pdpp(&format!("sample --json {arguments}")).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && stderr.is_empty(), "{arguments}: {stderr}");
-        let stdout = String::from_utf8(output.stdout).unwrap();
+        self.json(&format!("sample {arguments}"))
+    }
+
+    /// The JSON that `pdpp … --json` prints, on one line and with nothing on standard error.
+    pub(crate) fn json(&self, arguments: &str) -> Value {
+        let stdout = self.text(&format!("{arguments} --json"));
         assert_eq!(stdout.lines().count(), 1, "{stdout}");
         serde_json::from_str(&stdout).unwrap()
+    }
+
+    /// What a command that succeeds prints, with nothing on standard error.
+    pub(crate) fn text(&self, arguments: &str) -> String {
+        let output = self.pdpp(arguments).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && stderr.is_empty(), "{arguments}: {stderr}");
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// Checks that a command fails as the contract says, its one line naming all the culprits.
@@ -99,4 +120,13 @@ pub(crate) fn feature_values() -> Vec<u8> {
 /// Whether a file begins with these bytes.
 pub(crate) fn begins_with(path: &Path, start: &[u8]) -> bool {
     fs::read(path).unwrap().starts_with(start)
+}
+
+/// Checks a list of numbers, to 1e-12.
+pub(crate) fn assert_close(found: &Value, expected: &[f64]) {
+    let numbers: Vec<f64> = serde_json::from_value(found.clone()).unwrap();
+    assert_eq!(numbers.len(), expected.len(), "{found}");
+    for (number, expected) in numbers.iter().zip(expected) {
+        assert!((number - expected).abs() < 1e-12, "{found} is not {expected:?}");
+    }
 }

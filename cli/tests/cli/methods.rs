@@ -1,0 +1,93 @@
+//! How a Partition-DPP is drawn from, and what is said beforehand.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::support::Folder;
+
+const INPUT: &str = "--features pairs.csv --labels ab.csv";
+
+#[test]
+fn every_method_draws_the_same_sets() {
+    let folder = Folder::with_pairs();
+    for method in ["auto", "rejection", "interpolation", "per-candidate"] {
+        let answer = folder.sample(&format!("{INPUT} --quota 1,1 --samples 200 --method {method}"));
+        let sets: BTreeSet<Vec<usize>> = serde_json::from_value(answer["samples"].clone()).unwrap();
+        // Items 1 and 3 are parallel.
+        assert_eq!(sets, [vec![0, 2], vec![0, 3], vec![1, 2]].into(), "{method}");
+        if method != "auto" {
+            assert_eq!(answer["method"], json!(method));
+        }
+        if method != "rejection" && method != "auto" {
+            assert_eq!((&answer["proposals"], &answer["acceptance_bound"]), (&json!(200), &json!(1.0)));
+        }
+    }
+}
+
+#[test]
+fn people_learn_which_method_and_why() {
+    let folder = Folder::with_pairs();
+    let sample = |method| folder.text(&format!("sample {INPUT} --quota 1,1 --method {method}"));
+    let text = sample("rejection");
+    assert!(text.contains("method    rejection on cpu") && text.contains("why       asked for"), "{text}");
+    let text = sample("interpolation");
+    assert!(text.contains("method    interpolation on cpu") && text.contains("proposals none"), "{text}");
+    let text = sample("auto");
+    assert!(text.contains("operations a sample are predicted"), "{text}");
+    let text = folder.text("sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1");
+    assert!(text.contains("method    rejection") && text.contains("more than its budget"), "{text}");
+    let text = folder.text(&format!("sample {INPUT} --k 2"));
+    assert!(text.contains("nothing is ever rejected") && !text.contains("why"), "{text}");
+}
+
+#[test]
+fn the_plan_as_json() {
+    let folder = Folder::with_pairs();
+    let text = folder.text(&format!("sample {INPUT} --quota 1,1 --method interpolation --plan --json"));
+    let fields = ["{\"method\"", "choice", "proposals", "nodes", "rejection_cost", "interpolation_cost"];
+    assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
+    let plan: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&plan["method"], &plan["choice"]), (&json!("interpolation"), &json!("requested")));
+    // Two parts of rank two: three nodes each, half of them kept; k^k/k! · Πκ!/κ^κ = 2 proposals.
+    assert_eq!(plan["nodes"], json!(5.0));
+    assert!((plan["proposals"].as_f64().unwrap() - 2.0).abs() < 1e-9);
+    assert!(plan["rejection_cost"].as_f64().unwrap() > 0.0);
+    assert!(plan["interpolation_cost"].as_f64().unwrap() > 0.0);
+    assert_eq!(folder.sample(&format!("{INPUT} --quota 1,1 --plan"))["choice"], json!("cheaper"));
+    let many = folder.sample("--dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --plan");
+    assert_eq!((&many["method"], &many["choice"]), (&json!("rejection"), &json!("within-budget")));
+}
+
+#[test]
+fn laws_without_a_choice_say_so() {
+    let folder = Folder::with_pairs();
+    let expected = |method: &str| {
+        json!({
+            "method": method, "choice": "only", "proposals": null, "nodes": null,
+            "rejection_cost": null, "interpolation_cost": null,
+        })
+    };
+    for law in ["", "--k 2", "--quota 1,1 --independent"] {
+        assert_eq!(folder.sample(&format!("{INPUT} {law} --plan")), expected("spectral"), "{law}");
+        let text = folder.text(&format!("sample {INPUT} {law} --plan"));
+        assert!(text.contains("spectral") && text.contains("leaves no choice"), "{text}");
+    }
+    let settled = format!("{INPUT} --quota 1,1 --include 0,2 --plan");
+    assert_eq!(folder.sample(&settled), expected("settled"));
+    assert!(folder.text(&format!("sample {settled}")).contains("nothing is left to choose"));
+}
+
+#[test]
+fn the_plan_for_people() {
+    let folder = Folder::with_pairs();
+    let text = folder.text(&format!("sample {INPUT} --quota 1,1 --plan"));
+    for expected in ["operations a sample", "2.00 proposals", "5.00 nodes", "why", "Partition-DPP", "given"] {
+        let there = text.contains(expected);
+        assert_eq!(there, expected != "given", "'{expected}' in\n{text}");
+    }
+    let text = folder.text(&format!("sample {INPUT} --quota 1,1 --plan --quiet"));
+    assert!(text.contains("method") && !text.contains("Partition-DPP"), "{text}");
+    // A plan is refused where a sample would be.
+    folder.refuses(&format!("sample {INPUT} --quota 2,1 --plan"), 2, &["no set can meet the quota"]);
+}

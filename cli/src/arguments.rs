@@ -29,6 +29,8 @@ pub(crate) enum Command {
     /// Under a Partition-DPP with --quota, a k-DPP with --k, a plain DPP with neither.
     Infer(InferArguments),
     /// How many items of each part a k-DPP chooses by itself, and how likely it is to meet a quota by chance.
+    ///
+    /// With --k, or --quota, whose total is then k; with both they must agree.
     Counts(CountsArguments),
 }
 

@@ -169,8 +169,8 @@ pub enum Error {
         /// The budget of nodes.
         node_budget: f64,
     },
-    /// Interpolation would need too many nodes.
-    #[error("interpolation needs {nodes:.3e} nodes, more than the budget of {budget:.3e}")]
+    /// An exact probability, or a sampler by interpolation, would need too many nodes.
+    #[error("{nodes:.3e} nodes of interpolation are needed, more than the budget of {budget:.3e}")]
     NodeBudget {
         /// Nodes needed.
         nodes: f64,

@@ -151,7 +151,7 @@ fn a_budget_of_ones_own_is_kept() {
     assert_error!(
         dpp.sampler(Method::Interpolation, &engine::Cpu),
         Error::NodeBudget { nodes: 14.0, budget: 10.0 },
-        ["1.400e1 nodes, more than the budget of 1.000e1"]
+        ["1.400e1 nodes of interpolation", "budget of 1.000e1"]
     );
     let on_nodes = dpp.clone().with_node_budget(100.0).sampler(Method::Auto, &engine::Cpu).unwrap();
     assert_eq!(on_nodes.algorithm(), Algorithm::Interpolation);

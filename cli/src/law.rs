@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
+use partition_dpp::{Dpp, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
 
 use crate::{
     arguments::{ConditionArguments, LawArguments},
@@ -84,22 +84,6 @@ impl<'a> Law<'a> {
         features: &Features<'a>,
         conditions: &ConditionArguments,
     ) -> Result<Model<'a>, Failure> {
-        self.conditioned(features, conditions).map_err(|error| match error {
-            // The library includes the items of a part that is asked for whole.
-            Error::IncludedAndExcluded { item } if !conditions.include.contains(&item) => {
-                let sentence =
-                    format!("item {item} cannot be excluded: the quota asks for all items of its part");
-                Failure::Arguments(sentence)
-            }
-            error => Failure::Library(error),
-        })
-    }
-
-    fn conditioned(
-        &'a self,
-        features: &Features<'a>,
-        conditions: &ConditionArguments,
-    ) -> Result<Model<'a>, Error> {
         let ConditionArguments { include, exclude } = conditions;
         Ok(match self {
             Law::PartitionDpp { partition, quota } => {

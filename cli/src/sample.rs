@@ -93,8 +93,7 @@ fn check_method(arguments: &SampleArguments) -> Result<(), Failure> {
 fn plan(model: &Model<'_>, method: Method) -> Result<Planned, Failure> {
     let Model::PartitionDpp(dpp) = model else { return Ok(Planned::Only(Algorithm::Spectral)) };
     let plan = dpp.plan(method).map_err(Failure::advise(ADVICE))?;
-    // Any pick would cost something.
-    Ok(if plan.interpolation_cost > 0.0 { Planned::Choice(plan) } else { Planned::Only(Algorithm::Settled) })
+    Ok(plan.map_or(Planned::Only(Algorithm::Settled), Planned::Choice))
 }
 
 fn sampler<'a>(model: &Model<'a>, method: Method, engine: &'a dyn Engine) -> Result<Sampler<'a>, Failure> {

@@ -19,6 +19,10 @@ use crate::{
 /// Nodes of a torus that inference and interpolation accept, conjugates counted once.
 pub const DEFAULT_NODE_BUDGET: f64 = 1e6;
 
+/// Nodes that the part counts of a k-DPP accept: each takes an eigen-decomposition, as dear as fifty
+/// determinants.
+const EIGEN_NODE_BUDGET: f64 = DEFAULT_NODE_BUDGET / 50.0;
+
 /// Probabilities under one law: the outcome of the models' `inference` methods.
 ///
 /// All logarithms are natural; probability zero is −∞.

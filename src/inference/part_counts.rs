@@ -117,7 +117,7 @@ impl<'a> KDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if the partition has another number of items;
-    /// - [`Error::NodeBudget`] past a million nodes;
+    /// - [`Error::NodeBudget`] past twenty thousand nodes;
     /// - those of [`KDpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         let parts = Parts::of(&self.ground, partition)?;
@@ -131,7 +131,7 @@ impl<'a> KDpp<'a> {
         // The last part has what the others leave of k: its phase stays 0.
         let mut largest: Vec<usize> = others.iter().map(|&part| parts.groups[part].len().min(k)).collect();
         largest.push(0);
-        let torus = Torus::new(TorusPlan::complete(&largest).within(super::DEFAULT_NODE_BUDGET)?);
+        let torus = Torus::new(TorusPlan::complete(&largest).within(super::EIGEN_NODE_BUDGET)?);
         let values = fixed_size_values(engine, &function, &torus.phases, k)?;
         let found = torus.all_coefficients(&values)?;
         let total: f64 = found.iter().sum();

@@ -131,13 +131,16 @@ impl<'a> IndependentKDpps<'a> {
     /// # Errors
     /// Those of [`KDpp::sampler`](crate::KDpp::sampler).
     pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let included: Vec<u32> = self.included.iter().map(|&item| item as u32).collect();
+        if self.parts.iter().all(|part| part.count == 0) {
+            return Ok(Sampler::settled(&included, engine));
+        }
         let open = self.parts.iter().filter(|part| part.count > 0);
         let law =
             |part: &Part<'a>| KDppLaw::new(engine, &part.ground, &part.items, part.count, self.projection);
         let laws = open.map(law).collect::<Result<Vec<_>>>()?;
         let error = laws.iter().map(|law| law.error).sum();
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let included: Vec<u32> = self.included.iter().map(|&item| item as u32).collect();
         Ok(Sampler::new(Law::Independent(laws), &included, engine, error))
     }
 }

@@ -59,6 +59,9 @@ pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
 /// point processes* (2016), definition 3.
 #[derive(Clone, Debug)]
 pub struct PartitionDpp<'a> {
+    /// As the user conditioned it, …
+    asked: GroundSet<'a>,
+    /// … and with the items of full parts included.
     ground: GroundSet<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
@@ -96,6 +99,7 @@ impl<'a> PartitionDpp<'a> {
     pub(crate) fn over(ground: GroundSet<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(ground.features(), partition, quota)?;
         let dpp = Self {
+            asked: ground.clone(),
             ground,
             partition,
             quota,
@@ -115,7 +119,7 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part;
     /// - [`Error::Infeasible`] if no set with them and the quota has a positive determinant.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        self.ground.include(items)?;
+        self.asked.include(items)?;
         self.checked()
     }
 
@@ -125,12 +129,13 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        self.ground.exclude(items)?;
+        self.asked.exclude(items)?;
         self.checked()
     }
 
     /// Finds what is left to choose, refuses what has probability zero, settles full parts.
     fn checked(mut self) -> Result<Self> {
+        self.ground = self.asked.clone();
         self.parts = self.open_parts()?;
         let limit = self.parts.iter().map(|part| part.count).sum();
         let basis =
@@ -206,10 +211,9 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
     ///   and those of the engine.
     pub fn sampler(&self, method: Method, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
-        if self.parts.is_empty() {
+        let Some(plan) = self.plan(method)? else {
             return Ok(Sampler::settled(self.ground.included(), engine));
-        }
-        let plan = self.plan(method)?;
+        };
         let (law, error) = match plan.method {
             Method::Interpolation => {
                 let law = Interpolation::new(self, engine)?;

@@ -89,17 +89,20 @@ const SAMPLES: f64 = 100.0;
 const MARGIN: usize = 20;
 
 impl PartitionDpp<'_> {
-    /// What [`sampler`](PartitionDpp::sampler) will do.
+    /// What [`sampler`](PartitionDpp::sampler) will do; `None` where nothing is left to choose.
     ///
     /// # Cost
     /// O(p): nothing is read.
     ///
     /// # Errors
     /// [`Error::ProposalBudget`] from [`Method::Auto`], if neither method is within its budget.
-    pub fn plan(&self, method: Method) -> Result<Plan> {
+    pub fn plan(&self, method: Method) -> Result<Option<Plan>> {
+        if self.parts.is_empty() {
+            return Ok(None);
+        }
         let mut plan = self.predict(method);
         if method != Method::Auto {
-            return Ok(plan);
+            return Ok(Some(plan));
         }
         let (budget, node_budget) = (self.proposal_budget, self.interpolation_budget());
         (plan.method, plan.choice) = match (plan.proposals <= budget, plan.nodes <= node_budget) {
@@ -114,7 +117,7 @@ impl PartitionDpp<'_> {
                 return Err(Error::ProposalBudget { expected, budget, nodes, node_budget });
             }
         };
-        Ok(plan)
+        Ok(Some(plan))
     }
 
     /// Nodes that interpolation may take: the budget, and what fits in memory.

@@ -4,6 +4,10 @@
 #![allow(unreachable_pub, reason = "a module of test binaries")]
 #![allow(dead_code, reason = "every test binary uses its own part of this module")]
 
+#[macro_use]
+pub mod conditions;
+#[cfg(feature = "npy")]
+pub mod faces;
 pub mod naive;
 pub mod npy;
 pub mod oracle;

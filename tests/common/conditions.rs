@@ -1,0 +1,81 @@
+//! Which items must be in and which out, and what that makes of an enumerated law.
+
+use super::oracle::Law;
+
+/// Items that must be included, and items that must not.
+#[derive(Clone, Debug, Default)]
+pub struct Condition {
+    pub included: Vec<usize>,
+    pub excluded: Vec<usize>,
+}
+
+impl Condition {
+    pub fn new(included: &[usize], excluded: &[usize]) -> Self {
+        Self { included: included.to_vec(), excluded: excluded.to_vec() }
+    }
+
+    pub fn allows(&self, set: &[usize]) -> bool {
+        self.included.iter().all(|item| set.contains(item))
+            && !self.excluded.iter().any(|item| set.contains(item))
+    }
+
+    /// The law over the sets that are allowed, and the log of what they had together.
+    pub fn apply(&self, law: &Law) -> (Law, f64) {
+        let allowed = law.iter().filter(|(set, _)| self.allows(set));
+        let mut law: Law = allowed.map(|(set, p)| (set.clone(), *p)).collect();
+        let total: f64 = law.values().sum();
+        law.values_mut().for_each(|p| *p /= total);
+        (law, total.ln())
+    }
+
+    /// Conditions of every sort that leave a law a set to choose, around the most probable one of those that
+    /// leave three items out.
+    pub fn zoo(law: &Law, labels: &[usize]) -> Vec<Self> {
+        let some = law.iter().filter(|(set, _)| !set.is_empty() && set.len() + 3 <= labels.len());
+        let best = some.max_by(|a, b| a.1.total_cmp(b.1));
+        let best = &best.unwrap().0[..];
+        let others: Vec<usize> = (0..labels.len()).filter(|item| !best.contains(item)).collect();
+        let (first, last) = (best[0], best[best.len() - 1]);
+        let of_last: Vec<usize> = best.iter().copied().filter(|&i| labels[i] == labels[last]).collect();
+        let zoo = [
+            Self::new(&[first], &[]),
+            Self::new(&[last, first][..best.len().min(2)], &[]),
+            // Everything that is chosen of a part; then everything that is chosen.
+            Self::new(&of_last, &[]),
+            Self::new(best, &[]),
+            Self::new(&[], &[first]),
+            Self::new(&[], &[others[0], last]),
+            // All but what is needed; then a little more than that.
+            Self::new(&[], &others),
+            Self::new(&[], &others[..others.len() - 2]),
+            Self::new(&[last], &[first]),
+            Self::new(&[first], &[others[others.len() - 1], others[0]]),
+            Self::new(&best[1..], &others[1..3]),
+        ];
+        let possible = |condition: &Self| law.keys().any(|set| condition.allows(set));
+        zoo.into_iter().filter(possible).collect()
+    }
+}
+
+/// The condition put on a model, all at once.
+#[allow(unused_macros, reason = "not every test binary conditions")]
+macro_rules! conditioned {
+    ($model:expr, $condition:expr) => {
+        $model.including(&$condition.included).and_then(|model| model.excluding(&$condition.excluded))
+    };
+}
+
+/// The condition put on a model item by item, the other way round.
+#[allow(unused_macros, reason = "not every test binary conditions")]
+macro_rules! conditioned_item_by_item {
+    ($model:expr, $condition:expr) => {{
+        let mut model = $model;
+        for &item in $condition.excluded.iter().rev() {
+            model = model.excluding(&[item]).unwrap();
+        }
+        for &item in $condition.included.iter().rev() {
+            model = model.including(&[item]).unwrap();
+        }
+        model
+    }};
+}

@@ -15,7 +15,7 @@ mod common;
 
 use std::{collections::BTreeMap, path::Path};
 
-use common::{random::clustered, real_data, stats, table::Table};
+use common::{faces::read_group, random::clustered, real_data, stats, table::Table};
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{
     DEFAULT_PROPOSAL_BUDGET, Features, Method, Partition, PartitionDpp, Quota, Samples, Subset, engine,
@@ -74,22 +74,16 @@ struct Faces {
 
 impl Faces {
     fn read(folder: &Path, group: &str) -> Self {
-        let all = Features::open_npy(folder.join("features.npy")).unwrap();
-        let table = Table::read(&folder.join("labels.csv"));
-        let (sets, groups, lights) = (table.column("set"), table.column("group"), table.column("light"));
-        let items: Vec<usize> = (0..sets.len()).filter(|&i| sets[i] == "A" && groups[i] == group).collect();
-        assert_eq!(items.len(), 24);
-        let rows = items.iter().map(|&item| {
-            let row = all.row(item);
-            let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-            row.into_iter().map(|x| x / norm).collect::<Vec<_>>()
-        });
-        let rows: Vec<Vec<f64>> = rows.collect();
-        let labels: Vec<&str> = items.iter().map(|&item| lights[item]).collect();
+        let (rows, labels) = read_group(folder, group);
         let partition = Partition::from_labels(&labels).unwrap();
         let quota = Quota::each(&partition, 2).unwrap();
         let sets = sets_of_six(&rows);
-        Self { features: Features::from_rows(24, all.dims(), rows.concat()).unwrap(), partition, quota, sets }
+        Self {
+            features: Features::from_rows(24, rows[0].len(), rows.concat()).unwrap(),
+            partition,
+            quota,
+            sets,
+        }
     }
 
     fn counts(&self, set: &[usize]) -> Vec<usize> {

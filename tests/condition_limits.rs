@@ -172,6 +172,38 @@ fn a_part_that_is_needed_whole_is_settled() {
 }
 
 #[test]
+fn an_item_of_a_part_that_is_needed_whole_is_missed() {
+    // Nobody asked to include item 0: what is wrong is that too little of its part is left.
+    let case = enumerable_cases().into_iter().find(|case| case.name == "full-quota-part").unwrap();
+    let features = case.features();
+    let partition = Partition::from_labels(&case.labels).unwrap();
+    let quota = Quota::new(&partition, &case.quota).unwrap();
+    let apart = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    assert_error!(
+        apart.excluding(&[0]),
+        Error::QuotaAbovePartSize { ref part, quota: 3, size: 2 } if part == "0",
+        ["3 items of part 0", "has 2"]
+    );
+    let joint = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    assert_error!(
+        joint.excluding(&[0]),
+        Error::QuotaAbovePartSize { ref part, quota: 3, size: 2 } if part == "0",
+        ["3 items of part 0", "has 2"]
+    );
+}
+
+#[test]
+fn independent_k_dpps_that_are_included_whole_are_settled() {
+    let case = enumerable_cases().into_iter().find(|case| case.name == "two-parts").unwrap();
+    let features = case.features();
+    let partition = Partition::from_labels(&case.labels).unwrap();
+    let quota = Quota::new(&partition, &case.quota).unwrap();
+    let apart = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let sampler = apart.including(&[0, 1, 5, 6]).unwrap().sampler(&Cpu).unwrap();
+    assert_eq!(sampler.algorithm(), Algorithm::Settled);
+}
+
+#[test]
 fn a_quota_of_zero_has_no_weight() {
     let case = enumerable_cases().into_iter().find(|case| case.name == "zero-quota-part").unwrap();
     let features = case.features();

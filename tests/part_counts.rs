@@ -187,6 +187,18 @@ fn quotas_that_cannot_be_met_have_no_chance() {
 }
 
 #[test]
+fn quotas_beyond_the_rank_that_is_left_have_no_chance() {
+    // Items 8 and 11 leave five dimensions; the quota asks for six items more.
+    let case = case("three-parts");
+    let features = case.features();
+    let partition = Partition::from_labels(&case.labels).unwrap();
+    let quota = Quota::new(&partition, &[2, 3, 3]).unwrap();
+    let dpp = Dpp::new(&features).unwrap().including(&[8, 11]).unwrap();
+    let chance = dpp.quota_probability(&partition, &quota, &Cpu);
+    assert!(matches!(chance, Ok(ref chance) if chance.value.total_cmp(&0.0).is_eq()), "{chance:?}");
+}
+
+#[test]
 fn a_partition_of_other_items_is_refused() {
     let case = case("two-parts");
     let features = case.features();

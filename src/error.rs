@@ -69,6 +69,14 @@ pub enum Error {
     /// A dense kernel has no positive eigenvalue.
     #[error("the kernel is zero: every set but the empty one has probability zero")]
     ZeroKernel,
+    /// A number that must be positive is not.
+    #[error("{what} is {value}; it must be a positive number")]
+    NotPositive {
+        /// The argument at fault.
+        what: &'static str,
+        /// The number.
+        value: f64,
+    },
     /// Labels and features speak of different numbers of items.
     #[error("there are {labels} labels for {items} items")]
     LabelCount {
@@ -153,6 +161,20 @@ pub enum Error {
         /// Rank that their rows span together.
         rank: usize,
         /// Items that the quota asks of them together.
+        quota: usize,
+    },
+    /// No set with the quota and the included items has a positive determinant.
+    #[error(
+        "no set can meet the quota: beyond the items that must be included {} {} rank {rank}, the quota asks for {quota} more items there",
+        name_parts(parts),
+        if parts.len() == 1 { "has" } else { "together have" }
+    )]
+    InfeasibleBeyondIncluded {
+        /// Names of the parts at fault.
+        parts: Vec<String>,
+        /// Rank that their rows span together, beyond what the included rows span.
+        rank: usize,
+        /// Items that the quota asks of them together, beyond the included ones.
         quota: usize,
     },
     /// Exact sampling would need too many proposals, and interpolation too many nodes.

@@ -66,8 +66,7 @@ fn check<T>(what: &str, law: &Law, items: usize, put: impl Fn(&Condition) -> Res
                     | Error::SizeAboveItems { .. }
                     | Error::SizeAboveRank { .. }
                     | Error::Infeasible { .. }
-                    // For parts that are settled whole.
-                    | Error::IncludedAndExcluded { .. }
+                    | Error::InfeasibleBeyondIncluded { .. }
             );
             assert!(known, "{what}, {condition:?}: {error:?}");
             refused += 1;

@@ -99,8 +99,8 @@ fn a_condition_is_refused_where_ranks_do_not_allow_it() {
 }
 
 #[test]
-fn an_infeasible_condition_names_a_part() {
-    // Items 0 to 3 share a plane; items 2 (all of part y) and 3 leave part x nothing of it.
+fn an_infeasible_condition_names_the_parts() {
+    // Items 0 to 3 share a plane: with item 3 in, parts x and y share a line.
     let rows = [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]];
     let features = Features::from_rows(5, 3, rows.concat()).unwrap();
     let partition = Partition::from_labels(&["x", "x", "y", "z", "z"]).unwrap();
@@ -108,7 +108,7 @@ fn an_infeasible_condition_names_a_part() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_error!(
         dpp.including(&[3]),
-        Error::Infeasible { ref parts, rank: 0, quota: 1 } if parts == &["x"],
-        ["no set can meet the quota", "part x"]
+        Error::InfeasibleBeyondIncluded { ref parts, rank: 1, quota: 2 } if parts == &["x", "y"],
+        ["beyond the items that must be included parts {x, y} together have rank 1", "2 more items"]
     );
 }

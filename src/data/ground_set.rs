@@ -6,8 +6,8 @@ use faer::Mat;
 
 use super::{Features, Subset};
 use crate::{
-    Error, Result,
-    linalg::{OrthonormalBasis, complement},
+    Error, Estimate, Result,
+    linalg::{OrthonormalBasis, column, complement, kernels::dot},
 };
 
 /// The items that are still free to be chosen, and what their features have beyond those of the items
@@ -54,7 +54,7 @@ struct Residual {
     /// Orthonormal, n×(n−t).
     basis: Mat<f64>,
     /// ln det K_T.
-    log_det: f64,
+    log_det: Estimate<f64>,
 }
 
 impl<'a> GroundSet<'a> {
@@ -132,19 +132,22 @@ impl<'a> GroundSet<'a> {
     }
 
     /// ln det K_T, 0 for the empty set.
-    pub(crate) fn log_det_included(&self) -> f64 {
-        self.residual.as_ref().map_or(0.0, |residual| residual.log_det)
+    pub(crate) fn log_det_included(&self) -> Estimate<f64> {
+        self.residual.as_ref().map_or(Estimate { value: 0.0, error: 0.0 }, |residual| residual.log_det)
     }
 
-    /// Leaves of a row the unit vector of what it has beyond the included ones; `false` if it has nothing.
-    pub(crate) fn unit_residual(&self, row: &mut [f64]) -> bool {
-        let normalised = OrthonormalBasis::normalise(row).is_some();
-        match &self.residual {
-            Some(residual) if normalised => {
-                residual.span.remove_from(row).is_some() && OrthonormalBasis::normalise(row).is_some()
-            }
-            _ => normalised,
+    /// The unit vector of what a row has beyond the included ones, in coordinates of the subspace left;
+    /// `None` if it has nothing there.
+    pub(crate) fn unit_residual(&self, row: &[f64]) -> Option<Vec<f64>> {
+        let mut unit = row.to_vec();
+        OrthonormalBasis::normalise(&mut unit)?;
+        if let Some(Residual { span, basis, .. }) = &self.residual {
+            span.remove_from(&mut unit)?;
+            // Rounding along the span would count as one more dimension.
+            unit = (0..basis.ncols()).map(|j| dot(column(basis.as_ref(), j), &unit)).collect();
+            OrthonormalBasis::normalise(&mut unit)?;
         }
+        Some(unit)
     }
 }
 
@@ -167,14 +170,16 @@ fn log_volume(
     features: &Features<'_>,
     items: impl Iterator<Item = usize>,
     span: &mut OrthonormalBasis,
-) -> std::result::Result<f64, usize> {
+) -> std::result::Result<Estimate<f64>, usize> {
     let mut row = vec![0.0; features.dims()];
-    let mut log_det = 0.0;
+    let mut log_det = Estimate { value: 0.0, error: 0.0 };
     for item in items {
         features.read_row(item, 1.0, &mut row);
         let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)?;
         let residual = span.extend(&row).ok_or(item)?;
-        log_det += 2.0 * (log_norm + residual.ln());
+        log_det.value += 2.0 * (log_norm + residual.ln());
+        // What is left of a unit row is off by a few roundings of the row.
+        log_det.error += f64::EPSILON * (8.0 / residual + log_det.value.abs());
     }
     Ok(log_det)
 }
@@ -186,7 +191,7 @@ fn log_volume(
 /// O(n|S|²).
 pub(crate) fn log_determinant(features: &Features<'_>, subset: &Subset) -> f64 {
     let mut span = OrthonormalBasis::new(features.dims());
-    log_volume(features, subset.iter(), &mut span).unwrap_or(f64::NEG_INFINITY)
+    log_volume(features, subset.iter(), &mut span).map_or(f64::NEG_INFINITY, |log_det| log_det.value)
 }
 
 /// Adds a list of items, sorted and checked, to an ascending list.

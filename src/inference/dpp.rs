@@ -2,7 +2,7 @@
 
 use super::{Constraint, Inference, Marginals};
 use crate::{
-    Dpp, Estimate, Result,
+    Dpp, Result,
     engine::{Engine, Items, Rows},
     linalg,
     polynomial::{softplus, spectrum::TiltedSpectrum},
@@ -20,7 +20,7 @@ impl<'a> Dpp<'a> {
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let ground = self.ground.clone();
         let items = ground.free_items();
-        let mut log_z = Estimate { value: ground.log_det_included(), error: 0.0 };
+        let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Settled;
         if items.len() > 0 && ground.dims_left() > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
@@ -28,7 +28,7 @@ impl<'a> Dpp<'a> {
                 TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())?;
             let odds: Vec<f64> = spectrum.values.iter().map(|value| value.ln() + log_scale).collect();
             log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
-            log_z.error =
+            log_z.error +=
                 spectrum.error + odds.len() as f64 * 4.0 * f64::EPSILON * log_z.value.abs().max(1.0);
             let roots: Vec<f64> = odds.iter().map(|log| (1.0 + (-log).exp()).recip().sqrt()).collect();
             let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);

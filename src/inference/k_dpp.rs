@@ -2,7 +2,7 @@
 
 use super::{Constraint, Inference, Marginals};
 use crate::{
-    Estimate, KDpp, Result,
+    KDpp, Result,
     engine::{Engine, Items, Rows},
     linalg,
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
@@ -21,7 +21,7 @@ impl<'a> KDpp<'a> {
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();
-        let mut log_z = Estimate { value: ground.log_det_included(), error: 0.0 };
+        let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Settled;
         if k > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
@@ -29,7 +29,7 @@ impl<'a> KDpp<'a> {
             let coins = ConditionalBernoulli::new(&spectrum.values, k)?;
             log_z.value += coins.log_normalizer() - 2.0 * k as f64 * rows.groups()[0].scale.ln();
             let terms = (spectrum.values.len() + k) as f64;
-            log_z.error = spectrum.error + terms * 2.0 * f64::EPSILON * log_z.value.abs().max(1.0);
+            log_z.error += spectrum.error + terms * 2.0 * f64::EPSILON * log_z.value.abs().max(1.0);
             let roots: Vec<f64> = coins.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();
             let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
             marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);

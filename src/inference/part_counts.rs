@@ -227,7 +227,10 @@ fn chance<'a>(
     }
     let dpp = match PartitionDpp::over(ground.clone(), partition, quota) {
         Err(
-            Error::Infeasible { .. } | Error::QuotaBelowIncluded { .. } | Error::QuotaAbovePartSize { .. },
+            Error::Infeasible { .. }
+            | Error::InfeasibleBeyondIncluded { .. }
+            | Error::QuotaBelowIncluded { .. }
+            | Error::QuotaAbovePartSize { .. },
         ) => return never,
         other => other?,
     };

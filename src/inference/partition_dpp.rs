@@ -40,7 +40,7 @@ impl<'a> PartitionDpp<'a> {
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let ground = self.ground().clone();
         let counts = self.free_counts();
-        let mut log_z = Estimate { value: ground.log_det_included(), error: 0.0 };
+        let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Settled;
         if !counts.is_empty() {
             let rows = self.rows();
@@ -52,7 +52,7 @@ impl<'a> PartitionDpp<'a> {
             let values = torus.values(engine, &function)?;
             let found = torus.coefficient(&values, &counts, function.rank());
             log_z.value += reference.log_coefficient(&counts, found.value);
-            log_z.error =
+            log_z.error +=
                 found.error / found.value + spectrum.spectrum.error + rounding(log_z.value, &counts);
             let error = spectrum.spectrum.error;
             marginals = Marginals::Torus(Box::new(Nodes { function, torus, counts, error }));
@@ -73,7 +73,7 @@ impl<'a> PartitionDpp<'a> {
         let counts = self.free_counts();
         let log_det = self.ground().log_det_included();
         if counts.is_empty() {
-            return Ok(Estimate { value: log_det, error: 0.0 });
+            return Ok(log_det);
         }
         let rows = self.rows();
         let spectrum = self.spectrum(engine, &rows)?;
@@ -87,8 +87,9 @@ impl<'a> PartitionDpp<'a> {
         let torus = Torus::new(plan.within(self.node_budget())?);
         let values = fixed_size_values(engine, &function, &torus.phases, k)?;
         let found = torus.coefficient(&values, &counts, function.rank());
-        let value = log_det + reference.log_coefficient(&counts, found.value);
-        let error = found.error / found.value + spectrum.spectrum.error + rounding(value, &counts);
+        let value = log_det.value + reference.log_coefficient(&counts, found.value);
+        let error =
+            log_det.error + found.error / found.value + spectrum.spectrum.error + rounding(value, &counts);
         Ok(Estimate { value, error })
     }
 

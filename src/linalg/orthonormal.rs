@@ -25,7 +25,8 @@ impl OrthonormalBasis {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.directions.len() / self.dims
+        // In a space of no dimensions there is nothing.
+        self.directions.len().checked_div(self.dims).unwrap_or(0)
     }
 
     /// The basis as the columns of a matrix, dims×len.

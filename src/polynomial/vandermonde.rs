@@ -19,8 +19,8 @@ use crate::{Error, Result};
 ///
 /// # Numerics
 /// The matrix is diag(ρ^i) after a Fourier matrix of condition number 1, so every c_i ρ^i has an absolute
-/// error of about ε times the largest |value|. With real nodes the condition number passes 1e16 at about
-/// 20 equispaced or 40 Chebyshev nodes (Gautschi 1975, for real nodes in general).
+/// error of about ε times the largest |value|. With positive nodes
+/// the condition number passes 1e16 at about 20.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -46,7 +46,7 @@ impl CircleVandermonde {
     /// # Errors
     /// - [`Error::Shape`] unless there is one radius per variable;
     /// - [`Error::Empty`] for no variables, or a variable without nodes;
-    /// - [`Error::NotFinite`] for a radius that is not a positive number.
+    /// - [`Error::NotPositive`] for a radius that is not a positive number.
     pub fn new(sizes: &[usize], radii: &[f64]) -> Result<Self> {
         if sizes.is_empty() || sizes.contains(&0) {
             return Err(Error::Empty { what: "the list of nodes" });
@@ -58,8 +58,8 @@ impl CircleVandermonde {
                 found: radii.len(),
             });
         }
-        if let Some(at) = radii.iter().position(|&radius| !(radius > 0.0 && radius.is_finite())) {
-            return Err(Error::NotFinite { row: 0, column: at, value: radii[at] });
+        if let Some(&value) = radii.iter().find(|&&radius| !(radius > 0.0 && radius.is_finite())) {
+            return Err(Error::NotPositive { what: "a radius", value });
         }
         Ok(Self { sizes: sizes.to_vec(), radii: radii.to_vec() })
     }

@@ -85,7 +85,7 @@ fn impossible_conditions() {
     refuse("--quota 1,1", "--include 0,1", &["2 items", "part a", "1"]);
     refuse("--quota 1,1", "--include 1 --exclude 2", &["no set can meet the quota", "part b"]);
     refuse("--quota 1,1", "--exclude 0,1", &["part a", "0"]);
-    refuse("--quota a=2", "--exclude 1", &["item 1", "all items of its part"]);
+    refuse("--quota a=2", "--exclude 1", &["2 items of part a", "1"]);
     folder.refuses(&format!("counts {PAIRS} --k 1 --include 0,1"), 2, &["2 items", "k = 1"]);
     folder.refuses(&format!("counts {PAIRS} --k 2 --exclude 0,2"), 2, &["k = 2", "rank"]);
     let independent = format!("sample {PAIRS} --quota 1,1 --independent");

@@ -20,22 +20,25 @@ pub(crate) struct Violation {
 }
 
 /// The first rows of a part that are independent of each other and of the included items, `limit` at
-/// most: of each, the unit vector of what it has beyond the included ones.
+/// most: of each, the unit vector of what it has beyond the included ones, in n−t coordinates.
 ///
 /// # Cost
 /// O(n·limit²) for generic rows; O(m_l·n·rank) where the part spans less than `limit`.
 pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize) -> PartBasis {
     let features = ground.features();
     let mut row = vec![0.0; features.dims()];
-    let mut basis = OrthonormalBasis::new(features.dims());
+    let dims = ground.dims_left();
+    let mut basis = OrthonormalBasis::new(dims);
     let mut rows = PartBasis::new();
-    for position in 0..items.len() {
-        if rows.len() == limit.min(features.dims()) {
+    for item in items.iter() {
+        if rows.len() == limit.min(dims) {
             break;
         }
-        features.read_row(items.at(position), 1.0, &mut row);
-        if ground.unit_residual(&mut row) && basis.extend(&row).is_some() {
-            rows.push(row.clone());
+        features.read_row(item, 1.0, &mut row);
+        if let Some(unit) = ground.unit_residual(&row)
+            && basis.extend(&unit).is_some()
+        {
+            rows.push(unit);
         }
     }
     rows

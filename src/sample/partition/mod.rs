@@ -117,7 +117,7 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::DependentItems`] if their determinant is zero;
     /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part;
-    /// - [`Error::Infeasible`] if no set with them and the quota has a positive determinant.
+    /// - [`Error::InfeasibleBeyondIncluded`] if no set with them and the quota has a positive determinant.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         self.asked.include(items)?;
         self.checked()
@@ -127,7 +127,8 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little is left.
+    /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`], [`Error::InfeasibleBeyondIncluded`] if too
+    ///   little is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         self.asked.exclude(items)?;
         self.checked()
@@ -141,8 +142,8 @@ impl<'a> PartitionDpp<'a> {
         let basis =
             |part: &OpenPart<'_>| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
         let bases: Vec<_> = self.parts.iter().map(basis).collect();
-        let check = feasibility::check(&bases, &self.free_counts(), self.ground.features().dims());
-        check.map_err(|violation| self.infeasible(&violation))?;
+        let check = feasibility::check(&bases, &self.free_counts(), self.ground.dims_left());
+        check.map_err(|violation| self.infeasible(violation))?;
         let full = self.parts.iter().filter(|part| part.items.len() == part.count);
         let settled: Vec<usize> = full.flat_map(|part| Items::from(&part.items).iter()).collect();
         if !settled.is_empty() {
@@ -168,13 +169,15 @@ impl<'a> PartitionDpp<'a> {
         Ok(parts)
     }
 
-    /// Ranks and quotas beyond the included items become those of the parts themselves.
-    fn infeasible(&self, violation: &Violation) -> Error {
-        let parts: Vec<usize> = violation.parts.iter().map(|&at| self.parts[at].part).collect();
-        let settled = |item: &&u32| parts.contains(&self.partition.part_of(**item as usize));
-        let included = self.ground.included().iter().filter(settled).count();
-        let parts = parts.iter().map(|&part| self.partition.names()[part].clone()).collect();
-        Error::Infeasible { parts, rank: violation.rank + included, quota: violation.quota + included }
+    fn infeasible(&self, violation: Violation) -> Error {
+        let Violation { parts, rank, quota } = violation;
+        let name = |at: usize| self.partition.names()[self.parts[at].part].clone();
+        let parts = parts.into_iter().map(name).collect();
+        if self.ground.included().is_empty() {
+            Error::Infeasible { parts, rank, quota }
+        } else {
+            Error::InfeasibleBeyondIncluded { parts, rank, quota }
+        }
     }
 
     /// Chooses how items are picked once the eigenvectors are chosen.

@@ -118,8 +118,12 @@ fn acceptance_is_at_least_the_guarantee() {
         let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
         let tilt = sampler.tilt().unwrap();
         // Pr(accept) = Z_κ y^κ / e_k(K̃), both by enumeration.
-        let weight = |set: &[usize]| set.iter().map(|&i| tilt[case.labels[i]]).product::<f64>();
-        let (law, _) = case.oracle().law(weight, |set| set.len() == quota.total());
+        // Parts of infinite weight are taken whole.
+        let whole: Vec<usize> = (0..case.items()).filter(|&i| tilt[case.labels[i]].is_infinite()).collect();
+        let finite = |i: &usize| if whole.contains(i) { 1.0 } else { tilt[case.labels[*i]] };
+        let weight = |set: &[usize]| set.iter().map(finite).product::<f64>();
+        let proposed = |set: &[usize]| set.len() == quota.total() && whole.iter().all(|i| set.contains(i));
+        let (law, _) = case.oracle().law(weight, proposed);
         let accepted =
             law.iter().filter(|(set, _)| oracle::counts(set, &case.labels, tilt.len()) == case.quota);
         let expected: f64 = accepted.map(|(_, p)| p).sum();

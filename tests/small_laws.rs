@@ -101,8 +101,13 @@ impl Data {
     /// Probability that the k-DPP with part weights meets the quota.
     fn acceptance(&self, quota: &[usize], tilt: &[f64]) -> f64 {
         let size: usize = quota.iter().sum();
-        let weight = |set: &[usize]| set.iter().map(|&i| tilt[self.labels[i]]).product();
-        let (law, _) = self.oracle().law(weight, |set| set.len() == size);
+        // Parts of infinite weight are taken whole.
+        let whole: Vec<usize> =
+            (0..self.labels.len()).filter(|&i| tilt[self.labels[i]].is_infinite()).collect();
+        let finite = |i: &usize| if whole.contains(i) { 1.0 } else { tilt[self.labels[*i]] };
+        let weight = |set: &[usize]| set.iter().map(finite).product();
+        let proposed = |set: &[usize]| set.len() == size && whole.iter().all(|i| set.contains(i));
+        let (law, _) = self.oracle().law(weight, proposed);
         law.iter()
             .filter(|(set, _)| oracle::counts(set, &self.labels, quota.len()) == quota)
             .map(|(_, p)| p)

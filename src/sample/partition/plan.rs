@@ -85,6 +85,8 @@ impl fmt::Display for Plan {
 const INVERSE_BYTES: f64 = (1_u64 << 30) as f64;
 /// Samples that share a set-up, for predictions.
 const SAMPLES: f64 = 100.0;
+/// What laying out a grid costs beyond the arithmetic at its nodes, in operations: a tilt, memory, calls.
+const GRID_OVERHEAD: f64 = 2e5;
 /// Nodes per variable beyond the quota that make aliasing negligible.
 const MARGIN: usize = 20;
 
@@ -146,7 +148,7 @@ impl PartitionDpp<'_> {
             nodes *= size;
             // Picks on this grid; and the grid itself, before the first draw or within every draw.
             per_sample += count * (16.0 * nodes * r * r + 2.0 * free * dims * r);
-            let grid = 8.0 * r * r * r * nodes;
+            let grid = 8.0 * r * r * r * nodes + GRID_OVERHEAD;
             if stage + 1 == grids.len() {
                 set_up += grid;
             } else {

@@ -27,6 +27,7 @@
 //! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`] |
 //! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`engine::Engine::part_grams`] |
 //! | y_l | weight of a part, the tilt | [`Sampler::tilt`] |
+//! | Z_κ = Σ det(K_S) | normaliser under a quota | [`Inference::log_partition_function`] |
 //! | S, A_S | chosen subset, its rows | [`Subset`] |
 //!
 //! Logarithms are natural, indices 0-based, times in seconds, sizes in bytes.
@@ -34,8 +35,9 @@
 //! # Modules
 //!
 //! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`],
-//! [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`]; a sampler
-//! makes [`Subset`]s. [`polynomial`] holds what the models share.
+//! [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which
+//! makes [`Subset`]s, or an [`Inference`], which knows their probabilities. [`polynomial`] holds what the
+//! models share.
 
 mod data;
 pub mod engine;

@@ -138,6 +138,18 @@ impl GeneratingFunction {
         (restricted(&all), all)
     }
 
+    /// The function of some groups, the others at z = 0, and what it is to be multiplied by; `None` where that
+    /// is zero up to rounding.
+    pub(crate) fn only(&self, groups: &[usize]) -> Option<(Self, f64)> {
+        let part = Self {
+            base: self.base.clone(),
+            shares: groups.iter().map(|&group| self.shares[group].clone()).collect(),
+            map: self.map.clone(),
+            weights: groups.iter().map(|&group| self.weights[group]).collect(),
+        };
+        part.normalised().map(|(function, log_det)| (function, log_det.exp()))
+    }
+
     /// With weights at which the expected counts are the quota, not yet normalised.
     fn tilted(self, quota: &[usize]) -> Self {
         let start = vec![0.0; quota.len()];

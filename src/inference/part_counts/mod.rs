@@ -1,5 +1,7 @@
 //! How many items of each part a DPP or k-DPP chooses, by itself.
 
+mod of_size;
+
 use super::{Constraint, Inference};
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
@@ -7,7 +9,6 @@ use crate::{
     engine::{Engine, Items, Rows},
     polynomial::{
         characteristic::each_count,
-        fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,
         spectrum::TiltedSpectrum,
         torus::{Torus, TorusPlan},
@@ -109,44 +110,6 @@ impl<'a> Parts<'a> {
 }
 
 impl<'a> KDpp<'a> {
-    /// The law of the part counts, exactly.
-    ///
-    /// # Cost
-    /// Two passes over A (2mn² operations each), and about 60r³ for each of Π (min(m_l, k) + 1) nodes, over
-    /// all parts but one.
-    ///
-    /// # Errors
-    /// - [`Error::LabelCount`] if the partition has another number of items;
-    /// - [`Error::NodeBudget`] past twenty thousand nodes;
-    /// - those of [`KDpp::inference`].
-    pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
-        let parts = Parts::of(&self.ground, partition)?;
-        let (open, k) = (parts.open(), self.free_size());
-        let Some((&last, others)) = open.split_last().filter(|_| k > 0) else {
-            return Ok(parts.settled());
-        };
-        let rows = parts.rows(&self.ground);
-        let spectrum = TiltedSpectrum::for_size(engine, &rows, self.ground.beyond(), k)?;
-        let (function, _) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
-        // The last part has what the others leave of k: its phase stays 0.
-        let mut largest: Vec<usize> = others.iter().map(|&part| parts.groups[part].len().min(k)).collect();
-        largest.push(0);
-        let torus = Torus::new(TorusPlan::complete(&largest).within(super::EIGEN_NODE_BUDGET)?);
-        let values = fixed_size_values(engine, &function, &torus.phases, k)?;
-        let found = torus.all_coefficients(&values)?;
-        let total: f64 = found.iter().sum();
-        let mut entries: Vec<(Vec<usize>, f64)> = Vec::new();
-        for (mut counts, probability) in each_count(torus.sizes()).zip(found) {
-            let chosen: usize = counts.iter().sum();
-            if chosen <= k && k - chosen <= parts.groups[last].len() {
-                counts[others.len()] = k - chosen;
-                entries.push((parts.whole(&open, &counts), probability / total));
-            }
-        }
-        let rounding = 4.0 * (function.rank() + k) as f64 * f64::EPSILON / total;
-        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
-    }
-
     /// Probability that a quota is met by chance.
     ///
     /// ```text

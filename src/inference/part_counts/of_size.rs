@@ -1,0 +1,117 @@
+//! Part counts of the k-DPP: a grid for every choice of k parts.
+
+use std::collections::BTreeMap;
+
+use faer::c64;
+
+use super::{super::EIGEN_NODE_BUDGET, PartCounts, Parts};
+use crate::{
+    Error, KDpp, Partition, Result,
+    engine::Engine,
+    polynomial::{
+        characteristic::each_count,
+        fixed_size::fixed_size_values,
+        generating_function::GeneratingFunction,
+        spectrum::TiltedSpectrum,
+        torus::{Torus, TorusPlan},
+    },
+};
+
+impl KDpp<'_> {
+    /// The law of the part counts, exactly.
+    ///
+    /// # Cost
+    /// Two passes over A (2mn² operations each), and about 60r³ per node: for every choice of min(k, p) parts
+    /// half of Π (min(m_l, k) + 1), over all of them but one.
+    ///
+    /// # Errors
+    /// - [`Error::LabelCount`] if the partition has another number of items;
+    /// - [`Error::NodeBudget`] past twenty thousand nodes;
+    /// - those of [`KDpp::inference`].
+    pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+        let parts = Parts::of(&self.ground, partition)?;
+        let (open, k) = (parts.open(), self.free_size());
+        if k == 0 || open.is_empty() {
+            return Ok(parts.settled());
+        }
+        let sizes: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(k)).collect();
+        let together = open.len().min(k);
+        let nodes = choices(open.len(), together) * widest_grid(&sizes, together);
+        if nodes > EIGEN_NODE_BUDGET {
+            return Err(Error::NodeBudget { nodes, budget: EIGEN_NODE_BUDGET });
+        }
+        let rows = parts.rows(&self.ground);
+        let spectrum = TiltedSpectrum::for_size(engine, &rows, self.ground.beyond(), k)?;
+        let (function, _) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
+        // k items are of at most k parts: a grid for every choice of parts, the others at z = 0.
+        let mut found = BTreeMap::new();
+        for chosen in combinations(open.len(), together) {
+            size_coefficients(engine, &function, &chosen, &sizes, k, &mut found)?;
+        }
+        let total: f64 = found.values().sum();
+        let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
+        let entries = found.into_iter().map(entry).collect();
+        let rounding = 4.0 * (function.rank() + k) as f64 * f64::EPSILON / total;
+        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
+    }
+}
+
+/// Pr(counts = c and |S| = k) for every c of k items from the chosen groups.
+fn size_coefficients(
+    engine: &dyn Engine,
+    function: &GeneratingFunction,
+    chosen: &[usize],
+    sizes: &[usize],
+    k: usize,
+    found: &mut BTreeMap<Vec<usize>, f64>,
+) -> Result<()> {
+    // The last group has what the others leave of k: its phase stays 0.
+    let Some((&last, others)) = chosen.split_last() else { return Ok(()) };
+    let mut largest: Vec<usize> = others.iter().map(|&group| sizes[group]).collect();
+    largest.push(0);
+    let torus = Torus::new(TorusPlan::complete(&largest));
+    let shares = match function.only(chosen) {
+        Some((function, weight)) => {
+            let values = fixed_size_values(engine, &function, &torus.phases, k)?;
+            let weighted: Vec<c64> = values.into_iter().map(|value| value * weight).collect();
+            torus.all_coefficients(&weighted)?
+        }
+        // Others are sure to be chosen from.
+        None => vec![0.0; torus.sizes().iter().product()],
+    };
+    for (mut counts, probability) in each_count(torus.sizes()).zip(shares) {
+        let taken: usize = counts.iter().sum();
+        if taken <= k && k - taken <= sizes[last] {
+            counts[others.len()] = k - taken;
+            let mut whole = vec![0; sizes.len()];
+            chosen.iter().zip(counts).for_each(|(&group, count)| whole[group] = count);
+            found.insert(whole, probability);
+        }
+    }
+    Ok(())
+}
+
+/// The number of ways to choose `size` of `count`.
+fn choices(count: usize, size: usize) -> f64 {
+    (0..size).map(|i| (count - i) as f64 / (i + 1) as f64).product()
+}
+
+/// Nodes of the largest grid over `together` groups, conjugates counted once.
+fn widest_grid(sizes: &[usize], together: usize) -> f64 {
+    let mut descending = sizes.to_vec();
+    descending.sort_unstable_by(|a, b| b.cmp(a));
+    (descending[..together - 1].iter().map(|&size| size as f64 + 1.0).product::<f64>() / 2.0).ceil()
+}
+
+/// All ways to choose `size` of 0..count, each ascending.
+fn combinations(count: usize, size: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for chosen in 1..=size {
+        let extend = |start: Vec<usize>| {
+            let from = start.last().map_or(0, |last| last + 1);
+            (from..count + chosen - size).map(move |next| [&start[..], &[next]].concat())
+        };
+        all = all.into_iter().flat_map(extend).collect();
+    }
+    all
+}

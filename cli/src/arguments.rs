@@ -223,7 +223,7 @@ pub(crate) struct InferArguments {
     /// What is settled.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// Sets whose probabilities are wanted: a JSON list of lists of indices, as in [[0,5],[3,17]].
+    /// Sets whose probabilities are wanted: a JSON list of lists of indices, as in `[[0,5],[3,17]]`.
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) sets: Option<PathBuf>,
     /// What computes.

@@ -62,7 +62,7 @@ impl<'a> PartitionDpp<'a> {
     }
 
     /// ln Z_κ by another route: the number of items by elementary symmetric polynomials of eigenvalues, the
-    /// parts but the last by phases. A second witness for [`inference`](PartitionDpp::inference).
+    /// parts but one by phases. A second witness for [`inference`](PartitionDpp::inference).
     ///
     /// # Cost
     /// As inference, with one variable fewer and about 60r³ per node.
@@ -79,11 +79,7 @@ impl<'a> PartitionDpp<'a> {
         let spectrum = self.spectrum(engine, &rows)?;
         let k = counts.iter().sum();
         let (function, reference) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
-        let mut plan = TorusPlan::for_coefficient(&function, &counts)?;
-        // The last part has what the others leave of k: its phase stays 0.
-        if let Some(last) = plan.sizes.last_mut() {
-            *last = 1;
-        }
+        let plan = TorusPlan::for_coefficient(&function, &counts)?.at_fixed_size();
         let torus = Torus::new(plan.within(self.node_budget())?);
         let values = fixed_size_values(engine, &function, &torus.phases, k)?;
         let found = torus.coefficient(&values, &counts, function.rank());

@@ -164,6 +164,12 @@ impl GeneratingFunction {
         self.base.nrows()
     }
 
+    /// Probabilities of the coins whose sum is the size: the eigenvalues of Σ N_l = I − C, descending.
+    pub(crate) fn total_coins(&self) -> Result<Vec<f64>> {
+        let total = weighted_gram(&self.shares, &vec![0.0; self.shares.len()]);
+        Ok(linalg::eigen(total.as_ref())?.values.into_iter().map(|p| p.clamp(0.0, 1.0)).collect())
+    }
+
     /// Probabilities of the coins whose sum is the count of a group: the eigenvalues of N_l, descending.
     pub(crate) fn coins(&self, group: usize) -> Result<Vec<f64>> {
         let eigen = linalg::eigen(self.shares[group].as_ref())?;

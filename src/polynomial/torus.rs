@@ -16,17 +16,24 @@ const ALIASING: f64 = 1e-15;
 /// Nodes whose inverses are held at a time.
 const BATCH: usize = 256;
 
-/// Nodes θ = 2πj/N on the torus, those with a conjugate partner once for both.
+/// Nodes on the torus, those with a conjugate partner once for both.
 ///
 /// ```text
-/// [z^κ] φ = mean over nodes of φ(e^{iθ}) e^{−iκ·θ}  −  Σ_{s≠0} [z^{κ+sN}] φ
+/// [z^κ] φ = mean over nodes of φ(e^{iθ}) e^{−iκ·θ}  −  Σ of the coefficients that alias
 /// ```
 ///
 /// The paper's Vandermonde system with nodes on circles: a scaled Fourier matrix, condition number 1.
+///
+/// A reference part carries the phase ψ of the total, θ_ref = ψ and θ_l = ψ + 2πj_l/N_l for the others. What
+/// aliases then has |S| = k + sN or differs in some count by a multiple of N_l. Counts of sum k that are all at
+/// least κ_l are κ, so N_l = κ_l + 1 nodes separate them exactly (the reference part having the smallest
+/// quota): far fewer than a product of nodes that each stand for themselves.
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
     /// N_l.
     sizes: Vec<usize>,
+    /// The part whose phase is that of the total; `None` where every part's phase is its own.
+    reference: Option<usize>,
     /// j_l of every node kept, node after node.
     digits: Vec<usize>,
     /// 1 or 2 over the number of nodes.
@@ -42,43 +49,63 @@ pub(crate) struct Torus {
 /// Number of nodes per variable, and what aliasing they leave.
 #[derive(Clone, Debug)]
 pub(crate) struct TorusPlan {
-    pub(crate) sizes: Vec<usize>,
+    sizes: Vec<usize>,
+    reference: Option<usize>,
     aliasing: f64,
 }
 
 impl TorusPlan {
-    /// The smallest N_l at which all that aliases onto κ is a fraction 1e-15 of the coefficient.
+    /// The smallest numbers of nodes at which all that aliases onto κ is a fraction 1e-15 of the coefficient.
     ///
-    /// |S∩P_l| is a sum of independent coins with the eigenvalues of N_l; what aliases in variable l is
-    /// at most Σ_{s≠0} Pr(|S∩P_l| = κ_l + sN_l). At the tilt the coefficient is at least Π κ_l^κ_l
-    /// e^−κ_l / κ_l! (Gurvits). Odd numbers: then no node is at z = −1, where determinants may vanish.
+    /// |S| and |S∩P_l| are sums of independent coins, so what aliases in one of them is at most
+    /// Σ_{s≠0} Pr(|S∩P_l| = κ_l + sN_l). At the tilt the coefficient is at least Π κ_l^κ_l e^−κ_l / κ_l!
+    /// (Gurvits).
     pub(crate) fn for_coefficient(function: &GeneratingFunction, quota: &[usize]) -> Result<Self> {
+        let smallest = (0..quota.len()).min_by_key(|&group| quota[group]).unwrap_or_default();
+        let groups: Vec<usize> = (0..quota.len()).collect();
+        Self::with_reference(function, &groups, quota, smallest)
+    }
+
+    /// The same for groups in this order, with this one of them as the reference.
+    pub(crate) fn with_reference(
+        function: &GeneratingFunction,
+        groups: &[usize],
+        quota: &[usize],
+        reference: usize,
+    ) -> Result<Self> {
         let tolerance = ALIASING * coefficient_bound(quota) / quota.len() as f64;
-        let mut plan = Self { sizes: Vec::new(), aliasing: 0.0 };
-        for (group, &count) in quota.iter().enumerate() {
-            let law = poisson_binomial(&function.coins(group)?);
-            let aliases = |size: usize| -> f64 {
-                let alias = |(c, p): (usize, &f64)| {
-                    if c != count && c.abs_diff(count) % size == 0 { *p } else { 0.0 }
-                };
-                law.iter().enumerate().map(alias).sum()
+        let mut plan = Self { sizes: Vec::new(), reference: Some(reference), aliasing: 0.0 };
+        for (at, &group) in groups.iter().enumerate() {
+            let (coins, count, exact) = if at == reference {
+                (function.total_coins()?, quota.iter().sum(), usize::MAX)
+            } else {
+                (function.coins(group)?, quota[at], quota[at].max(quota[reference]) + 1)
             };
-            let size = (1..=law.len() + 1).find(|&n| n % 2 == 1 && aliases(n) <= tolerance);
-            let size = size.unwrap_or(law.len() + 1);
-            plan.aliasing += aliases(size);
+            let law = poisson_binomial(&coins);
+            let aliases = |size: usize| -> f64 {
+                let other = |c: &usize| *c != count && c.abs_diff(count) % size == 0;
+                (0..law.len()).filter(other).map(|c| law[c]).sum()
+            };
+            let enough = |size: &usize| *size >= exact || aliases(*size) <= tolerance;
+            let size = (1..=law.len()).find(enough).unwrap_or(law.len());
+            plan.aliasing += if size >= exact { 0.0 } else { aliases(size) };
             plan.sizes.push(size);
         }
         Ok(plan)
     }
 
-    /// The plan of a torus with its variables in another order.
-    pub(crate) fn reordered(torus: &Torus, order: &[usize]) -> Self {
-        Self { sizes: order.iter().map(|&part| torus.sizes[part]).collect(), aliasing: torus.aliasing }
-    }
-
     /// One node more than the largest count of every part: nothing aliases.
     pub(crate) fn complete(largest: &[usize]) -> Self {
-        Self { sizes: largest.iter().map(|&count| count + 1).collect(), aliasing: 0.0 }
+        let sizes = largest.iter().map(|&count| count + 1).collect();
+        Self { sizes, reference: None, aliasing: 0.0 }
+    }
+
+    /// Without phases for the total, which is known to be k.
+    pub(crate) fn at_fixed_size(mut self) -> Self {
+        if let Some(reference) = self.reference {
+            self.sizes[reference] = 1;
+        }
+        self
     }
 
     /// Number of nodes, conjugates counted once.
@@ -107,11 +134,11 @@ pub(crate) fn coefficient_bound(quota: &[usize]) -> f64 {
 
 impl Torus {
     pub(crate) fn new(plan: TorusPlan) -> Self {
-        let TorusPlan { sizes, aliasing } = plan;
+        let TorusPlan { sizes, reference, aliasing } = plan;
         let total: usize = sizes.iter().product();
         let roots: Vec<Vec<c64>> = sizes.iter().map(|&size| roots_of_unity(size)).collect();
-        let mut torus =
-            Self { digits: Vec::new(), weights: Vec::new(), phases: Vec::new(), roots, sizes, aliasing };
+        let (digits, weights, phases) = (Vec::new(), Vec::new(), Vec::new());
+        let mut torus = Self { sizes, reference, digits, weights, roots, phases, aliasing };
         for index in 0..total {
             let digits = torus.digits_of(index);
             let partner = torus.index_of(&torus.conjugate(&digits));
@@ -120,7 +147,13 @@ impl Torus {
             }
             let multiplicity = if index == partner { 1.0 } else { 2.0 };
             torus.weights.push(multiplicity / total as f64);
-            torus.phases.extend(digits.iter().zip(&torus.roots).map(|(&digit, roots)| roots[digit]));
+            let own = digits.iter().zip(&torus.roots).map(|(&digit, roots)| roots[digit]);
+            let total = torus.reference.map(|at| torus.roots[at][digits[at]]);
+            let phase = |(part, own): (usize, c64)| match total {
+                Some(total) if torus.reference != Some(part) => total * own,
+                _ => own,
+            };
+            torus.phases.extend(own.enumerate().map(phase));
             torus.digits.extend(digits);
         }
         torus
@@ -141,7 +174,8 @@ impl Torus {
         &self.phases[node * self.sizes.len()..(node + 1) * self.sizes.len()]
     }
 
-    /// Runs of nodes that differ in the last variable only.
+    /// Runs of nodes that differ in the phase of the last part only, which is not the reference unless it is
+    /// the only one.
     pub(crate) fn blocks(&self) -> Vec<Range<usize>> {
         let parts = self.sizes.len();
         let outer = |node: usize| &self.digits[node * parts..(node + 1) * parts - 1];
@@ -182,10 +216,12 @@ impl Torus {
     /// weight · e^{−iκ·θ} of every node: the coefficient of z^κ is the real part of their product with φ,
     /// summed.
     pub(crate) fn extractors(&self, exponents: &[usize]) -> Vec<c64> {
+        let total: usize = exponents.iter().sum();
         let phase = |digits: &[usize]| -> c64 {
             let of_part = |(part, &digit): (usize, &usize)| {
                 let size = self.sizes[part];
-                self.roots[part][digit * (exponents[part] % size) % size].conj()
+                let exponent = if self.reference == Some(part) { total } else { exponents[part] };
+                self.roots[part][digit * (exponent % size) % size].conj()
             };
             digits.iter().enumerate().map(of_part).product()
         };
@@ -324,8 +360,8 @@ mod tests {
         off.shares[1] = &off.shares[1] * faer::Scale(1.001);
         assert!(gap(log_z(&torus, &torus.values(&Cpu, &off).unwrap(), &reference)) > 1e-5);
         // Too few nodes: what aliases is what the bound says, and no more.
-        let sizes = torus.sizes.iter().map(|size| size - 2).collect();
-        let few = Torus::new(TorusPlan { sizes, aliasing: 0.0 });
+        let sizes = torus.sizes.iter().map(|size| size - 1).collect();
+        let few = Torus::new(TorusPlan { sizes, reference: torus.reference, aliasing: 0.0 });
         let found = few.coefficient(&few.values(&Cpu, &function).unwrap(), &COUNTS, 5).value;
         let whole = torus.coefficient(&values, &COUNTS, 5).value;
         assert!((found / whole - 1.0).abs() > 1e-9, "{found} {whole}");
@@ -335,7 +371,7 @@ mod tests {
     fn kept_nodes_and_their_conjugates_are_all_nodes() {
         for sizes in [vec![1], vec![2], vec![5], vec![3, 4], vec![2, 1, 3], vec![2, 2, 2]] {
             let total: usize = sizes.iter().product();
-            let torus = Torus::new(TorusPlan { sizes: sizes.clone(), aliasing: 0.0 });
+            let torus = Torus::new(TorusPlan { sizes: sizes.clone(), reference: None, aliasing: 0.0 });
             let mut seen = vec![0; total];
             for (at, partner) in torus.positions() {
                 seen[at] += 1;
@@ -360,7 +396,7 @@ mod tests {
                 let aliases = |c: &usize| *c != count && c.abs_diff(count) % sizes[group] == 0;
                 aliasing += (0..law.len()).filter(aliases).map(|c| law[c]).sum::<f64>();
             }
-            let torus = Torus::new(TorusPlan { sizes: sizes.to_vec(), aliasing });
+            let torus = Torus::new(TorusPlan { sizes: sizes.to_vec(), reference: None, aliasing });
             let found = torus.coefficient(&torus.values(&Cpu, &function).unwrap(), &COUNTS, 5);
             let error = (found.value - exact).abs();
             assert!(error > 0.0 && error <= found.error, "{sizes:?}: {error:e} {:e}", found.error);

@@ -137,7 +137,7 @@ impl<'a> Nodes<'a> {
                 let direction = stage.direction(item, at)?;
                 picks.pick(position);
                 stage.record(item, at, &direction);
-                Ok(stage.has_faded(picks.coefficient(&stage.left)))
+                Ok(picks.is_spoilt() || stage.has_faded(picks.coefficient(&stage.left)))
             }
             Self::Rows(nodes) => {
                 nodes.pick(item, at)?;

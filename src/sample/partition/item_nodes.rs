@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use faer::{Mat, c64};
 
-use super::stage::Stage;
+use super::{row_nodes::NEAR_SINGULAR, stage::Stage};
 use crate::{
     Result,
     engine::{PhaseGrid, RowMap, complex_inverse, grid_inverses},
@@ -47,10 +47,13 @@ impl ItemNodes {
         let rank = function.rank();
         let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| c64::new(rows[i * rank + j], 0.0));
 
+        // The part's own phase must be its own: the smallest of the others carries that of the total.
         let mut order: Vec<usize> = (0..stage.left.len()).filter(|&other| other != at).collect();
+        order.sort_by_key(|&other| stage.left[other]);
         let shares: Vec<Mat<f64>> = order.iter().map(|&other| function.shares[other].clone()).collect();
         order.push(at);
-        let torus = Torus::new(TorusPlan::reordered(&stage.torus, &order));
+        let left: Vec<usize> = order.iter().map(|&other| stage.left[other]).collect();
+        let torus = Torus::new(TorusPlan::with_reference(function, &order, &left, 0)?);
         let blocks = torus.blocks();
         let outer: Vec<c64> =
             blocks.iter().flat_map(|block| torus.node(block.start)[..order.len() - 1].to_vec()).collect();
@@ -113,6 +116,7 @@ pub(super) struct ItemPicks {
     diagonals: Vec<c64>,
     /// x/√δ of every pick, node after node.
     columns: Vec<Vec<c64>>,
+    near_singular: bool,
 }
 
 impl ItemPicks {
@@ -120,7 +124,7 @@ impl ItemPicks {
         let diagonal = |form: &Mat<c64>| (0..form.nrows()).map(|i| form[(i, i)]).collect::<Vec<_>>();
         let diagonals = nodes.forms.iter().flat_map(diagonal).collect();
         let columns = vec![Vec::new(); nodes.forms.len()];
-        Self { values: nodes.values.clone(), diagonals, columns, nodes }
+        Self { values: nodes.values.clone(), diagonals, columns, near_singular: false, nodes }
     }
 
     /// Weight of every item of the part: Pr(next) in proportion.
@@ -152,11 +156,17 @@ impl ItemPicks {
             }
             let pivot = x[position];
             *value *= pivot / left;
+            self.near_singular |= pivot.norm() > NEAR_SINGULAR * left;
             let root = pivot.sqrt().inv();
             x.iter_mut().for_each(|x| *x *= root);
             diagonal.iter_mut().zip(&x).for_each(|(d, x)| *d -= x * x);
             columns.extend(x);
         }
+    }
+
+    /// Whether a node came so close to singular that its numbers are spoilt.
+    pub(super) fn is_spoilt(&self) -> bool {
+        self.near_singular
     }
 
     /// The coefficient wanted, as a fraction of φ at the real node.

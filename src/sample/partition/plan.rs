@@ -87,7 +87,7 @@ const INVERSE_BYTES: f64 = (1_u64 << 30) as f64;
 const SAMPLES: f64 = 100.0;
 /// What laying out a grid costs beyond the arithmetic at its nodes, in operations: a tilt, memory, calls.
 const GRID_OVERHEAD: f64 = 2e5;
-/// Nodes per variable beyond the quota that make aliasing negligible.
+/// Nodes for the total beyond k that make aliasing negligible.
 const MARGIN: usize = 20;
 
 impl PartitionDpp<'_> {
@@ -130,29 +130,30 @@ impl PartitionDpp<'_> {
 
     fn predict(&self, method: Method) -> Plan {
         let (dims, rank) = (self.ground.features().dims() as f64, self.ground.dims_left());
-        let mut counts = self.free_counts();
+        let counts = self.free_counts();
         let size: usize = counts.iter().sum();
         let items: usize = self.parts.iter().map(|part| part.items.len()).sum();
         let proposals = expected_proposals_of(&counts);
         let one_proposal = projection::operations(items as f64, dims, rank as f64, size as f64);
 
-        let mut grids: Vec<(f64, f64, f64)> = Vec::new();
-        for (part, &count) in self.parts.iter().zip(&counts) {
-            let free = part.items.len();
-            grids.push((count as f64, (free.min(rank) + 1).min(count + MARGIN) as f64, free as f64));
-        }
-        grids.sort_by(|a, b| a.0.total_cmp(&b.0));
-        counts.clear();
-        let (r, mut per_sample, mut set_up, mut nodes) = (rank as f64, 0.0, 0.0, 0.5);
-        for (stage, &(count, size, free)) in grids.iter().rev().enumerate() {
-            nodes *= size;
-            // Picks on this grid; and the grid itself, before the first draw or within every draw.
-            per_sample += count * (16.0 * nodes * r * r + 2.0 * free * dims * r);
-            let grid = 8.0 * r * r * r * nodes + GRID_OVERHEAD;
-            if stage + 1 == grids.len() {
-                set_up += grid;
+        // Parts are drawn from the smallest quota up; the grid is one over those that are left.
+        let mut parts: Vec<(usize, usize)> =
+            self.parts.iter().map(|part| (part.count, part.items.len())).collect();
+        parts.sort_unstable();
+        let (r, mut per_sample, mut set_up, mut nodes) = (rank as f64, 0.0, 0.0, 0.0);
+        for stage in 0..parts.len() {
+            let left: usize = parts[stage..].iter().map(|(count, _)| count).sum();
+            let own = |&(count, free): &(usize, usize)| (free.min(count) + 1) as f64;
+            let others: f64 = parts[stage + 1..].iter().map(own).product();
+            let grid = (0.5 * others * (rank + 1).min(left + MARGIN) as f64).ceil();
+            let (count, free) = (parts[stage].0 as f64, parts[stage].1 as f64);
+            per_sample += count * (16.0 * grid * r * r + 2.0 * free * dims * r);
+            // The first grid is laid out before the first draw, the others within every draw.
+            let layout = 8.0 * r * r * r * grid + GRID_OVERHEAD;
+            if stage == 0 {
+                (nodes, set_up) = (grid, layout);
             } else {
-                per_sample += grid;
+                per_sample += layout;
             }
         }
         Plan {
@@ -160,7 +161,7 @@ impl PartitionDpp<'_> {
             choice: Choice::Requested,
             proposals,
             rejection_cost: proposals * one_proposal + 2.0 * items as f64 * dims * dims / SAMPLES,
-            nodes: nodes.ceil(),
+            nodes,
             interpolation_cost: per_sample + set_up / SAMPLES,
         }
     }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Where qᵀP⁻¹q is larger than this at some node, P is so close to singular there that its conditioned
 /// inverse is better formed anew.
-const NEAR_SINGULAR: f64 = 1e4;
+pub(super) const NEAR_SINGULAR: f64 = 1e4;
 
 /// The conditional law of the next pick, given the picks made so far.
 ///

@@ -2,6 +2,8 @@
 
 use faer::{Mat, c64};
 
+pub use crate::linalg::Determinant;
+
 /// Nodes θ at which a normalised generating function is evaluated.
 ///
 /// ```text
@@ -49,42 +51,6 @@ pub struct GridPoint {
     pub determinant: Determinant,
     /// P(θ)⁻¹, if it was asked for.
     pub inverse: Option<Mat<c64>>,
-}
-
-/// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Determinant {
-    /// Of magnitude between ½ and 2, or zero.
-    pub mantissa: c64,
-    /// Power of two.
-    pub exponent: i32,
-}
-
-impl Determinant {
-    /// The empty product.
-    pub(super) const ONE: Self = Self { mantissa: c64 { re: 1.0, im: 0.0 }, exponent: 0 };
-
-    /// Multiplies by one more pivot.
-    #[must_use]
-    pub(super) fn times(self, factor: c64) -> Self {
-        let product = self.mantissa * factor;
-        let size = product.re.abs().max(product.im.abs());
-        if size == 0.0 || !size.is_finite() {
-            return Self { mantissa: product, exponent: 0 };
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "exponents of f64 have eleven bits")]
-        let shift = size.log2().floor() as i32;
-        let scale = (-f64::from(shift)).exp2();
-        let mantissa = c64::new(product.re * scale, product.im * scale);
-        Self { mantissa, exponent: self.exponent + shift }
-    }
-
-    /// As one number; underflows to zero below 1e-308.
-    #[must_use]
-    pub fn value(self) -> c64 {
-        let scale = f64::from(self.exponent).exp2();
-        c64::new(self.mantissa.re * scale, self.mantissa.im * scale)
-    }
 }
 
 /// Candidates for the next pick from one part, each with its own determinant at every node.

@@ -3,7 +3,7 @@
 //! Algorithms are written once over [`Engine`]; an engine computes, and knows nothing of what
 //! groups of rows mean.
 
-pub(crate) mod cpu;
+mod cpu;
 mod grid;
 mod rows;
 
@@ -12,7 +12,6 @@ use std::fmt;
 use faer::{Mat, MatRef, c64};
 
 pub use cpu::Cpu;
-pub(crate) use cpu::grid_determinants::complex_inverse;
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
 

@@ -5,7 +5,7 @@ use crate::{
     Dpp, Result,
     engine::{Engine, Items, Rows},
     linalg,
-    polynomial::{softplus, spectrum::TiltedSpectrum},
+    polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
 };
 
 impl<'a> Dpp<'a> {
@@ -30,7 +30,7 @@ impl<'a> Dpp<'a> {
             log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
             log_z.error +=
                 spectrum.error + odds.len() as f64 * 4.0 * f64::EPSILON * log_z.value.abs().max(1.0);
-            let roots: Vec<f64> = odds.iter().map(|log| (1.0 + (-log).exp()).recip().sqrt()).collect();
+            let roots: Vec<f64> = odds.iter().map(|&log| sigmoid(log).sqrt()).collect();
             let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
             marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
         }

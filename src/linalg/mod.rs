@@ -1,12 +1,15 @@
 //! What the dense algebra library leaves to its users: sorted eigen-decompositions, graded
 //! ones to high relative accuracy, and the vector kernels of the sampling loop.
 
+mod complex_lu;
 mod graded;
 pub(crate) mod kernels;
 mod orthonormal;
 
 use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
 
+pub use complex_lu::Determinant;
+pub(crate) use complex_lu::{complex_determinant, complex_inverse};
 pub(crate) use orthonormal::{OrthonormalBasis, complement};
 
 use crate::{Error, Result};
@@ -111,4 +114,18 @@ pub(crate) fn positive_root(matrix: MatRef<'_, f64>, c: f64) -> Result<Mat<f64>>
     let eigen = eigen(matrix)?;
     let roots: Vec<f64> = eigen.values.iter().map(|value| (value * c).max(0.0).sqrt()).collect();
     Ok(scale_columns(eigen.vectors.as_ref(), &roots))
+}
+
+/// Π N Π with Π = I − qqᵀ.
+pub(crate) fn project(share: &Mat<f64>, direction: &[f64]) -> Mat<f64> {
+    let image: Vec<f64> =
+        (0..share.ncols()).map(|j| kernels::dot(column(share.as_ref(), j), direction)).collect();
+    let along = kernels::dot(&image, direction);
+    let mut out = share.clone();
+    for j in 0..out.ncols() {
+        let out = column_mut(out.as_mut(), j);
+        kernels::add_scaled(out, -direction[j], &image);
+        kernels::add_scaled(out, along * direction[j] - image[j], direction);
+    }
+    out
 }

@@ -2,6 +2,7 @@
 
 use rand::{Rng, RngExt, distr::Distribution};
 
+use super::sigmoid;
 use crate::{Error, Result};
 
 /// The law on k-subsets J with Pr(J) proportional to the product of their weights.
@@ -161,10 +162,6 @@ impl Distribution<Vec<usize>> for ConditionalBernoulli {
         self.sample_into(rng, &mut chosen);
         chosen
     }
-}
-
-fn sigmoid(x: f64) -> f64 {
-    if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
 
 /// s with Σ sigmoid(log_weight + s) = k, for 0 ≤ k < r; any s near it would do.

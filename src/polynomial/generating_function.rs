@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
 
 use super::{
-    ConditionalBernoulli,
+    ConditionalBernoulli, sigmoid, softplus,
     spectrum::TiltedSpectrum,
     tilt::{determinantal_tilt, weighted_gram},
 };
@@ -65,9 +65,9 @@ impl GeneratingFunction {
         log_scale: f64,
     ) -> (Self, Reference) {
         let logs = spectrum.spectrum.values.iter().map(|value| value.ln() + log_scale);
-        let success: Vec<f64> = logs.clone().map(|log| (1.0 + (-log).exp()).recip()).collect();
-        let failure: Vec<f64> = logs.clone().map(|log| (1.0 + log.exp()).recip()).collect();
-        let log_value = logs.map(super::softplus).sum();
+        let success: Vec<f64> = logs.clone().map(sigmoid).collect();
+        let failure: Vec<f64> = logs.clone().map(|log| sigmoid(-log)).collect();
+        let log_value = logs.map(softplus).sum();
         Self::with_coins(spectrum, &success, &failure).relative_to(spectrum, scales, log_value, log_scale)
     }
 

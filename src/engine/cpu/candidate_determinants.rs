@@ -2,13 +2,10 @@
 
 use faer::{Mat, c64};
 
-use super::grid_determinants::{assemble, determinant};
+use super::grid_determinants::assemble;
 use crate::{
     engine::{CandidateGrid, CandidateSums, PhaseGrid},
-    linalg::{
-        column, column_mut,
-        kernels::{add_scaled, dot},
-    },
+    linalg::{complex_determinant, kernels::dot, project},
     parallel::map_ordered,
 };
 
@@ -36,21 +33,8 @@ fn sum_over_nodes(candidates: &CandidateGrid<'_>, row: &[f64]) -> (f64, u64) {
         .map(|(node, coefficient): (usize, &c64)| {
             taken += 1;
             let matrix = assemble(&shares, candidates.grid.node(node));
-            (coefficient * determinant(matrix).value()).re
+            (coefficient * complex_determinant(matrix).value()).re
         })
         .sum();
     (sum, taken)
-}
-
-/// Π N Π with Π = I − qqᵀ.
-pub(crate) fn project(share: &Mat<f64>, direction: &[f64]) -> Mat<f64> {
-    let image: Vec<f64> = (0..share.ncols()).map(|j| dot(column(share.as_ref(), j), direction)).collect();
-    let along = dot(&image, direction);
-    let mut out = share.clone();
-    for j in 0..out.ncols() {
-        let out = column_mut(out.as_mut(), j);
-        add_scaled(out, -direction[j], &image);
-        add_scaled(out, along * direction[j] - image[j], direction);
-    }
-    out
 }

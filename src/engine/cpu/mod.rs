@@ -1,8 +1,8 @@
 //! The CPU engine: blocked f64 on all threads of the current rayon pool.
 
 mod blocks;
-pub(crate) mod candidate_determinants;
-pub(crate) mod grid_determinants;
+mod candidate_determinants;
+mod grid_determinants;
 mod part_grams;
 mod project_rows;
 mod row_forms;

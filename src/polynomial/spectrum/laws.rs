@@ -7,7 +7,7 @@ use crate::{
     Result,
     engine::{Engine, Rows},
     polynomial::{
-        ConditionalBernoulli,
+        ConditionalBernoulli, sigmoid,
         tilt::{Tilt, homogeneous_tilt},
     },
 };
@@ -55,5 +55,5 @@ impl TiltedSpectrum {
 
 /// λ_j / (1 + λ_j), with λ_j = e^`log_scale` times the values.
 pub(crate) fn keep_probabilities(values: &[f64], log_scale: f64) -> Vec<f64> {
-    values.iter().map(|value| (1.0 + (-(value.ln() + log_scale)).exp()).recip()).collect()
+    values.iter().map(|value| sigmoid(value.ln() + log_scale)).collect()
 }

@@ -10,15 +10,16 @@ use crate::{
     Error, Result,
     engine::{Engine, RowMap, Rows},
     linalg::{self, Grading},
-    polynomial::tilt::{Tilt, weighted_gram},
+    polynomial::{
+        REFUSED,
+        tilt::{Tilt, weighted_gram},
+    },
 };
 
 /// Eigenvectors that all draws together use with at most this probability are dropped.
 const UNUSED: f64 = 1e-13;
 /// Total-variation error of the law that is accepted from an eigen-decomposition.
 const LAW_TOLERANCE: f64 = 1e-11;
-/// Where refinement gains no more, a larger error than this is refused.
-const REFUSED: f64 = 1e-4;
 /// Refinements at most; each gains about eight digits.
 const MAX_ROUNDS: usize = 12;
 

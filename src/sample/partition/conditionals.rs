@@ -1,7 +1,7 @@
 //! The chain of conditional laws, followed pick by pick.
 
-use super::{Method, PartitionDpp, PerCandidate, row_nodes::RowNodes, stage::Stage};
-use crate::{Result, engine::Engine};
+use super::{Method, PartitionDpp, per_candidate::Candidates, row_nodes::RowNodes, stage::Stage};
+use crate::{Error, Result, engine::Engine};
 
 /// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
 ///
@@ -22,57 +22,52 @@ use crate::{Result, engine::Engine};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Conditionals<'a> {
-    chain: Chain<'a>,
+    stage: Stage<'a>,
+    evaluation: Evaluation,
 }
 
 #[derive(Clone, Debug)]
-enum Chain<'a> {
-    Shared(Box<RowNodes<'a>>),
-    PerCandidate(Box<PerCandidate<'a>>),
+enum Evaluation {
+    Shared(RowNodes),
+    PerCandidate(Candidates),
 }
 
 impl<'a> Conditionals<'a> {
     pub(super) fn new(dpp: &PartitionDpp<'a>, method: Method, engine: &'a dyn Engine) -> Result<Self> {
-        let chain = match method {
-            Method::PerCandidate => Chain::PerCandidate(Box::new(PerCandidate::new(dpp, engine)?)),
-            _ => Chain::Shared(Box::new(RowNodes::on(Stage::start(dpp, engine)?)?)),
+        let stage = Stage::start(dpp, engine)?;
+        let evaluation = match method {
+            Method::PerCandidate => Evaluation::PerCandidate(Candidates::on(&stage, 0)?),
+            _ => Evaluation::Shared(RowNodes::on(&stage)?),
         };
-        Ok(Self { chain })
+        Ok(Self { stage, evaluation })
     }
 
     /// Items picked, in order.
     #[must_use]
     pub fn picks(&self) -> &[usize] {
-        &self.stage().picks
+        &self.stage.picks
     }
 
     /// Items still to pick.
     #[must_use]
     pub fn remaining(&self) -> usize {
-        self.stage().total()
-    }
-
-    fn stage(&self) -> &Stage<'a> {
-        match &self.chain {
-            Chain::Shared(law) => &law.stage,
-            Chain::PerCandidate(law) => law.stage(),
-        }
+        self.stage.total()
     }
 
     /// Determinants that [`Method::PerCandidate`] has taken for candidates: one per candidate and node. 0 for
     /// the shared evaluation.
     #[must_use]
     pub fn candidate_determinants(&self) -> u64 {
-        match &self.chain {
-            Chain::Shared(_) => 0,
-            Chain::PerCandidate(law) => law.determinants(),
+        match &self.evaluation {
+            Evaluation::Shared(_) => 0,
+            Evaluation::PerCandidate(candidates) => candidates.determinants,
         }
     }
 
     /// Nodes of the current grid, conjugates counted once.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        self.stage().torus.nodes()
+        self.stage.torus.nodes()
     }
 
     /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 when
@@ -81,21 +76,21 @@ impl<'a> Conditionals<'a> {
     /// # Errors
     /// Those of the engine.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
-        let stage = self.stage();
-        let weights = match &self.chain {
-            Chain::Shared(law) => {
-                let of_group = |at: usize| match stage.left[at] {
-                    0 => Ok(vec![0.0; stage.problem.items(stage.groups[at]).len()]),
-                    _ => law.weights(at),
-                };
-                (0..stage.left.len()).map(of_group).collect::<Result<Vec<_>>>()?.concat()
-            }
-            Chain::PerCandidate(law) => law.weights().collect(),
-        };
+        let stage = &self.stage;
         let mut probabilities = vec![0.0; stage.problem.item_count()];
         if stage.total() == 0 {
             return Ok(probabilities);
         }
+        let weights = match &self.evaluation {
+            Evaluation::Shared(nodes) => {
+                let of_group = |at: usize| match stage.left[at] {
+                    0 => Ok(vec![0.0; stage.problem.items(stage.groups[at]).len()]),
+                    _ => nodes.weights(stage, at),
+                };
+                (0..stage.left.len()).map(of_group).collect::<Result<Vec<_>>>()?.concat()
+            }
+            Evaluation::PerCandidate(candidates) => candidates.weights().collect(),
+        };
         let rows = stage.problem.rows(&stage.groups);
         for ((item, _), weight) in rows.iter().zip(&weights) {
             probabilities[item] = *weight;
@@ -109,23 +104,26 @@ impl<'a> Conditionals<'a> {
     /// Conditions on an item being picked next.
     ///
     /// # Errors
-    /// - [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange);
-    /// - [`Error::ImpossiblePick`](crate::Error::ImpossiblePick) for an item that has probability zero now;
+    /// - [`Error::ItemOutOfRange`];
+    /// - [`Error::ImpossiblePick`] for an item that has probability zero now;
     /// - those of the engine.
     pub fn pick(&mut self, item: usize) -> Result<()> {
-        let stage = self.stage();
+        let stage = &mut self.stage;
         let group = stage.problem.group_of(item)?;
-        let impossible = crate::Error::ImpossiblePick { item };
-        let at = stage.groups.iter().position(|&other| other == group).ok_or(impossible)?;
-        match &mut self.chain {
-            Chain::Shared(law) => {
-                law.pick(item, at)?;
-                if law.is_spent() || (law.stage.left[at] == 0 && law.stage.total() > 0) {
-                    **law = RowNodes::on(law.stage.renewed()?)?;
+        let at = stage.groups.iter().position(|&other| other == group);
+        let at = at.ok_or(Error::ImpossiblePick { item })?;
+        match &mut self.evaluation {
+            Evaluation::Shared(nodes) => {
+                let pick = stage.consider(item, at)?;
+                nodes.pick(&pick);
+                stage.record(&pick);
+                if nodes.is_spent(stage) || (stage.left[at] == 0 && stage.total() > 0) {
+                    *stage = stage.renewed()?;
+                    *nodes = RowNodes::on(stage)?;
                 }
                 Ok(())
             }
-            Chain::PerCandidate(law) => law.pick(item, at),
+            Evaluation::PerCandidate(candidates) => candidates.pick(stage, item, at),
         }
     }
 }

@@ -3,15 +3,18 @@
 
 use std::sync::Arc;
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 
 use super::{
     PartitionDpp,
     item_nodes::{ItemNodes, ItemPicks},
     row_nodes::RowNodes,
-    stage::{Stage, infallible},
+    stage::{Stage, choose, infallible},
 };
-use crate::{Error, Result, engine::Engine};
+use crate::{
+    Error, Result,
+    engine::{Cpu, Engine},
+};
 
 /// Draws part by part, the smallest quota first: its grid is the largest.
 ///
@@ -21,7 +24,7 @@ use crate::{Error, Result, engine::Engine};
 #[derive(Debug)]
 pub(crate) struct Interpolation<'a> {
     start: Stage<'a>,
-    first: Nodes<'a>,
+    first: Evaluation,
     /// Weights of the first pick's candidates.
     weights: Vec<f64>,
     error: f64,
@@ -29,21 +32,18 @@ pub(crate) struct Interpolation<'a> {
 
 /// The nodes of a stage, evaluated for the group to draw from.
 #[derive(Clone, Debug)]
-enum Nodes<'a> {
+enum Evaluation {
     Items(ItemPicks),
-    Rows(RowNodes<'a>),
+    Rows(RowNodes),
 }
 
 impl<'a> Interpolation<'a> {
     pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let at = start.current(None);
-        let first = Nodes::on(&start, at)?;
-        let weights = first.weights(at, &start.left)?;
-        let total = start.total() as f64;
-        let coefficient = weights.iter().sum::<f64>() / start.left[at] as f64;
-        let rounding = 2.0 * (start.function.rank() as f64 + 4.0) * f64::EPSILON;
-        let error = total * rounding / coefficient + start.problem.error;
+        let first = Evaluation::on(&start, at)?;
+        let weights = first.weights(&start, at)?;
+        let error = start.error(weights.iter().sum::<f64>() / start.left[at] as f64)?;
         Ok(Self { start, first, weights, error })
     }
 
@@ -53,14 +53,14 @@ impl<'a> Interpolation<'a> {
     }
 
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {
-        infallible(|engine| {
+        let mut stage = self.start.clone();
+        let at = stage.current(None);
+        let mut first = self.first.clone();
+        let drawn = first.draw(&mut stage, at, Some(self.weights.clone()), rng);
+        let drawn = drawn.and_then(|()| finish(stage, rng));
+        infallible(drawn, || {
             let mut stage = self.start.clone();
-            if engine.is_some() {
-                stage.compute_on(engine);
-            } else {
-                let at = stage.current(None);
-                self.first.clone().draw(&mut stage, at, Some(self.weights.clone()), rng)?;
-            }
+            stage.compute_on(&Cpu);
             finish(stage, rng)
         })
     }
@@ -73,25 +73,25 @@ fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, rng: &mut R) -> Result<Vec<u32>
             stage = stage.renewed()?;
         }
         let at = stage.current(stage.last_group());
-        Nodes::on(&stage, at)?.draw(&mut stage, at, None, rng)?;
+        Evaluation::on(&stage, at)?.draw(&mut stage, at, None, rng)?;
     }
     Ok(stage.drawn())
 }
 
-impl<'a> Nodes<'a> {
-    fn on(stage: &Stage<'a>, at: usize) -> Result<Self> {
+impl Evaluation {
+    fn on(stage: &Stage<'_>, at: usize) -> Result<Self> {
         if stage.problem.items(stage.groups[at]).len() <= stage.function.rank()
             && let Some(nodes) = ItemNodes::new(stage, at)?
         {
             return Ok(Self::Items(ItemPicks::new(Arc::new(nodes))));
         }
-        Ok(Self::Rows(RowNodes::on(stage.clone())?))
+        Ok(Self::Rows(RowNodes::on(stage)?))
     }
 
-    fn weights(&self, at: usize, left: &[usize]) -> Result<Vec<f64>> {
+    fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
         match self {
-            Self::Items(picks) => Ok(picks.weights(left)),
-            Self::Rows(nodes) => nodes.weights(at),
+            Self::Items(picks) => Ok(picks.weights(&stage.left)),
+            Self::Rows(nodes) => nodes.weights(stage, at),
         }
     }
 
@@ -99,7 +99,7 @@ impl<'a> Nodes<'a> {
     /// they are known.
     fn draw<R: Rng + ?Sized>(
         &mut self,
-        stage: &mut Stage<'a>,
+        stage: &mut Stage<'_>,
         at: usize,
         mut weights: Option<Vec<f64>>,
         rng: &mut R,
@@ -109,18 +109,15 @@ impl<'a> Nodes<'a> {
         loop {
             let mut weights = match weights.take() {
                 Some(known) => known,
-                None => self.weights(at, &stage.left)?,
+                None => self.weights(stage, at)?,
             };
-            for (position, weight) in weights.iter_mut().enumerate() {
-                if stage.picks.contains(&items.at(position)) {
-                    *weight = 0.0;
-                }
-            }
             let spent = loop {
-                let position = choose(&weights, rng);
+                let Some(position) = choose(&weights, rng) else {
+                    return Err(Error::ImpossiblePick { item: items.at(0) });
+                };
                 match self.pick(stage, items.at(position), position, at) {
                     // Rounding gave it a weight; it has none.
-                    Err(Error::ImpossiblePick { .. }) if weights[position] > 0.0 => weights[position] = 0.0,
+                    Err(Error::ImpossiblePick { .. }) => weights[position] = 0.0,
                     picked => break picked?,
                 }
             };
@@ -131,36 +128,16 @@ impl<'a> Nodes<'a> {
     }
 
     /// Conditions on an item; whether the grid is spent.
-    fn pick(&mut self, stage: &mut Stage<'a>, item: usize, position: usize, at: usize) -> Result<bool> {
+    fn pick(&mut self, stage: &mut Stage<'_>, item: usize, position: usize, at: usize) -> Result<bool> {
+        let pick = stage.consider(item, at)?;
         match self {
-            Self::Items(picks) => {
-                let direction = stage.direction(item, at)?;
-                picks.pick(position);
-                stage.record(item, at, &direction);
-                Ok(picks.is_spoilt() || stage.has_faded(picks.coefficient(&stage.left)))
-            }
-            Self::Rows(nodes) => {
-                nodes.pick(item, at)?;
-                stage.clone_from(&nodes.stage);
-                Ok(nodes.is_spent())
-            }
+            Self::Items(picks) => picks.pick(position),
+            Self::Rows(nodes) => nodes.pick(&pick),
         }
+        stage.record(&pick);
+        Ok(match self {
+            Self::Items(picks) => picks.is_spoilt() || stage.has_faded(picks.coefficient(&stage.left)),
+            Self::Rows(nodes) => nodes.is_spent(stage),
+        })
     }
-}
-
-/// A position with probability in proportion to its weight.
-pub(super) fn choose<R: Rng + ?Sized>(weights: &[f64], rng: &mut R) -> usize {
-    let total: f64 = weights.iter().filter(|&&weight| weight > 0.0).sum();
-    let mut left = rng.random::<f64>() * total;
-    let mut last = 0;
-    for (position, &weight) in weights.iter().enumerate() {
-        if weight > 0.0 {
-            last = position;
-            if left < weight {
-                break;
-            }
-            left -= weight;
-        }
-    }
-    last
 }

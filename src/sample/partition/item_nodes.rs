@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use faer::{Mat, c64};
 
-use super::{row_nodes::NEAR_SINGULAR, stage::Stage};
+use super::{row_nodes::is_near_singular, stage::Stage};
 use crate::{
     Result,
-    engine::{PhaseGrid, RowMap, complex_inverse, grid_inverses},
-    linalg::column,
+    engine::{PhaseGrid, RowMap, grid_inverses},
+    linalg::{column, complex_inverse},
     parallel::map_ordered,
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
 };
 
 /// Relative gap between the weights' sum and what it must be, up to which the nodes are trusted.
-const TRUSTED: f64 = 1e-10;
+const TRUSTED: f64 = 1e-11;
 
 /// What the items of one part contribute at every node: X = U P⁻¹ Uᵀ for the part's rows U, m_l×r.
 ///
@@ -71,18 +71,19 @@ impl ItemNodes {
         });
         let (values, forms) = found.into_iter().flatten().unzip();
         let nodes = Self { at, order, torus, values, forms };
-        Ok(nodes.is_consistent(&stage.left).then_some(nodes))
+        Ok((nodes.gap(&stage.left) <= TRUSTED).then_some(nodes))
     }
 
-    /// The weights of the part's items sum to what is left of it times the coefficient wanted.
-    fn is_consistent(&self, left: &[usize]) -> bool {
+    /// Relative gap between the sum of the items' weights and what it must be: what is left of the part times
+    /// the coefficient wanted.
+    fn gap(&self, left: &[usize]) -> f64 {
         let coefficient = real_sum(&self.extractors(left), &self.values);
         let trace = |form: &Mat<c64>| (0..form.nrows()).map(|i| form[(i, i)]).sum::<c64>();
         let extractors = self.extractors(&less_one(left, self.at));
         let terms = extractors.iter().zip(&self.values).zip(&self.forms);
         let sum: f64 = terms.map(|((e, value), form)| (e * value * trace(form)).re).sum();
         let expected = left[self.at] as f64 * coefficient;
-        (sum - expected).abs() <= TRUSTED * expected
+        (sum - expected).abs() / expected
     }
 
     fn extractors(&self, left: &[usize]) -> Vec<c64> {
@@ -156,7 +157,7 @@ impl ItemPicks {
             }
             let pivot = x[position];
             *value *= pivot / left;
-            self.near_singular |= pivot.norm() > NEAR_SINGULAR * left;
+            self.near_singular |= is_near_singular(pivot / left);
             let root = pivot.sqrt().inv();
             x.iter_mut().for_each(|x| *x *= root);
             diagonal.iter_mut().zip(&x).for_each(|(d, x)| *d -= x * x);
@@ -192,18 +193,21 @@ mod tests {
             let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let stage = Stage::start(&dpp, &Cpu).unwrap();
             for at in 0..parts {
-                let mut rows = RowNodes::on(stage.clone()).unwrap();
+                let mut stage = stage.clone();
+                let mut rows = RowNodes::on(&stage).unwrap();
                 let mut items = ItemPicks::new(Arc::new(ItemNodes::new(&stage, at).unwrap().unwrap()));
                 let members = partition.members(at);
                 for (position, &member) in members.iter().enumerate().take(quota.counts()[at]) {
-                    let (by_rows, by_items) = (rows.weights(at).unwrap(), items.weights(&rows.stage.left));
+                    let (by_rows, by_items) = (rows.weights(&stage, at).unwrap(), items.weights(&stage.left));
                     let total: f64 = by_rows.iter().sum();
                     for (r, i) in by_rows.iter().zip(&by_items) {
                         assert!((r - i).abs() < 1e-12 * total, "{dims} {at}: {r} {i}");
                     }
-                    rows.pick(member as usize, at).unwrap();
+                    let pick = stage.consider(member as usize, at).unwrap();
+                    rows.pick(&pick);
                     items.pick(position);
-                    let coefficient = items.coefficient(&rows.stage.left);
+                    stage.record(&pick);
+                    let coefficient = items.coefficient(&stage.left);
                     assert!(coefficient > 0.0);
                 }
             }

@@ -3,11 +3,14 @@
 use faer::Mat;
 use rand::Rng;
 
-use super::{PartitionDpp, interpolation::choose, stage::Stage};
+use super::{
+    PartitionDpp,
+    stage::{Pick, Stage, choose, infallible},
+};
 use crate::{
     Error, Result,
-    engine::{CandidateGrid, Engine, PhaseGrid, RowMap, cpu::candidate_determinants::project},
-    linalg::kernels::dot,
+    engine::{CandidateGrid, Cpu, Engine, PhaseGrid, RowMap},
+    linalg::{kernels::dot, project},
     polynomial::torus::less_one,
 };
 
@@ -17,14 +20,13 @@ use crate::{
 /// c_i the coefficient of z^{κ−e_l} of the generating function after projecting all rows off b_i.
 ///
 /// # Cost
-/// 8/3·r³ per candidate, node and pick. The nodes are those of the shared evaluation.
+/// 8/3·r³ per candidate, node and pick. The nodes are those of the shared evaluation. 8r bytes per item.
 ///
 /// # Source
 /// Kathuria and Deshpande (2016), algorithm 2; with one part it is their algorithm 1 (Deshpande and
 /// Rademacher 2010).
 #[derive(Clone, Debug)]
-pub(crate) struct PerCandidate<'a> {
-    stage: Stage<'a>,
+pub(super) struct Candidates {
     /// N_l after the picks.
     shares: Vec<Mat<f64>>,
     /// B, row-major, group after group: the rows of all free items after the picks.
@@ -33,15 +35,12 @@ pub(crate) struct PerCandidate<'a> {
     norms: Vec<f64>,
     /// The coefficient of every candidate, position by position.
     coefficients: Vec<f64>,
-    determinants: u64,
+    /// Determinants taken so far.
+    pub(super) determinants: u64,
 }
 
-impl<'a> PerCandidate<'a> {
-    pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
-        Self::on(Stage::start(dpp, engine)?, 0)
-    }
-
-    fn on(stage: Stage<'a>, determinants: u64) -> Result<Self> {
+impl Candidates {
+    pub(super) fn on(stage: &Stage<'_>, determinants: u64) -> Result<Self> {
         let function = &stage.function;
         let map = RowMap { weights: &function.weights, factor: function.map.as_ref() };
         let candidates = stage.problem.rows(&stage.groups);
@@ -54,31 +53,15 @@ impl<'a> PerCandidate<'a> {
         }
         let norms = rows.chunks_exact(function.rank()).map(|row| dot(row, row)).collect();
         let shares = function.shares.clone();
-        let mut law = Self { stage, shares, rows, norms, coefficients: Vec::new(), determinants };
-        law.evaluate()?;
+        let mut law = Self { shares, rows, norms, coefficients: Vec::new(), determinants };
+        law.evaluate(stage)?;
         Ok(law)
     }
 
-    pub(crate) fn error(&self) -> f64 {
-        let total = self.stage.total() as f64;
-        let weights: f64 = self.norms.iter().zip(&self.coefficients).map(|(n, c)| n * c).sum();
-        4.0 * self.stage.function.rank() as f64 * f64::EPSILON * total * total / weights
-            + self.stage.problem.error
-    }
-
-    pub(super) fn stage(&self) -> &Stage<'a> {
-        &self.stage
-    }
-
-    /// Determinants taken so far.
-    pub(super) fn determinants(&self) -> u64 {
-        self.determinants
-    }
-
     /// One determinant per candidate and node.
-    fn evaluate(&mut self) -> Result<()> {
-        let Stage { problem, groups, torus, left, .. } = &self.stage;
-        let rank = self.stage.function.rank();
+    fn evaluate(&mut self, stage: &Stage<'_>) -> Result<()> {
+        let Stage { problem, groups, torus, left, .. } = stage;
+        let rank = stage.function.rank();
         self.coefficients.clear();
         let mut start = 0;
         for (at, &group) in groups.iter().enumerate() {
@@ -106,61 +89,80 @@ impl<'a> PerCandidate<'a> {
         self.norms.iter().zip(&self.coefficients).map(|(norm, coefficient)| (norm * coefficient).max(0.0))
     }
 
-    /// Conditions on an item of an open group: projects all rows off its own.
-    pub(super) fn pick(&mut self, item: usize, at: usize) -> Result<()> {
-        let rank = self.stage.function.rank();
-        let position = self.position(item, at);
-        // The row itself, orthogonal to all picks beyond rounding.
-        let direction = self.stage.direction(item, at)?;
+    /// Conditions on an item of an open group: projects all rows off its own; on a new grid where the old one
+    /// is spent.
+    pub(super) fn pick(&mut self, stage: &mut Stage<'_>, item: usize, at: usize) -> Result<()> {
+        let rank = stage.function.rank();
+        let position = stage.position(item, at);
+        let pick: Pick = stage.consider(item, at)?;
         let coefficient = self.coefficients[position];
-        self.norms = self.stage.problem.engine.project_rows(&mut self.rows, &direction)?;
+        self.norms = stage.problem.engine.project_rows(&mut self.rows, &pick.direction)?;
         self.rows[position * rank..(position + 1) * rank].fill(0.0);
         self.norms[position] = 0.0;
-        self.shares.iter_mut().for_each(|share| *share = project(share, &direction));
-        self.stage.record(item, at, &direction);
-        if self.stage.total() == 0 {
+        self.shares.iter_mut().for_each(|share| *share = project(share, &pick.direction));
+        stage.record(&pick);
+        if stage.total() == 0 {
             return Ok(());
         }
         // The picked candidate's coefficient is the one wanted now.
-        if self.stage.has_faded(coefficient) {
-            *self = Self::on(self.stage.renewed()?, self.determinants)?;
+        if stage.has_faded(coefficient) {
+            *stage = stage.renewed()?;
+            *self = Self::on(stage, self.determinants)?;
             return Ok(());
         }
-        self.evaluate()
+        self.evaluate(stage)
+    }
+}
+
+/// Draws from all candidates at every step.
+#[derive(Debug)]
+pub(crate) struct PerCandidate<'a> {
+    start: Stage<'a>,
+    first: Candidates,
+    error: f64,
+}
+
+impl<'a> PerCandidate<'a> {
+    pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
+        let start = Stage::start(dpp, engine)?;
+        let first = Candidates::on(&start, 0)?;
+        let error = start.error(first.weights().sum::<f64>() / start.total() as f64)?;
+        Ok(Self { start, first, error })
     }
 
-    fn position(&self, item: usize, at: usize) -> usize {
-        let before: usize =
-            self.stage.groups[..at].iter().map(|&group| self.stage.problem.items(group).len()).sum();
-        let items = self.stage.problem.items(self.stage.groups[at]);
-        before + (0..items.len()).position(|position| items.at(position) == item).unwrap_or_default()
+    /// Estimated error of the law, in total variation.
+    pub(crate) fn error(&self) -> f64 {
+        self.error
     }
 
-    /// A subset, from all candidates at every step.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {
-        super::stage::infallible(|engine| {
-            let mut law = self.clone();
-            law.stage.compute_on(engine);
-            law.sample_rest(rng)
+        let drawn = finish(self.start.clone(), self.first.clone(), rng);
+        infallible(drawn, || {
+            let mut stage = self.start.clone();
+            stage.compute_on(&Cpu);
+            finish(stage, self.first.clone(), rng)
         })
     }
+}
 
-    fn sample_rest<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<Vec<u32>> {
-        while self.stage.total() > 0 {
-            let mut weights: Vec<f64> = self.weights().collect();
-            loop {
-                let position = choose(&weights, rng);
-                let (at, item) = self.stage.candidate(position);
-                match self.pick(item, at) {
-                    // Rounding gave it a weight; it has none.
-                    Err(Error::ImpossiblePick { .. }) if weights[position] > 0.0 => weights[position] = 0.0,
-                    picked => {
-                        picked?;
-                        break;
-                    }
-                }
+fn finish<R: Rng + ?Sized>(
+    mut stage: Stage<'_>,
+    mut candidates: Candidates,
+    rng: &mut R,
+) -> Result<Vec<u32>> {
+    while stage.total() > 0 {
+        let mut weights: Vec<f64> = candidates.weights().collect();
+        loop {
+            let Some(position) = choose(&weights, rng) else {
+                return Err(Error::ImpossiblePick { item: 0 });
+            };
+            let (at, item) = stage.candidate(position);
+            match candidates.pick(&mut stage, item, at) {
+                // Rounding gave it a weight; it has none.
+                Err(Error::ImpossiblePick { .. }) => weights[position] = 0.0,
+                picked => break picked?,
             }
         }
-        Ok(self.stage.drawn())
     }
+    Ok(stage.drawn())
 }

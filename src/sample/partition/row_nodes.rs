@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use faer::{Mat, MatMut, MatRef, c64};
 
-use super::stage::Stage;
+use super::stage::{Pick, Stage};
 use crate::{
     Result,
     engine::{PhaseGrid, grid_inverses},
@@ -12,9 +12,11 @@ use crate::{
     polynomial::torus::{add_real_part, less_one, real_sum},
 };
 
-/// Where qᵀP⁻¹q is larger than this at some node, P is so close to singular there that its conditioned
-/// inverse is better formed anew.
-pub(super) const NEAR_SINGULAR: f64 = 1e4;
+/// Whether conditioning by a pivot qᵀP⁻¹q spoils the numbers of its node: P is close to singular before the
+/// pick, or after it. They are better formed anew.
+pub(super) fn is_near_singular(pivot: c64) -> bool {
+    !(1e-6..1e4).contains(&pivot.norm())
+}
 
 /// The conditional law of the next pick, given the picks made so far.
 ///
@@ -30,24 +32,23 @@ pub(super) const NEAR_SINGULAR: f64 = 1e4;
 /// # Cost
 /// 16r² operations per node and pick, and 2m_l·n·r for the candidates; 16r² bytes per node.
 #[derive(Clone, Debug)]
-pub(crate) struct RowNodes<'a> {
-    pub(super) stage: Stage<'a>,
+pub(super) struct RowNodes {
     values: Vec<c64>,
     inverses: Arc<Vec<Mat<c64>>>,
     near_singular: bool,
 }
 
-impl<'a> RowNodes<'a> {
-    pub(super) fn on(stage: Stage<'a>) -> Result<Self> {
+impl RowNodes {
+    pub(super) fn on(stage: &Stage<'_>) -> Result<Self> {
         let grid = PhaseGrid { shares: &stage.function.shares, phases: &stage.torus.phases };
         let (values, inverses) = grid_inverses(stage.problem.engine, &grid)?.into_iter().unzip();
-        Ok(Self { stage, values, inverses: Arc::new(inverses), near_singular: false })
+        Ok(Self { values, inverses: Arc::new(inverses), near_singular: false })
     }
 
     /// Weight of every free item of an open group: Pr(next) in proportion; they sum to what is left of the
     /// group times the coefficient wanted.
-    pub(super) fn weights(&self, at: usize) -> Result<Vec<f64>> {
-        let Stage { problem, groups, function, torus, left, .. } = &self.stage;
+    pub(super) fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
+        let Stage { problem, groups, function, torus, left, .. } = stage;
         let rank = function.rank();
         let mut form = Mat::zeros(rank, rank);
         let extractors = torus.extractors(&less_one(left, at));
@@ -60,23 +61,19 @@ impl<'a> RowNodes<'a> {
         problem.engine.row_forms(&problem.rows(&groups[at..=at]), &[factor.as_ref()])
     }
 
-    /// Conditions on an item of an open group.
-    pub(super) fn pick(&mut self, item: usize, at: usize) -> Result<()> {
-        let direction = self.stage.direction(item, at)?;
+    /// Conditions on a pick.
+    pub(super) fn pick(&mut self, pick: &Pick) {
         for (inverse, value) in Arc::make_mut(&mut self.inverses).iter_mut().zip(&mut self.values) {
-            let along = condition(inverse.as_mut(), &direction);
+            let along = condition(inverse.as_mut(), &pick.direction);
             *value *= along;
-            self.near_singular |= along.norm() > NEAR_SINGULAR;
+            self.near_singular |= is_near_singular(along);
         }
-        self.stage.record(item, at, &direction);
-        Ok(())
     }
 
     /// Whether a new grid serves the rest better, and there is a rest.
-    pub(super) fn is_spent(&self) -> bool {
-        let Stage { torus, left, .. } = &self.stage;
-        self.stage.total() > 0
-            && (self.near_singular || self.stage.has_faded(real_sum(&torus.extractors(left), &self.values)))
+    pub(super) fn is_spent(&self, stage: &Stage<'_>) -> bool {
+        let coefficient = || real_sum(&stage.torus.extractors(&stage.left), &self.values);
+        stage.total() > 0 && (self.near_singular || stage.has_faded(coefficient()))
     }
 }
 
@@ -117,15 +114,23 @@ mod tests {
         (features, Partition::from_labels(&labels).unwrap())
     }
 
-    fn start<'a>(dpp: &PartitionDpp<'a>) -> RowNodes<'a> {
-        RowNodes::on(Stage::start(dpp, &Cpu).unwrap()).unwrap()
+    fn start<'a>(dpp: &PartitionDpp<'a>) -> (Stage<'a>, RowNodes) {
+        let stage = Stage::start(dpp, &Cpu).unwrap();
+        let nodes = RowNodes::on(&stage).unwrap();
+        (stage, nodes)
     }
 
-    /// Largest gap between the probabilities of two laws' next picks from an open group.
-    fn gap(one: &RowNodes<'_>, other: &RowNodes<'_>, picks: &[usize], at: usize) -> f64 {
-        let probabilities = |law: &RowNodes<'_>| {
-            let items = law.stage.problem.items(law.stage.groups[at]);
-            let weights = law.weights(at).unwrap();
+    fn pick(law: &mut (Stage<'_>, RowNodes), item: usize) {
+        let pick = law.0.consider(item, 0).unwrap();
+        law.1.pick(&pick);
+        law.0.record(&pick);
+    }
+
+    /// Largest gap between the probabilities of two laws' next picks from the first group.
+    fn gap(one: &(Stage<'_>, RowNodes), other: &(Stage<'_>, RowNodes), picks: &[usize]) -> f64 {
+        let probabilities = |(stage, nodes): &(Stage<'_>, RowNodes)| {
+            let items = stage.problem.items(stage.groups[0]);
+            let weights = nodes.weights(stage, 0).unwrap();
             let free = (0..items.len()).filter(|&i| !picks.contains(&items.at(i)));
             let free: Vec<f64> = free.map(|i| weights[i]).collect();
             let total: f64 = free.iter().sum();
@@ -142,10 +147,10 @@ mod tests {
         let before = start(&dpp);
         let fresh = start(&dpp.clone().including(&[2]).unwrap());
         let mut law = before.clone();
-        law.pick(2, 0).unwrap();
-        assert!(gap(&law, &fresh, &[2], 0) < 1e-13);
-        law.inverses = Arc::clone(&before.inverses);
-        assert!(gap(&law, &fresh, &[2], 0) > 1e-3);
+        pick(&mut law, 2);
+        assert!(gap(&law, &fresh, &[2]) < 1e-13);
+        law.1.inverses = Arc::clone(&before.1.inverses);
+        assert!(gap(&law, &fresh, &[2]) > 1e-3);
     }
 
     /// Why grids are renewed: at a fixed radius late picks lose their digits.
@@ -158,14 +163,15 @@ mod tests {
         let mut fixed = renewed.clone();
         let picks: Vec<usize> = (0..29).collect();
         for &item in &picks {
-            renewed.pick(item, 0).unwrap();
-            if renewed.is_spent() {
-                renewed = RowNodes::on(renewed.stage.renewed().unwrap()).unwrap();
+            pick(&mut fixed, item);
+            pick(&mut renewed, item);
+            if renewed.1.is_spent(&renewed.0) {
+                renewed.0 = renewed.0.renewed().unwrap();
+                renewed.1 = RowNodes::on(&renewed.0).unwrap();
             }
-            fixed.pick(item, 0).unwrap();
         }
         let fresh = start(&dpp.including(&picks).unwrap());
-        let (renewed, fixed) = (gap(&renewed, &fresh, &picks, 0), gap(&fixed, &fresh, &picks, 0));
+        let (renewed, fixed) = (gap(&renewed, &fresh, &picks), gap(&fixed, &fresh, &picks));
         assert!(renewed < 1e-12, "{renewed:e}");
         assert!(fixed > 1e-12 && fixed > 100.0 * renewed, "{fixed:e} {renewed:e}");
     }

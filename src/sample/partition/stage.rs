@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use rand::{Rng, RngExt};
+
 use super::{OpenPart, PartitionDpp};
 use crate::{
     Error, Result,
     data::{FreeItems, GroundSet},
-    engine::{Cpu, Engine, Group, Items, Rows},
+    engine::{Engine, Group, Items, Rows},
     linalg::{
         OrthonormalBasis, column,
         kernels::{dot, scale},
     },
     polynomial::{
+        accurate,
         generating_function::GeneratingFunction,
         torus::{Torus, TorusPlan, coefficient_bound},
     },
@@ -76,8 +79,21 @@ pub(super) struct Stage<'a> {
     pub(super) left: Vec<usize>,
     /// Items picked, in order, on this grid and those before.
     pub(super) picks: Vec<usize>,
+    /// What all picks span beyond the included items.
+    spanned: OrthonormalBasis,
     /// What the picks on this grid have used up.
     directions: OrthonormalBasis,
+}
+
+/// An item about to be picked.
+pub(super) struct Pick {
+    item: usize,
+    /// Its group, by position in the stage.
+    at: usize,
+    /// The unit vector of what it has beyond the picks, in coordinates of the grid.
+    pub(super) direction: Vec<f64>,
+    /// The unit vector of what it has beyond the included items.
+    unit: Vec<f64>,
 }
 
 impl<'a> Stage<'a> {
@@ -96,27 +112,26 @@ impl<'a> Stage<'a> {
             error: spectrum.spectrum.error,
         };
         let groups = (0..left.len()).collect();
-        Ok(Self::on(Arc::new(problem), groups, function, Torus::new(plan), left, Vec::new()))
+        let spanned = OrthonormalBasis::new(dpp.ground.dims_left());
+        Ok(Self {
+            problem: Arc::new(problem),
+            groups,
+            directions: OrthonormalBasis::new(function.rank()),
+            function: Arc::new(function),
+            torus: Arc::new(Torus::new(plan)),
+            left,
+            picks: Vec::new(),
+            spanned,
+        })
     }
 
-    fn on(
-        problem: Arc<Problem<'a>>,
-        groups: Vec<usize>,
-        function: GeneratingFunction,
-        torus: Torus,
-        left: Vec<usize>,
-        picks: Vec<usize>,
-    ) -> Self {
-        let directions = OrthonormalBasis::new(function.rank());
-        Self {
-            problem,
-            groups,
-            function: Arc::new(function),
-            torus: Arc::new(torus),
-            left,
-            picks,
-            directions,
-        }
+    /// Estimated error of the law, in total variation, where the coefficient wanted is this.
+    ///
+    /// # Errors
+    /// [`Error::IllConditioned`] where it is lost in rounding.
+    pub(super) fn error(&self, coefficient: f64) -> Result<f64> {
+        let rounding = 2.0 * (self.function.rank() as f64 + 4.0) * f64::EPSILON;
+        accurate(self.total() as f64 * rounding / coefficient + self.problem.error)
     }
 
     /// Items still to choose.
@@ -124,32 +139,37 @@ impl<'a> Stage<'a> {
         self.left.iter().sum()
     }
 
-    /// The unit direction that picking an item of a group (by position in `groups`) uses up.
-    pub(super) fn direction(&self, item: usize, at: usize) -> Result<Vec<f64>> {
-        let impossible = Error::ImpossiblePick { item };
-        if self.left[at] == 0 {
-            return Err(impossible);
-        }
+    /// What picking an item of a group (by position in `groups`) means.
+    ///
+    /// # Errors
+    /// [`Error::ImpossiblePick`] if its group is done, or its row depends on those of the included items and
+    /// the picks.
+    pub(super) fn consider(&self, item: usize, at: usize) -> Result<Pick> {
+        let pick = if self.left[at] > 0 { self.directions_of(item, at) } else { None };
+        pick.ok_or(Error::ImpossiblePick { item })
+    }
+
+    fn directions_of(&self, item: usize, at: usize) -> Option<Pick> {
         let GeneratingFunction { map, weights, .. } = &*self.function;
         let features = self.problem.ground.features();
         let mut row = vec![0.0; features.dims()];
         features.read_row(item, weights[at] * self.problem.scales[self.groups[at]], &mut row);
-        let mut u: Vec<f64> = (0..map.ncols()).map(|j| dot(column(map.as_ref(), j), &row)).collect();
-        if OrthonormalBasis::normalise(&mut u).is_none() {
-            return Err(impossible);
-        }
-        let Some(norm) = self.directions.remove_from(&mut u) else {
-            return Err(impossible);
-        };
-        scale(&mut u, norm.recip());
-        Ok(u)
+        let unit = self.problem.ground.unit_residual(&row)?;
+        // In coordinates of the grid what earlier picks leave of their own rows is rounding, not zero.
+        self.spanned.remove_from(&mut unit.clone())?;
+        let mut direction: Vec<f64> = (0..map.ncols()).map(|j| dot(column(map.as_ref(), j), &row)).collect();
+        OrthonormalBasis::normalise(&mut direction)?;
+        let norm = self.directions.remove_from(&mut direction)?;
+        scale(&mut direction, norm.recip());
+        Some(Pick { item, at, direction, unit })
     }
 
     /// Takes note of a pick.
-    pub(super) fn record(&mut self, item: usize, at: usize, direction: &[f64]) {
-        self.left[at] -= 1;
-        self.picks.push(item);
-        self.directions.extend(direction);
+    pub(super) fn record(&mut self, pick: &Pick) {
+        self.left[pick.at] -= 1;
+        self.picks.push(pick.item);
+        self.spanned.extend(&pick.unit);
+        self.directions.extend(&pick.direction);
     }
 
     /// Whether new nodes serve the rest better: the coefficient wanted has faded.
@@ -165,8 +185,16 @@ impl<'a> Stage<'a> {
         let (function, kept) = self.function.after(self.directions.as_matrix(), &self.left);
         let left: Vec<usize> = kept.iter().map(|&at| self.left[at]).collect();
         let torus = Torus::new(TorusPlan::for_coefficient(&function, &left)?);
-        let groups = kept.iter().map(|&at| self.groups[at]).collect();
-        Ok(Self::on(Arc::clone(&self.problem), groups, function, torus, left, self.picks.clone()))
+        Ok(Self {
+            problem: Arc::clone(&self.problem),
+            groups: kept.iter().map(|&at| self.groups[at]).collect(),
+            directions: OrthonormalBasis::new(function.rank()),
+            function: Arc::new(function),
+            torus: Arc::new(torus),
+            left,
+            picks: self.picks.clone(),
+            spanned: self.spanned.clone(),
+        })
     }
 
     /// The group to draw from: the one drawn from last until it is done, then the one with the least left, since
@@ -200,6 +228,13 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Position of an item of a group among the candidates, counted over all groups.
+    pub(super) fn position(&self, item: usize, at: usize) -> usize {
+        let before: usize = self.groups[..at].iter().map(|&group| self.problem.items(group).len()).sum();
+        before
+            + self.problem.items(self.groups[at]).iter().position(|other| other == item).unwrap_or_default()
+    }
+
     /// The picks, as the samplers return them.
     #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
     pub(super) fn drawn(&self) -> Vec<u32> {
@@ -207,17 +242,32 @@ impl<'a> Stage<'a> {
     }
 
     /// Changes the engine.
-    pub(super) fn compute_on(&mut self, engine: Option<&'a dyn Engine>) {
-        if let Some(engine) = engine {
-            self.problem = Arc::new(Problem { engine, ..(*self.problem).clone() });
+    pub(super) fn compute_on(&mut self, engine: &'a dyn Engine) {
+        self.problem = Arc::new(Problem { engine, ..(*self.problem).clone() });
+    }
+}
+
+/// A position with probability in proportion to its weight; `None` if no weight is positive.
+pub(super) fn choose<R: Rng + ?Sized>(weights: &[f64], rng: &mut R) -> Option<usize> {
+    let total: f64 = weights.iter().filter(|&&weight| weight > 0.0).sum();
+    let mut left = rng.random::<f64>() * total;
+    let mut last = None;
+    for (position, &weight) in weights.iter().enumerate() {
+        if weight > 0.0 {
+            last = Some(position);
+            if left < weight {
+                break;
+            }
+            left -= weight;
         }
     }
+    last
 }
 
 /// A draw on the engine of the set-up, or, should that fail on the way, from the start on the CPU, which has no
 /// failures.
-pub(super) fn infallible<'a, T>(mut draw: impl FnMut(Option<&'a dyn Engine>) -> Result<T>) -> T {
-    match draw(None).or_else(|_| draw(Some(&Cpu))) {
+pub(super) fn infallible<T>(draw: Result<T>, on_cpu: impl FnOnce() -> Result<T>) -> T {
+    match draw.or_else(|_| on_cpu()) {
         Ok(drawn) => drawn,
         Err(error) => unreachable!("the CPU has no failures: {error}"),
     }

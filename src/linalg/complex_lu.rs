@@ -1,0 +1,114 @@
+//! Determinants and inverses of complex matrices, through one LU factorisation.
+
+use faer::{
+    Mat, Par, c64,
+    dyn_stack::{MemBuffer, MemStack},
+    linalg::lu::partial_pivoting::{factor, inverse},
+    perm::PermRef,
+};
+
+/// Pivots below this make the matrix singular; adding ε to its diagonal changes a determinant and an
+/// adjugate by no more than rounding does.
+const SINGULAR: f64 = 1e-40;
+
+/// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Determinant {
+    /// Of magnitude between ½ and 2, or zero.
+    pub mantissa: c64,
+    /// Power of two.
+    pub exponent: i32,
+}
+
+impl Determinant {
+    /// The empty product.
+    const ONE: Self = Self { mantissa: c64 { re: 1.0, im: 0.0 }, exponent: 0 };
+
+    /// Multiplies by one more pivot.
+    #[must_use]
+    fn times(self, factor: c64) -> Self {
+        let product = self.mantissa * factor;
+        let size = product.re.abs().max(product.im.abs());
+        if size == 0.0 || !size.is_finite() {
+            return Self { mantissa: product, exponent: 0 };
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "exponents of f64 have eleven bits")]
+        let shift = size.log2().floor() as i32;
+        let scale = (-f64::from(shift)).exp2();
+        let mantissa = c64::new(product.re * scale, product.im * scale);
+        Self { mantissa, exponent: self.exponent + shift }
+    }
+
+    /// As one number; underflows to zero below 1e-308.
+    #[must_use]
+    pub fn value(self) -> c64 {
+        let scale = f64::from(self.exponent).exp2();
+        c64::new(self.mantissa.re * scale, self.mantissa.im * scale)
+    }
+}
+
+/// By LU with partial pivoting.
+pub(crate) fn complex_determinant(matrix: Mat<c64>) -> Determinant {
+    Lu::of(matrix).determinant()
+}
+
+/// Determinant and inverse.
+pub(crate) fn complex_inverse(matrix: &Mat<c64>) -> (Determinant, Mat<c64>) {
+    let mut lu = Lu::of(matrix.clone());
+    if lu.pivots().any(|pivot| pivot.norm() < SINGULAR) {
+        let nudged = matrix
+            + faer::Scale(c64::new(f64::EPSILON, 0.0)) * Mat::<c64>::identity(matrix.nrows(), matrix.ncols());
+        lu = Lu::of(nudged);
+    }
+    (lu.determinant(), lu.inverse())
+}
+
+/// P = LU in one matrix, with the row permutation.
+struct Lu {
+    factors: Mat<c64>,
+    forward: Vec<usize>,
+    backward: Vec<usize>,
+    odd: bool,
+}
+
+impl Lu {
+    fn of(mut factors: Mat<c64>) -> Self {
+        let size = factors.nrows();
+        let (mut forward, mut backward) = (vec![0; size], vec![0; size]);
+        let scratch =
+            factor::lu_in_place_scratch::<usize, c64>(size, size, Par::Seq, faer::prelude::default());
+        let (info, _) = factor::lu_in_place(
+            factors.as_mut(),
+            &mut forward,
+            &mut backward,
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+            faer::prelude::default(),
+        );
+        Self { factors, forward, backward, odd: info.transposition_count % 2 == 1 }
+    }
+
+    fn pivots(&self) -> impl Iterator<Item = c64> + '_ {
+        (0..self.factors.ncols()).map(|j| self.factors[(j, j)])
+    }
+
+    fn determinant(&self) -> Determinant {
+        let sign = c64::new(if self.odd { -1.0 } else { 1.0 }, 0.0);
+        self.pivots().fold(Determinant::ONE.times(sign), Determinant::times)
+    }
+
+    fn inverse(&self) -> Mat<c64> {
+        let size = self.factors.nrows();
+        let mut out = Mat::zeros(size, size);
+        let scratch = inverse::inverse_scratch::<usize, c64>(size, Par::Seq);
+        inverse::inverse(
+            out.as_mut(),
+            self.factors.as_ref(),
+            self.factors.as_ref(),
+            PermRef::new_checked(&self.forward, &self.backward, size),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+        out
+    }
+}

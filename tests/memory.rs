@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+use partition_dpp::{Error, Features, Method, Partition, PartitionDpp, Quota, engine};
 
 const ITEMS: usize = 1_000_000;
 const DIMS: usize = 64;
@@ -44,34 +44,73 @@ fn anonymous_mb() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-#[test]
-fn a_million_mapped_rows_need_at_most_a_hundred_megabytes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("features.npy");
-    write_features(&path);
-
-    let (peak, done) = (AtomicU64::new(0), AtomicBool::new(false));
-    std::thread::scope(|scope| {
+/// What `body` gives, and the largest anonymous memory that was seen meanwhile, MB.
+fn with_peak<T>(body: impl FnOnce() -> T) -> (T, u64) {
+    let (peak, done) = (AtomicU64::new(anonymous_mb()), AtomicBool::new(false));
+    let result = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 peak.fetch_max(anonymous_mb(), Ordering::Relaxed);
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
-        let features = Features::open_npy(&path).unwrap();
-        let labels: Vec<u8> = (0..ITEMS).map(|item| u8::try_from(item % 3).unwrap()).collect();
-        let partition = Partition::from_labels(&labels).unwrap();
-        let quota = Quota::each(&partition, 5).unwrap();
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
-        let samples = sampler.sample_many(100, 0);
-        assert!(samples.subsets().iter().all(|subset| subset.part_counts(&partition) == [5, 5, 5]));
+        let result = body();
         done.store(true, Ordering::Relaxed);
+        result
     });
-    let peak = peak.into_inner();
-    println!("peak anonymous memory: {peak} MB");
-    assert!(peak <= LIMIT_MB, "{peak} MB of anonymous memory");
-    // The measurement sees what it should: a copy of the features would be 256 MB.
-    let copy = std::hint::black_box(vec![1.0_f32; ITEMS * DIMS]);
-    assert!(anonymous_mb() > LIMIT_MB + 100, "the control copy of {} values was not seen", copy.len());
+    (result, peak.into_inner())
+}
+
+fn parts(count: usize) -> Partition {
+    let labels: Vec<u8> = (0..ITEMS).map(|item| u8::try_from(item % count).unwrap()).collect();
+    Partition::from_labels(&labels).unwrap()
+}
+
+fn sample(path: &Path) {
+    let features = Features::open_npy(path).unwrap();
+    let partition = parts(3);
+    let quota = Quota::each(&partition, 5).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+    let samples = sampler.sample_many(100, 0);
+    assert!(samples.subsets().iter().all(|subset| subset.part_counts(&partition) == [5, 5, 5]));
+}
+
+/// Returns the number of nodes.
+fn infer(path: &Path) -> f64 {
+    let features = Features::open_npy(path).unwrap();
+    let partition = parts(2);
+    let quota = Quota::each(&partition, 5).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let inference = dpp.inference(&engine::Cpu).unwrap();
+    let marginals = inference.inclusion_probabilities().unwrap();
+    assert_eq!(marginals.value.len(), ITEMS);
+    let sum: f64 = marginals.value.iter().sum();
+    assert!((sum - 10.0).abs() < 1e-9, "probabilities sum to {sum}");
+    match dpp.with_node_budget(0.5).inference(&engine::Cpu) {
+        Err(Error::NodeBudget { nodes, .. }) => nodes,
+        other => panic!("half a node should not do: {other:?}"),
+    }
+}
+
+// One test: two at a time would see each other.
+#[test]
+fn a_million_mapped_rows_need_at_most_a_hundred_megabytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("features.npy");
+    write_features(&path);
+
+    let ((), peak) = with_peak(|| sample(&path));
+    println!("draws: peak anonymous memory {peak} MB");
+    assert!(peak <= LIMIT_MB, "draws: {peak} MB of anonymous memory");
+
+    let (nodes, peak) = with_peak(|| infer(&path));
+    println!("inclusion probabilities from {nodes} nodes: peak anonymous memory {peak} MB");
+    assert!(peak <= LIMIT_MB, "inclusion probabilities: {peak} MB of anonymous memory");
+    // One number per item and node would not have passed.
+    assert!(nodes * ITEMS as f64 * 8.0 > 2e6 * LIMIT_MB as f64, "only {nodes} nodes");
+
+    // The measurement sees what it should: a copy of the features is 256 MB.
+    let (length, peak) = with_peak(|| std::hint::black_box(vec![1.0_f32; ITEMS * DIMS]).len());
+    assert!(peak > LIMIT_MB + 100, "the control copy of {length} values was not seen: {peak} MB");
 }

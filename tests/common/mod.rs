@@ -8,6 +8,7 @@
 pub mod conditions;
 #[cfg(feature = "npy")]
 pub mod faces;
+pub mod grid;
 pub mod naive;
 pub mod npy;
 pub mod oracle;

@@ -44,14 +44,22 @@ fn parts() -> (Partition, Quota) {
 }
 
 /// Six draws and the proposals they took.
-fn draws(sampler: &Sampler<'_>) -> (String, u64) {
-    let samples = sampler.sample_many(6, SEED);
+fn draws(sampler: &Sampler<'_>, seed: u64) -> (String, u64) {
+    let samples = sampler.sample_many(6, seed);
     let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
     (sets.join(", "), samples.proposals())
 }
 
 fn assert_draws(sampler: &Sampler<'_>, sets: &str, proposals: u64) {
-    assert_eq!(draws(sampler), (sets.to_owned(), proposals), "value-breaking: see the head of this file");
+    let found = draws(sampler, SEED);
+    assert_eq!(found, (sets.to_owned(), proposals), "value-breaking: see the head of this file");
+}
+
+/// Draws with one seed and with another, by a sampler that rejects nothing.
+fn assert_draws_of_two_seeds(sampler: &Sampler<'_>, sets: [&str; 2]) {
+    assert_draws(sampler, sets[0], 6);
+    let found = draws(sampler, SEED + 1);
+    assert_eq!(found, (sets[1].to_owned(), 6), "value-breaking: see the head of this file");
 }
 
 #[test]
@@ -128,6 +136,122 @@ fn partition_dpp_by_elementary_picks() {
         "1 4 6, 0 5 6, 2 4 6, 1 4 6, 1 5 6, 0 4 6",
         7,
     );
+}
+
+#[test]
+fn partition_dpp_by_interpolation() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Interpolation, &engine::Cpu).unwrap();
+    assert_draws_of_two_seeds(
+        &sampler,
+        ["2 4 7, 2 3 6, 1 4 6, 1 5 6, 2 4 6, 1 4 5", "0 5 6, 2 4 6, 0 3 6, 0 6 7, 1 4 5, 0 3 4"],
+    );
+}
+
+#[test]
+fn partition_dpp_by_one_determinant_per_candidate() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::PerCandidate, &engine::Cpu).unwrap();
+    assert_draws_of_two_seeds(
+        &sampler,
+        ["1 5 7, 1 4 5, 2 4 6, 2 3 4, 2 4 6, 2 3 4", "1 5 6, 1 4 5, 1 3 6, 0 6 7, 2 3 6, 1 3 4"],
+    );
+}
+
+#[test]
+fn conditioned_dpp() {
+    let features = features();
+    let dpp = Dpp::new(&features).unwrap().including(&[1]).unwrap().excluding(&[6]).unwrap();
+    for (way, sets) in [
+        (Projection::Leverage, "1 2 4 5, 1 2 4 7, 0 1 2 4, 0 1 2 4, 0 1 4 5, 0 1 4 5"),
+        (Projection::Elementary, "0 1 2 4, 0 1 4 5, 0 1 2 4, 1 2 3 4, 1 2 4 5, 0 1 3 4"),
+    ] {
+        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+#[test]
+fn conditioned_k_dpp() {
+    let features = features();
+    let dpp = KDpp::new(&features, 3).unwrap().including(&[1]).unwrap().excluding(&[6]).unwrap();
+    for (way, sets) in [
+        (Projection::Leverage, "1 3 4, 1 2 7, 0 1 2, 0 1 5, 1 2 4, 0 1 3"),
+        (Projection::Elementary, "1 3 4, 1 2 5, 0 1 2, 1 2 4, 1 2 4, 1 2 3"),
+    ] {
+        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+#[test]
+fn conditioned_independent_k_dpps() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.including(&[6]).unwrap().excluding(&[0]).unwrap();
+    for (way, sets) in [
+        (Projection::Leverage, "2 4 6, 1 4 6, 2 3 6, 2 4 6, 1 5 6, 2 5 6"),
+        (Projection::Elementary, "2 4 6, 1 5 6, 2 3 6, 2 4 6, 2 4 6, 2 4 6"),
+    ] {
+        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+#[test]
+fn conditioned_partition_dpp_by_rejection() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.including(&[6]).unwrap().excluding(&[0]).unwrap();
+    for (way, sets, proposals) in [
+        (Projection::Leverage, "2 3 6, 2 6 7, 2 4 6, 1 5 6, 1 4 6, 1 4 6", 7),
+        (Projection::Elementary, "2 3 6, 2 6 7, 2 3 6, 1 4 6, 1 5 6, 1 6 7", 10),
+    ] {
+        let dpp = dpp.clone().with_projection(way);
+        assert_draws(&dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(), sets, proposals);
+    }
+}
+
+#[test]
+fn conditioned_partition_dpp_by_algorithm_2() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.including(&[6]).unwrap().excluding(&[0]).unwrap();
+    for (method, sets) in [
+        (Method::Interpolation, "2 6 7, 2 3 6, 1 4 6, 2 4 6, 2 4 6, 1 4 6"),
+        (Method::PerCandidate, "2 4 6, 1 4 6, 2 4 6, 2 4 6, 2 5 6, 2 4 6"),
+    ] {
+        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+/// Part a has three items.
+#[test]
+fn full_parts() {
+    let (features, (partition, _)) = (features(), parts());
+    let quota = Quota::new(&partition, &[3, 1]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    for (method, sets) in [
+        (Method::Rejection, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
+        (Method::Interpolation, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
+        (Method::PerCandidate, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
+    ] {
+        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+    }
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    assert_draws(
+        &dpp.sampler(&engine::Cpu).unwrap(),
+        "0 1 2 4, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4",
+        6,
+    );
+    // Full once an item is excluded.
+    let quota = Quota::new(&partition, &[2, 2]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().excluding(&[1]).unwrap();
+    for (method, sets) in [
+        (Method::Rejection, "0 2 6 7, 0 2 3 6, 0 2 3 6, 0 2 4 6, 0 2 6 7, 0 2 4 6"),
+        (Method::Interpolation, "0 2 6 7, 0 2 3 6, 0 2 3 6, 0 2 4 6, 0 2 6 7, 0 2 4 6"),
+    ] {
+        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+    }
 }
 
 #[test]

@@ -11,58 +11,21 @@
 )]
 
 mod common;
+mod models;
 
 use std::fmt::Write as _;
 
 use common::with_threads;
+use models::{Model, config, models};
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, Samples,
     Subset, engine, expected_proposals,
 };
-use proptest::{
-    collection::vec,
-    prelude::*,
-    test_runner::{RngSeed, TestCaseResult},
-};
+use proptest::{collection::vec, prelude::*, test_runner::TestCaseResult};
 
-/// The same cases in every run.
-fn config(cases: u32) -> ProptestConfig {
-    let rng_seed = RngSeed::Fixed(2016);
-    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-}
-
-/// Features (f32 values, so that they fit either precision), labels and a quota.
-#[derive(Clone, Debug)]
-struct Model {
-    dims: usize,
-    values: Vec<f64>,
-    labels: Vec<usize>,
-    quota: Vec<usize>,
-}
-
+/// What the samplers of a model give.
 impl Model {
-    fn items(&self) -> usize {
-        self.labels.len()
-    }
-
-    fn k(&self) -> usize {
-        self.quota.iter().sum()
-    }
-
-    fn features(&self) -> Features<'_> {
-        Features::from_rows(self.items(), self.dims, &self.values).unwrap()
-    }
-
-    fn partition(&self) -> Partition {
-        Partition::from_labels(&self.labels).unwrap()
-    }
-
-    fn with_rows(&self, change: impl Fn(usize, &[f64]) -> Vec<f64>) -> Self {
-        let rows = self.values.chunks_exact(self.dims).enumerate();
-        Self { values: rows.flat_map(|(i, row)| change(i, row)).collect(), ..self.clone() }
-    }
-
     /// What `body` finds out about the Partition-DPP's sampler.
     fn partition_dpp<T>(
         &self,
@@ -97,37 +60,6 @@ impl Model {
         let partition = self.partition();
         self.quota.iter().enumerate().all(|(part, &count)| count < partition.size(part))
     }
-
-    fn is_feasible(&self) -> bool {
-        let (features, partition) = (self.features(), self.partition());
-        let quota = Quota::new(&partition, &self.quota).unwrap();
-        PartitionDpp::new(&features, &partition, &quota).is_ok()
-    }
-}
-
-/// Parts of one to five items, quotas of at most three; every quota can be met.
-fn models() -> impl Strategy<Value = Model> {
-    let sizes = vec((1..=5_usize, 0..=3_usize), 1..=3);
-    let labels = sizes.prop_flat_map(|parts| {
-        let labels: Vec<usize> = parts.iter().enumerate().flat_map(|(l, &(size, _))| vec![l; size]).collect();
-        let mut quota: Vec<usize> = parts.iter().map(|&(size, quota)| quota.min(size)).collect();
-        if quota.iter().all(|&count| count == 0) {
-            quota[0] = 1;
-        }
-        (Just(labels).prop_shuffle(), Just(quota), 0..=6_usize)
-    });
-    let models = labels.prop_flat_map(|(labels, quota, more)| {
-        let dims = quota.iter().sum::<usize>() + more;
-        let value = (-1.0_f32..1.0).prop_map(f64::from);
-        let values = vec(value, labels.len() * dims);
-        (Just(labels), Just(quota), values).prop_map(move |(labels, quota, values)| Model {
-            dims,
-            values,
-            labels,
-            quota,
-        })
-    });
-    models.prop_filter("the quota can be met", Model::is_feasible)
 }
 
 fn close(found: f64, expected: f64) -> TestCaseResult {

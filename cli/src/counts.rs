@@ -2,10 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use partition_dpp::{
-    Error, KDpp, PartCounts, Partition, Quota,
-    engine::{Engine, EngineInfo},
-};
+use partition_dpp::{Error, Estimate, KDpp, PartCounts, Partition, Quota, engine::EngineInfo};
 
 use crate::{
     arguments::{ConditionArguments, CountsArguments},
@@ -22,8 +19,8 @@ use crate::{
 pub(crate) struct Counted<'a> {
     /// The parts.
     pub(crate) partition: &'a Partition,
-    /// The law of the counts.
-    pub(crate) law: PartCounts,
+    /// The law of the counts, or why it is not listed.
+    pub(crate) law: Result<PartCounts, Error>,
     /// The quota asked for, and its probability.
     pub(crate) quota: Option<(&'a Quota, f64)>,
     /// The engine that computed.
@@ -51,12 +48,12 @@ pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     let ConditionArguments { include, exclude } = &arguments.conditions;
     let dpp = KDpp::new(&input.features, k)?.including(include)?.excluding(exclude)?;
     let engine = compute::open_engine(arguments.compute.engine)?;
-    let law = dpp.part_counts(partition, engine.as_ref());
-    let law = law.map_err(Failure::advise("the nodes of all parts multiply: fewer parts need fewer"))?;
     let quota = match &quota {
-        Some(quota) => Some((quota, chance(&dpp, &law, partition, quota, engine.as_ref())?)),
+        Some(quota) => Some((quota, dpp.quota_probability(partition, quota, engine.as_ref()))),
         None => None,
     };
+    let law = dpp.part_counts(partition, engine.as_ref());
+    let (law, quota) = settle(law, quota)?;
     let counted = Counted { partition, law, quota, engine: engine.info(), time: started.elapsed() };
     progress.finish();
     let question = Question { input: &input, law: &Law::KDpp { k }, conditions: &arguments.conditions };
@@ -73,16 +70,23 @@ fn size(k: Option<usize>, quota: Option<&Quota>) -> Result<usize, Failure> {
     }
 }
 
-/// The quota's probability by itself: all its digits count even where it is tiny.
-fn chance<'a>(
-    dpp: &KDpp<'a>,
-    law: &PartCounts,
-    partition: &'a Partition,
-    quota: &'a Quota,
-    engine: &'a dyn Engine,
-) -> Result<f64, Failure> {
-    match dpp.quota_probability(partition, quota, engine) {
-        Err(Error::NodeBudget { .. }) => Ok(law.probability(quota.counts())),
-        estimate => Ok(estimate?.value),
+/// One of the two may need too many nodes, if the other tells what was asked for.
+#[expect(clippy::type_complexity, reason = "the two answers of the command")]
+fn settle<'a>(
+    law: Result<PartCounts, Error>,
+    quota: Option<(&'a Quota, Result<Estimate<f64>, Error>)>,
+) -> Result<(Result<PartCounts, Error>, Option<(&'a Quota, f64)>), Failure> {
+    const ADVICE: &str = "the nodes of all parts multiply: fewer parts need fewer";
+    let quota = match (&law, quota) {
+        // All its digits count even where it is tiny, so it is computed by itself if it can be.
+        (Ok(law), Some((quota, Err(Error::NodeBudget { .. })))) => {
+            Some((quota, law.probability(quota.counts())))
+        }
+        (_, Some((quota, chance))) => Some((quota, chance.map_err(Failure::advise(ADVICE))?.value)),
+        (_, None) => None,
+    };
+    match law {
+        Err(Error::NodeBudget { .. }) if quota.is_some() => Ok((law, quota)),
+        law => Ok((Ok(law.map_err(Failure::advise(ADVICE))?), quota)),
     }
 }

@@ -149,6 +149,12 @@ impl<'a> GroundSet<'a> {
         }
         Some(unit)
     }
+
+    /// What the included rows span.
+    pub(crate) fn span(&self) -> OrthonormalBasis {
+        let nothing = || OrthonormalBasis::new(self.features.dims());
+        self.residual.as_ref().map_or_else(nothing, |residual| residual.span.clone())
+    }
 }
 
 impl Residual {

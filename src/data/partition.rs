@@ -1,6 +1,10 @@
 //! Disjoint parts of the ground set.
 
-use std::{collections::BTreeMap, fmt::Display, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+    sync::Arc,
+};
 
 use crate::{Error, Result};
 
@@ -51,7 +55,7 @@ impl Partition {
     /// items exactly once.
     ///
     /// # Cost
-    /// O(m).
+    /// O(m + p log p).
     ///
     /// # Errors
     /// - [`Error::OverlappingParts`] for an item in two parts;
@@ -66,11 +70,11 @@ impl Partition {
             return Err(Error::Empty { what: "the partition" });
         }
         check_item_count(items)?;
-        let mut names: Vec<String> = Vec::new();
+        let (mut names, mut known_names) = (Vec::<String>::new(), BTreeSet::new());
         let mut part_of = vec![NONE; items];
         for (part, (name, members)) in (0..).zip(parts) {
             let name = name.into();
-            if names.contains(&name) {
+            if !known_names.insert(name.clone()) {
                 return Err(Error::RepeatedPart { name });
             }
             names.push(name);

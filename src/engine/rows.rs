@@ -82,7 +82,8 @@ impl<'a> Rows<'a> {
 
     /// Groups of rows with one scale for all: for laws that compare magnitudes across groups.
     pub(crate) fn alike(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
-        let scale = linalg::power_of_two_near(features.max_abs()).recip();
+        let largest = items.iter().map(|&items| magnitude(features, items)).fold(0.0, f64::max);
+        let scale = linalg::power_of_two_near(largest).recip();
         let groups = items.into_iter().map(|items| Group { items, scale }).collect();
         Self { features, groups }
     }

@@ -24,15 +24,16 @@ impl<'a> Dpp<'a> {
         let mut marginals = Marginals::Settled;
         if items.len() > 0 && ground.dims_left() > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-            let (TiltedSpectrum { spectrum, .. }, log_scale) =
-                TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())?;
-            let odds: Vec<f64> = spectrum.values.iter().map(|value| value.ln() + log_scale).collect();
-            log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
-            log_z.error +=
-                spectrum.error + odds.len() as f64 * 4.0 * f64::EPSILON * log_z.value.abs().max(1.0);
-            let roots: Vec<f64> = odds.iter().map(|&log| sigmoid(log).sqrt()).collect();
-            let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
-            marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
+            if let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())? {
+                let spectrum = found.spectrum;
+                let odds: Vec<f64> = spectrum.values.iter().map(|value| value.ln() + log_scale).collect();
+                log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
+                let rounding = odds.len() as f64 * 4.0 * f64::EPSILON;
+                log_z.error += spectrum.error + rounding * log_z.value.abs().max(1.0);
+                let roots: Vec<f64> = odds.iter().map(|&log| sigmoid(log).sqrt()).collect();
+                let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
+                marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
+            }
         }
         let groups = vec![items];
         Ok(Inference { ground, groups, constraint: Constraint::AnySize, marginals, log_z, engine })

@@ -16,12 +16,19 @@ use crate::{
     polynomial::{generating_function::GeneratingFunction, torus::Torus},
 };
 
-/// Nodes of a torus that inference and interpolation accept, conjugates counted once.
+/// Nodes of a torus that inference and interpolation accept unless told otherwise, conjugates counted once, at
+/// ranks up to 128; beyond, fewer by the cube of the rank. A minute or a few.
 pub const DEFAULT_NODE_BUDGET: f64 = 1e6;
 
-/// Nodes that the part counts of a k-DPP accept: each takes an eigen-decomposition, as dear as fifty
-/// determinants.
-const EIGEN_NODE_BUDGET: f64 = DEFAULT_NODE_BUDGET / 50.0;
+/// The default at this rank.
+pub(crate) fn default_node_budget(rank: usize) -> f64 {
+    DEFAULT_NODE_BUDGET * (128.0 / rank as f64).powi(3).min(1.0)
+}
+
+/// The same where each node takes an eigen-decomposition, as dear as fifty determinants.
+fn eigen_node_budget(rank: usize) -> f64 {
+    default_node_budget(rank) / 50.0
+}
 
 /// Probabilities under one law: the outcome of the models' `inference` methods.
 ///
@@ -130,7 +137,7 @@ impl Inference<'_> {
     ///
     /// # Cost
     /// One pass over A (2mnr operations); under a quota 8r³ more per node of the torus. Memory: 16 bytes
-    /// per item, whatever the number of nodes.
+    /// per item, and some hundred per node and part: never their product.
     ///
     /// # Errors
     /// [`Error::Eigen`], and those of the engine.

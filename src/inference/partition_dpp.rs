@@ -8,9 +8,10 @@ use crate::{
     engine::Engine,
     linalg,
     polynomial::{
+        accurate,
         fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,
-        torus::{Torus, TorusPlan, real_sum},
+        torus::{Torus, TorusPlan},
     },
 };
 
@@ -51,6 +52,7 @@ impl<'a> PartitionDpp<'a> {
             let torus = Torus::new(plan);
             let values = torus.values(engine, &function)?;
             let found = torus.coefficient(&values, &counts, function.rank());
+            accurate(found.error / found.value)?;
             log_z.value += reference.log_coefficient(&counts, found.value);
             log_z.error +=
                 found.error / found.value + spectrum.spectrum.error + rounding(log_z.value, &counts);
@@ -83,6 +85,7 @@ impl<'a> PartitionDpp<'a> {
         let torus = Torus::new(plan.within(self.node_budget())?);
         let values = fixed_size_values(engine, &function, &torus.phases, k)?;
         let found = torus.coefficient(&values, &counts, function.rank());
+        accurate(found.error / found.value)?;
         let value = log_det.value + reference.log_coefficient(&counts, found.value);
         let error =
             log_det.error + found.error / found.value + spectrum.spectrum.error + rounding(value, &counts);
@@ -109,7 +112,6 @@ impl Nodes {
         let Self { function, torus, counts, error } = self;
         let (values, forms) = torus.values_and_forms(engine, function, counts)?;
         let mass = torus.coefficient(&values, counts, function.rank());
-        debug_assert!((real_sum(&torus.extractors(counts), &values) - mass.value).abs() <= mass.error);
         let mut factors = Vec::with_capacity(forms.len());
         for (form, weight) in forms.iter().zip(&function.weights) {
             let root = linalg::positive_root(form.as_ref(), weight * weight / mass.value)?;

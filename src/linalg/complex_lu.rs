@@ -14,7 +14,7 @@ const SINGULAR: f64 = 1e-40;
 /// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Determinant {
-    /// Of magnitude between ½ and 2, or zero.
+    /// Its larger part is between 1 and 2, unless the product is zero.
     pub mantissa: c64,
     /// Power of two.
     pub exponent: i32,
@@ -33,7 +33,7 @@ impl Determinant {
             return Self { mantissa: product, exponent: 0 };
         }
         #[expect(clippy::cast_possible_truncation, reason = "exponents of f64 have eleven bits")]
-        let shift = size.log2().floor() as i32;
+        let shift = size.log2().floor().max(-1000.0) as i32;
         let scale = (-f64::from(shift)).exp2();
         let mantissa = c64::new(product.re * scale, product.im * scale);
         Self { mantissa, exponent: self.exponent + shift }
@@ -48,18 +48,13 @@ impl Determinant {
 }
 
 /// By LU with partial pivoting.
-pub(crate) fn complex_determinant(matrix: Mat<c64>) -> Determinant {
-    Lu::of(matrix).determinant()
+pub(crate) fn complex_determinant(matrix: &Mat<c64>) -> Determinant {
+    Lu::regular(matrix).determinant()
 }
 
 /// Determinant and inverse.
 pub(crate) fn complex_inverse(matrix: &Mat<c64>) -> (Determinant, Mat<c64>) {
-    let mut lu = Lu::of(matrix.clone());
-    if lu.pivots().any(|pivot| pivot.norm() < SINGULAR) {
-        let nudged = matrix
-            + faer::Scale(c64::new(f64::EPSILON, 0.0)) * Mat::<c64>::identity(matrix.nrows(), matrix.ncols());
-        lu = Lu::of(nudged);
-    }
+    let lu = Lu::regular(matrix);
     (lu.determinant(), lu.inverse())
 }
 
@@ -72,6 +67,16 @@ struct Lu {
 }
 
 impl Lu {
+    /// Of the matrix, or of a regular one that rounding does not tell from it.
+    fn regular(matrix: &Mat<c64>) -> Self {
+        let lu = Self::of(matrix.clone());
+        if lu.pivots().all(|pivot| pivot.norm() >= SINGULAR) {
+            return lu;
+        }
+        let identity = Mat::<c64>::identity(matrix.nrows(), matrix.ncols());
+        Self::of(matrix + faer::Scale(c64::new(f64::EPSILON, 0.0)) * identity)
+    }
+
     fn of(mut factors: Mat<c64>) -> Self {
         let size = factors.nrows();
         let (mut forward, mut backward) = (vec![0; size], vec![0; size]);

@@ -15,8 +15,8 @@ use crate::{
     engine::{Engine, Items, Rows},
 };
 
-/// Relative error at which a coefficient read off a grid laid out for another one is accepted.
-const ACCEPTED: f64 = 1e-11;
+/// Relative rounding error at which a coefficient read off a grid laid out for another one is accepted.
+const ACCEPTED: f64 = 1e-10;
 
 /// det(AAᵀ − Σ x_l I_l), one variable per part.
 ///
@@ -130,7 +130,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     /// the part counts.
     ///
     /// # Errors
-    /// [`Error::NodeBudget`] past a million coefficients, and those of the engine.
+    /// [`Error::NodeBudget`] past a million nodes of all grids, and those of the engine.
     pub fn coefficients(&self, engine: &dyn Engine) -> Result<Vec<Coefficient>> {
         let sizes: Vec<usize> = (0..self.partition.parts()).map(|part| self.partition.size(part)).collect();
         let nodes: f64 = sizes.iter().map(|&size| size as f64 + 1.0).product();
@@ -142,8 +142,13 @@ impl<'a> CharacteristicPolynomial<'a> {
             each_count(&sizes.iter().map(|size| size + 1).collect::<Vec<_>>()).collect();
         let mut found: Vec<Option<Coefficient>> =
             all.iter().map(|counts| self.without_nodes(counts, &bases)).collect();
+        let mut used = 0.0;
         for wanted in 0..all.len() {
             if found[wanted].is_none() {
+                used += 0.5 * nodes;
+                if used > DEFAULT_NODE_BUDGET {
+                    return Err(Error::NodeBudget { nodes: used, budget: DEFAULT_NODE_BUDGET });
+                }
                 self.read_grid_around(&all[wanted], &all, &mut found, engine)?;
             }
         }
@@ -166,7 +171,7 @@ impl<'a> CharacteristicPolynomial<'a> {
         let torus = Torus::new(TorusPlan::complete(&largest));
         let values = torus.values(engine, &centre.function)?;
         let shares = torus.all_coefficients(&values)?;
-        let error = torus.coefficient(&values, &centre.counts, rank).error + centre.error;
+        let error = torus.coefficient(&values, &centre.counts, rank).error;
         let index =
             |counts: &[usize]| counts.iter().zip(torus.sizes()).fold(0, |at, (c, size)| at * size + c);
         for (counts, slot) in all.iter().zip(found).filter(|(_, slot)| slot.is_none()) {

@@ -2,16 +2,13 @@
 
 use faer::{Mat, c64};
 
-use super::generating_function::GeneratingFunction;
+use super::{generating_function::GeneratingFunction, torus::batch};
 use crate::{
     Error, Result,
     engine::{Engine, PhaseGrid, grid_inverses},
     linalg::{column, column_mut},
     parallel::map_ordered,
 };
-
-/// Nodes whose inverses are held at a time.
-const BATCH: usize = 256;
 
 /// E[e^{iθ·counts}; |S| = k] at every node: the coefficient of x^k of det(C + x Σ e^{iθ_l} N_l).
 ///
@@ -28,7 +25,7 @@ pub(crate) fn fixed_size_values(
 ) -> Result<Vec<c64>> {
     let parts = function.shares.len();
     let mut values = Vec::with_capacity(phases.len() / parts);
-    for phases in phases.chunks(BATCH * parts) {
+    for phases in phases.chunks(batch(function.rank()) * parts) {
         let grid = PhaseGrid { shares: &function.shares, phases };
         let points = grid_inverses(engine, &grid)?;
         let found = map_ordered(points.len(), |node| of_node(&points[node], &grid, node, k));

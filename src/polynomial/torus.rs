@@ -13,8 +13,10 @@ use crate::{
 
 /// What aliasing may add to a coefficient, as a fraction of what the coefficient is at least.
 const ALIASING: f64 = 1e-15;
-/// Nodes whose inverses are held at a time.
-const BATCH: usize = 256;
+/// More nodes than this are never laid out, whatever the budget.
+const MOST_NODES: f64 = 1e9;
+/// Bytes that the inverses held at a time may take.
+const BATCH_BYTES: usize = 1 << 26;
 
 /// Nodes on the torus, those with a conjugate partner once for both.
 ///
@@ -115,8 +117,8 @@ impl TorusPlan {
 
     /// Refuses more nodes than the budget.
     pub(crate) fn within(self, budget: f64) -> Result<Self> {
-        let nodes = self.nodes();
-        if nodes > budget { Err(Error::NodeBudget { nodes, budget }) } else { Ok(self) }
+        let (nodes, budget) = (self.nodes(), budget.min(MOST_NODES));
+        if nodes <= budget { Ok(self) } else { Err(Error::NodeBudget { nodes, budget }) }
     }
 }
 
@@ -264,7 +266,7 @@ impl Torus {
             (0..parts).map(|part| self.extractors(&less_one(quota, part))).collect();
         let mut values = Vec::with_capacity(self.nodes());
         let mut forms = vec![Mat::zeros(rank, rank); parts];
-        for phases in self.phases.chunks(BATCH * parts) {
+        for phases in self.phases.chunks(batch(rank) * parts) {
             let grid = PhaseGrid { shares: &function.shares, phases };
             for (value, inverse) in grid_inverses(engine, &grid)? {
                 let node = values.len();
@@ -276,6 +278,11 @@ impl Torus {
         }
         Ok((values, forms))
     }
+}
+
+/// Nodes whose r×r inverses are held at a time.
+pub(crate) fn batch(rank: usize) -> usize {
+    (BATCH_BYTES / (16 * rank * rank).max(1)).clamp(1, 256)
 }
 
 /// κ − e_l.

@@ -46,6 +46,7 @@ impl CircleVandermonde {
     /// # Errors
     /// - [`Error::Shape`] unless there is one radius per variable;
     /// - [`Error::Empty`] for no variables, or a variable without nodes;
+    /// - [`Error::NodeBudget`] for more nodes than can be counted;
     /// - [`Error::NotPositive`] for a radius that is not a positive number.
     pub fn new(sizes: &[usize], radii: &[f64]) -> Result<Self> {
         if sizes.is_empty() || sizes.contains(&0) {
@@ -61,6 +62,10 @@ impl CircleVandermonde {
         if let Some(&value) = radii.iter().find(|&&radius| !(radius > 0.0 && radius.is_finite())) {
             return Err(Error::NotPositive { what: "a radius", value });
         }
+        if sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size)).is_none() {
+            let nodes = sizes.iter().map(|&size| size as f64).product();
+            return Err(Error::NodeBudget { nodes, budget: usize::MAX as f64 });
+        }
         Ok(Self { sizes: sizes.to_vec(), radii: radii.to_vec() })
     }
 
@@ -70,7 +75,7 @@ impl CircleVandermonde {
         self.sizes.iter().product()
     }
 
-    /// The coordinates of a node, by its position in row-major order.
+    /// The coordinates of a node, by its position in row-major order (modulo their number).
     #[must_use]
     pub fn node(&self, position: usize) -> Vec<c64> {
         let mut rest = position;

@@ -56,6 +56,9 @@ impl<'a> Dpp<'a> {
     /// - [`Error::IncludedAndExcluded`](crate::Error::IncludedAndExcluded);
     /// - [`Error::DependentItems`](crate::Error::DependentItems) if their determinant is zero.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
         self.ground.include(items)?;
         Ok(self)
     }
@@ -65,6 +68,9 @@ impl<'a> Dpp<'a> {
     /// # Errors
     /// Those of [`including`](Dpp::including) but the last.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
         self.ground.exclude(items)?;
         Ok(self)
     }
@@ -89,8 +95,10 @@ impl<'a> Dpp<'a> {
             return Ok(Sampler::settled(ground.included(), engine));
         }
         let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-        let (TiltedSpectrum { spectrum, .. }, log_scale) =
-            TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())?;
+        let found = TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())?;
+        let Some((TiltedSpectrum { spectrum, .. }, log_scale)) = found else {
+            return Ok(Sampler::settled(ground.included(), engine));
+        };
         let keep = keep_probabilities(&spectrum.values, log_scale);
         let size = keep.iter().sum();
         let projection =

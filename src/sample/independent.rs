@@ -100,9 +100,10 @@ impl<'a> IndependentKDpps<'a> {
         for part in 0..self.partition.parts() {
             let of_part = |item: &&usize| self.partition.part_of(**item) == part;
             let included: Vec<usize> = self.included.iter().filter(of_part).copied().collect();
+            let excluded: Vec<usize> = self.excluded.iter().filter(of_part).copied().collect();
             let mut ground = GroundSet::new(self.features.clone());
             ground.include(&included)?;
-            ground.exclude(&self.excluded)?;
+            ground.exclude(&excluded)?;
             let items = ground.free_members(self.partition.members(part));
             let quota = self.quota.counts()[part];
             let count =

@@ -72,6 +72,9 @@ impl<'a> KDpp<'a> {
     /// - [`Error::DependentItems`] if their determinant is zero;
     /// - [`Error::SizeBelowIncluded`] if they are more than k.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
         self.ground.include(items)?;
         self.checked()
     }
@@ -82,6 +85,9 @@ impl<'a> KDpp<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::SizeAboveItems`], [`Error::SizeAboveRank`] if too little is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
         self.ground.exclude(items)?;
         self.checked()
     }

@@ -106,8 +106,9 @@ impl<'a> Sampler<'a> {
         &self.engine
     }
 
-    /// Estimate of what rounding changes in the law, in total variation: at most 1e-11 unless
-    /// the features are so badly conditioned that f64 allows no better.
+    /// Estimate of what rounding changes in the law, in total variation: at most 1e-11 by rejection, unless
+    /// the features are so badly conditioned that f64 allows no better; by interpolation some digits more
+    /// for many parts. Above 1e-4 samplers are refused.
     #[must_use]
     pub fn law_error(&self) -> f64 {
         self.law_error

@@ -1,6 +1,7 @@
 //! Part counts and their probabilities.
 
 use comfy_table::Cell;
+use partition_dpp::PartCounts;
 use serde::Serialize;
 
 use super::{
@@ -33,7 +34,7 @@ pub(crate) fn write(
     arguments: &OutputArguments,
 ) -> Result<(), Failure> {
     if arguments.json {
-        let entries = counted.law.entries().iter();
+        let entries = counted.law.as_ref().map_or(&[][..], PartCounts::entries).iter();
         return print_json(&Answer {
             counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
             quota_prob: counted.quota.map(|(_, prob)| prob),
@@ -41,7 +42,11 @@ pub(crate) fn write(
             precision: counted.engine.precision.to_string(),
         });
     }
-    let mut text = format!("{}mean      {}\n{}", table(counted), means(counted), chance(counted));
+    let mut text = match &counted.law {
+        Ok(law) => format!("{}mean      {}\n", table(counted, law), means(counted, law)),
+        Err(reason) => format!("counts    not listed: {reason}\n"),
+    };
+    text.push_str(&chance(counted));
     if !arguments.quiet {
         text.push_str(&describe(question, counted));
     }
@@ -49,7 +54,7 @@ pub(crate) fn write(
 }
 
 /// One row per vector of counts, the most probable first.
-fn table(Counted { partition, law, .. }: &Counted<'_>) -> String {
+fn table(Counted { partition, .. }: &Counted<'_>, law: &PartCounts) -> String {
     let mut entries: Vec<_> = law.entries().iter().collect();
     entries.sort_by(|a, b| b.1.total_cmp(&a.1));
     let wide = partition.parts() > MOST_COLUMNS;
@@ -65,7 +70,7 @@ fn table(Counted { partition, law, .. }: &Counted<'_>) -> String {
     format!("{}\n{}", table.trim_fmt(), more(entries.len()))
 }
 
-fn means(Counted { partition, law, .. }: &Counted<'_>) -> String {
+fn means(Counted { partition, .. }: &Counted<'_>, law: &PartCounts) -> String {
     let means = law.means();
     let means = means.iter().zip(partition.names()).map(|(mean, name)| format!("{name}: {mean:.3}"));
     means.collect::<Vec<_>>().join(", ")
@@ -86,7 +91,7 @@ fn describe(question: &Question<'_>, Counted { law, engine, time, .. }: &Counted
         "{question}accuracy  probabilities ± {error}\n\
          time      {time:.3} s on {engine} in {precision}\n",
         question = question.describe(),
-        error = error(law.error()),
+        error = law.as_ref().map_or_else(|_| "–".into(), |law| error(law.error())),
         time = time.as_secs_f64(),
         engine = engine.name,
         precision = engine.precision,

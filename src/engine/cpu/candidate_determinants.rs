@@ -33,7 +33,7 @@ fn sum_over_nodes(candidates: &CandidateGrid<'_>, row: &[f64]) -> (f64, u64) {
         .map(|(node, coefficient): (usize, &c64)| {
             taken += 1;
             let matrix = assemble(&shares, candidates.grid.node(node));
-            (coefficient * complex_determinant(matrix).value()).re
+            (coefficient * complex_determinant(&matrix).value()).re
         })
         .sum();
     (sum, taken)

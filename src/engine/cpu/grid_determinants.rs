@@ -13,7 +13,7 @@ pub(super) fn grid_determinants(grid: &PhaseGrid<'_>, request: GridRequest) -> V
         let matrix = assemble(grid.shares, grid.node(node));
         match request {
             GridRequest::Determinants => {
-                GridPoint { determinant: complex_determinant(matrix), inverse: None }
+                GridPoint { determinant: complex_determinant(&matrix), inverse: None }
             }
             GridRequest::Inverses => {
                 let (determinant, inverse) = complex_inverse(&matrix);

@@ -2,10 +2,10 @@
 
 mod of_size;
 
-use super::{Constraint, Inference};
+use super::default_node_budget;
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
-    data::{FreeItems, GroundSet},
+    data::{FreeItems, GroundSet, check_labels},
     engine::{Engine, Items, Rows},
     polynomial::{
         characteristic::each_count,
@@ -125,7 +125,14 @@ impl<'a> KDpp<'a> {
         quota: &'a Quota,
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
-        chance(&self.ground, &self.inference(engine)?, partition, quota, engine)
+        chance(
+            &self.ground,
+            Some(self.size()),
+            || Ok(self.inference(engine)?.log_partition_function()),
+            partition,
+            quota,
+            engine,
+        )
     }
 }
 
@@ -137,7 +144,7 @@ impl<'a> Dpp<'a> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if the partition has another number of items;
-    /// - [`Error::NodeBudget`] past a million nodes;
+    /// - [`Error::NodeBudget`] past [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
     /// - those of [`Dpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         let parts = Parts::of(&self.ground, partition)?;
@@ -146,11 +153,14 @@ impl<'a> Dpp<'a> {
             return Ok(parts.settled());
         }
         let rows = parts.rows(&self.ground);
-        let (spectrum, log_scale) = TiltedSpectrum::for_dpp(engine, &rows, self.ground.beyond())?;
+        let Some((spectrum, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, self.ground.beyond())?
+        else {
+            return Ok(parts.settled());
+        };
         let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale);
         let rank = function.rank();
         let largest: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(rank)).collect();
-        let torus = Torus::new(TorusPlan::complete(&largest).within(super::DEFAULT_NODE_BUDGET)?);
+        let torus = Torus::new(TorusPlan::complete(&largest).within(default_node_budget(rank))?);
         let found = torus.all_coefficients(&torus.values(engine, &function)?)?;
         let total: f64 = found.iter().sum();
         let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
@@ -173,19 +183,28 @@ impl<'a> Dpp<'a> {
         quota: &'a Quota,
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
-        chance(&self.ground, &self.inference(engine)?, partition, quota, engine)
+        chance(
+            &self.ground,
+            None,
+            || Ok(self.inference(engine)?.log_partition_function()),
+            partition,
+            quota,
+            engine,
+        )
     }
 }
 
 fn chance<'a>(
     ground: &GroundSet<'a>,
-    whole: &Inference<'a>,
+    size: Option<usize>,
+    log_z: impl FnOnce() -> Result<Estimate<f64>>,
     partition: &'a Partition,
     quota: &'a Quota,
     engine: &'a dyn Engine,
 ) -> Result<Estimate<f64>> {
+    check_labels(ground.features(), partition, quota)?;
     let never = Ok(Estimate { value: 0.0, error: 0.0 });
-    if matches!(whole.constraint, Constraint::Size(k) if k != quota.total()) {
+    if size.is_some_and(|k| k != quota.total()) {
         return never;
     }
     let dpp = match PartitionDpp::over(ground.clone(), partition, quota) {
@@ -197,7 +216,7 @@ fn chance<'a>(
         ) => return never,
         other => other?,
     };
-    let (met, all) = (dpp.inference(engine)?.log_partition_function(), whole.log_partition_function());
+    let (met, all) = (dpp.inference(engine)?.log_partition_function(), log_z()?);
     let value = (met.value - all.value).exp().min(1.0);
     Ok(Estimate { value, error: value * (met.error + all.error) })
 }

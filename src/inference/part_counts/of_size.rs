@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use faer::c64;
 
-use super::{super::EIGEN_NODE_BUDGET, PartCounts, Parts};
+use super::{super::eigen_node_budget, PartCounts, Parts};
 use crate::{
     Error, KDpp, Partition, Result,
     engine::Engine,
@@ -26,7 +26,7 @@ impl KDpp<'_> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if the partition has another number of items;
-    /// - [`Error::NodeBudget`] past twenty thousand nodes;
+    /// - [`Error::NodeBudget`] past a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
     /// - those of [`KDpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         let parts = Parts::of(&self.ground, partition)?;
@@ -37,8 +37,9 @@ impl KDpp<'_> {
         let sizes: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(k)).collect();
         let together = open.len().min(k);
         let nodes = choices(open.len(), together) * widest_grid(&sizes, together);
-        if nodes > EIGEN_NODE_BUDGET {
-            return Err(Error::NodeBudget { nodes, budget: EIGEN_NODE_BUDGET });
+        let budget = eigen_node_budget(self.ground.dims_left());
+        if nodes > budget {
+            return Err(Error::NodeBudget { nodes, budget });
         }
         let rows = parts.rows(&self.ground);
         let spectrum = TiltedSpectrum::for_size(engine, &rows, self.ground.beyond(), k)?;

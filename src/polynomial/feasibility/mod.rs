@@ -27,19 +27,16 @@ pub(crate) struct Violation {
 pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize) -> PartBasis {
     let features = ground.features();
     let mut row = vec![0.0; features.dims()];
-    let dims = ground.dims_left();
-    let mut basis = OrthonormalBasis::new(dims);
+    let limit = limit.min(ground.dims_left());
+    let mut basis = ground.span();
     let mut rows = PartBasis::new();
     for item in items.iter() {
-        if rows.len() == limit.min(dims) {
+        if rows.len() == limit {
             break;
         }
         features.read_row(item, 1.0, &mut row);
-        if let Some(unit) = ground.unit_residual(&row)
-            && basis.extend(&unit).is_some()
-        {
-            rows.push(unit);
-        }
+        let unit = OrthonormalBasis::normalise(&mut row).and_then(|_| basis.extend(&row));
+        rows.extend(unit.and_then(|_| ground.unit_residual(&row)));
     }
     rows
 }

@@ -14,17 +14,22 @@ use crate::{
 
 impl TiltedSpectrum {
     /// For the DPP: of K of the rows as scaled; and the logarithm of what it is to be multiplied by to be that of
-    /// the rows as given.
+    /// the rows as given. `None` where nothing but rounding is left of the rows beyond the included ones.
     pub(crate) fn for_dpp(
         engine: &dyn Engine,
         rows: &Rows<'_>,
         beyond: Option<&Mat<f64>>,
-    ) -> Result<(Self, f64)> {
+    ) -> Result<Option<(Self, f64)>> {
         // λ = λ_scaled / s².
         let log_scale = -2.0 * rows.groups()[0].scale.ln();
         let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
         let usage = |values: &[f64]| Ok(keep_probabilities(values, log_scale));
-        Ok((Spectrum::resolve(engine, rows, beyond, untilted, usage)?, log_scale))
+        let found = Spectrum::resolve(engine, rows, beyond, untilted, usage)?;
+        // Entries are at most 1 before the projection, which rounds each to n·ε.
+        let dims = rows.features().dims() as f64;
+        let rounding = rows.len() as f64 * dims * (dims * f64::EPSILON).powi(2);
+        let real = beyond.is_none() || found.spectrum.values.first().is_some_and(|&value| value > rounding);
+        Ok(real.then_some((found, log_scale)))
     }
 
     /// For the k-DPP: of K of the rows as scaled.

@@ -59,6 +59,13 @@ impl TiltedSpectrum {
         self.grams.iter().zip(&self.log_weights).map(share).collect()
     }
 
+    /// What projecting the rows changes in the law: n·ε of the longest weighted row, in every direction used.
+    fn projection_error(&self, probability: &[f64], dims: usize) -> f64 {
+        let weight = self.tilt.root_weights().into_iter().fold(0.0, f64::max);
+        let used = self.spectrum.values.iter().zip(probability);
+        dims as f64 * f64::EPSILON * weight * used.map(|(value, p)| p / value.sqrt()).sum::<f64>()
+    }
+
     /// From what was measured in whitened coordinates.
     fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Mat<f64>>) -> Self {
         let whitener = Mat::identity(whitened[0].nrows(), spectrum.values.len());
@@ -98,6 +105,21 @@ impl Spectrum {
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
         usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
     ) -> Result<TiltedSpectrum> {
+        let mut found = Self::resolve_projected(engine, rows, beyond, tilt, &usage)?;
+        if beyond.is_some() {
+            let probability = usage(&found.spectrum.values)?;
+            found.spectrum.error += found.projection_error(&probability, rows.features().dims());
+        }
+        Ok(found)
+    }
+
+    fn resolve_projected(
+        engine: &dyn Engine,
+        rows: &Rows<'_>,
+        beyond: Option<&Mat<f64>>,
+        tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
+        usage: &impl Fn(&[f64]) -> Result<Vec<f64>>,
+    ) -> Result<TiltedSpectrum> {
         let dims = rows.features().dims();
         let mut at = Coordinates::given(engine, rows, beyond)?;
         let mut best = f64::INFINITY;
@@ -115,7 +137,7 @@ impl Spectrum {
                 // All rows are zero: nothing is ever chosen.
                 return Ok(at.whitened_by(found, whole, &eigen.vectors));
             }
-            let (mut used, probability) = whole.used(&usage)?;
+            let (mut used, probability) = whole.used(usage)?;
             let measured = used.values.last().is_none_or(|&least| least > floor);
             used.error = used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
             if at.grading == Grading::None && measured && used.error <= 0.1 * LAW_TOLERANCE {

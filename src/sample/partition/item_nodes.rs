@@ -76,7 +76,7 @@ impl ItemNodes {
 
     /// Relative gap between the sum of the items' weights and what it must be: what is left of the part times
     /// the coefficient wanted.
-    fn gap(&self, left: &[usize]) -> f64 {
+    pub(super) fn gap(&self, left: &[usize]) -> f64 {
         let coefficient = real_sum(&self.extractors(left), &self.values);
         let trace = |form: &Mat<c64>| (0..form.nrows()).map(|i| form[(i, i)]).sum::<c64>();
         let extractors = self.extractors(&less_one(left, self.at));

@@ -18,9 +18,10 @@ pub use tilted_rejection::expected_proposals;
 
 use super::{Law, Projection, Sampler};
 use crate::{
-    DEFAULT_NODE_BUDGET, Error, Features, Partition, Quota, Result,
+    Error, Features, Partition, Quota, Result,
     data::{FreeItems, GroundSet, check_labels, compress_if_wide},
     engine::{Engine, Items, Rows},
+    inference::default_node_budget,
     polynomial::{
         feasibility::{self, Violation},
         spectrum::TiltedSpectrum,
@@ -68,7 +69,8 @@ pub struct PartitionDpp<'a> {
     parts: Vec<OpenPart<'a>>,
     projection: Projection,
     proposal_budget: f64,
-    node_budget: f64,
+    /// As set by the user.
+    node_budget: Option<f64>,
 }
 
 /// A part that something is left to choose from.
@@ -106,7 +108,7 @@ impl<'a> PartitionDpp<'a> {
             parts: Vec::new(),
             projection: Projection::default(),
             proposal_budget: DEFAULT_PROPOSAL_BUDGET,
-            node_budget: DEFAULT_NODE_BUDGET,
+            node_budget: None,
         };
         dpp.checked()
     }
@@ -119,6 +121,9 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part;
     /// - [`Error::InfeasibleBeyondIncluded`] if no set with them and the quota has a positive determinant.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
         self.asked.include(items)?;
         self.checked()
     }
@@ -130,6 +135,9 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`], [`Error::InfeasibleBeyondIncluded`] if too
     ///   little is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
         self.asked.exclude(items)?;
         self.checked()
     }
@@ -194,10 +202,10 @@ impl<'a> PartitionDpp<'a> {
     }
 
     /// Sets the nodes that interpolation and inference may take, conjugates counted once
-    /// ([`DEFAULT_NODE_BUDGET`] unless set).
+    /// ([`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET) unless set).
     #[must_use]
     pub fn with_node_budget(self, node_budget: f64) -> Self {
-        Self { node_budget, ..self }
+        Self { node_budget: Some(node_budget), ..self }
     }
 
     /// Set-up of an exact sampler.
@@ -206,7 +214,9 @@ impl<'a> PartitionDpp<'a> {
     /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned
     /// than 1e3), O(pn³) per step of the tilt, 24 bytes per item. Per draw by rejection: [`expected_proposals`]
     /// on average at most, each O(k·n·r) whatever the number of items. By interpolation: O(r²) per pick and
-    /// node and O(m_l·n·r) per pick; 8r³ operations and 16r² bytes per node before the first draw.
+    /// node and O(r³ + m_l·n·r) per pick, a new grid (8r³ per node) for every part but the first; 8r³
+    /// operations and 16r² bytes per node before the first draw, and as many bytes in every thread. About
+    /// 8√k + 10 nodes for the total, times κ_l + 1 for every part but one, halved.
     ///
     /// # Errors
     /// - [`Error::ProposalBudget`] from [`Method::Auto`], with the numbers of proposals and nodes;
@@ -283,7 +293,7 @@ impl<'a> PartitionDpp<'a> {
     }
 
     pub(crate) fn node_budget(&self) -> f64 {
-        self.node_budget
+        self.node_budget.unwrap_or_else(|| default_node_budget(self.ground.dims_left()))
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Plan {
     pub nodes: f64,
     /// Operations per sample by interpolation.
     pub interpolation_cost: f64,
+    /// Operations per sample by the paper's algorithm as it stands.
+    pub per_candidate_cost: f64,
 }
 
 impl fmt::Display for Plan {
@@ -73,22 +75,27 @@ impl fmt::Display for Plan {
             Choice::WithinBudget => "the other exceeds its budget",
         };
         let Self { method, proposals, rejection_cost, nodes, interpolation_cost, .. } = self;
+        let per_candidate = self.per_candidate_cost;
         write!(
             f,
             "{method}, {why}: rejection at most {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
         )?;
-        write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations")
+        write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations; ")?;
+        write!(f, "per candidate {per_candidate:.1e}")
     }
 }
 
-/// Bytes that the inverses of all nodes may take.
-const INVERSE_BYTES: f64 = (1_u64 << 30) as f64;
+/// Bytes that the inverses of all nodes may take, once for all and again in every thread that draws.
+const INVERSE_BYTES: f64 = (1_u64 << 28) as f64;
 /// Samples that share a set-up, for predictions.
 const SAMPLES: f64 = 100.0;
 /// What laying out a grid costs beyond the arithmetic at its nodes, in operations: a tilt, memory, calls.
 const GRID_OVERHEAD: f64 = 2e5;
-/// Nodes for the total beyond k that make aliasing negligible.
-const MARGIN: usize = 20;
+
+/// Nodes for a total of k that make aliasing negligible, at most: some standard deviations.
+fn total_nodes(k: usize) -> f64 {
+    (9.0 * (k as f64).sqrt()).ceil() + 16.0
+}
 
 impl PartitionDpp<'_> {
     /// What [`sampler`](PartitionDpp::sampler) will do; `None` where nothing is left to choose.
@@ -125,7 +132,7 @@ impl PartitionDpp<'_> {
     /// Nodes that interpolation may take: the budget, and what fits in memory.
     pub(super) fn interpolation_budget(&self) -> f64 {
         let rank = self.ground.dims_left() as f64;
-        self.node_budget.min(INVERSE_BYTES / (16.0 * rank * rank))
+        self.node_budget().min(INVERSE_BYTES / (16.0 * rank * rank))
     }
 
     fn predict(&self, method: Method) -> Plan {
@@ -141,13 +148,16 @@ impl PartitionDpp<'_> {
             self.parts.iter().map(|part| (part.count, part.items.len())).collect();
         parts.sort_unstable();
         let (r, mut per_sample, mut set_up, mut nodes) = (rank as f64, 0.0, 0.0, 0.0);
+        let mut per_candidate = 0.0;
         for stage in 0..parts.len() {
             let left: usize = parts[stage..].iter().map(|(count, _)| count).sum();
             let own = |&(count, free): &(usize, usize)| (free.min(count) + 1) as f64;
             let others: f64 = parts[stage + 1..].iter().map(own).product();
-            let grid = (0.5 * others * (rank + 1).min(left + MARGIN) as f64).ceil();
+            let grid = (0.5 * others * total_nodes(left).min(rank as f64 + 1.0)).ceil();
             let (count, free) = (parts[stage].0 as f64, parts[stage].1 as f64);
-            per_sample += count * (16.0 * grid * r * r + 2.0 * free * dims * r);
+            per_sample += count * (16.0 * grid * r * r + 8.0 * r * r * r + 2.0 * free * dims * r);
+            let candidates: usize = parts[stage..].iter().map(|(_, free)| free).sum();
+            per_candidate += count * candidates as f64 * grid * 8.0 / 3.0 * r * r * r;
             // The first grid is laid out before the first draw, the others within every draw.
             let layout = 8.0 * r * r * r * grid + GRID_OVERHEAD;
             if stage == 0 {
@@ -163,6 +173,7 @@ impl PartitionDpp<'_> {
             rejection_cost: proposals * one_proposal + 2.0 * items as f64 * dims * dims / SAMPLES,
             nodes,
             interpolation_cost: per_sample + set_up / SAMPLES,
+            per_candidate_cost: per_candidate,
         }
     }
 }

@@ -144,6 +144,23 @@ fn enough_is_left_to_choose_from() {
 }
 
 #[test]
+fn an_item_cannot_be_picked_again_on_another_grid() {
+    let (features, partition) = six_items();
+    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    for method in [Method::Interpolation, Method::PerCandidate] {
+        let mut chain = dpp.conditionals(method, &Cpu).unwrap();
+        chain.pick(0).unwrap();
+        // The other part is full now: what is left has a grid of its own.
+        chain.pick(3).unwrap();
+        for item in [0, 1, 3] {
+            assert_error!(chain.pick(item), Error::ImpossiblePick { .. }, ["cannot be picked next"]);
+        }
+        assert_eq!(chain.picks(), [0, 3]);
+    }
+}
+
+#[test]
 fn picks_that_have_probability_zero_are_refused() {
     let (features, partition) = six_items();
     let quota = Quota::new(&partition, &[2, 1]).unwrap();

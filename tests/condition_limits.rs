@@ -99,6 +99,28 @@ fn what_has_probability_zero_is_refused_and_nothing_else() {
 }
 
 #[test]
+fn a_huge_dpp_with_nothing_left_beyond_the_included_items() {
+    // Nothing of a row of 1e20 is left but what rounding leaves.
+    let rows = [[1e20, 2e20, 0.0], [0.0, 1e20, 1e20], [1e20, 3e20, 1e20], [0.3e20, 0.7e20, 0.4e20]];
+    let features = Features::from_rows(4, 3, rows.concat()).unwrap();
+    let (log_pair, log_all) = (6_f64.ln() + 80.0 * 10_f64.ln(), 0.3_f64.ln() * 2.0 + 120.0 * 10_f64.ln());
+    let bare = Dpp::new(&features).unwrap().including(&[0, 1]).unwrap().excluding(&[3]).unwrap();
+    let inference = bare.inference(&Cpu).unwrap();
+    let found = inference.log_partition_function();
+    assert!((found.value - log_pair).abs() < 1e-10, "{found:?} {log_pair}");
+    let marginals = inference.inclusion_probabilities().unwrap().value;
+    assert!(marginals.iter().zip([1.0, 1.0, 0.0, 0.0]).all(|(p, q)| (p - q).abs() < 1e-12), "{marginals:?}");
+    // Item 3 has something of its own, and is then certain.
+    let one_more = Dpp::new(&features).unwrap().including(&[0, 1]).unwrap();
+    let inference = one_more.inference(&Cpu).unwrap();
+    let found = inference.log_partition_function();
+    // All others are nothing beside a factor of 1e40.
+    assert!((found.value - log_all).abs() < 1e-10, "{found:?} {log_all}");
+    let marginals = inference.inclusion_probabilities().unwrap().value;
+    assert!(marginals.iter().zip([1.0, 1.0, 0.0, 1.0]).all(|(p, q)| (p - q).abs() < 1e-12), "{marginals:?}");
+}
+
+#[test]
 fn a_dpp_with_nothing_left_beyond_the_included_items() {
     // Rows 0 and 1 span what all the others have; rows 2 and 3 repeat and combine them, row 4 is zero.
     let rows = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 0.0], [1.0, 3.0, 1.0], [0.0; 3]];

@@ -48,10 +48,8 @@ pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     let ConditionArguments { include, exclude } = &arguments.conditions;
     let dpp = KDpp::new(&input.features, k)?.including(include)?.excluding(exclude)?;
     let engine = compute::open_engine(arguments.compute.engine)?;
-    let quota = match &quota {
-        Some(quota) => Some((quota, dpp.quota_probability(partition, quota, engine.as_ref()))),
-        None => None,
-    };
+    let chance = |quota| (quota, dpp.quota_probability(partition, quota, engine.as_ref()));
+    let quota = quota.as_ref().map(chance);
     let law = dpp.part_counts(partition, engine.as_ref());
     let (law, quota) = settle(law, quota)?;
     let counted = Counted { partition, law, quota, engine: engine.info(), time: started.elapsed() };
@@ -72,10 +70,10 @@ fn size(k: Option<usize>, quota: Option<&Quota>) -> Result<usize, Failure> {
 
 /// One of the two may need too many nodes, if the other tells what was asked for.
 #[expect(clippy::type_complexity, reason = "the two answers of the command")]
-fn settle<'a>(
+fn settle(
     law: Result<PartCounts, Error>,
-    quota: Option<(&'a Quota, Result<Estimate<f64>, Error>)>,
-) -> Result<(Result<PartCounts, Error>, Option<(&'a Quota, f64)>), Failure> {
+    quota: Option<(&Quota, Result<Estimate<f64>, Error>)>,
+) -> Result<(Result<PartCounts, Error>, Option<(&Quota, f64)>), Failure> {
     const ADVICE: &str = "the nodes of all parts multiply: fewer parts need fewer";
     let quota = match (&law, quota) {
         // All its digits count even where it is tiny, so it is computed by itself if it can be.

@@ -38,6 +38,7 @@ pub(crate) enum Law<'a> {
 
 /// The library's model of a law, conditioned and found possible.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub(crate) enum Model<'a> {
     /// A DPP conditioned on its part counts.
     PartitionDpp(PartitionDpp<'a>),

@@ -1,0 +1,234 @@
+//! Coefficients of a generating function from its values on a torus.
+
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use std::{f64::consts::TAU, ops::Range};
+
+use faer::{Mat, c64};
+
+pub(crate) use plan::{TorusPlan, coefficient_bound};
+
+use super::generating_function::GeneratingFunction;
+use crate::{
+    Estimate, Result,
+    engine::{Engine, GridRequest, PhaseGrid, grid_inverses},
+    linalg::{column, column_mut},
+};
+
+/// Bytes that the inverses held at a time may take.
+const BATCH_BYTES: usize = 1 << 26;
+
+/// Nodes on the torus, those with a conjugate partner once for both.
+///
+/// ```text
+/// [z^κ] φ = mean over nodes of φ(e^{iθ}) e^{−iκ·θ}  −  Σ of the coefficients that alias
+/// ```
+///
+/// The paper's Vandermonde system with nodes on circles: a scaled Fourier matrix, condition number 1.
+///
+/// A reference part carries the phase ψ of the total, θ_ref = ψ and θ_l = ψ + 2πj_l/N_l for the others. What
+/// aliases then has |S| = k + sN or differs in some count by a multiple of N_l. Counts of sum k that are all at
+/// least κ_l are κ, so N_l = κ_l + 1 nodes separate them exactly (the reference part having the smallest
+/// quota): far fewer than a product of nodes that each stand for themselves.
+#[derive(Clone, Debug)]
+pub(crate) struct Torus {
+    /// N_l.
+    sizes: Vec<usize>,
+    /// The part whose phase is that of the total; `None` where every part's phase is its own.
+    reference: Option<usize>,
+    /// j_l of every node kept, node after node.
+    digits: Vec<usize>,
+    /// 1 or 2 over the number of nodes.
+    weights: Vec<f64>,
+    /// e^{2πij/N_l}.
+    roots: Vec<Vec<c64>>,
+    /// e^{iθ_l}, node after node.
+    pub(crate) phases: Vec<c64>,
+    /// Σ of the coefficients that alias, at most.
+    aliasing: f64,
+}
+
+impl Torus {
+    pub(crate) fn new(plan: TorusPlan) -> Self {
+        let TorusPlan { sizes, reference, aliasing } = plan;
+        let total: usize = sizes.iter().product();
+        let roots: Vec<Vec<c64>> = sizes.iter().map(|&size| roots_of_unity(size)).collect();
+        let (digits, weights, phases) = (Vec::new(), Vec::new(), Vec::new());
+        let mut torus = Self { sizes, reference, digits, weights, roots, phases, aliasing };
+        for index in 0..total {
+            let digits = torus.digits_of(index);
+            let partner = torus.index_of(&torus.conjugate(&digits));
+            if index > partner {
+                continue;
+            }
+            let multiplicity = if index == partner { 1.0 } else { 2.0 };
+            torus.weights.push(multiplicity / total as f64);
+            let own = digits.iter().zip(&torus.roots).map(|(&digit, roots)| roots[digit]);
+            let total = torus.reference.map(|at| torus.roots[at][digits[at]]);
+            let phase = |(part, own): (usize, c64)| match total {
+                Some(total) if torus.reference != Some(part) => total * own,
+                _ => own,
+            };
+            torus.phases.extend(own.enumerate().map(phase));
+            torus.digits.extend(digits);
+        }
+        torus
+    }
+
+    /// Number of nodes kept.
+    pub(crate) fn nodes(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// N_l.
+    pub(crate) fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// e^{iθ_l} of a node.
+    pub(crate) fn node(&self, node: usize) -> &[c64] {
+        &self.phases[node * self.sizes.len()..(node + 1) * self.sizes.len()]
+    }
+
+    /// Runs of nodes that differ in the phase of the last part only, which is not the reference unless it is
+    /// the only one.
+    pub(crate) fn blocks(&self) -> Vec<Range<usize>> {
+        let parts = self.sizes.len();
+        let outer = |node: usize| &self.digits[node * parts..(node + 1) * parts - 1];
+        let mut blocks: Vec<Range<usize>> = Vec::new();
+        for node in 0..self.nodes() {
+            match blocks.last_mut() {
+                Some(block) if outer(block.start) == outer(node) => block.end = node + 1,
+                _ => blocks.push(node..node + 1),
+            }
+        }
+        blocks
+    }
+
+    /// Position in row-major order, the last variable fastest, of every kept node and of its conjugate.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.digits
+            .chunks_exact(self.sizes.len())
+            .map(|digits| (self.index_of(digits), self.index_of(&self.conjugate(digits))))
+    }
+
+    fn digits_of(&self, mut index: usize) -> Vec<usize> {
+        let mut digits = vec![0; self.sizes.len()];
+        for (digit, size) in digits.iter_mut().zip(&self.sizes).rev() {
+            *digit = index % size;
+            index /= size;
+        }
+        digits
+    }
+
+    fn index_of(&self, digits: &[usize]) -> usize {
+        digits.iter().zip(&self.sizes).fold(0, |index, (digit, size)| index * size + digit)
+    }
+
+    fn conjugate(&self, digits: &[usize]) -> Vec<usize> {
+        digits.iter().zip(&self.sizes).map(|(digit, size)| (size - digit) % size).collect()
+    }
+
+    /// weight · e^{−iκ·θ} of every node: the coefficient of z^κ is the real part of their product with φ,
+    /// summed.
+    pub(crate) fn extractors(&self, exponents: &[usize]) -> Vec<c64> {
+        let total: usize = exponents.iter().sum();
+        let phase = |digits: &[usize]| -> c64 {
+            let of_part = |(part, &digit): (usize, &usize)| {
+                let size = self.sizes[part];
+                let exponent = if self.reference == Some(part) { total } else { exponents[part] };
+                self.roots[part][digit * (exponent % size) % size].conj()
+            };
+            digits.iter().enumerate().map(of_part).product()
+        };
+        let nodes = self.digits.chunks_exact(self.sizes.len());
+        nodes.zip(&self.weights).map(|(digits, &weight)| phase(digits) * weight).collect()
+    }
+
+    /// The coefficient of z^κ from φ at every node.
+    pub(crate) fn coefficient(&self, values: &[c64], exponents: &[usize], rank: usize) -> Estimate<f64> {
+        let value = real_sum(&self.extractors(exponents), values);
+        let mass: f64 = values.iter().zip(&self.weights).map(|(value, weight)| value.norm() * weight).sum();
+        let rounding = 2.0 * (rank as f64 + 4.0) * f64::EPSILON * mass;
+        Estimate { value, error: self.aliasing + rounding }
+    }
+
+    /// φ at every node.
+    pub(crate) fn values(&self, engine: &dyn Engine, function: &GeneratingFunction) -> Result<Vec<c64>> {
+        let grid = PhaseGrid { shares: &function.shares, phases: &self.phases };
+        let points = engine.grid_determinants(&grid, GridRequest::Determinants)?;
+        Ok(points.iter().map(|point| point.determinant.value()).collect())
+    }
+
+    /// φ at every node, and for every part l the matrix that tells what including one of its items
+    /// contributes to the coefficient of z^κ:
+    ///
+    /// ```text
+    /// W_l = Re mean over nodes of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}
+    /// ```
+    ///
+    /// # Cost
+    /// 8r³ per node; memory for the inverses of a few hundred nodes.
+    pub(crate) fn values_and_forms(
+        &self,
+        engine: &dyn Engine,
+        function: &GeneratingFunction,
+        quota: &[usize],
+    ) -> Result<(Vec<c64>, Vec<Mat<f64>>)> {
+        let (rank, parts) = (function.rank(), quota.len());
+        let extractors: Vec<Vec<c64>> =
+            (0..parts).map(|part| self.extractors(&less_one(quota, part))).collect();
+        let mut values = Vec::with_capacity(self.nodes());
+        let mut forms = vec![Mat::zeros(rank, rank); parts];
+        for phases in self.phases.chunks(batch(rank) * parts) {
+            let grid = PhaseGrid { shares: &function.shares, phases };
+            for (value, inverse) in grid_inverses(engine, &grid)? {
+                let node = values.len();
+                values.push(value);
+                for (form, extractors) in forms.iter_mut().zip(&extractors) {
+                    add_real_part(form, extractors[node] * value, &inverse);
+                }
+            }
+        }
+        Ok((values, forms))
+    }
+}
+
+/// Nodes whose r×r inverses are held at a time.
+pub(crate) fn batch(rank: usize) -> usize {
+    (BATCH_BYTES / (16 * rank * rank).max(1)).clamp(1, 256)
+}
+
+/// κ − e_l.
+pub(crate) fn less_one(quota: &[usize], part: usize) -> Vec<usize> {
+    let mut counts = quota.to_vec();
+    counts[part] -= 1;
+    counts
+}
+
+/// Re Σ x_j y_j.
+pub(crate) fn real_sum(x: &[c64], y: &[c64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x * y).re).sum()
+}
+
+/// `sum` += Re(c · X).
+pub(crate) fn add_real_part(sum: &mut Mat<f64>, c: c64, matrix: &Mat<c64>) {
+    for j in 0..matrix.ncols() {
+        let out = column_mut(sum.as_mut(), j);
+        for (out, x) in out.iter_mut().zip(column(matrix.as_ref(), j)) {
+            *out += c.re * x.re - c.im * x.im;
+        }
+    }
+}
+
+/// e^{2πij/N}, each to full accuracy.
+pub(crate) fn roots_of_unity(size: usize) -> Vec<c64> {
+    let root = |j: usize| {
+        let (sin, cos) = (TAU * j as f64 / size as f64).sin_cos();
+        c64::new(cos, sin)
+    };
+    // Conjugates are exactly conjugate.
+    (0..size).map(|j| if 2 * j <= size { root(j) } else { root(size - j).conj() }).collect()
+}

@@ -1,0 +1,94 @@
+//! How many nodes a coefficient needs.
+
+use super::super::{generating_function::GeneratingFunction, poisson_binomial::poisson_binomial};
+use crate::{Error, Result};
+
+/// What aliasing may add to a coefficient, as a fraction of what the coefficient is at least.
+const ALIASING: f64 = 1e-15;
+/// More nodes than this are never laid out, whatever the budget.
+const MOST_NODES: f64 = 1e9;
+/// Number of nodes per variable, and what aliasing they leave.
+#[derive(Clone, Debug)]
+pub(crate) struct TorusPlan {
+    pub(super) sizes: Vec<usize>,
+    pub(super) reference: Option<usize>,
+    pub(super) aliasing: f64,
+}
+
+impl TorusPlan {
+    /// The smallest numbers of nodes at which all that aliases onto κ is a fraction 1e-15 of the coefficient.
+    ///
+    /// |S| and |S∩P_l| are sums of independent coins, so what aliases in one of them is at most
+    /// Σ_{s≠0} Pr(|S∩P_l| = κ_l + sN_l). At the tilt the coefficient is at least Π κ_l^κ_l e^−κ_l / κ_l!
+    /// (Gurvits).
+    pub(crate) fn for_coefficient(function: &GeneratingFunction, quota: &[usize]) -> Result<Self> {
+        let smallest = (0..quota.len()).min_by_key(|&group| quota[group]).unwrap_or_default();
+        let groups: Vec<usize> = (0..quota.len()).collect();
+        Self::with_reference(function, &groups, quota, smallest)
+    }
+
+    /// The same for groups in this order, with this one of them as the reference.
+    pub(crate) fn with_reference(
+        function: &GeneratingFunction,
+        groups: &[usize],
+        quota: &[usize],
+        reference: usize,
+    ) -> Result<Self> {
+        let tolerance = ALIASING * coefficient_bound(quota) / quota.len() as f64;
+        let mut plan = Self { sizes: Vec::new(), reference: Some(reference), aliasing: 0.0 };
+        for (at, &group) in groups.iter().enumerate() {
+            let (coins, count, exact) = if at == reference {
+                (function.total_coins()?, quota.iter().sum(), usize::MAX)
+            } else {
+                (function.coins(group)?, quota[at], quota[at].max(quota[reference]) + 1)
+            };
+            let law = poisson_binomial(&coins);
+            let aliases = |size: usize| -> f64 {
+                let other = |c: &usize| *c != count && c.abs_diff(count) % size == 0;
+                (0..law.len()).filter(other).map(|c| law[c]).sum()
+            };
+            let enough = |size: &usize| *size >= exact || aliases(*size) <= tolerance;
+            let size = (1..=law.len()).find(enough).unwrap_or(law.len());
+            plan.aliasing += if size >= exact { 0.0 } else { aliases(size) };
+            plan.sizes.push(size);
+        }
+        Ok(plan)
+    }
+
+    /// One node more than the largest count of every part: nothing aliases.
+    pub(crate) fn complete(largest: &[usize]) -> Self {
+        let sizes = largest.iter().map(|&count| count + 1).collect();
+        Self { sizes, reference: None, aliasing: 0.0 }
+    }
+
+    /// Without phases for the total, which is known to be k.
+    pub(crate) fn at_fixed_size(mut self) -> Self {
+        if let Some(reference) = self.reference {
+            self.sizes[reference] = 1;
+        }
+        self
+    }
+
+    /// Number of nodes, conjugates counted once.
+    pub(crate) fn nodes(&self) -> f64 {
+        (self.sizes.iter().map(|&size| size as f64).product::<f64>() / 2.0).ceil()
+    }
+
+    /// Refuses more nodes than the budget.
+    pub(crate) fn within(self, budget: f64) -> Result<Self> {
+        let (nodes, budget) = (self.nodes(), budget.min(MOST_NODES));
+        if nodes <= budget { Ok(self) } else { Err(Error::NodeBudget { nodes, budget }) }
+    }
+}
+
+/// What the coefficient of z^κ is at least where the expected counts are κ: Π κ_l^κ_l e^−κ_l / κ_l!.
+///
+/// # Source
+/// Gurvits (2008), for real stable polynomials.
+pub(crate) fn coefficient_bound(quota: &[usize]) -> f64 {
+    let log_term = |&count: &usize| -> f64 {
+        let size = count as f64;
+        (1..=count).map(|i| (size / i as f64).ln()).sum::<f64>() - size
+    };
+    quota.iter().map(log_term).sum::<f64>().exp()
+}

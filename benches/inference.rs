@@ -39,9 +39,9 @@ fn paper_table() {
         let sample = |method| drop(black_box(dpp.sampler(method, &Cpu).unwrap().sample_many(1, 1)));
         let rejection = median(5, || sample(Method::Rejection));
         // In turn: the machine's speed drifts.
-        let before = median(3, || sample(Method::Interpolation));
+        let before = median(21, || sample(Method::Interpolation));
         let literal = median(1, || sample(Method::PerCandidate));
-        let after = median(3, || sample(Method::Interpolation));
+        let after = median(21, || sample(Method::Interpolation));
         let shared = 0.5 * (before + after);
         let ratio = literal / shared;
         println!(

@@ -16,6 +16,8 @@ use crate::{
 
 /// Relative gap between the weights' sum and what it must be, up to which the nodes are trusted.
 const TRUSTED: f64 = 1e-11;
+/// Phases closer to 1 than this, products of two that should cancel among them, leave no digits to I − (I + (z−1)T)⁻¹.
+const CANCELLED: f64 = 1e-2;
 
 /// What the items of one part contribute at every node: X = U P⁻¹ Uᵀ for the part's rows U, m_l×r.
 ///
@@ -95,13 +97,14 @@ impl ItemNodes {
 fn at_node(t: &Mat<c64>, phase: c64, outer: c64) -> (c64, Mat<c64>) {
     let size = t.nrows();
     let factor = phase - 1.0;
-    if factor.norm() < f64::EPSILON {
-        return (outer, t.clone());
-    }
     let identity = |i: usize, j: usize| c64::new(if i == j { 1.0 } else { 0.0 }, 0.0);
     let (determinant, inverse) =
         complex_inverse(&Mat::from_fn(size, size, |i, j| identity(i, j) + factor * t[(i, j)]));
-    let form = Mat::from_fn(size, size, |i, j| (identity(i, j) - inverse[(i, j)]) / factor);
+    let form = if factor.norm() < CANCELLED {
+        t * inverse
+    } else {
+        Mat::from_fn(size, size, |i, j| (identity(i, j) - inverse[(i, j)]) / factor)
+    };
     (outer * determinant.value(), form)
 }
 
@@ -210,6 +213,27 @@ mod tests {
                     let coefficient = items.coefficient(&stage.left);
                     assert!(coefficient > 0.0);
                 }
+            }
+        }
+    }
+
+    /// Phases of the total and of the part may cancel to 1 up to rounding.
+    #[test]
+    fn grids_are_trusted_after_any_picks() {
+        let items = 48;
+        let values = (0..items * items).map(|i| f64::sin(0.7 * (i * i % 10_007) as f64) + 0.05);
+        let features = Features::from_rows(items, items, values.collect::<Vec<f64>>()).unwrap();
+        let labels: Vec<usize> = (0..items).map(|i| i % 2).collect();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let quota = Quota::each(&partition, 10).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let mut stage = Stage::start(&dpp, &Cpu).unwrap();
+        for &item in &partition.members(0)[..9] {
+            let pick = stage.consider(item as usize, 0).unwrap();
+            stage.record(&pick);
+            stage = stage.renewed().unwrap();
+            for at in 0..2 {
+                assert!(ItemNodes::new(&stage, at).unwrap().is_some(), "{:?} {at}", stage.left);
             }
         }
     }

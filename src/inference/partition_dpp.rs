@@ -23,8 +23,9 @@ impl<'a> PartitionDpp<'a> {
     /// ```
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node. A part
-    /// of quota κ_l takes about κ_l + 20 nodes, never more than its rank allows, and their numbers multiply.
+    /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node. The
+    /// total takes about 8√k + 10 nodes, at most r + 1, every part but the smallest κ_l + 1, and their numbers
+    /// multiply; conjugates halve them.
     ///
     /// # Numerics
     /// Nodes lie at the radius where the quota is the expected count, so only the digits are lost that

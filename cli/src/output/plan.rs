@@ -20,6 +20,7 @@ struct Answer {
     nodes: Option<f64>,
     rejection_cost: Option<f64>,
     interpolation_cost: Option<f64>,
+    per_candidate_cost: Option<f64>,
 }
 
 /// Writes the plan in the format asked for.
@@ -58,6 +59,7 @@ impl From<&Planned> for Answer {
                 nodes: Some(plan.nodes),
                 rejection_cost: Some(plan.rejection_cost),
                 interpolation_cost: Some(plan.interpolation_cost),
+                per_candidate_cost: Some(plan.per_candidate_cost),
             },
             Planned::Only(algorithm) => Self {
                 method: algorithm.to_string(),
@@ -66,6 +68,7 @@ impl From<&Planned> for Answer {
                 nodes: None,
                 rejection_cost: None,
                 interpolation_cost: None,
+                per_candidate_cost: None,
             },
         }
     }
@@ -78,6 +81,8 @@ fn describe(plan: &Plan) -> String {
     table.add_row([Cell::new("rejection"), Cell::new(proposals), cost(plan.rejection_cost)]);
     let nodes = format!("{} nodes", short(plan.nodes));
     table.add_row([Cell::new("interpolation"), Cell::new(nodes), cost(plan.interpolation_cost)]);
+    let literal = "as many, for every candidate";
+    table.add_row([Cell::new("per-candidate"), Cell::new(literal), cost(plan.per_candidate_cost)]);
     format!("{}\nmethod    {}\nwhy       {}\n", table.trim_fmt(), plan.method, reason(plan))
 }
 

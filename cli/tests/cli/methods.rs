@@ -45,7 +45,15 @@ fn people_learn_which_method_and_why() {
 fn the_plan_as_json() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("sample {INPUT} --quota 1,1 --method interpolation --plan --json"));
-    let fields = ["{\"method\"", "choice", "proposals", "nodes", "rejection_cost", "interpolation_cost"];
+    let fields = [
+        "{\"method\"",
+        "choice",
+        "proposals",
+        "nodes",
+        "rejection_cost",
+        "interpolation_cost",
+        "per_candidate_cost",
+    ];
     assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let plan: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&plan["method"], &plan["choice"]), (&json!("interpolation"), &json!("requested")));
@@ -65,7 +73,7 @@ fn laws_without_a_choice_say_so() {
     let expected = |method: &str| {
         json!({
             "method": method, "choice": "only", "proposals": null, "nodes": null,
-            "rejection_cost": null, "interpolation_cost": null,
+            "rejection_cost": null, "interpolation_cost": null, "per_candidate_cost": null,
         })
     };
     for law in ["", "--k 2", "--quota 1,1 --independent"] {

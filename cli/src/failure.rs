@@ -7,6 +7,9 @@ use std::{
 
 use partition_dpp::Error;
 
+/// The exit status of an interrupted program: 128 and the number of the signal.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// A failed command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -43,18 +46,22 @@ pub(crate) enum Failure {
     /// The machine lacks what was asked for.
     #[error("{0}")]
     Device(String),
+    /// Somebody pressed Ctrl-C; the best answer so far is out.
+    #[error("interrupted: what is printed is the best so far")]
+    Interrupted,
     /// Standard output cannot be written to.
     #[error("standard output: {0}")]
     Output(io::Error),
 }
 
 impl Failure {
-    /// Exit status: 2 bad input, 3 no device, 4 a budget refused; 1 for what is nobody's fault here.
+    /// Exit status: 2 bad input, 3 no device, 4 a budget refused, 130 interrupted; 1 for what is nobody's fault here.
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Library(Error::ProposalBudget { .. } | Error::NodeBudget { .. })
             | Failure::Budget { .. } => 4,
             Failure::Device(_) => 3,
+            Failure::Interrupted => INTERRUPTED,
             Failure::Output(_) => 1,
             _ => 2,
         }

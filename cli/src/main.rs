@@ -8,7 +8,9 @@ mod counts;
 mod failure;
 mod infer;
 mod input;
+mod interrupt;
 mod law;
+mod map;
 mod output;
 mod plot;
 mod progress;
@@ -40,6 +42,7 @@ fn run() -> Result<(), Failure> {
     match arguments.command {
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Infer(arguments) => infer::run(&arguments),
+        Command::Map(arguments) => map::run(&arguments),
         Command::Counts(arguments) => counts::run(&arguments),
     }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use partition_dpp::Progress as Step;
 
 /// A spinner, then a bar; or nothing at all.
 #[derive(Debug)]
@@ -34,6 +35,13 @@ impl Progress {
             self.bar.set_style(style);
         }
         self.bar.set_length(total);
+    }
+
+    /// A search has come so far.
+    pub(crate) fn searched(&self, step: &Step) {
+        let gap = step.upper_bound.map_or(String::new(), |bound| format!(", gap {:.4}", bound - step.log_det));
+        let (log_det, steps, seconds) = (step.log_det, step.steps, step.elapsed.as_secs());
+        self.bar.set_message(format!("log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C: take it)"));
     }
 
     /// `done` steps are done.

@@ -2,6 +2,7 @@
 
 pub(crate) mod counts;
 pub(crate) mod infer;
+pub(crate) mod map;
 mod numbers;
 pub(crate) mod plan;
 pub(crate) mod sample;

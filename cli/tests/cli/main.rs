@@ -8,6 +8,7 @@ mod errors;
 mod formats;
 mod infer;
 mod laws;
+mod map;
 mod methods;
 mod plots;
 mod support;

@@ -1,8 +1,11 @@
 //! The command line, as data.
 
+mod map;
+
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+pub(crate) use map::{MapArguments, SolverChoice};
 use partition_dpp::Method;
 
 use crate::{plot::PlotFile, quota::QuotaRequest};
@@ -28,6 +31,10 @@ pub(crate) enum Command {
     ///
     /// Under a Partition-DPP with --quota, a k-DPP with --k, a plain DPP with neither.
     Infer(InferArguments),
+    /// The most diverse set: the one whose determinant is largest.
+    ///
+    /// That meets --quota, of --k items, or of any size with neither.
+    Map(MapArguments),
     /// How many items of each part a k-DPP chooses by itself, and how likely it is to meet a quota by chance.
     ///
     /// With --k, or --quota, whose total is then k; with both they must agree.

@@ -1,0 +1,21 @@
+//! Ctrl-C.
+
+use std::{
+    process,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use crate::failure::{Failure, INTERRUPTED};
+
+static FLAG: AtomicBool = AtomicBool::new(false);
+
+/// A flag that the first Ctrl-C sets. The second ends the program at once.
+pub(crate) fn flag() -> Result<&'static AtomicBool, Failure> {
+    let handler = || {
+        if FLAG.swap(true, Ordering::Relaxed) {
+            process::exit(INTERRUPTED.into());
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::Device(format!("Ctrl-C cannot be caught: {error}")))?;
+    Ok(&FLAG)
+}

@@ -1,0 +1,119 @@
+//! The best set found, and how good it is.
+
+use comfy_table::Cell;
+use partition_dpp::{Partition, Solution, Stats, Subset, Termination};
+use serde::Serialize;
+
+use super::{
+    Question,
+    numbers::short,
+    print, print_json,
+    table::{MOST_ROWS, more, new_table, right},
+};
+use crate::{
+    arguments::MapArguments,
+    failure::Failure,
+    map::Found,
+};
+
+/// A contract that scripts rely on.
+#[derive(Serialize)]
+struct Answer<'a> {
+    set: &'a [usize],
+    log_det: f64,
+    upper_bound: Option<f64>,
+    gap: Option<f64>,
+    termination: String,
+    solver: String,
+    engine: &'a str,
+    seconds: f64,
+}
+
+/// Writes the set in the format asked for.
+pub(crate) fn write(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> Result<(), Failure> {
+    if arguments.output.json {
+        return print_json(&Answer::from(found));
+    }
+    let mut answer = render(question, &found.solution.subset);
+    answer.push_str(&worth(&found.solution));
+    if !arguments.output.quiet {
+        answer.push_str(&describe(question, found));
+        if let Some(file) = &arguments.plot {
+            answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
+        }
+    }
+    print(&answer)
+}
+
+impl<'a> From<&'a Found> for Answer<'a> {
+    fn from(Found { solution, solver, engine, time }: &'a Found) -> Self {
+        Self {
+            set: solution.subset.as_slice(),
+            log_det: solution.log_det,
+            upper_bound: solution.upper_bound,
+            gap: solution.gap(),
+            termination: solution.termination.to_string().replace(' ', "-"),
+            solver: solver.to_string(),
+            engine: engine.name,
+            seconds: time.as_secs_f64(),
+        }
+    }
+}
+
+/// One row per part that has an item.
+fn render(question: &Question<'_>, subset: &Subset) -> String {
+    let Some(partition) = &question.input.partition else { return format!("set       {subset}\n") };
+    let mut table = new_table(vec!["part", "quota", "items"]);
+    let quota = question.law.quota();
+    let chosen = |part: usize| subset.iter().filter(|&item| partition.part_of(item) == part).count();
+    let parts: Vec<usize> = (0..partition.parts()).filter(|&part| chosen(part) > 0).collect();
+    for &part in parts.iter().take(MOST_ROWS) {
+        let asked = quota.get(part).map_or("–".to_owned(), ToString::to_string);
+        let name = Cell::new(&partition.names()[part]);
+        table.add_row([name, right(asked), Cell::new(items_of(subset, partition, part))]);
+    }
+    format!("{}\n{}", table.trim_fmt(), more(parts.len()))
+}
+
+fn items_of(subset: &Subset, partition: &Partition, part: usize) -> String {
+    let items = subset.iter().filter(|&item| partition.part_of(item) == part);
+    items.map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// ln det, and what is known of the optimum.
+fn worth(solution: &Solution) -> String {
+    let log_det = format!("log det   {:.6}\n", solution.log_det);
+    let (Some(bound), Some(gap)) = (solution.upper_bound, solution.gap()) else { return log_det };
+    let proof = match solution.termination {
+        Termination::Optimal => "proven optimal".to_owned(),
+        _ => format!("gap {gap:.6}: no set has a determinant more than {} times as large", short(gap.exp())),
+    };
+    format!("{log_det}at most   {bound:.6}; {proof}\n")
+}
+
+/// What was done, how, and what it took.
+fn describe(question: &Question<'_>, found: &Found) -> String {
+    let Found { solution, solver, engine, time } = found;
+    format!(
+        "{question}solver    {solver} on {engine} in {precision}: {termination}{work}\n\
+         time      {seconds:.3} s\n",
+        question = question.describe(),
+        engine = engine.name,
+        precision = engine.precision,
+        termination = solution.termination,
+        work = work(&solution.stats),
+        seconds = time.as_secs_f64(),
+    )
+}
+
+/// What the solver did, where it counted.
+fn work(stats: &Stats) -> String {
+    let counts = [
+        (stats.swaps + stats.double_swaps, "exchange"),
+        (stats.restarts, "restart"),
+        (stats.nodes, "node"),
+        (stats.iterations, "iteration"),
+    ];
+    let said = counts.iter().filter(|(count, _)| *count > 0);
+    said.map(|(count, noun)| format!(", {count} {noun}{}", if *count == 1 { "" } else { "s" })).collect()
+}

@@ -44,6 +44,7 @@ pub mod engine;
 mod error;
 mod inference;
 mod linalg;
+pub mod map;
 mod parallel;
 pub mod polynomial;
 mod sample;
@@ -51,6 +52,7 @@ mod sample;
 pub use data::{Features, Kernel, Partition, Quota, Scalar, Storage, Subset};
 pub use error::{Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
+pub use map::{Greedy, LazyGreedy, Objective, Progress, Solution, Stats, Termination, Watch};
 pub use polynomial::Estimate;
 pub use sample::{
     Algorithm, Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Dpp, IndependentKDpps, KDpp, Method,
@@ -59,6 +61,10 @@ pub use sample::{
 
 /// Complex numbers, as in [`polynomial`] and [`engine`].
 pub use faer::c64;
+
+mod sealed {
+    pub trait Sealed {}
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -16,6 +16,25 @@ pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Syn
     (0..count).map(task).collect()
 }
 
+/// Results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
+#[cfg(feature = "parallel")]
+pub(crate) fn map_ordered_mut<P: Send, T: Send>(
+    parts: Vec<P>,
+    task: impl Fn(usize, P) -> T + Sync + Send,
+) -> Vec<T> {
+    use rayon::prelude::*;
+    parts.into_par_iter().enumerate().map(|(index, part)| task(index, part)).collect()
+}
+
+/// Results of `task(0, part₀), task(1, part₁), …`, in that order; each task owns its part.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn map_ordered_mut<P: Send, T: Send>(
+    parts: Vec<P>,
+    task: impl Fn(usize, P) -> T + Sync + Send,
+) -> Vec<T> {
+    parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect()
+}
+
 /// Feeds the results of `task(0), …, task(count − 1)` to `sink` in that order, holding
 /// at most `wave` of them at a time.
 pub(crate) fn fold_ordered<T: Send>(

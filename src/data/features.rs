@@ -108,6 +108,11 @@ impl<'a> Features<'a> {
         });
     }
 
+    /// The values as they are stored.
+    pub(crate) fn values(&self) -> &Values<'a> {
+        &self.values
+    }
+
     /// Largest |entry|.
     pub(crate) fn max_abs(&self) -> f64 {
         self.max_abs

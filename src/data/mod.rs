@@ -13,7 +13,7 @@ mod npy;
 mod partition;
 mod quota;
 mod subset;
-mod values;
+pub(crate) mod values;
 
 pub use features::Features;
 pub(crate) use ground_set::{FreeItems, GroundSet, log_determinant};
@@ -21,6 +21,7 @@ pub use kernel::Kernel;
 pub use partition::Partition;
 pub use quota::Quota;
 pub use subset::Subset;
+pub(crate) use values::with_slice;
 pub use values::{Scalar, Storage};
 
 /// Features with n ≤ m: as given (nothing is copied), or compressed.

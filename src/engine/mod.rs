@@ -6,6 +6,7 @@
 mod cpu;
 mod grid;
 mod rows;
+pub(crate) mod swaps;
 
 use std::fmt;
 
@@ -14,6 +15,7 @@ use faer::{Mat, MatRef, c64};
 pub use cpu::Cpu;
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
+pub use swaps::{BestSwap, SwapTable, SwapUpdate, TILE, Top};
 
 use crate::Result;
 
@@ -27,6 +29,10 @@ use crate::Result;
 /// | [`grid_determinants`](Engine::grid_determinants) | det P(θ), and P(θ)⁻¹ on request, for every node | (8/3 … 8)r³ per node |
 /// | [`candidate_determinants`](Engine::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
 /// | [`project_rows`](Engine::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
+/// | [`row_norms`](Engine::row_norms) | ‖a_i‖² for every row | 2mn |
+/// | [`gain_update`](Engine::gain_update) | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
+/// | [`swap_table`](Engine::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
+/// | [`swap_gains`](Engine::swap_gains) | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
 ///
 /// Sums run in an order that depends on the sizes only, so results do not depend on the number
 /// of threads.
@@ -72,6 +78,39 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the device; the CPU has none.
     fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>>;
+
+    /// ‖s_l a_i‖² for every row; group after group.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>>;
+
+    /// d ← d − c∘c with c_i = s_l a_i·q, for gains d given group after group; returns the largest of
+    /// every group, the first of equals. Gains of −∞ stay what they are and are never the largest.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn gain_update(&self, rows: &Rows<'_>, direction: &[f64], gains: &mut [f64]) -> Result<Vec<Option<Top>>>;
+
+    /// The coefficients C = W_lᵀ s_l a_i of every row, with these residuals d.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable>;
+
+    /// Updates a table by an exchange, if there was one, and returns the best next one of every group:
+    /// the largest M_ii d_j + C_ij², where `weights` are the M_ii of every slot; of equals the one
+    /// whose entering item comes first, then the first slot.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn swap_gains(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut SwapTable,
+        update: Option<&SwapUpdate<'_>>,
+        weights: &[Vec<f64>],
+    ) -> Result<Vec<Option<BestSwap>>>;
 }
 
 /// The linear map a_i ↦ w_l Fᵀ a_i: one weight per group, one factor for all.

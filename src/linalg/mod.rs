@@ -5,6 +5,7 @@ mod complex_lu;
 mod graded;
 pub(crate) mod kernels;
 mod orthonormal;
+pub(crate) mod row_kernels;
 
 use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
 

@@ -34,6 +34,11 @@ impl OrthonormalBasis {
         MatRef::from_column_major_slice(&self.directions, self.dims, self.len())
     }
 
+    /// The direction added last.
+    pub(crate) fn last(&self) -> &[f64] {
+        &self.directions[self.directions.len().saturating_sub(self.dims)..]
+    }
+
     /// Makes `row` a unit vector and returns the logarithm of its norm; `None` for the zero row.
     /// Scale-free: entries near the smallest number do not vanish when squared.
     pub(crate) fn normalise(row: &mut [f64]) -> Option<f64> {

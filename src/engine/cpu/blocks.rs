@@ -13,14 +13,14 @@ const BLOCK: usize = 256;
 const TASK: usize = 8192;
 
 /// Rows that are asked for before they are read.
-const AHEAD: usize = 16;
+pub(super) const AHEAD: usize = 16;
 
 /// A run of rows of one group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) group: usize,
-    start: usize,
-    end: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 /// All rows, in order, in runs of at most [`TASK`].

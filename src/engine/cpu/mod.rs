@@ -2,17 +2,19 @@
 
 mod blocks;
 mod candidate_determinants;
+mod gain_update;
 mod grid_determinants;
 mod part_grams;
 mod project_rows;
 mod row_forms;
+mod swap_gains;
 mod whiten_rows;
 
 use faer::{Mat, MatRef};
 
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GridPoint, GridRequest, PhaseGrid, Precision, RowMap,
-    Rows,
+    BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GridPoint, GridRequest, PhaseGrid, Precision,
+    RowMap, Rows, SwapTable, SwapUpdate, Top,
 };
 use crate::Result;
 
@@ -43,6 +45,28 @@ impl Engine for Cpu {
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
         Ok(candidate_determinants::candidate_determinants(candidates))
+    }
+
+    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
+        Ok(gain_update::row_norms(rows))
+    }
+
+    fn gain_update(&self, rows: &Rows<'_>, direction: &[f64], gains: &mut [f64]) -> Result<Vec<Option<Top>>> {
+        Ok(gain_update::gain_update(rows, direction, gains))
+    }
+
+    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
+        Ok(swap_gains::swap_table(rows, duals, residuals))
+    }
+
+    fn swap_gains(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut SwapTable,
+        update: Option<&SwapUpdate<'_>>,
+        weights: &[Vec<f64>],
+    ) -> Result<Vec<Option<BestSwap>>> {
+        Ok(swap_gains::swap_gains(rows, table, update, weights))
     }
 
     fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {

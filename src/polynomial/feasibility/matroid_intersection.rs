@@ -37,6 +37,31 @@ pub(super) fn common_independent_set(
     Ok(())
 }
 
+/// Grows an independent set, the first `chosen` rows of each basis, to one that meets the quota by augmenting
+/// paths; the rows taken of each basis, or `None` if there is no such set.
+pub(super) fn complete(
+    bases: &[PartBasis],
+    chosen: &[usize],
+    quota: &[usize],
+    dims: usize,
+) -> Option<Vec<Vec<usize>>> {
+    let rows = |(part, rows)| -> Vec<(usize, usize, &[f64])> {
+        let rows: &PartBasis = rows;
+        rows.iter().enumerate().map(|(at, row)| (part, at, &row[..])).collect()
+    };
+    let named: Vec<(usize, usize, &[f64])> = bases.iter().enumerate().flat_map(rows).collect();
+    let selected = (0..named.len()).filter(|&x| named[x].1 < chosen[named[x].0]).collect();
+    let elements = named.iter().map(|&(part, _, row)| Element { part, row }).collect();
+    let mut search = Search { elements, quota, dims, selected, counts: chosen.to_vec() };
+    while search.selected.len() < quota.iter().sum() {
+        search.augment().ok()?;
+    }
+    let mut taken = vec![Vec::new(); bases.len()];
+    search.selected.sort_unstable();
+    search.selected.iter().for_each(|&x| taken[named[x].0].push(named[x].1));
+    Some(taken)
+}
+
 struct Element<'a> {
     part: usize,
     row: &'a [f64],

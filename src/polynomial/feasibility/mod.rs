@@ -65,6 +65,17 @@ pub(crate) fn check(bases: &[PartBasis], quota: &[usize], dims: usize) -> Result
     Err(Violation { parts, rank, quota: asked })
 }
 
+/// Grows an independent set, the first `chosen` rows of each basis, to one that meets the quota; the rows taken
+/// of each basis, or `None` if there is no such set.
+pub(crate) fn complete(
+    bases: &[PartBasis],
+    chosen: &[usize],
+    quota: &[usize],
+    dims: usize,
+) -> Option<Vec<Vec<usize>>> {
+    matroid_intersection::complete(bases, chosen, quota, dims)
+}
+
 fn violates(bases: &[PartBasis], quota: &[usize], dims: usize, parts: &[usize]) -> bool {
     let (rank, asked) = demand(bases, quota, dims, parts);
     rank < asked

@@ -1,0 +1,124 @@
+//! `gain_update`: c = A q, d ← d − c∘c and the largest d of every group, in one pass; `row_norms`:
+//! the d to start from.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::blocks::{AHEAD, Task, tasks};
+use crate::{
+    data::{Features, Scalar, with_slice},
+    engine::{Items, Rows, Top},
+    linalg::row_kernels::{row_dot_in, row_norm_in},
+    parallel::map_ordered_mut,
+};
+
+pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
+    let mut norms = vec![0.0; rows.len()];
+    let tasks = tasks(rows);
+    map_ordered_mut(split(&tasks, &mut norms), |index, out| {
+        let run = Run::new(rows, &tasks[index]);
+        with_slice!(rows.features().values(), values => Arch::new().dispatch(RowNorms { run, values, out }));
+    });
+    norms
+}
+
+pub(super) fn gain_update(rows: &Rows<'_>, direction: &[f64], gains: &mut [f64]) -> Vec<Option<Top>> {
+    let tasks = tasks(rows);
+    let found = map_ordered_mut(split(&tasks, gains), |index, gains| {
+        let run = Run::new(rows, &tasks[index]);
+        with_slice!(rows.features().values(), values => {
+            Arch::new().dispatch(GainUpdate { run, values, direction, gains })
+        })
+    });
+    let mut tops = vec![None; rows.groups().len()];
+    for (task, found) in tasks.iter().zip(found) {
+        let top = found.map(|top: Top| Top { position: top.position + task.start, ..top });
+        Top::keep_larger(&mut tops[task.group], top);
+    }
+    tops
+}
+
+/// One slice per task.
+pub(super) fn split<'a>(tasks: &[Task], mut values: &'a mut [f64]) -> Vec<&'a mut [f64]> {
+    let mut slices = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let (slice, rest) = values.split_at_mut(task.len());
+        slices.push(slice);
+        values = rest;
+    }
+    slices
+}
+
+/// The rows of a task, fetched ahead.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    features: &'a Features<'a>,
+    items: Items<'a>,
+    start: usize,
+    end: usize,
+    pub(super) scale: f64,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(rows: &Rows<'a>, task: &Task) -> Self {
+        let group = rows.groups()[task.group];
+        let features = rows.features();
+        Self { features, items: group.items, start: task.start, end: task.end, scale: group.scale }
+    }
+
+    /// The values of the row at a position of the task.
+    #[inline]
+    pub(super) fn row<'v, T>(&self, values: &'v [T], at: usize) -> &'v [T] {
+        if let Items::Listed(items) = self.items
+            && self.start + at + AHEAD < self.end
+        {
+            self.features.prefetch_row(items[self.start + at + AHEAD] as usize);
+        }
+        let dims = self.features.dims();
+        let item = self.items.at(self.start + at);
+        &values[item * dims..(item + 1) * dims]
+    }
+}
+
+struct RowNorms<'a, T> {
+    run: Run<'a>,
+    values: &'a [T],
+    out: &'a mut [f64],
+}
+
+impl<T: Scalar> WithSimd for RowNorms<'_, T> {
+    type Output = ();
+
+    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for (at, out) in self.out.iter_mut().enumerate() {
+            *out = row_norm_in(simd, self.run.row(self.values, at), self.run.scale);
+        }
+    }
+}
+
+struct GainUpdate<'a, T> {
+    run: Run<'a>,
+    values: &'a [T],
+    direction: &'a [f64],
+    gains: &'a mut [f64],
+}
+
+impl<T: Scalar> WithSimd for GainUpdate<'_, T> {
+    type Output = Option<Top>;
+
+    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Option<Top> {
+        let mut top = Top { position: 0, gain: f64::NEG_INFINITY };
+        for (position, gain) in self.gains.iter_mut().enumerate() {
+            let row = self.run.row(self.values, position);
+            let along = self.run.scale * row_dot_in(simd, row, self.direction);
+            *gain -= along * along;
+            if *gain > top.gain {
+                top = Top { position, gain: *gain };
+            }
+        }
+        (top.gain > f64::NEG_INFINITY).then_some(top)
+    }
+}

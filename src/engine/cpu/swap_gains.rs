@@ -1,0 +1,226 @@
+//! `swap_table`: C = WᵀAᵀ in tiles; `swap_gains`: its update by one exchange, and the best next one.
+
+use faer::MatRef;
+use pulp::{Arch, Simd, WithSimd};
+
+use super::{
+    blocks::{Factor, Task, tasks},
+    gain_update::Run,
+};
+use crate::{
+    data::{Scalar, with_slice},
+    engine::{
+        BestSwap, Rows, SwapTable, SwapUpdate,
+        swaps::{SwapGroup, TILE},
+    },
+    linalg::row_kernels::row_dot_in,
+    parallel::map_ordered_mut,
+};
+
+pub(super) fn swap_table(rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> SwapTable {
+    let slots: Vec<usize> = duals.iter().map(MatRef::ncols).collect();
+    let mut table = SwapTable::new(rows, &slots, residuals);
+    let tasks = tasks(rows);
+    map_ordered_mut(split(&tasks, &mut table), |index, (coefficients, _)| {
+        let task = &tasks[index];
+        let factor = Factor::new(duals[task.group]);
+        let slots = slots[task.group];
+        let mut image = factor.image_buffer();
+        let mut start = 0;
+        task.for_each_block(rows, |block| {
+            let mut image = image.as_mut().subcols_mut(0, block.ncols());
+            factor.apply(block, 1.0, image.as_mut());
+            for at in 0..image.ncols() {
+                let position = start + at;
+                for slot in 0..slots {
+                    coefficients[(position / TILE * slots + slot) * TILE + position % TILE] =
+                        image[(slot, at)];
+                }
+            }
+            start += block.ncols();
+        });
+    });
+    table
+}
+
+pub(super) fn swap_gains(
+    rows: &Rows<'_>,
+    table: &mut SwapTable,
+    update: Option<&SwapUpdate<'_>>,
+    weights: &[Vec<f64>],
+) -> Vec<Option<BestSwap>> {
+    if let Some(update) = update {
+        let residuals = &mut table.groups[update.group].residuals;
+        residuals[update.leaving_position] = 0.0;
+        residuals[update.entering_position] = f64::NEG_INFINITY;
+    }
+    let tasks = tasks(rows);
+    let found = map_ordered_mut(split(&tasks, table), |index, (coefficients, residuals)| {
+        let task = &tasks[index];
+        let tiles = Tiles { weights: &weights[task.group], coefficients, residuals };
+        let run = Run::new(rows, task);
+        let len = task.len();
+        match update {
+            None => Arch::new().dispatch(Scan { tiles }),
+            Some(update) => with_slice!(rows.features().values(), values => {
+                let factors = &update.factors[task.group];
+                Arch::new().dispatch(Update { run, len, values, update, factors, tiles })
+            }),
+        }
+    });
+    let mut best: Vec<Option<BestSwap>> = vec![None; rows.groups().len()];
+    for (task, found) in tasks.iter().zip(found) {
+        let Some(found) = found else { continue };
+        let kept = &mut best[task.group];
+        if kept.is_none_or(|kept| found.ratio > kept.ratio) {
+            *kept = Some(BestSwap { position: found.position + task.start, ..found });
+        }
+    }
+    best
+}
+
+/// Coefficients and residuals of every task. Tasks start at multiples of a tile.
+fn split<'a>(tasks: &[Task], table: &'a mut SwapTable) -> Vec<(&'a mut [f64], &'a mut [f64])> {
+    let mut rest: Vec<(usize, &mut [f64], &mut [f64])> = table
+        .groups
+        .iter_mut()
+        .map(|SwapGroup { slots, coefficients, residuals }| {
+            (*slots, &mut coefficients[..], &mut residuals[..])
+        })
+        .collect();
+    let mut slices = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let padded = task.len().next_multiple_of(TILE);
+        let (slots, coefficients, residuals) = &mut rest[task.group];
+        let own = std::mem::take(coefficients).split_at_mut(*slots * padded);
+        let own_residuals = std::mem::take(residuals).split_at_mut(padded);
+        slices.push((own.0, own_residuals.0));
+        (*coefficients, *residuals) = (own.1, own_residuals.1);
+    }
+    slices
+}
+
+/// The part of a table that a task works on.
+struct Tiles<'a> {
+    /// M_ii of every slot.
+    weights: &'a [f64],
+    coefficients: &'a mut [f64],
+    residuals: &'a mut [f64],
+}
+
+/// The best exchange so far, as the tile and the lane of what enters.
+struct Best {
+    position: usize,
+    ratio: f64,
+}
+
+impl Best {
+    const NONE: Self = Self { position: 0, ratio: f64::NEG_INFINITY };
+
+    /// Compares with a whole tile. One branch per tile, hardly ever taken.
+    #[inline]
+    fn offer(&mut self, tile: usize, ratios: &[f64; TILE]) {
+        let largest = ratios.iter().fold(f64::NEG_INFINITY, |max, &x| if x > max { x } else { max });
+        if largest > self.ratio {
+            let lane = ratios.iter().position(|&x| x >= largest).unwrap_or_default();
+            *self = Self { position: tile * TILE + lane, ratio: largest };
+        }
+    }
+
+    /// Finds the slot.
+    fn finish(self, tiles: &Tiles<'_>) -> Option<BestSwap> {
+        if self.ratio == f64::NEG_INFINITY {
+            return None;
+        }
+        let (tile, lane) = (self.position / TILE, self.position % TILE);
+        let residual = tiles.residuals[self.position];
+        let first = tile * tiles.weights.len();
+        let mut best = BestSwap { slot: 0, position: self.position, ratio: f64::NEG_INFINITY };
+        for (slot, weight) in tiles.weights.iter().enumerate() {
+            let ratio = weight * residual + tiles.coefficients[(first + slot) * TILE + lane].powi(2);
+            if ratio > best.ratio {
+                best = BestSwap { slot, ratio, ..best };
+            }
+        }
+        Some(best)
+    }
+}
+
+/// The best exchange of a table as it is.
+struct Scan<'a> {
+    tiles: Tiles<'a>,
+}
+
+impl WithSimd for Scan<'_> {
+    type Output = Option<BestSwap>;
+
+    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Option<BestSwap> {
+        let tiles = self.tiles;
+        let mut best = Best::NONE;
+        let (residuals, _) = tiles.residuals.as_chunks::<TILE>();
+        let (coefficients, _) = tiles.coefficients.as_chunks::<TILE>();
+        for (tile, residuals) in residuals.iter().enumerate() {
+            let mut ratios = [f64::NEG_INFINITY; TILE];
+            let first = tile * tiles.weights.len();
+            for (weight, row) in tiles.weights.iter().zip(&coefficients[first..]) {
+                for lane in 0..TILE {
+                    let ratio = weight * residuals[lane] + row[lane] * row[lane];
+                    ratios[lane] = if ratio > ratios[lane] { ratio } else { ratios[lane] };
+                }
+            }
+            best.offer(tile, &ratios);
+        }
+        best.finish(&tiles)
+    }
+}
+
+/// The update by an exchange and the best next one, in one pass.
+struct Update<'a, T> {
+    run: Run<'a>,
+    len: usize,
+    values: &'a [T],
+    update: &'a SwapUpdate<'a>,
+    factors: &'a [[f64; 2]],
+    tiles: Tiles<'a>,
+}
+
+impl<T: Scalar> WithSimd for Update<'_, T> {
+    type Output = Option<BestSwap>;
+
+    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Option<BestSwap> {
+        let Self { run, len, values, update, factors, tiles } = self;
+        let mut best = Best::NONE;
+        let slots = tiles.weights.len();
+        let (residuals, _) = tiles.residuals.as_chunks_mut::<TILE>();
+        let (coefficients, _) = tiles.coefficients.as_chunks_mut::<TILE>();
+        for (tile, residuals) in residuals.iter_mut().enumerate() {
+            let (mut c, mut g) = ([0.0; TILE], [0.0; TILE]);
+            for lane in 0..TILE.min(len - tile * TILE) {
+                let row = run.row(values, tile * TILE + lane);
+                c[lane] = run.scale * row_dot_in(simd, row, update.leaving);
+                g[lane] = run.scale * row_dot_in(simd, row, update.entering);
+            }
+            for lane in 0..TILE {
+                let change =
+                    update.residual_gain * c[lane] * c[lane] - update.residual_loss * g[lane] * g[lane];
+                residuals[lane] += change;
+            }
+            let mut ratios = [f64::NEG_INFINITY; TILE];
+            let rows = &mut coefficients[tile * slots..(tile + 1) * slots];
+            for ((row, weight), [alpha, gamma]) in rows.iter_mut().zip(tiles.weights).zip(factors) {
+                for lane in 0..TILE {
+                    let x = row[lane] - alpha * c[lane] - gamma * g[lane];
+                    row[lane] = x;
+                    let ratio = weight * residuals[lane] + x * x;
+                    ratios[lane] = if ratio > ratios[lane] { ratio } else { ratios[lane] };
+                }
+            }
+            best.offer(tile, &ratios);
+        }
+        best.finish(&tiles)
+    }
+}

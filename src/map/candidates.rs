@@ -1,0 +1,105 @@
+//! What a solver chooses from: one description for all models.
+
+use crate::{
+    Dpp, Features, KDpp, PartitionDpp, Subset,
+    data::{FreeItems, GroundSet, log_determinant},
+    engine::{Items, Rows},
+    sealed::Sealed,
+};
+
+/// A model whose most probable set the solvers of [`map`](crate::map) look for: [`Dpp`] (sets of any size),
+/// [`KDpp`] (k items) and [`PartitionDpp`] (a quota), each as conditioned.
+///
+/// The trait is sealed.
+pub trait Objective: Sealed {
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates(&self) -> Candidates<'_>;
+}
+
+impl Sealed for Dpp<'_> {}
+impl Sealed for KDpp<'_> {}
+impl Sealed for PartitionDpp<'_> {}
+
+impl Objective for Dpp<'_> {
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates(&self) -> Candidates<'_> {
+        let group = self.ground.free_items();
+        let most = group.len().min(self.ground.dims_left());
+        Candidates { ground: &self.ground, groups: vec![group], counts: vec![most], size: Size::Free }
+    }
+}
+
+impl Objective for KDpp<'_> {
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates(&self) -> Candidates<'_> {
+        let (groups, counts) = (vec![self.ground.free_items()], vec![self.free_size()]);
+        Candidates { ground: &self.ground, groups, counts, size: Size::Fixed }
+    }
+}
+
+impl Objective for PartitionDpp<'_> {
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates(&self) -> Candidates<'_> {
+        let (groups, counts) = (self.groups(), self.free_counts());
+        Candidates { ground: self.ground(), groups, counts, size: Size::Fixed }
+    }
+}
+
+/// Whether the number of items is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// It is: every group has its count.
+    Fixed,
+    /// It is whatever makes the determinant largest; the count is what the rank allows.
+    Free,
+}
+
+/// The free items in groups, how many to choose of each, and what must be included besides.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidates<'a> {
+    pub(crate) ground: &'a GroundSet<'a>,
+    pub(crate) groups: Vec<FreeItems<'a>>,
+    pub(crate) counts: Vec<usize>,
+    pub(crate) size: Size,
+}
+
+/// A free item: its group, and where in the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    pub(crate) group: usize,
+    pub(crate) position: usize,
+}
+
+impl Candidates<'_> {
+    /// The rows of all groups, each group scaled by a power of two: a constant factor of the determinant
+    /// of every set that has its counts.
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows::scaled(self.features(), self.groups.iter().map(Items::from).collect())
+    }
+
+    pub(crate) fn features(&self) -> &Features<'_> {
+        self.ground.features()
+    }
+
+    /// Number of items to choose.
+    pub(crate) fn total(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    pub(crate) fn item(&self, place: Place) -> usize {
+        Items::from(&self.groups[place.group]).at(place.position)
+    }
+
+    /// The chosen items together with those that must be included.
+    pub(crate) fn subset(&self, chosen: &[Place]) -> Subset {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let chosen = chosen.iter().map(|&place| self.item(place) as u32);
+        Subset::from_distinct(chosen.chain(self.ground.included().iter().copied()).collect())
+    }
+
+    /// ln det K_S, from the data.
+    pub(crate) fn log_det(&self, chosen: &[Place]) -> f64 {
+        log_determinant(self.features(), &self.subset(chosen))
+    }
+}

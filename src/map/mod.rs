@@ -1,0 +1,125 @@
+//! The most probable set: maximise det(K_S) over all sets, sets of k items, or sets that meet a quota.
+//!
+//! ```text
+//! max  ln det(K_S),   K = A Aᵀ,   S as the model allows
+//! ```
+//!
+//! | solver | finds | cost |
+//! |---|---|---|
+//! | [`Greedy`] | pick after pick the item that adds most | 2mn a pick |
+//! | [`LazyGreedy`] | the same set, touching few rows | mn, and 2n for every row and direction that could matter |
+//! | [`LocalSearch`] | a set that no exchange improves | 2mn² once, 4mn + 7mk a swap |
+//! | [`SymmetricGreedy`] | sets of any size, by one decision per item | O(mnr) |
+//! | [`Softmax`] | sets of any size, by a continuous relaxation | O(m³) a step |
+//!
+//! The problem is NP-hard, to approximate within a factor c^k too (Çivril and Magdon-Ismail 2013).
+
+mod bucket_queue;
+mod candidates;
+mod greedy;
+mod lazy_greedy;
+mod pivots;
+mod repair;
+mod watch;
+
+use std::fmt;
+
+pub use candidates::Objective;
+pub(crate) use candidates::{Candidates, Place, Size};
+pub use greedy::Greedy;
+pub use lazy_greedy::LazyGreedy;
+pub use watch::{Progress, Watch};
+
+use crate::Subset;
+
+/// A set, what it is worth, and how it was found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Solution {
+    /// The set, with the items that must be included.
+    pub subset: Subset,
+    /// ln det K_S, computed from the features in f64 whatever the solver computed with; −∞ for dependent
+    /// rows, 0 for the empty set.
+    pub log_det: f64,
+    /// No set that the model allows has a larger ln det, where that is known.
+    pub upper_bound: Option<f64>,
+    /// Why the solver stopped.
+    pub termination: Termination,
+    /// What it did.
+    pub stats: Stats,
+}
+
+impl Solution {
+    pub(crate) fn new(candidates: &Candidates<'_>, chosen: &[Place], termination: Termination) -> Self {
+        Self {
+            subset: candidates.subset(chosen),
+            log_det: candidates.log_det(chosen),
+            upper_bound: None,
+            termination,
+            stats: Stats::default(),
+        }
+    }
+
+    /// How much larger the optimum can be, in ln det; `None` without an upper bound.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        self.upper_bound.map(|bound| (bound - self.log_det).max(0.0))
+    }
+}
+
+/// Why a solver stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Termination {
+    /// As many items were chosen as asked for.
+    QuotaMet,
+    /// No other item multiplies the determinant by more than 1.
+    GainNotPositive,
+    /// The rows left depend on those chosen: fewer items than asked for.
+    RankExhausted,
+    /// No exchange that was tried improves the set.
+    LocallyOptimal,
+    /// No other set is better, within the tolerance.
+    Optimal,
+    /// The time limit passed.
+    TimeLimit,
+    /// Somebody asked for it.
+    Interrupted,
+    /// Every item was decided.
+    AllDecided,
+}
+
+impl fmt::Display for Termination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Termination::QuotaMet => "quota met",
+            Termination::GainNotPositive => "gain not positive",
+            Termination::RankExhausted => "rank exhausted",
+            Termination::LocallyOptimal => "locally optimal",
+            Termination::Optimal => "optimal",
+            Termination::Interrupted => "interrupted",
+            Termination::TimeLimit => "time limit",
+            Termination::AllDecided => "all decided",
+        })
+    }
+}
+
+/// What a solver did. Zero or empty where it does not apply.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// ln of what every pick of the greedy algorithm multiplied the determinant by, in order.
+    pub gains: Vec<f64>,
+    /// Items that were rearranged because the greedy choice had exhausted the rank that a part needs.
+    pub repairs: usize,
+    /// Exchanges of one item.
+    pub swaps: u64,
+    /// Exchanges of two items at once.
+    pub double_swaps: u64,
+    /// Determinants of neighbours that were compared.
+    pub evaluations: u64,
+    /// Starts after the first.
+    pub restarts: u64,
+    /// Steps of a continuous method.
+    pub iterations: u64,
+}

@@ -1,0 +1,191 @@
+//! Pivoted Cholesky under quotas: the loop that every greedy variant runs.
+
+use super::{Candidates, Place, Size, Termination};
+use crate::{
+    Result,
+    engine::{Engine, Rows, Top},
+    linalg::{OrthonormalBasis, complement},
+};
+
+/// Gains below this fraction of the largest one at their last accurate computation have lost too many
+/// digits to subtraction.
+const CANCELLED: f64 = 1e-8;
+
+/// Gains d_i = ‖a_i − π(a_i)‖² of all free items, however they are kept.
+pub(super) trait Gains {
+    /// The largest gain of a group, the first of equals; `None` if there is no item left.
+    fn top(&mut self, group: usize) -> Result<Option<Top>>;
+    /// Takes an item out.
+    fn remove(&mut self, place: Place);
+    /// Takes a whole group out.
+    fn close(&mut self, group: usize);
+    /// d ← d − (A q)².
+    fn apply(&mut self, direction: &[f64]) -> Result<()>;
+    /// Starts anew from these gains, group after group.
+    fn reset(&mut self, gains: Vec<f64>);
+}
+
+/// What the loop did.
+#[derive(Debug)]
+pub(super) struct Picked {
+    /// In order, after those given at the start.
+    pub(super) places: Vec<Place>,
+    /// ln of the gain of each.
+    pub(super) log_gains: Vec<f64>,
+    pub(super) termination: Termination,
+}
+
+/// The loop's state.
+pub(super) struct Pivots<'c, G> {
+    candidates: &'c Candidates<'c>,
+    engine: &'c dyn Engine,
+    rows: &'c Rows<'c>,
+    gains: G,
+    basis: OrthonormalBasis,
+    /// How many items of each group are still to be picked.
+    left: Vec<usize>,
+    /// Largest gain of each group when gains were last computed accurately.
+    reference: Vec<f64>,
+    /// Items that are out for good.
+    gone: Vec<Place>,
+}
+
+impl<'c, G: Gains> Pivots<'c, G> {
+    /// Beyond the included items and `start`, with `barred` items out of reach.
+    pub(super) fn new(
+        candidates: &'c Candidates<'c>,
+        engine: &'c dyn Engine,
+        rows: &'c Rows<'c>,
+        gains: G,
+        start: &[Place],
+        barred: &[Place],
+    ) -> Result<Self> {
+        let features = candidates.features();
+        let mut basis = OrthonormalBasis::new(features.dims());
+        let mut left = candidates.counts.clone();
+        let included = candidates.ground.included().iter().map(|&item| item as usize);
+        for item in included.chain(start.iter().map(|&place| candidates.item(place))) {
+            let mut row = features.row(item);
+            if OrthonormalBasis::normalise(&mut row).is_some() {
+                basis.extend(&row);
+            }
+        }
+        start.iter().for_each(|place| left[place.group] -= 1);
+        let reference = vec![0.0; left.len()];
+        let gone = [start, barred].concat();
+        let mut pivots = Self { candidates, engine, rows, gains, basis, left, reference, gone };
+        pivots.recompute()?;
+        Ok(pivots)
+    }
+
+    /// Picks until every group has its count or nothing is left to gain.
+    pub(super) fn run(mut self) -> Result<Picked> {
+        let mut picked =
+            Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
+        while self.left.iter().any(|&left| left > 0) {
+            let Some((place, gain)) = self.best()? else {
+                picked.termination = match self.candidates.size {
+                    Size::Fixed => Termination::RankExhausted,
+                    Size::Free => Termination::GainNotPositive,
+                };
+                break;
+            };
+            if gain < CANCELLED * self.reference[place.group] {
+                self.recompute()?;
+                continue;
+            }
+            let scale = self.rows.groups()[place.group].scale;
+            if self.candidates.size == Size::Free && gain <= scale * scale {
+                picked.termination = Termination::GainNotPositive;
+                break;
+            }
+            if let Some(log_gain) = self.take(place)? {
+                picked.places.push(place);
+                picked.log_gains.push(log_gain);
+            }
+        }
+        if self.candidates.size == Size::Free && picked.termination == Termination::QuotaMet {
+            picked.termination = Termination::GainNotPositive;
+        }
+        Ok(picked)
+    }
+
+    /// The largest positive gain of all groups that are not full, the lowest item of equals.
+    fn best(&mut self) -> Result<Option<(Place, f64)>> {
+        let mut best: Option<(Magnitude, Place, f64)> = None;
+        for group in (0..self.left.len()).filter(|&group| self.left[group] > 0) {
+            let Some(Top { position, gain }) = self.gains.top(group)? else { continue };
+            if gain <= 0.0 {
+                continue;
+            }
+            let place = Place { group, position };
+            let magnitude = Magnitude::of(gain, self.rows.groups()[group].scale);
+            let better = |(known, at, _): &(Magnitude, Place, f64)| {
+                magnitude > *known
+                    || magnitude == *known && self.candidates.item(place) < self.candidates.item(*at)
+            };
+            if best.as_ref().is_none_or(better) {
+                best = Some((magnitude, place, gain));
+            }
+        }
+        Ok(best.map(|(_, place, gain)| (place, gain)))
+    }
+
+    /// Adds an item; `None` if its row depends on those before it after all.
+    fn take(&mut self, place: Place) -> Result<Option<f64>> {
+        self.gone.push(place);
+        self.gains.remove(place);
+        let mut row = self.candidates.features().row(self.candidates.item(place));
+        let Some(log_norm) = OrthonormalBasis::normalise(&mut row) else { return Ok(None) };
+        let Some(residual) = self.basis.extend(&row) else { return Ok(None) };
+        self.left[place.group] -= 1;
+        if self.left[place.group] == 0 {
+            self.gains.close(place.group);
+        }
+        if self.left.iter().any(|&left| left > 0) {
+            self.gains.apply(self.basis.last())?;
+        }
+        Ok(Some(2.0 * (log_norm + residual.ln())))
+    }
+
+    /// Gains from the rows and the directions, without subtraction.
+    fn recompute(&mut self) -> Result<()> {
+        self.gains.reset(residuals(self.engine, self.rows, &self.basis)?);
+        for group in 0..self.left.len() {
+            if self.left[group] == 0 {
+                self.gains.close(group);
+            }
+        }
+        self.gone.iter().for_each(|&place| self.gains.remove(place));
+        for group in (0..self.left.len()).filter(|&group| self.left[group] > 0) {
+            self.reference[group] = self.gains.top(group)?.map_or(0.0, |top| top.gain);
+        }
+        Ok(())
+    }
+}
+
+/// ‖s a_i‖² of what every row has beyond a basis; group after group.
+pub(super) fn residuals(engine: &dyn Engine, rows: &Rows<'_>, basis: &OrthonormalBasis) -> Result<Vec<f64>> {
+    if basis.len() == 0 {
+        return engine.row_norms(rows);
+    }
+    if basis.len() >= rows.features().dims() {
+        return Ok(vec![0.0; rows.len()]);
+    }
+    let complement = complement(basis.as_matrix());
+    engine.row_forms(rows, &vec![complement.as_ref(); rows.groups().len()])
+}
+
+/// gain / scale² as an exponent and a mantissa: exact, and never out of range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Magnitude(i64, u64);
+
+impl Magnitude {
+    /// For a positive gain and a power of two.
+    fn of(gain: f64, scale: f64) -> Self {
+        const MANTISSA: u32 = 52;
+        let exponent = |x: f64| (x.to_bits() >> MANTISSA).cast_signed();
+        let (gain_exponent, scale_exponent) = (exponent(gain), exponent(scale));
+        Self(gain_exponent - 2 * scale_exponent, gain.to_bits() & ((1 << MANTISSA) - 1))
+    }
+}

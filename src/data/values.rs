@@ -18,10 +18,13 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
     /// Largest |value|; `None` if a value is not finite.
     #[doc(hidden)]
     fn largest_magnitude(values: &[Self]) -> Option<f64>;
+    /// A row in f64: itself, or converted into the buffer.
+    #[doc(hidden)]
+    fn widen<'r>(row: &'r [Self], buffer: &'r mut [f64]) -> &'r [f64];
 }
 
 macro_rules! scalar {
-    ($type:ty, $variant:ident) => {
+    ($type:ty, $variant:ident, $widen:expr) => {
         impl Scalar for $type {
             fn wrap(storage: Storage<'_, Self>) -> Values<'_> {
                 Values::$variant(storage)
@@ -43,11 +46,20 @@ macro_rules! scalar {
                 let zero: $type = tail.iter().map(|x| x * 0.0).chain(zero).sum();
                 (zero == 0.0).then_some(max.into())
             }
+
+            #[inline]
+            fn widen<'r>(row: &'r [Self], buffer: &'r mut [f64]) -> &'r [f64] {
+                let widen: fn(&'r [Self], &'r mut [f64]) -> &'r [f64] = $widen;
+                widen(row, buffer)
+            }
         }
     };
 }
-scalar!(f32, F32);
-scalar!(f64, F64);
+scalar!(f32, F32, |row, buffer| {
+    buffer.iter_mut().zip(row).for_each(|(wide, &value)| *wide = value.into());
+    buffer
+});
+scalar!(f64, F64, |row, _| row);
 
 /// A buffer of values: made from a `Vec` (owned) or a slice (borrowed).
 #[derive(Clone, Debug)]

@@ -2,13 +2,13 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{Objective, Place, Solution, bucket_queue::BucketQueue, greedy, pivots::Gains};
+use super::{Objective, Place, Solution, greedy, pivots::Gains};
 use crate::{
     Result,
     data::{Features, Scalar, with_slice},
     engine::{Engine, Group, Rows, Top},
     linalg::row_kernels::row_dot_in,
-    parallel::map_ordered,
+    parallel::map_ordered_mut,
 };
 
 /// The set of [`Greedy`](super::Greedy), faster: gains only ever fall, so an item whose last known gain is below
@@ -53,13 +53,17 @@ impl LazyGreedy {
     }
 }
 
+/// Items that share a ceiling.
+const BLOCK: usize = 16;
 /// Items of one task. A property of the problem, not of the machine.
-const TASK: usize = 2048;
+const TASK: usize = 256 * BLOCK;
+/// Blocks with the highest ceilings that a task looks at before all others, to know early what is to be beaten.
+const HEADS: usize = 4;
 /// Rows that are asked for before they are read.
 const AHEAD: usize = 8;
-/// An item that sinks below this fraction of the last gain picked may keep the rest of its directions for
-/// later: it will hardly be picked now.
-const PATIENCE: f64 = 0.9;
+/// An item that sinks below this fraction of the best gain may keep the rest of its directions for later: it
+/// will hardly be picked now. Higher, and rows are read more often; lower, and more directions are applied.
+const PATIENCE: f64 = 0.85;
 
 /// Upper bounds of gains, by group.
 pub(super) struct LazyGains<'c> {
@@ -69,14 +73,14 @@ pub(super) struct LazyGains<'c> {
     groups: Vec<LazyGroup>,
 }
 
+/// A heap of two levels: items under the ceilings of their blocks.
 #[derive(Default)]
 struct LazyGroup {
     /// The gain after `applied` directions, at least what it is now; −∞ for items that are out.
     bounds: Vec<f64>,
     applied: Vec<u32>,
-    queue: Option<BucketQueue>,
-    /// The last top.
-    last: f64,
+    /// At least the largest bound of every [`BLOCK`] items.
+    ceilings: Vec<f64>,
 }
 
 impl<'c> LazyGains<'c> {
@@ -87,13 +91,15 @@ impl<'c> LazyGains<'c> {
 
 impl Gains for LazyGains<'_> {
     fn top(&mut self, group: usize) -> Result<Option<Top>> {
-        let members = self.rows.groups()[group];
-        let pending = Pending { features: self.rows.features(), members, directions: &self.directions };
-        Ok(self.groups[group].top(&pending))
+        let (features, members) = (self.rows.features(), self.rows.groups()[group]);
+        let pending = Pending { features, members, directions: &self.directions };
+        let group = &mut self.groups[group];
+        let lead = group.search(&pending, Extent::Heads, f64::MIN);
+        Ok(lead.and_then(|lead| group.search(&pending, Extent::Everything, lead.gain)))
     }
 
     fn remove(&mut self, place: Place) {
-        // Groups that are full have no bounds; positions in queues are dropped when they come up.
+        // Groups that are full have no bounds.
         if let Some(bound) = self.groups[place.group].bounds.get_mut(place.position) {
             *bound = f64::NEG_INFINITY;
         }
@@ -122,63 +128,34 @@ impl Gains for LazyGains<'_> {
 
 impl LazyGroup {
     fn new(bounds: Vec<f64>) -> Self {
-        let largest = bounds.iter().copied().fold(0.0, f64::max);
-        let mut queue = BucketQueue::new(largest);
-        for (position, &bound) in (0..).zip(&bounds) {
-            queue.push(queue.bucket_of(bound), position);
-        }
-        Self { applied: vec![0; bounds.len()], bounds, queue: Some(queue), last: largest }
+        let ceilings = bounds.chunks(BLOCK).map(largest).collect();
+        Self { applied: vec![0; bounds.len()], bounds, ceilings }
     }
 
-    /// Works down the queue until an up-to-date gain beats all bounds.
-    fn top(&mut self, pending: &Pending<'_>) -> Option<Top> {
-        let mut queue = self.queue.take()?;
-        let mut best: Option<Top> = None;
-        let mut bucket = 0;
-        while let Some(next) = queue.next(bucket) {
-            if best.is_some_and(|best| queue.bucket_of(best.gain) < next) {
-                break;
-            }
-            let again = self.visit(&mut queue, next, pending, &mut best);
-            bucket = if again { next } else { next + 1 };
-        }
-        self.queue = Some(queue);
-        self.last = best.map_or(self.last, |best| best.gain);
-        best
+    /// The largest gain of at least `floor`, the first of equals, among the items that are looked at.
+    fn search(&mut self, pending: &Pending<'_>, extent: Extent, floor: f64) -> Option<Top> {
+        let items = self.bounds.chunks_mut(TASK).zip(self.applied.chunks_mut(TASK));
+        let tasks: Vec<Task<'_>> = items
+            .zip(self.ceilings.chunks_mut(TASK / BLOCK))
+            .enumerate()
+            .map(|(index, ((bounds, applied), ceilings))| Task { start: index * TASK, bounds, applied, ceilings })
+            .collect();
+        let found = map_ordered_mut(tasks, |_, task| with_slice!(pending.features.values(), values => {
+            Arch::new().dispatch(Search { pending, values, task, extent, floor })
+        }));
+        let mut top = None;
+        found.into_iter().for_each(|found| Top::keep_larger(&mut top, found));
+        top
     }
+}
 
-    /// Brings the items of one bucket up to date, or down to lower ones. Tells whether some that are not up
-    /// to date are in it still.
-    fn visit(
-        &mut self,
-        queue: &mut BucketQueue,
-        bucket: usize,
-        pending: &Pending<'_>,
-        best: &mut Option<Top>,
-    ) -> bool {
-        let mut batch = queue.take(bucket);
-        batch.retain(|&position| self.bounds[position as usize] > f64::NEG_INFINITY);
-        let floor = best.map_or(0.0, |best| best.gain).max(PATIENCE * self.last);
-        let chunks: Vec<&[u32]> = batch.chunks(TASK).collect();
-        let visited =
-            map_ordered(chunks.len(), |at| pending.apply(chunks[at], &self.bounds, &self.applied, floor));
-        let mut again = false;
-        for (&position, (bound, applied)) in batch.iter().zip(visited.into_iter().flatten()) {
-            let at = position as usize;
-            (self.bounds[at], self.applied[at]) = (bound, applied);
-            let sunk = queue.bucket_of(bound);
-            queue.push(sunk, position);
-            if applied as usize == pending.len() {
-                let better = |best: Top| bound > best.gain || bound >= best.gain && at < best.position;
-                if best.is_none_or(better) {
-                    *best = Some(Top { position: at, gain: bound });
-                }
-            } else {
-                again |= sunk == bucket;
-            }
-        }
-        again
-    }
+/// What to look at.
+#[derive(Clone, Copy)]
+enum Extent {
+    /// The few blocks of every task whose ceilings are highest.
+    Heads,
+    /// All that could have a gain of the floor.
+    Everything,
 }
 
 /// The directions that items may have missed.
@@ -188,58 +165,122 @@ struct Pending<'a> {
     directions: &'a [f64],
 }
 
-impl Pending<'_> {
-    fn len(&self) -> usize {
-        self.directions.len() / self.features.dims()
-    }
-
-    /// Bounds, and how many directions are in them, once items have applied what they missed or have sunk
-    /// below the floor.
-    fn apply(&self, positions: &[u32], bounds: &[f64], applied: &[u32], floor: f64) -> Vec<(f64, u32)> {
-        with_slice!(self.features.values(), values => {
-            let mut out = Vec::with_capacity(positions.len());
-            Arch::new().dispatch(Visit { pending: self, values, positions, bounds, applied, floor, out: &mut out });
-            out
-        })
-    }
+/// A run of items of one group.
+struct Task<'a> {
+    start: usize,
+    bounds: &'a mut [f64],
+    applied: &'a mut [u32],
+    ceilings: &'a mut [f64],
 }
 
-struct Visit<'a, T> {
+struct Search<'a, T> {
     pending: &'a Pending<'a>,
     values: &'a [T],
-    positions: &'a [u32],
-    bounds: &'a [f64],
-    applied: &'a [u32],
+    task: Task<'a>,
+    extent: Extent,
     floor: f64,
-    out: &'a mut Vec<(f64, u32)>,
 }
 
-impl<T: Scalar> WithSimd for Visit<'_, T> {
-    type Output = ();
+impl<T: Scalar> WithSimd for Search<'_, T> {
+    type Output = Option<Top>;
 
     #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { pending, values, positions, bounds, applied, floor, out } = self;
+    fn with_simd<S: Simd>(self, simd: S) -> Option<Top> {
+        let Self { pending, values, mut task, extent, floor } = self;
+        let mut row = vec![0.0; pending.features.dims()];
+        let mut best = Top { position: usize::MAX, gain: floor };
+        match extent {
+            Extent::Heads => {
+                for _ in 0..HEADS {
+                    let Some(head) = Top::of(task.ceilings).filter(|head| head.gain >= best.gain) else { break };
+                    let block = task.block(head.position);
+                    block.for_each(|at| task.visit(simd, pending, values, &mut row, at, &mut best));
+                    task.lower(head.position);
+                }
+            }
+            Extent::Everything => {
+                let waiting = task.waiting(floor);
+                for (index, &at) in waiting.iter().enumerate() {
+                    if let Some(&ahead) = waiting.get(index + AHEAD) {
+                        pending.features.prefetch_row(pending.members.items.at(task.start + ahead));
+                    }
+                    task.visit(simd, pending, values, &mut row, at, &mut best);
+                }
+                for block in 0..task.ceilings.len() {
+                    if task.ceilings[block] >= floor {
+                        task.lower(block);
+                    }
+                }
+            }
+        }
+        (best.position < usize::MAX).then_some(best)
+    }
+}
+
+impl Task<'_> {
+    fn block(&self, block: usize) -> std::ops::Range<usize> {
+        block * BLOCK..self.bounds.len().min((block + 1) * BLOCK)
+    }
+
+    /// Items whose bounds reach the floor.
+    fn waiting(&self, floor: f64) -> Vec<usize> {
+        let mut waiting = Vec::new();
+        for block in (0..self.ceilings.len()).filter(|&block| self.ceilings[block] >= floor) {
+            waiting.extend(self.block(block).filter(|&at| self.bounds[at] >= floor));
+        }
+        waiting
+    }
+
+    /// Brings a ceiling down to what is under it.
+    fn lower(&mut self, block: usize) {
+        self.ceilings[block] = largest(&self.bounds[self.block(block)]);
+    }
+
+    /// Applies what an item has missed, unless its bound says that it cannot be the best, and as long as it
+    /// does not.
+    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+    #[inline(always)]
+    fn visit<S: Simd, T: Scalar>(
+        &mut self,
+        simd: S,
+        pending: &Pending<'_>,
+        values: &[T],
+        buffer: &mut [f64],
+        at: usize,
+        best: &mut Top,
+    ) {
+        let (mut bound, mut applied) = (self.bounds[at], self.applied[at]);
+        if bound < best.gain {
+            return;
+        }
         let Pending { features, members, directions } = pending;
         let dims = features.dims();
-        for (at, &position) in positions.iter().enumerate() {
-            if let Some(&ahead) = positions.get(at + AHEAD) {
-                features.prefetch_row(members.items.at(ahead as usize));
-            }
-            let position = position as usize;
-            let (mut bound, mut applied) = (bounds[position], applied[position]);
-            let item = members.items.at(position);
-            let row = &values[item * dims..(item + 1) * dims];
-            for direction in directions[applied as usize * dims..].chunks_exact(dims) {
+        let enough = best.gain.min(PATIENCE * best.gain);
+        let missed = directions[applied as usize * dims..].chunks_exact(dims);
+        let mut left = missed.len();
+        if left > 0 {
+            let item = members.items.at(self.start + at);
+            let row = T::widen(&values[item * dims..(item + 1) * dims], buffer);
+            for direction in missed {
                 let along = members.scale * row_dot_in(simd, row, direction);
                 bound -= along * along;
                 applied += 1;
-                if bound < floor {
+                left -= 1;
+                if bound < enough {
                     break;
                 }
             }
-            out.push((bound, applied));
+            (self.bounds[at], self.applied[at]) = (bound, applied);
+        }
+        let position = self.start + at;
+        if left == 0 && (bound > best.gain || bound >= best.gain && position < best.position) {
+            *best = Top { position, gain: bound };
         }
     }
+}
+
+/// The largest of some bounds.
+fn largest(bounds: &[f64]) -> f64 {
+    bounds.iter().fold(f64::NEG_INFINITY, |max, &bound| if bound > max { bound } else { max })
 }

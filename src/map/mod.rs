@@ -14,7 +14,6 @@
 //!
 //! The problem is NP-hard, to approximate within a factor c^k too (Çivril and Magdon-Ismail 2013).
 
-mod bucket_queue;
 mod candidates;
 mod greedy;
 mod lazy_greedy;

@@ -6,40 +6,114 @@ use pulp::Simd;
 
 use crate::data::Scalar;
 
-/// Values of a row converted at a time.
-const CHUNK: usize = 16;
+/// Values of a row converted at a time: two vectors of 256 bits.
+pub(crate) const CHUNK: usize = 8;
 
-/// Σ x_j y_j over a stored row, in f64: the same bits wherever the row lies and whatever the type
-/// that holds its values.
+/// A row as chunks: as many as fit, and one more at its end if those leave some values, which overlaps them
+/// (or, in a row shorter than that, is filled up with zeros).
+#[derive(Clone, Copy)]
+pub(crate) struct ChunkedRow<'a, T> {
+    whole: &'a [[T; CHUNK]],
+    last: [T; CHUNK],
+}
+
+impl<'a, T: Scalar> ChunkedRow<'a, T> {
+    #[inline(always)]
+    pub(crate) fn new(row: &'a [T]) -> Self {
+        let (whole, rest) = row.as_chunks::<CHUNK>();
+        let last = row.last_chunk().copied().unwrap_or_else(|| {
+            let mut last = [T::zeroed(); CHUNK];
+            last[..rest.len()].copy_from_slice(rest);
+            last
+        });
+        Self { whole, last }
+    }
+
+    /// Σ x_j y_j with every y, in f64: the same bits wherever the row lies, whatever the type that holds its
+    /// values, and however many y there are. Every y was made by [`push_chunks`].
+    #[inline(always)]
+    pub(crate) fn dots<S: Simd, const D: usize>(&self, simd: S, y: [&[[f64; CHUNK]]; D]) -> [f64; D] {
+        let mut sums = [[simd.splat_f64s(0.0); 2]; D];
+        // Loops, not closures: those might not be compiled with the vectors of the machine.
+        for (at, x) in self.whole.iter().enumerate() {
+            let x = widened(x);
+            for d in 0..D {
+                add_product(simd, &x, &y[d][at], &mut sums[d]);
+            }
+        }
+        if y[0].len() > self.whole.len() {
+            let x = widened(&self.last);
+            for d in 0..D {
+                add_product(simd, &x, &y[d][self.whole.len()], &mut sums[d]);
+            }
+        }
+        let mut dots = [0.0; D];
+        for d in 0..D {
+            dots[d] = simd.reduce_sum_f64s(simd.add_f64s(sums[d][0], sums[d][1]));
+        }
+        dots
+    }
+}
+
+#[inline(always)]
+fn add_product<S: Simd>(simd: S, x: &[f64; CHUNK], y: &[f64; CHUNK], sums: &mut [S::f64s; 2]) {
+    let ((x, _), (y, _)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
+    for (at, (&x, &y)) in x.iter().zip(y).enumerate() {
+        sums[at % 2] = simd.mul_add_e_f64s(x, y, sums[at % 2]);
+    }
+}
+
+/// Number of chunks of a row.
+pub(crate) fn chunks(dims: usize) -> usize {
+    dims.div_ceil(CHUNK)
+}
+
+/// Appends a vector as the chunks that [`ChunkedRow::dots`] multiplies: zero where a last chunk overlaps
+/// those before it.
+pub(crate) fn push_chunks(y: &[f64], out: &mut Vec<[f64; CHUNK]>) {
+    let (whole, rest) = y.as_chunks::<CHUNK>();
+    out.extend_from_slice(whole);
+    if !rest.is_empty() {
+        let mut last = [0.0; CHUNK];
+        let start = if whole.is_empty() { 0 } else { CHUNK - rest.len() };
+        last[start..start + rest.len()].copy_from_slice(rest);
+        out.push(last);
+    }
+}
+
+/// Σ x_j y_j over a stored row, in f64.
 #[inline(always)]
 pub(crate) fn row_dot_in<S: Simd, T: Scalar>(simd: S, row: &[T], y: &[f64]) -> f64 {
-    let ((x_head, x_tail), (y_head, y_tail)) = (row.as_chunks::<CHUNK>(), y.as_chunks::<CHUNK>());
-    let mut sums = [simd.splat_f64s(0.0); 4];
-    for (x, y) in x_head.iter().zip(y_head) {
-        let x: [f64; CHUNK] = x.map(Into::into);
-        let ((x, _), (y, _)) = (S::as_simd_f64s(&x), S::as_simd_f64s(y));
-        for (at, (&x, &y)) in x.iter().zip(y).enumerate() {
-            sums[at % 4] = simd.mul_add_e_f64s(x, y, sums[at % 4]);
-        }
+    let ((x_whole, x_rest), (y_whole, y_rest)) = (row.as_chunks::<CHUNK>(), y.as_chunks::<CHUNK>());
+    let mut sums = [simd.splat_f64s(0.0); 2];
+    for (x, y) in x_whole.iter().zip(y_whole) {
+        add_product(simd, &widened(x), y, &mut sums);
     }
-    let tail: f64 = x_tail.iter().zip(y_tail).map(|(&x, y)| x.into() * y).sum();
-    let [a, b, c, d] = sums;
-    simd.reduce_sum_f64s(simd.add_f64s(simd.add_f64s(a, b), simd.add_f64s(c, d))) + tail
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(&x, y)| x.into() * y).sum();
+    simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1])) + rest
 }
 
 /// Σ (s x_j)² over a stored row; scaled before it is squared.
 #[inline(always)]
 pub(crate) fn row_norm_in<S: Simd, T: Scalar>(simd: S, row: &[T], scale: f64) -> f64 {
-    let (head, tail) = row.as_chunks::<CHUNK>();
-    let mut sums = [simd.splat_f64s(0.0); 4];
-    for x in head {
-        let x: [f64; CHUNK] = x.map(|x| x.into() * scale);
-        let (x, _) = S::as_simd_f64s(&x);
-        for (at, &x) in x.iter().enumerate() {
-            sums[at % 4] = simd.mul_add_e_f64s(x, x, sums[at % 4]);
+    let (whole, rest) = row.as_chunks::<CHUNK>();
+    let mut sums = [simd.splat_f64s(0.0); 2];
+    for x in whole {
+        let mut x = widened(x);
+        for x in &mut x {
+            *x *= scale;
         }
+        add_product(simd, &x, &x, &mut sums);
     }
-    let tail: f64 = tail.iter().map(|&x| (x.into() * scale).powi(2)).sum();
-    let [a, b, c, d] = sums;
-    simd.reduce_sum_f64s(simd.add_f64s(simd.add_f64s(a, b), simd.add_f64s(c, d))) + tail
+    let rest: f64 = rest.iter().map(|&x| (x.into() * scale).powi(2)).sum();
+    simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1])) + rest
+}
+
+#[inline(always)]
+fn widened<T: Scalar>(x: &[T; CHUNK]) -> [f64; CHUNK] {
+    let mut wide = [0.0; CHUNK];
+    for (wide, &x) in wide.iter_mut().zip(x) {
+        *wide = x.into();
+    }
+    wide
 }

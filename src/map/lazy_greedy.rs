@@ -7,7 +7,7 @@ use crate::{
     Result,
     data::{Features, Scalar, with_slice},
     engine::{Engine, Group, Rows, Top},
-    linalg::row_kernels::row_dot_in,
+    linalg::row_kernels::{CHUNK, ChunkedRow, chunks, push_chunks},
     parallel::map_ordered_mut,
 };
 
@@ -68,8 +68,8 @@ const PATIENCE: f64 = 0.85;
 /// Upper bounds of gains, by group.
 pub(super) struct LazyGains<'c> {
     rows: &'c Rows<'c>,
-    /// Directions since the last reset.
-    directions: Vec<f64>,
+    /// Directions since the last reset, in chunks.
+    directions: Vec<[f64; CHUNK]>,
     groups: Vec<LazyGroup>,
 }
 
@@ -110,7 +110,7 @@ impl Gains for LazyGains<'_> {
     }
 
     fn apply(&mut self, direction: &[f64]) -> Result<()> {
-        self.directions.extend_from_slice(direction);
+        push_chunks(direction, &mut self.directions);
         Ok(())
     }
 
@@ -162,7 +162,7 @@ enum Extent {
 struct Pending<'a> {
     features: &'a Features<'a>,
     members: Group<'a>,
-    directions: &'a [f64],
+    directions: &'a [[f64; CHUNK]],
 }
 
 /// A run of items of one group.
@@ -250,34 +250,47 @@ impl Task<'_> {
         at: usize,
         best: &mut Top,
     ) {
-        let (mut bound, mut applied) = (self.bounds[at], self.applied[at]);
+        let (mut bound, mut applied) = (self.bounds[at], self.applied[at] as usize);
         if bound < best.gain {
             return;
         }
         let Pending { features, members, directions } = pending;
-        let dims = features.dims();
+        let (dims, chunks) = (features.dims(), chunks(features.dims()));
         let enough = best.gain.min(PATIENCE * best.gain);
-        let missed = directions[applied as usize * dims..].chunks_exact(dims);
-        let mut left = missed.len();
-        if left > 0 {
+        let mut missed = &directions[applied * chunks..];
+        if !missed.is_empty() {
             let item = members.items.at(self.start + at);
-            let row = T::widen(&values[item * dims..(item + 1) * dims], buffer);
-            for direction in missed {
-                let along = members.scale * row_dot_in(simd, row, direction);
-                bound -= along * along;
-                applied += 1;
-                left -= 1;
-                if bound < enough {
-                    break;
+            let row = ChunkedRow::new(T::widen(&values[item * dims..(item + 1) * dims], buffer));
+            let mut subtract = |dots: &[f64]| {
+                for dot in dots {
+                    let along = members.scale * dot;
+                    bound -= along * along;
                 }
+                applied += dots.len();
+                bound >= enough
+            };
+            let mut worth = true;
+            while worth && let Some(four) = take::<4>(&mut missed, chunks) {
+                worth = subtract(&row.dots(simd, four));
             }
-            (self.bounds[at], self.applied[at]) = (bound, applied);
+            while worth && let Some(one) = take::<1>(&mut missed, chunks) {
+                worth = subtract(&row.dots(simd, one));
+            }
+            (self.bounds[at], self.applied[at]) = (bound, applied as u32);
         }
         let position = self.start + at;
-        if left == 0 && (bound > best.gain || bound >= best.gain && position < best.position) {
+        if missed.is_empty() && (bound > best.gain || bound >= best.gain && position < best.position) {
             *best = Top { position, gain: bound };
         }
     }
+}
+
+/// The first D directions of those left, if there are so many.
+#[inline]
+fn take<'a, const D: usize>(left: &mut &'a [[f64; CHUNK]], chunks: usize) -> Option<[&'a [[f64; CHUNK]]; D]> {
+    let (taken, rest) = left.split_at_checked(D * chunks)?;
+    *left = rest;
+    Some(std::array::from_fn(|at| &taken[at * chunks..(at + 1) * chunks]))
 }
 
 /// The largest of some bounds.

@@ -7,7 +7,7 @@ use super::blocks::{AHEAD, Task, tasks};
 use crate::{
     data::{Features, Scalar, with_slice},
     engine::{Items, Rows, Top},
-    linalg::row_kernels::{row_dot_in, row_norm_in},
+    linalg::row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
     parallel::map_ordered_mut,
 };
 
@@ -23,6 +23,9 @@ pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
 
 pub(super) fn gain_update(rows: &Rows<'_>, direction: &[f64], gains: &mut [f64]) -> Vec<Option<Top>> {
     let tasks = tasks(rows);
+    let mut chunked = Vec::new();
+    push_chunks(direction, &mut chunked);
+    let direction = &chunked[..];
     let found = map_ordered_mut(split(&tasks, gains), |index, gains| {
         let run = Run::new(rows, &tasks[index]);
         with_slice!(rows.features().values(), values => {
@@ -100,7 +103,7 @@ impl<T: Scalar> WithSimd for RowNorms<'_, T> {
 struct GainUpdate<'a, T> {
     run: Run<'a>,
     values: &'a [T],
-    direction: &'a [f64],
+    direction: &'a [[f64; CHUNK]],
     gains: &'a mut [f64],
 }
 
@@ -112,8 +115,9 @@ impl<T: Scalar> WithSimd for GainUpdate<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> Option<Top> {
         let mut top = Top { position: 0, gain: f64::NEG_INFINITY };
         for (position, gain) in self.gains.iter_mut().enumerate() {
-            let row = self.run.row(self.values, position);
-            let along = self.run.scale * row_dot_in(simd, row, self.direction);
+            let row = ChunkedRow::new(self.run.row(self.values, position));
+            let [dot] = row.dots(simd, [self.direction]);
+            let along = self.run.scale * dot;
             *gain -= along * along;
             if *gain > top.gain {
                 top = Top { position, gain: *gain };

@@ -11,7 +11,7 @@ use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower
 
 pub use complex_lu::Determinant;
 pub(crate) use complex_lu::{complex_determinant, complex_inverse};
-pub(crate) use orthonormal::{OrthonormalBasis, complement};
+pub(crate) use orthonormal::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement};
 
 use crate::{Error, Result};
 

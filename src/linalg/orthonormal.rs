@@ -10,7 +10,7 @@ use super::{
 /// Residuals below this fraction of a row's norm count as zero.
 ///
 /// Rounding leaves about 1e-15; rows that agree to twelve digits are one row for our purposes.
-const INDEPENDENCE_TOLERANCE: f64 = 1e-12;
+pub(crate) const INDEPENDENCE_TOLERANCE: f64 = 1e-12;
 
 /// An orthonormal basis of the rows added so far.
 #[derive(Clone, Debug)]

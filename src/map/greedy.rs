@@ -64,7 +64,7 @@ pub(super) fn solve(
     gains: impl Gains,
 ) -> Result<Solution> {
     let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run()?;
-    let repairs = repair::complete(candidates, &mut picked);
+    let repairs = repair::complete(candidates, engine, rows, &mut picked)?;
     let mut solution = Solution::new(candidates, &picked.places, picked.termination);
     solution.stats.gains = picked.log_gains;
     solution.stats.repairs = repairs;

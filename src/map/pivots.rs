@@ -4,7 +4,7 @@ use super::{Candidates, Place, Size, Termination};
 use crate::{
     Result,
     engine::{Engine, Rows, Top},
-    linalg::{OrthonormalBasis, complement},
+    linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement},
 };
 
 /// Gains below this fraction of the largest one at their last accurate computation have lost too many
@@ -46,6 +46,8 @@ pub(super) struct Pivots<'c, G> {
     left: Vec<usize>,
     /// Largest gain of each group when gains were last computed accurately.
     reference: Vec<f64>,
+    /// Whether gains have been subtracted from since.
+    updated: bool,
     /// Items that are out for good.
     gone: Vec<Place>,
 }
@@ -73,7 +75,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
         start.iter().for_each(|place| left[place.group] -= 1);
         let reference = vec![0.0; left.len()];
         let gone = [start, barred].concat();
-        let mut pivots = Self { candidates, engine, rows, gains, basis, left, reference, gone };
+        let mut pivots = Self { candidates, engine, rows, gains, basis, left, reference, updated: false, gone };
         pivots.recompute()?;
         Ok(pivots)
     }
@@ -83,17 +85,16 @@ impl<'c, G: Gains> Pivots<'c, G> {
         let mut picked =
             Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
         while self.left.iter().any(|&left| left > 0) {
-            let Some((place, gain)) = self.best()? else {
-                picked.termination = match self.candidates.size {
-                    Size::Fixed => Termination::RankExhausted,
-                    Size::Free => Termination::GainNotPositive,
-                };
-                break;
-            };
-            if gain < CANCELLED * self.reference[place.group] {
+            let best = self.best()?;
+            let doubtful = best.is_none_or(|(place, gain)| gain < CANCELLED * self.reference[place.group]);
+            if doubtful && self.updated {
                 self.recompute()?;
                 continue;
             }
+            let Some((place, gain)) = best else {
+                picked.termination = Termination::RankExhausted;
+                break;
+            };
             let scale = self.rows.groups()[place.group].scale;
             if self.candidates.size == Size::Free && gain <= scale * scale {
                 picked.termination = Termination::GainNotPositive;
@@ -104,7 +105,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 picked.log_gains.push(log_gain);
             }
         }
-        if self.candidates.size == Size::Free && picked.termination == Termination::QuotaMet {
+        if self.candidates.size == Size::Free {
             picked.termination = Termination::GainNotPositive;
         }
         Ok(picked)
@@ -144,13 +145,23 @@ impl<'c, G: Gains> Pivots<'c, G> {
         }
         if self.left.iter().any(|&left| left > 0) {
             self.gains.apply(self.basis.last())?;
+            self.updated = true;
         }
         Ok(Some(2.0 * (log_norm + residual.ln())))
     }
 
     /// Gains from the rows and the directions, without subtraction.
     fn recompute(&mut self) -> Result<()> {
-        self.gains.reset(residuals(self.engine, self.rows, &self.basis)?);
+        let mut gains = residuals(self.engine, self.rows, &self.basis)?;
+        if self.basis.len() > 0 {
+            // What rounding leaves of rows in the span is nothing to pick.
+            let norms = self.engine.row_norms(self.rows)?;
+            let nothing = INDEPENDENCE_TOLERANCE * INDEPENDENCE_TOLERANCE;
+            let spanned = gains.iter_mut().zip(norms).filter(|(gain, norm)| **gain <= nothing * norm);
+            spanned.for_each(|(gain, _)| *gain = f64::NEG_INFINITY);
+        }
+        self.gains.reset(gains);
+        self.updated = false;
         for group in 0..self.left.len() {
             if self.left[group] == 0 {
                 self.gains.close(group);

@@ -1,66 +1,78 @@
 //! Meeting a quota where greedy picks have taken the rank that a part needs.
 
-use super::{Candidates, Place, Termination, pivots::Picked};
-use crate::{linalg::OrthonormalBasis, polynomial::feasibility};
+use super::{
+    Candidates, Place, Size, Termination,
+    greedy::PlainGains,
+    pivots::{Picked, Pivots},
+};
+use crate::{
+    Result,
+    engine::{Engine, Rows},
+    polynomial::feasibility,
+};
 
 /// Rearranges picks that ended short of the quota along augmenting paths, where that is possible; tells how
 /// many items were replaced.
 ///
 /// # Cost
-/// Reads rows of every part until they span what the part spans: O(m_l n r) where they span less than the
-/// quota could need.
-pub(super) fn complete(candidates: &Candidates<'_>, picked: &mut Picked) -> usize {
-    if picked.termination != Termination::RankExhausted {
-        return 0;
+/// Up to k passes over the rows: those that may come in are picked greedily, part by part.
+pub(super) fn complete(
+    candidates: &Candidates<'_>,
+    engine: &dyn Engine,
+    rows: &Rows<'_>,
+    picked: &mut Picked,
+) -> Result<usize> {
+    let groups = candidates.groups.len();
+    if picked.termination != Termination::RankExhausted || groups == 1 {
+        return Ok(0);
     }
-    let total = candidates.total();
-    let mut elements: Vec<Vec<(Place, Vec<f64>)>> = Vec::new();
-    for group in 0..candidates.groups.len() {
-        elements.push(spanning_rows(candidates, group, &picked.places, total));
+    let mut elements = Vec::with_capacity(groups);
+    for group in 0..groups {
+        elements.push(spanning_rows(candidates, engine, rows, group, &picked.places)?);
     }
     let bases: Vec<Vec<Vec<f64>>> =
-        elements.iter().map(|rows| rows.iter().map(|(_, row)| row.clone()).collect()).collect();
-    let chosen: Vec<usize> = (0..candidates.groups.len())
+        elements.iter().map(|rows| rows.iter().map(|(_, unit)| unit.clone()).collect()).collect();
+    let chosen: Vec<usize> = (0..groups)
         .map(|group| picked.places.iter().filter(|place| place.group == group).count())
         .collect();
     let dims = candidates.ground.dims_left();
-    let Some(found) = feasibility::complete(&bases, &chosen, &candidates.counts, dims) else { return 0 };
+    let Some(found) = feasibility::complete(&bases, &chosen, &candidates.counts, dims) else { return Ok(0) };
     let places: Vec<Place> = found
         .iter()
-        .enumerate()
-        .flat_map(|(group, rows)| rows.iter().map(move |&row| (group, row)))
-        .map(|(group, row)| elements[group][row].0)
+        .zip(&elements)
+        .flat_map(|(taken, elements)| taken.iter().map(|&at| elements[at].0))
         .collect();
-    let kept = picked.places.iter().filter(|place| places.contains(place)).count();
-    let replaced = picked.places.len() - kept;
+    let replaced = picked.places.iter().filter(|place| !places.contains(place)).count();
     picked.places = places;
     picked.termination = Termination::QuotaMet;
-    replaced
+    Ok(replaced)
 }
 
-/// The picks of a group, then more of its rows until they span what the group spans: unit vectors beyond the
-/// included items.
+/// The picks of a group, then more of its rows, picked greedily, until they span what the group spans or as much
+/// as the quota could need; with the unit vector of what each has beyond the included items.
 fn spanning_rows(
     candidates: &Candidates<'_>,
+    engine: &dyn Engine,
+    rows: &Rows<'_>,
     group: usize,
     picks: &[Place],
-    limit: usize,
-) -> Vec<(Place, Vec<f64>)> {
-    let (features, ground) = (candidates.features(), candidates.ground);
-    let mut basis = OrthonormalBasis::new(ground.dims_left());
-    let own = picks.iter().copied().filter(|place| place.group == group);
-    let others = (0..candidates.groups[group].len()).map(|position| Place { group, position });
-    let mut rows = Vec::new();
-    for place in own.chain(others) {
-        if rows.len() == limit.min(ground.dims_left()) {
-            break;
-        }
-        // A pick that comes up again depends on itself.
-        if let Some(unit) = ground.unit_residual(&features.row(candidates.item(place)))
-            && basis.extend(&unit).is_some()
-        {
-            rows.push((place, unit));
-        }
-    }
-    rows
+) -> Result<Vec<(Place, Vec<f64>)>> {
+    let members = candidates.groups[group].clone();
+    let most = members.len().min(candidates.ground.dims_left()).min(candidates.total());
+    let alone = Candidates {
+        ground: candidates.ground,
+        groups: vec![members],
+        counts: vec![most],
+        size: Size::Fixed,
+    };
+    let rows = Rows::with_scales(rows.features(), vec![rows.groups()[group]]);
+    let own: Vec<Place> =
+        picks.iter().filter(|place| place.group == group).map(|&place| Place { group: 0, ..place }).collect();
+    let gains = PlainGains::new(engine, &rows);
+    let others = Pivots::new(&alone, engine, &rows, gains, &own, &[])?.run()?.places;
+    let spanning = own.into_iter().chain(others).filter_map(|place| {
+        let unit = candidates.ground.unit_residual(&candidates.features().row(alone.item(place)))?;
+        Some((Place { group, ..place }, unit))
+    });
+    Ok(spanning.collect())
 }

@@ -52,7 +52,9 @@ mod sample;
 pub use data::{Features, Kernel, Partition, Quota, Scalar, Storage, Subset};
 pub use error::{Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
-pub use map::{Greedy, LazyGreedy, Objective, Progress, Solution, Stats, Termination, Watch};
+pub use map::{
+    Greedy, LazyGreedy, LocalSearch, Objective, Progress, Restarts, Solution, Stats, Termination, Watch,
+};
 pub use polynomial::Estimate;
 pub use sample::{
     Algorithm, Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Dpp, IndependentKDpps, KDpp, Method,

@@ -7,6 +7,10 @@
 #[cfg(feature = "parallel")]
 pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     use rayon::prelude::*;
+    // One task is not worth waking another thread.
+    if count == 1 {
+        return vec![task(0)];
+    }
     (0..count).into_par_iter().map(task).collect()
 }
 
@@ -23,6 +27,10 @@ pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     task: impl Fn(usize, P) -> T + Sync + Send,
 ) -> Vec<T> {
     use rayon::prelude::*;
+    // One task is not worth waking another thread.
+    if parts.len() == 1 {
+        return parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect();
+    }
     parts.into_par_iter().enumerate().map(|(index, part)| task(index, part)).collect()
 }
 

@@ -47,7 +47,7 @@ impl Top {
 /// # Shapes
 /// For every group, tile after tile of [`TILE`] items: `slots` runs of [`TILE`] coefficients. Groups
 /// end with a whole tile. 8·(slots + 1) bytes per item.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SwapTable {
     pub(crate) groups: Vec<SwapGroup>,
 }

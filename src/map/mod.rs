@@ -17,6 +17,7 @@
 mod candidates;
 mod greedy;
 mod lazy_greedy;
+mod local_search;
 mod pivots;
 mod repair;
 mod watch;
@@ -27,6 +28,7 @@ pub use candidates::Objective;
 pub(crate) use candidates::{Candidates, Place, Size};
 pub use greedy::Greedy;
 pub use lazy_greedy::LazyGreedy;
+pub use local_search::{LocalSearch, Restarts};
 pub use watch::{Progress, Watch};
 
 use crate::Subset;
@@ -121,4 +123,13 @@ pub struct Stats {
     pub restarts: u64,
     /// Steps of a continuous method.
     pub iterations: u64,
+    /// Items added to or removed from a set of any size.
+    pub resizes: u64,
+    /// The most exchanges that one climb from the greedy set can make, 2 ln k! / ln(1 + ε/k): the O(k² log k / ε)
+    /// of theorem 4.1.
+    pub swap_bound: Option<f64>,
+    /// κ(A) of theorem 4.1: λ_1 over the mean of λ_k … λ_m, where it is cheap.
+    pub condition: Option<f64>,
+    /// No set has an ln det larger by more than this, by theorem 4.1: min(2 ln k!, k ln κ + ε), where κ(A) is cheap.
+    pub log_guarantee: Option<f64>,
 }

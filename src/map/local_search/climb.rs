@@ -1,0 +1,160 @@
+//! Best-improvement exchanges from a given set to one that none improves.
+
+use super::{
+    Problem,
+    chosen::{Chosen, Made},
+    two_parts,
+};
+use crate::{
+    Result,
+    engine::BestSwap,
+    map::{Place, Size, Stats, Termination, watch::Clock},
+};
+
+/// Exchanges after which all numbers are computed anew from the data.
+const REFRESH: usize = 64;
+/// The same when the gains by the table and by the rows differ by this fraction.
+const DRIFT: f64 = 1e-8;
+
+/// Where a climb ended.
+#[derive(Clone, Debug)]
+pub(in crate::map) struct Climb {
+    pub(in crate::map) places: Vec<Place>,
+    /// ln det K of the set with the included items, from the data.
+    pub(in crate::map) log_det: f64,
+    /// [`LocallyOptimal`](Termination::LocallyOptimal), [`RankExhausted`](Termination::RankExhausted) for a
+    /// start of dependent rows, or why the clock ended it.
+    pub(in crate::map) termination: Termination,
+}
+
+/// Climbs until no exchange multiplies the determinant by more than 1 + ε/k; never below the start.
+///
+/// Numbers are updated exchange by exchange and made anew from the data after [`REFRESH`] exchanges, where they
+/// are seen to drift, and whenever no exchange improves: that there is none is only believed of fresh numbers.
+/// The set counts as better only if its determinant from the data is; where exchanges that promised a gain within
+/// the rounding error did not deliver it, the climb goes back to the best set and takes them one by one.
+pub(in crate::map) fn climb(
+    problem: &Problem<'_>,
+    start: Vec<Place>,
+    clock: &Clock<'_>,
+    stats: &mut Stats,
+) -> Result<Climb> {
+    let Some(mut chosen) = Chosen::new(problem, &start)? else {
+        let termination = Termination::RankExhausted;
+        return Ok(Climb { places: start, log_det: f64::NEG_INFINITY, termination });
+    };
+    let mut best = Climb { places: start, log_det: chosen.log_det, termination: Termination::LocallyOptimal };
+    let mut patience = REFRESH;
+    loop {
+        let (reached, ended) = ascend(problem, chosen, patience, clock, stats)?;
+        let fresh = match reached {
+            Some(places) => Chosen::new(problem, &places)?,
+            None => return Ok(Climb { termination: ended.unwrap_or(Termination::LocallyOptimal), ..best }),
+        };
+        let better = fresh.filter(|fresh| fresh.log_det > best.log_det);
+        if let Some(fresh) = &better {
+            best = Climb { places: fresh.places(), log_det: fresh.log_det, ..best };
+            clock.report(best.log_det, None, stats.evaluations);
+        }
+        if let Some(termination) = ended {
+            return Ok(Climb { termination, ..best });
+        }
+        (chosen, patience) = match better {
+            Some(fresh) => (fresh, REFRESH),
+            None if patience == 1 => return Ok(best),
+            None => match Chosen::new(problem, &best.places)? {
+                Some(again) => (again, 1),
+                None => return Ok(best),
+            },
+        };
+    }
+}
+
+/// Up to `patience` exchanges from fresh numbers: the set reached, `None` if there was none to make; and why the
+/// clock ended it, if it did.
+fn ascend(
+    problem: &Problem<'_>,
+    mut chosen: Chosen<'_>,
+    patience: usize,
+    clock: &Clock<'_>,
+    stats: &mut Stats,
+) -> Result<(Option<Vec<Place>>, Option<Termination>)> {
+    let mut made: Option<Made> = None;
+    for moves in 0..patience {
+        let reached = |chosen: &Chosen<'_>| (moves > 0).then(|| chosen.places());
+        if let Some(ended) = clock.ended() {
+            return Ok((reached(&chosen), Some(ended)));
+        }
+        let swaps = chosen.best_swaps(made.as_ref())?;
+        stats.evaluations += problem.neighbours(&chosen.slots);
+        match best_step(problem, &chosen, &swaps) {
+            Some(Step::Swap { group, swap }) => {
+                let exchange = chosen.exchange(group, swap);
+                let drifted = (exchange.ratio - swap.ratio).abs() > DRIFT * swap.ratio;
+                if moves > 0 && (drifted || !problem.improves(exchange.ratio)) {
+                    return Ok((reached(&chosen), None));
+                }
+                made = Some(chosen.make(exchange));
+                stats.swaps += 1;
+            }
+            Some(Step::Resize(places)) => {
+                stats.resizes += 1;
+                return Ok((Some(places), None));
+            }
+            None if moves > 0 => return Ok((reached(&chosen), None)),
+            None => {
+                let places = two_parts::best_exchange(problem, &chosen, stats)?;
+                stats.double_swaps += u64::from(places.is_some());
+                return Ok((places, None));
+            }
+        }
+    }
+    Ok((Some(chosen.places()), None))
+}
+
+/// What improves most.
+enum Step {
+    Swap {
+        group: usize,
+        swap: BestSwap,
+    },
+    /// The set with an item more or less.
+    Resize(Vec<Place>),
+}
+
+fn best_step(problem: &Problem<'_>, chosen: &Chosen<'_>, swaps: &[Option<BestSwap>]) -> Option<Step> {
+    let mut best: Option<(usize, BestSwap)> = None;
+    for (group, swap) in swaps.iter().enumerate() {
+        let Some(swap) = *swap else { continue };
+        if problem.improves(swap.ratio) && best.is_none_or(|(_, best)| swap.ratio > best.ratio) {
+            best = Some((group, swap));
+        }
+    }
+    let ratio = best.map_or(0.0, |(_, swap)| swap.ratio);
+    if let Some(places) = removal(problem, chosen, ratio) {
+        return Some(Step::Resize(places));
+    }
+    let (group, swap) = best?;
+    Some(if swap.slot < chosen.slots[group].len() {
+        Step::Swap { group, swap }
+    } else {
+        Step::Resize([chosen.places(), vec![Place { group, position: swap.position }]].concat())
+    })
+}
+
+/// The set without the item whose removal improves most, if it improves more than `ratio`; for sets of any size.
+fn removal(problem: &Problem<'_>, chosen: &Chosen<'_>, ratio: f64) -> Option<Vec<Place>> {
+    if problem.candidates.size == Size::Fixed {
+        return None;
+    }
+    let mut places = chosen.places();
+    let scale = problem.rows.groups()[0].scale;
+    let factor = |slot: usize| chosen.weight(0, slot) * scale * scale;
+    let worst = (0..places.len()).max_by(|&a, &b| factor(a).total_cmp(&factor(b)).then(b.cmp(&a)))?;
+    let removed = factor(worst);
+    if !problem.improves(removed) || removed <= ratio {
+        return None;
+    }
+    places.remove(worst);
+    Some(places)
+}

@@ -1,0 +1,36 @@
+//! What theorem 4.1 promises.
+
+use super::Problem;
+use crate::{
+    Result,
+    engine::RowMap,
+    linalg,
+    map::{Size, Stats},
+};
+
+/// Features up to which the spectrum is cheap beside the search.
+const CHEAP: usize = 128;
+
+/// Fills in the bound on swaps, κ(A) and the guarantee, where they hold: for sets of k items without parts.
+///
+/// # Cost
+/// 2mn² operations for AᵀA and O(n³) for its spectrum; nothing above 128 features.
+pub(super) fn fill(problem: &Problem<'_>, stats: &mut Stats) -> Result<()> {
+    let candidates = problem.candidates;
+    let (&[k], Size::Fixed) = (&candidates.counts[..], candidates.size) else { return Ok(()) };
+    // Greedy is within (k!)² of the optimum, and every swap gains 1 + ε/k.
+    let greedy = 2.0 * (1..=k).map(|i| (i as f64).ln()).sum::<f64>();
+    stats.swap_bound = Some((greedy / (problem.epsilon / k as f64).ln_1p()).ceil());
+    if candidates.features().dims() > CHEAP {
+        return Ok(());
+    }
+    let map = candidates.ground.beyond().map(|beyond| RowMap { weights: &[1.0], factor: beyond.as_ref() });
+    let grams = problem.engine.part_grams(problem.rows, map.as_ref())?;
+    let eigenvalues = linalg::eigen(grams[0].as_ref())?.values;
+    let others = problem.rows.len() - k + 1;
+    let tail: f64 = eigenvalues[k - 1..].iter().map(|value| value.max(0.0)).sum();
+    let condition = eigenvalues[0] * others as f64 / tail;
+    stats.condition = Some(condition);
+    stats.log_guarantee = Some(greedy.min(k as f64 * condition.ln() + problem.epsilon));
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Greedy, then exchanges while they improve.
+
+mod chosen;
+mod climb;
+mod guarantee;
+mod starts;
+mod two_parts;
+
+use std::time::Duration;
+
+pub(super) use climb::climb;
+
+use super::{
+    Candidates, Objective, Size, Solution, Stats, Termination, Watch,
+    watch::Clock,
+};
+use crate::{
+    Error, Result,
+    engine::{Engine, Rows},
+};
+
+/// The greedy set, improved by exchanges until none multiplies the determinant by more than 1 + ε/k.
+///
+/// ```text
+/// det K_{S−i+j} / det K_S = M_ii d_j + C_ij²,
+/// M = (K_S)⁻¹,   C = M K_{S,·},   d_j = ‖a_j − π_S(a_j)‖²
+/// ```
+///
+/// All pairs i ∈ S, j ∉ S are compared for every exchange and the best is made. Under a quota i and j are of
+/// one part; where no such exchange improves, two parts exchange an item each at once. A set of any
+/// size ([`Dpp`](crate::Dpp)) may also gain or lose an item, whichever of the three improves most.
+/// Of equal exchanges the one whose entering item comes first is made.
+///
+/// [`with_restarts`](Self::with_restarts) climbs from other sets too. The answer is the best set seen, never below
+/// the greedy one; where the greedy algorithm ends short of the quota, what it found is
+/// returned as it is.
+///
+/// # Guarantee
+/// For k items without parts: within a factor min((k!)², e^ε κ(A)^k) of the optimum,
+/// κ(A) = λ_1 / mean of λ_k … λ_m (of AAᵀ), after at most 2 ln k! / ln(1 + ε/k) exchanges. They are in
+/// [`Stats::log_guarantee`], [`Stats::condition`] and [`Stats::swap_bound`]. (The theorem counts the tail's mean
+/// over n; its proof sums over the items, so m it is here.)
+///
+/// # Cost
+/// Greedy, 2mn² operations for a start, and 4mn + 7mκ_l an exchange: A is read once, and a table of κ_l
+/// coefficients per item (8 bytes each) is read and written once.
+///
+/// # Numerics
+/// Numbers are updated from exchange to exchange and computed anew from the data after 64, where they are seen to
+/// drift, and before the search believes that no exchange improves. A set counts as better only if its determinant
+/// from the data is. Gains below the rounding error of the determinant (about 1e-15 times the condition number
+/// of the chosen rows) cannot be told from none.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, KDpp, LocalSearch, Termination, engine};
+/// // Greedy takes the longest row first, and then cannot have both axes.
+/// let features = Features::from_rows(3, 2, vec![0.8, 0.8, 1.1, 0.0, 0.0, 1.1])?;
+/// let solution = LocalSearch::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
+/// assert_eq!(solution.subset.as_slice(), [1, 2]);
+/// assert_eq!(solution.termination, Termination::LocallyOptimal);
+/// assert_eq!(solution.stats.swaps, 1);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Kathuria and Deshpande (2016), theorem 4.1; restarts from kicked sets: Lourenço, Martin and Stützle, *Iterated
+/// local search* (2003).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalSearch {
+    epsilon: f64,
+    restarts: Restarts,
+    time_limit: Option<Duration>,
+    seed: u64,
+}
+
+/// How often the search starts again, from other sets.
+///
+/// Three of four restarts take a few random items out of the best set so far and complete the rest
+/// greedily from other items; the fourth completes a few random items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Restarts {
+    /// Never.
+    #[default]
+    None,
+    /// So many times. The same seed gives the same set, unless a time limit comes first.
+    Count(u64),
+    /// Until the time limit; never where there is none.
+    UntilTimeLimit,
+}
+
+impl Default for LocalSearch {
+    /// ε = 1e-9, no restarts, no time limit.
+    fn default() -> Self {
+        Self { epsilon: 1e-9, restarts: Restarts::None, time_limit: None, seed: 0 }
+    }
+}
+
+impl LocalSearch {
+    /// An exchange must multiply the determinant by more than 1 + ε/k; 1e-9 by default. (For sets of
+    /// any size k is the largest size that the rank allows.)
+    #[must_use]
+    pub fn with_epsilon(self, epsilon: f64) -> Self {
+        Self { epsilon, ..self }
+    }
+
+    /// Starts again from other sets; never by default.
+    #[must_use]
+    pub fn with_restarts(self, restarts: Restarts) -> Self {
+        Self { restarts, ..self }
+    }
+
+    /// Stops soon after `limit`, with the best set so far.
+    #[must_use]
+    pub fn with_time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit), ..self }
+    }
+
+    /// The seed of the restarts (ChaCha8, stream i for restart i); 0 by default.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// A locally optimal set of a model.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; those of the engine.
+    pub fn solve(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Solution> {
+        self.solve_watched(model, engine, &Watch::default())
+    }
+
+    /// As [`solve`](Self::solve), with a flag that stops it and reports of its progress.
+    ///
+    /// [`Termination::TimeLimit`] and [`Termination::Interrupted`] mean that less was done than asked for: the
+    /// first climb or the number of restarts was cut short. Running until the time limit is not.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve).
+    pub fn solve_watched(
+        &self,
+        model: &impl Objective,
+        engine: &dyn Engine,
+        watch: &Watch<'_>,
+    ) -> Result<Solution> {
+        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
+            return Err(Error::NotPositive { what: "epsilon", value: self.epsilon });
+        }
+        let clock = watch.start(self.time_limit);
+        let candidates = model.candidates();
+        let rows = candidates.rows();
+        let problem = Problem { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
+        let mut stats = Stats::default();
+        let (greedy, repairs) = starts::complete(&problem, &[], &[])?;
+        (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
+        if candidates.total() == 0 || greedy.termination == Termination::RankExhausted {
+            return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, greedy.termination) });
+        }
+        let mut best = climb(&problem, greedy.places, &clock, &mut stats)?;
+        if best.termination == Termination::LocallyOptimal {
+            self.restart(&problem, &mut best, &clock, &mut stats)?;
+            guarantee::fill(&problem, &mut stats)?;
+        }
+        Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination) })
+    }
+
+    /// Climbs again from other starts.
+    fn restart(
+        &self,
+        problem: &Problem<'_>,
+        best: &mut climb::Climb,
+        clock: &Clock<'_>,
+        stats: &mut Stats,
+    ) -> Result<()> {
+        let limit = match (self.restarts, self.time_limit) {
+            (Restarts::Count(count), _) => count,
+            (Restarts::UntilTimeLimit, Some(_)) => u64::MAX,
+            _ => 0,
+        };
+        if problem.spare().iter().all(|&spare| spare == 0) {
+            return Ok(());
+        }
+        for number in 0..limit {
+            if let Some(ended) = clock.ended() {
+                if ended == Termination::Interrupted || self.restarts != Restarts::UntilTimeLimit {
+                    best.termination = ended;
+                }
+                break;
+            }
+            stats.restarts += 1;
+            let Some(start) = starts::restart(problem, &best.places, self.seed, number)? else { continue };
+            let found = climb(problem, start, clock, stats)?;
+            if found.log_det > best.log_det + ROUNDING * (1.0 + best.log_det.abs()) {
+                *best = climb::Climb { termination: best.termination, ..found };
+                clock.report(best.log_det, None, stats.evaluations);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets whose ln det agree to this are equally good.
+const ROUNDING: f64 = 1e-12;
+
+/// What to climb on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Problem<'c> {
+    pub(super) candidates: &'c Candidates<'c>,
+    pub(super) engine: &'c dyn Engine,
+    /// Those of the candidates.
+    pub(super) rows: &'c Rows<'c>,
+    pub(super) epsilon: f64,
+}
+
+impl Problem<'_> {
+    /// Whether a factor of the determinant is worth an exchange.
+    fn improves(&self, ratio: f64) -> bool {
+        ratio - 1.0 > self.epsilon / self.candidates.total().max(1) as f64
+    }
+
+    /// Items of every group that a set can leave out.
+    fn spare(&self) -> Vec<usize> {
+        let candidates = self.candidates;
+        let spare = |(group, &count): (&crate::data::FreeItems<'_>, &usize)| match candidates.size {
+            Size::Fixed if count > 0 => group.len() - count,
+            Size::Fixed => 0,
+            Size::Free => group.len(),
+        };
+        candidates.groups.iter().zip(&candidates.counts).map(spare).collect()
+    }
+
+    /// Number of exchanges inside groups; for sets of any size of additions and removals too.
+    fn neighbours(&self, slots: &[Vec<usize>]) -> u64 {
+        let of_group = |(group, slots): (&crate::engine::Group<'_>, &Vec<usize>)| {
+            let (inside, outside) = (slots.len(), group.items.len() - slots.len());
+            inside * outside + if self.candidates.size == Size::Free { inside + outside } else { 0 }
+        };
+        self.rows.groups().iter().zip(slots).map(|pair| of_group(pair) as u64).sum()
+    }
+}

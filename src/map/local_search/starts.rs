@@ -1,0 +1,109 @@
+//! Where climbs start: the greedy set, kicks of the best set, and greedy completions of random items.
+
+use rand::{RngExt, SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::Problem;
+use crate::{
+    Result,
+    linalg::OrthonormalBasis,
+    map::{
+        Place, Size, Termination,
+        greedy::PlainGains,
+        lazy_greedy::LazyGains,
+        pivots::{Gains, Picked, Pivots},
+        repair,
+    },
+};
+
+/// Rows from which on the lazy greedy algorithm is faster.
+const LAZY: usize = 1 << 14;
+/// Every so many restarts begin at random items, the others at the best set.
+const SCATTER_EVERY: u64 = 4;
+/// A kick takes out at most this many items more than two.
+const KICK: usize = 6;
+
+/// `start` and greedy picks beyond it, with `barred` items out of reach; repaired where they exhaust a part's
+/// rank, with the number of repairs.
+pub(super) fn complete(
+    problem: &Problem<'_>,
+    start: &[Place],
+    barred: &[Place],
+) -> Result<(Picked, usize)> {
+    let &Problem { engine, rows, .. } = problem;
+    let mut picked = if rows.len() < LAZY {
+        run(problem, PlainGains::new(engine, rows), start, barred)?
+    } else {
+        run(problem, LazyGains::new(rows), start, barred)?
+    };
+    picked.places.splice(0..0, start.iter().copied());
+    let repairs = repair::complete(problem.candidates, &mut picked);
+    Ok((picked, repairs))
+}
+
+fn run(problem: &Problem<'_>, gains: impl Gains, start: &[Place], barred: &[Place]) -> Result<Picked> {
+    Pivots::new(problem.candidates, problem.engine, problem.rows, gains, start, barred)?.run()
+}
+
+/// The start of a restart: a function of the seed, its number and the best set so far. `None` where there is no
+/// set of that kind.
+///
+/// One in four completes random items greedily; the others take a few items out of the best set,
+/// at random, and complete the rest greedily from others.
+pub(super) fn restart(
+    problem: &Problem<'_>,
+    best: &[Place],
+    seed: u64,
+    number: u64,
+) -> Result<Option<Vec<Place>>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(number);
+    let (start, barred) = if number % SCATTER_EVERY == 0 {
+        (scatter(problem, &mut rng), Vec::new())
+    } else {
+        kick(problem, best, &mut rng)
+    };
+    let (picked, _) = complete(problem, &start, &barred)?;
+    let whole = problem.candidates.size == Size::Free || picked.termination == Termination::QuotaMet;
+    Ok(whole.then_some(picked.places))
+}
+
+/// What is left of a set without a few random items, and those of them that must stay out.
+fn kick(problem: &Problem<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Place>, Vec<Place>) {
+    let mut spare = problem.spare();
+    let mut movable: Vec<usize> = (0..best.len()).filter(|&at| spare[best[at].group] > 0).collect();
+    if movable.is_empty() {
+        return (best.to_vec(), Vec::new());
+    }
+    let count = rng.random_range(1..=movable.len().min(2 + KICK));
+    movable.shuffle(rng);
+    movable.truncate(count);
+    let left = (0..best.len()).filter(|at| !movable.contains(at)).map(|at| best[at]).collect();
+    let bar = |&at: &usize| {
+        let place = best[at];
+        let barred = spare[place.group] > 0;
+        spare[place.group] = spare[place.group].saturating_sub(1);
+        barred.then_some(place)
+    };
+    (left, movable.iter().filter_map(bar).collect())
+}
+
+/// Random independent items, at most as many as each group may have.
+fn scatter(problem: &Problem<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
+    let candidates = problem.candidates;
+    let of_group = |(group, &count): (usize, &usize)| std::iter::repeat_n(group, count);
+    let mut groups: Vec<usize> = candidates.counts.iter().enumerate().flat_map(of_group).collect();
+    let count = rng.random_range(0..=groups.len());
+    groups.shuffle(rng);
+    let mut span = candidates.ground.span();
+    let mut places: Vec<Place> = Vec::new();
+    for group in groups.into_iter().take(count) {
+        let position = rng.random_range(0..candidates.groups[group].len());
+        let place = Place { group, position };
+        let mut row = candidates.features().row(candidates.item(place));
+        if OrthonormalBasis::normalise(&mut row).is_some() && span.extend(&row).is_some() {
+            places.push(place);
+        }
+    }
+    places
+}

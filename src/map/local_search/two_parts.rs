@@ -1,0 +1,225 @@
+//! Exchanges that move two parts at once, where no exchange of one item improves.
+
+use super::{Problem, chosen::Chosen};
+use crate::{
+    Result,
+    engine::RowMap,
+    linalg::{column, kernels::dot},
+    map::{Place, Size, Stats},
+    parallel::map_ordered,
+};
+
+/// Pairs of entering items that may be compared for all pairs of leaving ones together.
+const BUDGET: usize = 1 << 22;
+/// The least number of entering items that are considered for a pair of leaving ones, on either side.
+const SHORTEST: usize = 8;
+
+/// The set after the best exchange of two items i, i' of two parts for two others j, j' of the same parts, if it
+/// improves.
+///
+/// ```text
+/// det K_{S − {i,i'} + {j,j'}} / det K_S = D (e_j e_j' − x²),   D = det M_II,  I = {i, i'}
+/// e_j = d_j + C_{I,j}ᵀ (M_II)⁻¹ C_{I,j},   x = r_j·r_j' + C_{I,j}ᵀ (M_II)⁻¹ C_{I,j'}
+/// ```
+///
+/// e_j is the squared distance of a_j from the span of S − I, r_j what a_j has beyond the span of S. As
+/// e_j e_j' − x² is at most e_j e_j' (Hadamard), pairs are compared in descending order of that bound
+/// while it exceeds the best.
+///
+/// All pairs are compared where parts have at most L = √(2²²/pairs of leaving items) items (at least 8);
+/// of larger parts, the L items with the largest e_j.
+///
+/// # Cost
+/// 2mnk and 8mk bytes for C, 7 m k² for the e_j, at most 2²² n for the pairs.
+pub(super) fn best_exchange(
+    problem: &Problem<'_>,
+    chosen: &Chosen<'_>,
+    stats: &mut Stats,
+) -> Result<Option<Vec<Place>>> {
+    let pairs = leaving_pairs(problem, chosen);
+    if problem.candidates.size == Size::Free || pairs.is_empty() {
+        return Ok(None);
+    }
+    let limit = (BUDGET / pairs.len()).isqrt().max(SHORTEST);
+    let items = Items::new(problem, chosen)?;
+    let found = map_ordered(pairs.len(), |at| items.best_of(&pairs[at], limit));
+    let mut best: Option<Found> = None;
+    for found in found {
+        stats.evaluations += found.compared;
+        if found.ratio > best.as_ref().map_or(1.0, |best| best.ratio) {
+            best = Some(found);
+        }
+    }
+    let Some(Found { entering: Some(entering), leaving, ratio, .. }) = best else { return Ok(None) };
+    if !problem.improves(ratio) {
+        return Ok(None);
+    }
+    let mut places = chosen.places();
+    for (leaving, entering) in leaving.iter().zip(entering) {
+        places.iter_mut().filter(|place| *place == leaving).for_each(|place| *place = entering);
+    }
+    Ok(Some(places))
+}
+
+/// Two slots of different groups.
+type Slots = [(usize, usize); 2];
+
+/// All pairs of slots in different groups that have other items.
+fn leaving_pairs(problem: &Problem<'_>, chosen: &Chosen<'_>) -> Vec<Slots> {
+    let open = |group: &usize| chosen.slots[*group].len() < problem.rows.groups()[*group].items.len();
+    let slots_of = |group: usize| (0..chosen.slots[group].len()).map(move |slot| (group, slot));
+    let slots: Vec<(usize, usize)> = (0..chosen.slots.len()).filter(open).flat_map(slots_of).collect();
+    let later = |first: &(usize, usize)| {
+        let first = *first;
+        slots.iter().filter(move |other| other.0 > first.0).map(move |&other| [first, other])
+    };
+    slots.iter().flat_map(later).collect()
+}
+
+/// The best exchange of a pair of leaving items.
+struct Found {
+    leaving: [Place; 2],
+    entering: Option<[Place; 2]>,
+    ratio: f64,
+    compared: u64,
+}
+
+/// C and d of all items.
+struct Items<'a> {
+    problem: &'a Problem<'a>,
+    chosen: &'a Chosen<'a>,
+    /// C, item after item.
+    coefficients: Vec<f64>,
+    /// d, −∞ for chosen items.
+    residuals: Vec<f64>,
+    /// The first item of every group.
+    first: Vec<usize>,
+    /// Number of chosen items, k.
+    slots: usize,
+}
+
+/// An item that may enter.
+#[derive(Clone, Copy)]
+struct Entrant {
+    position: usize,
+    /// e_j.
+    distance: f64,
+    /// C_{I,j}.
+    along: [f64; 2],
+}
+
+impl<'a> Items<'a> {
+    fn new(problem: &'a Problem<'a>, chosen: &'a Chosen<'a>) -> Result<Self> {
+        let rows = problem.rows;
+        let groups = rows.groups().len();
+        let weights = vec![1.0; groups];
+        let map = RowMap { weights: &weights, factor: chosen.free_duals() };
+        let coefficients = problem.engine.whiten_rows(rows, &map)?;
+        let mut residuals = if chosen.complement.ncols() > 0 {
+            problem.engine.row_forms(rows, &vec![chosen.complement.as_ref(); groups])?
+        } else {
+            vec![0.0; rows.len()]
+        };
+        let mut first = Vec::with_capacity(groups);
+        let mut next = 0;
+        for (group, slots) in rows.groups().iter().zip(&chosen.slots) {
+            slots.iter().for_each(|position| residuals[next + position] = f64::NEG_INFINITY);
+            first.push(next);
+            next += group.items.len();
+        }
+        let slots = chosen.free_duals().ncols();
+        Ok(Self { problem, chosen, coefficients, residuals, first, slots })
+    }
+
+    fn best_of(&self, pair: &Slots, limit: usize) -> Found {
+        let [(p, a), (q, b)] = *pair;
+        let place = |group: usize, slot: usize| Place { group, position: self.chosen.slots[group][slot] };
+        let mut found = Found { leaving: [place(p, a), place(q, b)], entering: None, ratio: 1.0, compared: 0 };
+        let Some(inverse) = Leaving::new(self.chosen, pair) else { return found };
+        let (left, right) = (self.entrants(p, &inverse, limit), self.entrants(q, &inverse, limit));
+        let rests = [self.rests(p, &left), self.rests(q, &right)];
+        for (j, x) in left.iter().enumerate() {
+            for (l, y) in right.iter().enumerate() {
+                if inverse.determinant * x.distance * y.distance <= found.ratio {
+                    break;
+                }
+                found.compared += 1;
+                let inner = dot(&rests[0][j], &rests[1][l]) + inverse.form(x.along, y.along);
+                let ratio = inverse.determinant * (x.distance * y.distance - inner * inner);
+                if ratio > found.ratio {
+                    let enter = |group: usize, entrant: &Entrant| Place { group, position: entrant.position };
+                    found = Found { ratio, entering: Some([enter(p, x), enter(q, y)]), ..found };
+                }
+            }
+        }
+        found
+    }
+
+    /// The items of a group by descending e_j, at most `limit` of them; the first of equals.
+    fn entrants(&self, group: usize, leaving: &Leaving, limit: usize) -> Vec<Entrant> {
+        let members = self.first[group]..self.first[group] + self.problem.rows.groups()[group].items.len();
+        let start = members.start;
+        let descending =
+            |x: &Entrant, y: &Entrant| y.distance.total_cmp(&x.distance).then(x.position.cmp(&y.position));
+        let mut entrants: Vec<Entrant> = Vec::new();
+        let mut floor = f64::NEG_INFINITY;
+        for item in members {
+            let row = &self.coefficients[item * self.slots..(item + 1) * self.slots];
+            let along = leaving.columns.map(|column| row[column]);
+            let distance = self.residuals[item] + leaving.form(along, along);
+            if distance > floor {
+                entrants.push(Entrant { position: item - start, distance, along });
+            }
+            if entrants.len() == 4 * limit {
+                entrants.select_nth_unstable_by(limit - 1, descending);
+                entrants.truncate(limit);
+                floor = entrants[limit - 1].distance;
+            }
+        }
+        entrants.sort_unstable_by(descending);
+        entrants.truncate(limit);
+        entrants
+    }
+
+    /// r_j of some items, in coordinates of what is orthogonal to the span of S.
+    fn rests(&self, group: usize, entrants: &[Entrant]) -> Vec<Vec<f64>> {
+        let (features, members) = (self.problem.rows.features(), self.problem.rows.groups()[group]);
+        let complement = self.chosen.complement.as_ref();
+        let mut row = vec![0.0; features.dims()];
+        let rest = |entrant: &Entrant| {
+            features.read_row(members.items.at(entrant.position), members.scale, &mut row);
+            (0..complement.ncols()).map(|j| dot(column(complement, j), &row)).collect()
+        };
+        entrants.iter().map(rest).collect()
+    }
+}
+
+/// M_II of two items that leave.
+struct Leaving {
+    /// Their columns of C.
+    columns: [usize; 2],
+    determinant: f64,
+    /// The entries of (M_II)⁻¹: both diagonal ones, and that beside them.
+    inverse: [f64; 3],
+}
+
+impl Leaving {
+    fn new(chosen: &Chosen<'_>, pair: &Slots) -> Option<Self> {
+        let columns = pair.map(|(group, slot)| chosen.column(group, slot));
+        let [v, w] = columns.map(|column| chosen.dual(column));
+        let (vv, ww, vw) = (dot(v, v), dot(w, w), dot(v, w));
+        let determinant = vv * ww - vw * vw;
+        let first = chosen.column(0, 0);
+        (determinant > 0.0).then(|| Self {
+            columns: columns.map(|column| column - first),
+            determinant,
+            inverse: [ww / determinant, vv / determinant, -vw / determinant],
+        })
+    }
+
+    /// xᵀ (M_II)⁻¹ y.
+    fn form(&self, x: [f64; 2], y: [f64; 2]) -> f64 {
+        let [first, second, beside] = self.inverse;
+        first * x[0] * y[0] + second * x[1] * y[1] + beside * (x[0] * y[1] + x[1] * y[0])
+    }
+}

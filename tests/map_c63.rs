@@ -13,7 +13,7 @@ use partition_dpp::{KDpp, Kernel, LocalSearch, Restarts, engine::Cpu};
 /// Accuracy of the published values.
 const TOLERANCE: f64 = 1e-6;
 /// Restarts are bounded in number, not in time: the test is the same on every machine.
-const RESTARTS: u64 = 100;
+const RESTARTS: u64 = 20;
 
 /// The sizes, with the best ln det known; all of them proven.
 fn optima(path: &std::path::Path) -> Vec<(usize, f64)> {

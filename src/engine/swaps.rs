@@ -77,12 +77,25 @@ impl SwapTable {
         });
         Self { groups: groups.collect() }
     }
-}
 
-impl SwapGroup {
-    /// C for the slot and the position of an item.
-    pub(crate) fn coefficient(&self, slot: usize, position: usize) -> f64 {
-        self.coefficients[(position / TILE * self.slots + slot) * TILE + position % TILE]
+    /// C for a slot and the position of an item of a group.
+    ///
+    /// # Panics
+    /// If there is no such group, slot or position.
+    #[must_use]
+    pub fn coefficient(&self, group: usize, slot: usize, position: usize) -> f64 {
+        let SwapGroup { slots, coefficients, .. } = &self.groups[group];
+        assert!(slot < *slots, "slot {slot} of {slots}");
+        coefficients[(position / TILE * slots + slot) * TILE + position % TILE]
+    }
+
+    /// d of the item at a position of a group; −∞ for chosen items.
+    ///
+    /// # Panics
+    /// If there is no such group or position.
+    #[must_use]
+    pub fn residual(&self, group: usize, position: usize) -> f64 {
+        self.groups[group].residuals[position]
     }
 }
 

@@ -14,6 +14,7 @@ pub mod npy;
 pub mod oracle;
 pub mod random;
 pub mod stats;
+pub mod synthetic;
 pub mod table;
 
 use std::path::PathBuf;

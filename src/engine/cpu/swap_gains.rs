@@ -13,7 +13,7 @@ use crate::{
         BestSwap, Rows, SwapTable, SwapUpdate,
         swaps::{SwapGroup, TILE},
     },
-    linalg::row_kernels::row_dot_in,
+    linalg::{column, row_kernels::row_dot_in},
     parallel::map_ordered_mut,
 };
 
@@ -25,19 +25,22 @@ pub(super) fn swap_table(rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: 
         let task = &tasks[index];
         let factor = Factor::new(duals[task.group]);
         let slots = slots[task.group];
+        if slots == 0 {
+            return;
+        }
         let mut image = factor.image_buffer();
-        let mut start = 0;
+        let mut tiles = coefficients.chunks_exact_mut(TILE * slots);
         task.for_each_block(rows, |block| {
             let mut image = image.as_mut().subcols_mut(0, block.ncols());
             factor.apply(block, 1.0, image.as_mut());
-            for at in 0..image.ncols() {
-                let position = start + at;
-                for slot in 0..slots {
-                    coefficients[(position / TILE * slots + slot) * TILE + position % TILE] =
-                        image[(slot, at)];
+            for start in (0..image.ncols()).step_by(TILE) {
+                let items = start..image.ncols().min(start + TILE);
+                let Some(tile) = tiles.next() else { unreachable!("tiles cover the task") };
+                for (lane, item) in items.enumerate() {
+                    let lanes = tile[lane..].iter_mut().step_by(TILE);
+                    lanes.zip(column(image.as_ref(), item)).for_each(|(out, &x)| *out = x);
                 }
             }
-            start += block.ncols();
         });
     });
     table
@@ -57,6 +60,9 @@ pub(super) fn swap_gains(
     let tasks = tasks(rows);
     let found = map_ordered_mut(split(&tasks, table), |index, (coefficients, residuals)| {
         let task = &tasks[index];
+        if weights[task.group].is_empty() {
+            return None;
+        }
         let tiles = Tiles { weights: &weights[task.group], coefficients, residuals };
         let run = Run::new(rows, task);
         let len = task.len();
@@ -156,18 +162,19 @@ impl WithSimd for Scan<'_> {
 
     #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Option<BestSwap> {
+    fn with_simd<S: Simd>(self, simd: S) -> Option<BestSwap> {
         let tiles = self.tiles;
         let mut best = Best::NONE;
         let (residuals, _) = tiles.residuals.as_chunks::<TILE>();
-        let (coefficients, _) = tiles.coefficients.as_chunks::<TILE>();
+        let slots = tiles.weights.len();
         for (tile, residuals) in residuals.iter().enumerate() {
             let mut ratios = [f64::NEG_INFINITY; TILE];
-            let first = tile * tiles.weights.len();
-            for (weight, row) in tiles.weights.iter().zip(&coefficients[first..]) {
-                for lane in 0..TILE {
-                    let ratio = weight * residuals[lane] + row[lane] * row[lane];
-                    ratios[lane] = if ratio > ratios[lane] { ratio } else { ratios[lane] };
+            let coefficients = &tiles.coefficients[tile * slots * TILE..(tile + 1) * slots * TILE];
+            let (d, best_ratios) = (S::as_simd_f64s(residuals).0, S::as_mut_simd_f64s(&mut ratios).0);
+            for (weight, row) in tiles.weights.iter().zip(coefficients.as_chunks::<TILE>().0) {
+                let weight = simd.splat_f64s(*weight);
+                for ((ratio, &d), &x) in best_ratios.iter_mut().zip(d).zip(S::as_simd_f64s(row).0) {
+                    *ratio = simd.max_f64s(simd.mul_add_e_f64s(x, x, simd.mul_f64s(weight, d)), *ratio);
                 }
             }
             best.offer(tile, &ratios);
@@ -196,7 +203,6 @@ impl<T: Scalar> WithSimd for Update<'_, T> {
         let mut best = Best::NONE;
         let slots = tiles.weights.len();
         let (residuals, _) = tiles.residuals.as_chunks_mut::<TILE>();
-        let (coefficients, _) = tiles.coefficients.as_chunks_mut::<TILE>();
         for (tile, residuals) in residuals.iter_mut().enumerate() {
             let (mut c, mut g) = ([0.0; TILE], [0.0; TILE]);
             for lane in 0..TILE.min(len - tile * TILE) {
@@ -210,13 +216,18 @@ impl<T: Scalar> WithSimd for Update<'_, T> {
                 residuals[lane] += change;
             }
             let mut ratios = [f64::NEG_INFINITY; TILE];
-            let rows = &mut coefficients[tile * slots..(tile + 1) * slots];
+            let coefficients = &mut tiles.coefficients[tile * slots * TILE..(tile + 1) * slots * TILE];
+            let ratio = S::as_mut_simd_f64s(&mut ratios).0;
+            let (d, c, g) = (S::as_simd_f64s(residuals).0, S::as_simd_f64s(&c).0, S::as_simd_f64s(&g).0);
+            let rows = coefficients.as_chunks_mut::<TILE>().0;
             for ((row, weight), [alpha, gamma]) in rows.iter_mut().zip(tiles.weights).zip(factors) {
-                for lane in 0..TILE {
-                    let x = row[lane] - alpha * c[lane] - gamma * g[lane];
-                    row[lane] = x;
-                    let ratio = weight * residuals[lane] + x * x;
-                    ratios[lane] = if ratio > ratios[lane] { ratio } else { ratios[lane] };
+                let [weight, alpha, gamma] = [*weight, -alpha, -gamma].map(|x| simd.splat_f64s(x));
+                let row = S::as_mut_simd_f64s(row).0;
+                for ((((x, ratio), &d), &c), &g) in row.iter_mut().zip(ratio.iter_mut()).zip(d).zip(c).zip(g)
+                {
+                    *x = simd.mul_add_e_f64s(gamma, g, simd.mul_add_e_f64s(alpha, c, *x));
+                    let new = simd.mul_add_e_f64s(*x, *x, simd.mul_f64s(weight, d));
+                    *ratio = simd.max_f64s(new, *ratio);
                 }
             }
             best.offer(tile, &ratios);

@@ -10,10 +10,7 @@ use std::time::Duration;
 
 pub(super) use climb::climb;
 
-use super::{
-    Candidates, Objective, Size, Solution, Stats, Termination, Watch,
-    watch::Clock,
-};
+use super::{Candidates, Objective, Size, Solution, Stats, Termination, Watch, watch::Clock};
 use crate::{
     Error, Result,
     engine::{Engine, Rows},

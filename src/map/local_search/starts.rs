@@ -25,11 +25,7 @@ const KICK: usize = 6;
 
 /// `start` and greedy picks beyond it, with `barred` items out of reach; repaired where they exhaust a part's
 /// rank, with the number of repairs.
-pub(super) fn complete(
-    problem: &Problem<'_>,
-    start: &[Place],
-    barred: &[Place],
-) -> Result<(Picked, usize)> {
+pub(super) fn complete(problem: &Problem<'_>, start: &[Place], barred: &[Place]) -> Result<(Picked, usize)> {
     let &Problem { engine, rows, .. } = problem;
     let mut picked = if rows.len() < LAZY {
         run(problem, PlainGains::new(engine, rows), start, barred)?

@@ -134,7 +134,8 @@ impl<'a> Items<'a> {
     fn best_of(&self, pair: &Slots, limit: usize) -> Found {
         let [(p, a), (q, b)] = *pair;
         let place = |group: usize, slot: usize| Place { group, position: self.chosen.slots[group][slot] };
-        let mut found = Found { leaving: [place(p, a), place(q, b)], entering: None, ratio: 1.0, compared: 0 };
+        let mut found =
+            Found { leaving: [place(p, a), place(q, b)], entering: None, ratio: 1.0, compared: 0 };
         let Some(inverse) = Leaving::new(self.chosen, pair) else { return found };
         let (left, right) = (self.entrants(p, &inverse, limit), self.entrants(q, &inverse, limit));
         let rests = [self.rests(p, &left), self.rests(q, &right)];

@@ -1,0 +1,139 @@
+//! One exchange of the local search at 10⁶ items; `cargo bench --bench local_search`.
+//!
+//! The floor is a kernel that does nothing but read A once, and read and write a k×m array once.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
+
+mod common;
+
+use std::{hint::black_box, sync::Mutex, time::Instant};
+
+use common::{paired_ratio, report_time, threads};
+use faer::Mat;
+use partition_dpp::{
+    Features, KDpp, LazyGreedy, LocalSearch,
+    engine::{Cpu, Engine, Items, Rows, SwapTable, SwapUpdate},
+};
+use pulp::{Arch, Simd, WithSimd};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+const ITEMS: usize = 1_000_000;
+const DIMS: usize = 64;
+const K: usize = 50;
+/// Items of a task, as in the engine.
+const TASK: usize = 8192;
+
+/// Standard normal deviates (Box–Muller).
+fn gaussian(count: usize) -> Vec<f32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let normal = |_| {
+        let (u, v): (f32, f32) = (1.0 - rng.random::<f32>(), rng.random());
+        (-2.0 * u.ln()).sqrt() * (std::f32::consts::TAU * v).cos()
+    };
+    (0..count).map(normal).collect()
+}
+
+/// Sums the values, and multiplies the table by a number.
+struct Floor<'a> {
+    values: &'a [f32],
+    table: &'a mut [f64],
+}
+
+impl WithSimd for Floor<'_> {
+    type Output = f32;
+
+    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f32 {
+        let factor = simd.splat_f64s(1.0 + f64::EPSILON);
+        let mut sums = [simd.splat_f32s(0.0); 4];
+        // Rows, then their coefficients: both streams flow at once, as in a swap.
+        for (values, table) in self.values.chunks(8 * DIMS).zip(self.table.chunks_mut(8 * K)) {
+            for (at, &x) in S::as_simd_f32s(values).0.iter().enumerate() {
+                sums[at % 4] = simd.add_f32s(sums[at % 4], x);
+            }
+            S::as_mut_simd_f64s(table).0.iter_mut().for_each(|x| *x = simd.mul_f64s(*x, factor));
+        }
+        let [a, b, c, d] = sums;
+        simd.reduce_sum_f32s(simd.add_f32s(simd.add_f32s(a, b), simd.add_f32s(c, d)))
+    }
+}
+
+fn floor(values: &[f32], table: &mut [f64]) -> f32 {
+    let tasks = values.par_chunks(TASK * DIMS).zip(table.par_chunks_mut(TASK * K));
+    tasks.map(|(values, table)| Arch::new().dispatch(Floor { values, table })).sum()
+}
+
+/// A table, and an exchange that leaves its numbers about where they are.
+struct Exchange<'a> {
+    rows: Rows<'a>,
+    table: Mutex<SwapTable>,
+    leaving: Vec<f64>,
+    entering: Vec<f64>,
+    factors: Vec<Vec<[f64; 2]>>,
+    weights: Vec<Vec<f64>>,
+}
+
+impl<'a> Exchange<'a> {
+    fn new(features: &'a Features<'a>) -> Self {
+        let rows = Rows::scaled(features, vec![Items::All(ITEMS)]);
+        let duals = Mat::from_fn(DIMS, K, |i, j| if i == j { 1.0 } else { 0.01 });
+        let start = Instant::now();
+        let residuals = vec![1.0; ITEMS];
+        let table = Cpu.swap_table(&rows, &[duals.as_ref()], &residuals).unwrap();
+        println!("{:60} {:8.3} s", "a new table, all threads", start.elapsed().as_secs_f64());
+        Self {
+            rows,
+            table: Mutex::new(table),
+            leaving: vec![0.01; DIMS],
+            entering: vec![-0.01; DIMS],
+            factors: vec![vec![[1e-3, 1e-3]; K]],
+            weights: vec![vec![1.0; K]],
+        }
+    }
+
+    fn run(&self) {
+        let update = SwapUpdate {
+            group: 0,
+            leaving_position: 0,
+            entering_position: 0,
+            leaving: &self.leaving,
+            entering: &self.entering,
+            factors: &self.factors,
+            residual_gain: 1e-3,
+            residual_loss: 1e-3,
+        };
+        let mut table = self.table.lock().unwrap();
+        black_box(Cpu.swap_gains(&self.rows, &mut table, Some(&update), &self.weights).unwrap());
+    }
+}
+
+fn main() {
+    let values = gaussian(ITEMS * DIMS);
+    let features = Features::from_rows(ITEMS, DIMS, &values).unwrap();
+    let table = Mutex::new(vec![1.0; ITEMS * K]);
+    let exchange = Exchange::new(&features);
+    for count in [1, 2] {
+        let pool = threads(count);
+        paired_ratio(
+            &format!("one swap / reading A, reading and writing C, {count} thread(s)"),
+            "≤ 2",
+            || pool.install(|| exchange.run()),
+            || pool.install(|| black_box(floor(&values, &mut table.lock().unwrap()))),
+        );
+        report_time(&format!("that floor, {count} thread(s)"), "", 1.0, || {
+            pool.install(|| floor(&values, &mut table.lock().unwrap()))
+        });
+    }
+    drop((exchange, table));
+
+    let k_dpp = KDpp::new(&features, K).unwrap();
+    let start = Instant::now();
+    let greedy = LazyGreedy::default().solve(&k_dpp, &Cpu).unwrap();
+    let between = Instant::now();
+    let climbed = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
+    let (first, both) = ((between - start).as_secs_f64(), between.elapsed().as_secs_f64());
+    let (swaps, gain) = (climbed.stats.swaps, climbed.log_det - greedy.log_det);
+    println!("lazy greedy {first:.2} s; with local search {both:.2} s, {swaps} swaps, ln det + {gain:.3}");
+}

@@ -1,0 +1,444 @@
+//! Local search: known optima, local optimality by enumeration, quotas that trap it, conditions, stops.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
+
+#[macro_use]
+mod common;
+mod models;
+
+use std::{
+    cell::Cell,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use common::{
+    enumerable_cases,
+    oracle::{Determinants, counts},
+    random::normals,
+    with_threads,
+};
+use nalgebra::DMatrix;
+use partition_dpp::{
+    Dpp, Error, Features, Greedy, KDpp, LocalSearch, Partition, PartitionDpp, Quota, Restarts, Solution,
+    Termination, Watch, engine::Cpu,
+};
+use proptest::prelude::*;
+
+/// Enough for sets of a dozen items.
+fn restarting() -> LocalSearch {
+    LocalSearch::default().with_restarts(Restarts::Count(20))
+}
+
+fn rows_of(features: &Features<'_>) -> Vec<Vec<f64>> {
+    (0..features.items()).map(|item| features.row(item)).collect()
+}
+
+/// ln of the largest determinant of the sets that are allowed.
+fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
+    let all = (0_u32..1 << oracle.items())
+        .map(|mask| (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
+    all.filter(|set| allowed(set)).map(|set| oracle.det(&set)).fold(0.0, f64::max).ln()
+}
+
+/// The sets one exchange away: an item for another with the same label.
+fn neighbours(set: &[usize], labels: &[usize]) -> Vec<Vec<usize>> {
+    let others = |&leaving: &usize| {
+        let enters = move |&item: &usize| labels[item] == labels[leaving] && !set.contains(&item);
+        (0..labels.len()).filter(enters).map(move |item| {
+            set.iter().map(|&kept| if kept == leaving { item } else { kept }).collect::<Vec<_>>()
+        })
+    };
+    set.iter().flat_map(others).collect()
+}
+
+/// ln of the largest factor that any of some sets has over a set; determinants from the rows.
+fn best_gain(rows: &[Vec<f64>], set: &[usize], others: &[Vec<usize>]) -> f64 {
+    let oracle = Determinants::of_features(rows.to_vec());
+    let now = oracle.det(set).ln();
+    others.iter().map(|other| oracle.det(other).ln() - now).fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn assert_locally_optimal(features: &Features<'_>, labels: &[usize], solution: &Solution) {
+    let rows = rows_of(features);
+    let set = solution.subset.as_slice();
+    let gain = best_gain(&rows, set, &neighbours(set, labels));
+    assert!(gain < 1e-8, "an exchange gains {gain}");
+    assert_eq!(solution.termination, Termination::LocallyOptimal);
+}
+
+/// Gaussian rows and labels dealt in turn.
+fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features<'static>, Vec<usize>) {
+    let features = Features::from_rows(items, dims, normals(items * dims, seed)).unwrap();
+    (features, (0..items).map(|item| item % parts).collect())
+}
+
+fn solve_quota(features: &Features<'_>, labels: &[usize], quota: &[usize], solver: LocalSearch) -> Solution {
+    let partition = Partition::from_labels(labels).unwrap();
+    let quota = Quota::new(&partition, quota).unwrap();
+    let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
+    solver.solve(&dpp, &Cpu).unwrap()
+}
+
+fn greedy_quota(features: &Features<'_>, labels: &[usize], quota: &[usize]) -> Solution {
+    let partition = Partition::from_labels(labels).unwrap();
+    let quota = Quota::new(&partition, quota).unwrap();
+    let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
+    Greedy::default().solve(&dpp, &Cpu).unwrap()
+}
+
+#[test]
+fn known_optima_with_restarts() {
+    let mut missed_without = 0;
+    for case in enumerable_cases() {
+        let (features, oracle) = (case.features(), case.oracle());
+        let best = optimum(&oracle, |set| counts(set, &case.labels, case.quota.len()) == case.quota);
+        let solution = solve_quota(&features, &case.labels, &case.quota, restarting());
+        assert_eq!(counts(solution.subset.as_slice(), &case.labels, case.quota.len()), case.quota);
+        let tolerance = 1e-8 * (1.0 + best.abs());
+        assert!((solution.log_det - best).abs() < tolerance, "{}: {} {best}", case.name, solution.log_det);
+        let once = greedy_quota(&features, &case.labels, &case.quota);
+        missed_without += usize::from(once.log_det < best - tolerance);
+    }
+    assert!(missed_without > 0, "greedy finds all of them: this test would see nothing");
+}
+
+proptest! {
+    #![proptest_config(models::config(200))]
+
+    #[test]
+    fn no_exchange_improves_and_never_below_greedy(model in models::models()) {
+        let features = model.features();
+        let greedy = greedy_quota(&features, &model.labels, &model.quota);
+        let solution = solve_quota(&features, &model.labels, &model.quota, LocalSearch::default());
+        prop_assert!(solution.log_det >= greedy.log_det - 1e-9 * (1.0 + greedy.log_det.abs()));
+        assert_locally_optimal(&features, &model.labels, &solution);
+        let set = solution.subset.as_slice();
+        prop_assert_eq!(counts(set, &model.labels, model.quota.len()), model.quota.clone());
+        // Nor does an exchange in two parts at once.
+        let twice: Vec<Vec<usize>> = neighbours(set, &model.labels)
+            .iter()
+            .flat_map(|other| neighbours(other, &model.labels))
+            .filter(|other| {
+                let moved: Vec<usize> = other.iter().copied().filter(|item| !set.contains(item)).collect();
+                moved.len() == 2 && model.labels[moved[0]] != model.labels[moved[1]]
+            })
+            .collect();
+        let gain = best_gain(&rows_of(&features), set, &twice);
+        prop_assert!(gain < 1e-8, "an exchange of two parts gains {}", gain);
+    }
+
+    #[test]
+    fn permuted_rows_give_the_same_determinant(model in models::models()) {
+        let features = model.features();
+        let solution = solve_quota(&features, &model.labels, &model.quota, restarting());
+        let doubled = model.with_rows(|_, row| row.iter().map(|x| x * 4.0).collect());
+        let scaled = solve_quota(&doubled.features(), &model.labels, &model.quota, restarting());
+        prop_assert_eq!(&scaled.subset, &solution.subset);
+        let shift = 2.0 * model.k() as f64 * 4.0_f64.ln();
+        prop_assert!((scaled.log_det - solution.log_det - shift).abs() < 1e-9 * (1.0 + shift));
+    }
+}
+
+#[test]
+fn local_optimality_at_larger_sizes() {
+    for (items, dims, k) in [(300, 12, 12), (300, 30, 9), (500, 20, 19)] {
+        let (features, labels) = dealt(items, dims, 1, 5);
+        let k_dpp = KDpp::new(&features, k).unwrap();
+        let solution = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
+        assert!(solution.stats.swaps > 0, "nothing was exchanged: the test would see nothing");
+        assert_locally_optimal(&features, &labels, &solution);
+        // The negative control: the check sees what greedy left.
+        let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+        let set = greedy.subset.as_slice();
+        assert!(best_gain(&rows_of(&features), set, &neighbours(set, &labels)) > 1e-3);
+    }
+}
+
+/// {0, 2} is what greedy takes; to leave it, both parts must move at once.
+fn trap() -> (Features<'static>, [usize; 4]) {
+    let rows = vec![1.0, 0.0, 0.9, 0.0, 1.3, 0.0, 0.0, 1.0, 0.9, 1.3, 0.0, 0.0];
+    (Features::from_rows(4, 3, rows).unwrap(), [0, 0, 1, 1])
+}
+
+#[test]
+fn two_parts_escape_where_one_is_trapped() {
+    let (features, labels) = trap();
+    let greedy = greedy_quota(&features, &labels, &[1, 1]);
+    assert_eq!(greedy.subset.as_slice(), [0, 2]);
+    assert!(best_gain(&rows_of(&features), &[0, 2], &neighbours(&[0, 2], &labels)) < 0.0, "not a trap");
+    let solution = solve_quota(&features, &labels, &[1, 1], LocalSearch::default());
+    assert_eq!(solution.subset.as_slice(), [1, 3]);
+    assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
+    assert!((solution.log_det - 2.0 * 1.69_f64.ln()).abs() < 1e-12);
+}
+
+#[test]
+fn two_parts_escape_beside_an_included_item() {
+    // The trap in the first three dimensions, one more item that must be in, of either part.
+    let rows =
+        [1.0, 0.0, 0.9, 0.0, 0.0, 1.3, 0.0, 0.0, 0.0, 1.0, 0.9, 0.0, 1.3, 0.0, 0.0, 0.0, 0.2, 0.1, 0.3, 2.0];
+    let features = Features::from_rows(5, 4, rows.to_vec()).unwrap();
+    let labels = [0, 0, 1, 1, 1];
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::new(&partition, &[1, 2]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[4]).unwrap();
+    let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+    let oracle = Determinants::of_features(rows_of(&features));
+    let best = optimum(&oracle, |set| set.contains(&4) && counts(set, &labels, 2) == [1, 2]);
+    assert!((solution.log_det - best).abs() < 1e-12);
+    assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
+}
+
+#[test]
+fn tight_quotas_and_many_parts() {
+    // Part-tight: nothing can move. Rank-tight: n = k. One item per part, ten parts of six.
+    for (items, dims, parts, quota) in [
+        (6, 8, 2, vec![3, 3]),
+        (12, 6, 3, vec![4, 1, 1]),
+        (12, 6, 3, vec![2, 2, 2]),
+        (60, 12, 10, vec![1; 10]),
+        (60, 10, 10, vec![1; 10]),
+        (60, 25, 10, vec![2; 10]),
+    ] {
+        let (features, labels) = dealt(items, dims, parts, 7);
+        let solution = solve_quota(&features, &labels, &quota, restarting());
+        let set = solution.subset.as_slice();
+        assert_eq!(counts(set, &labels, parts), quota);
+        assert_locally_optimal(&features, &labels, &solution);
+        let greedy = greedy_quota(&features, &labels, &quota);
+        assert!(solution.log_det >= greedy.log_det - 1e-9);
+    }
+}
+
+#[test]
+fn duplicates_and_a_part_that_needs_the_rank_others_took() {
+    // Part 1 spans one dimension only, and greedy would rather give it to part 0.
+    let rows = vec![9.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0, 1.0, 0.0, 0.0];
+    let features = Features::from_rows(6, 3, rows).unwrap();
+    let labels = [0, 0, 0, 0, 0, 1];
+    let solution = solve_quota(&features, &labels, &[2, 1], restarting());
+    assert_eq!(solution.subset.as_slice(), [2, 4, 5]);
+    assert_locally_optimal(&features, &labels, &solution);
+}
+
+#[test]
+fn conditions_are_kept() {
+    for seed in 0..10 {
+        let (features, labels) = dealt(12, 6, 3, seed);
+        let partition = Partition::from_labels(&labels).unwrap();
+        let quota = Quota::new(&partition, &[2, 1, 2]).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let dpp = dpp.including(&[3]).unwrap().excluding(&[5, 6]).unwrap();
+        let oracle = Determinants::of_features(rows_of(&features));
+        let kept = |set: &[usize]| set.contains(&3) && !set.contains(&5) && !set.contains(&6);
+        let best = optimum(&oracle, |set| kept(set) && counts(set, &labels, 3) == [2, 1, 2]);
+        let solution = restarting().solve(&dpp, &Cpu).unwrap();
+        assert!((solution.log_det - best).abs() < 1e-9, "seed {seed}");
+        let k_dpp = KDpp::new(&features, 4).unwrap().including(&[3]).unwrap().excluding(&[5, 6]).unwrap();
+        let best = optimum(&oracle, |set| kept(set) && set.len() == 4);
+        let solution = restarting().solve(&k_dpp, &Cpu).unwrap();
+        assert!((solution.log_det - best).abs() < 1e-9, "seed {seed}");
+        // Everything given: nothing to search.
+        let whole = KDpp::new(&features, 2).unwrap().including(&[1, 2]).unwrap();
+        assert_eq!(restarting().solve(&whole, &Cpu).unwrap().subset.as_slice(), [1, 2]);
+    }
+}
+
+#[test]
+fn sets_of_any_size_gain_and_lose_items() {
+    let mut resized = 0;
+    for seed in 0..30 {
+        let (features, _) = dealt(12, 5, 1, 100 + seed);
+        let oracle = Determinants::of_features(rows_of(&features));
+        let scaled = |factor: f64| {
+            let values = rows_of(&features).concat().iter().map(|x| x * factor).collect::<Vec<_>>();
+            Features::from_rows(12, 5, values).unwrap()
+        };
+        for factor in [0.3, 0.5, 0.8] {
+            let features = scaled(factor);
+            let value = |set: &[usize]| oracle.det(set).ln() + 2.0 * set.len() as f64 * factor.ln();
+            let dpp = Dpp::new(&features).unwrap();
+            let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+            let set = solution.subset.as_slice();
+            assert!((value(set) - solution.log_det).abs() < 1e-9);
+            let toggled = |item: usize| {
+                let mut other: Vec<usize> = set.iter().copied().filter(|&kept| kept != item).collect();
+                if !set.contains(&item) {
+                    other.push(item);
+                }
+                other
+            };
+            let mut others = neighbours(set, &[0; 12]);
+            others.extend((0..12).map(toggled));
+            assert!(others.iter().all(|other| value(other) < solution.log_det + 1e-8), "seed {seed}");
+            resized += solution.stats.resizes;
+            let all = (0_u32..1 << 12).map(|mask| (0..12).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
+            let best = all.map(|set| value(&set)).fold(0.0, f64::max);
+            let restarted = restarting().solve(&dpp, &Cpu).unwrap();
+            assert!((restarted.log_det - best).abs() < 1e-9, "seed {seed}: {} {best}", restarted.log_det);
+        }
+    }
+    println!("{resized} items added or removed");
+    let tiny = Features::from_rows(2, 2, vec![0.1, 0.0, 0.0, 0.1]).unwrap();
+    let empty = restarting().solve(&Dpp::new(&tiny).unwrap(), &Cpu).unwrap();
+    assert!(empty.subset.is_empty() && empty.log_det.abs() < 1e-15);
+}
+
+#[test]
+fn a_removal_improves() {
+    // Greedy takes the long diagonal, then both axes beside it; without the diagonal the set is worth more,
+    // but each of its rows is worth having when it is picked.
+    let diagonal = 1.0;
+    let rows = vec![diagonal, diagonal, 0.75, 1.55, 0.0, 0.0, 0.0, 1.55, 0.0];
+    let features = Features::from_rows(3, 3, rows).unwrap();
+    let solution = LocalSearch::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+    assert_eq!(solution.subset.as_slice(), [1, 2]);
+}
+
+#[test]
+fn scales_of_parts_do_not_matter() {
+    let (features, labels) = dealt(24, 8, 3, 3);
+    let plain = solve_quota(&features, &labels, &[2, 2, 2], restarting());
+    for powers in [[0, 0, 0], [400, -400, 0], [-480, 480, 480]] {
+        let scaled = |(item, row): (usize, Vec<f64>)| {
+            let factor = 2.0_f64.powi(powers[labels[item]]);
+            row.into_iter().map(move |x| x * factor)
+        };
+        let values: Vec<f64> = rows_of(&features).into_iter().enumerate().flat_map(scaled).collect();
+        let scaled = Features::from_rows(24, 8, values).unwrap();
+        assert_eq!(solve_quota(&scaled, &labels, &[2, 2, 2], restarting()).subset, plain.subset);
+    }
+}
+
+#[test]
+fn the_same_set_for_any_number_of_threads() {
+    let (features, labels) = dealt(40_000, 10, 3, 17);
+    let solver = LocalSearch::default().with_restarts(Restarts::Count(2)).with_seed(5);
+    let run = |threads| with_threads(threads, || solve_quota(&features, &labels, &[3, 2, 3], solver));
+    let one = run(1);
+    assert!(one.stats.swaps > 0);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(4));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_set() {
+    let (features, _) = dealt(60, 20, 1, 23);
+    let k_dpp = KDpp::new(&features, 15).unwrap();
+    let solve = |seed| {
+        let solver = LocalSearch::default().with_restarts(Restarts::Count(3)).with_seed(seed);
+        solver.solve(&k_dpp, &Cpu).unwrap()
+    };
+    assert_eq!(solve(1), solve(1));
+    assert_eq!(solve(1).stats.restarts, 3);
+    println!("{} {:?}", solve(1).subset, solve(1).stats);
+}
+
+#[test]
+fn stops_return_the_best_so_far() {
+    let (features, _) = dealt(200, 20, 1, 2);
+    let k_dpp = KDpp::new(&features, 15).unwrap();
+    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+    let whole = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
+    assert!(whole.stats.swaps > 1 && whole.log_det > greedy.log_det);
+
+    let at_once = LocalSearch::default().with_time_limit(Duration::ZERO).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!((at_once.termination, &at_once.subset), (Termination::TimeLimit, &greedy.subset));
+
+    let stop = AtomicBool::new(true);
+    let stopped =
+        LocalSearch::default().solve_watched(&k_dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
+    assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &greedy.subset));
+
+    // Stopped by the first report: after the first climb's first step, or during restarts.
+    let stop = AtomicBool::new(false);
+    let reports = Mutex::new(Vec::new());
+    let report = |progress: partition_dpp::Progress| {
+        reports.lock().unwrap().push(progress.log_det);
+        stop.store(true, Ordering::Relaxed);
+    };
+    let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
+    let endless = LocalSearch::default().with_restarts(Restarts::Count(u64::MAX));
+    let stopped = endless.solve_watched(&k_dpp, &Cpu, &watch).unwrap();
+    assert_eq!(stopped.termination, Termination::Interrupted);
+    let reports = reports.into_inner().unwrap();
+    let last = reports.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert!(!reports.is_empty() && (stopped.log_det - last).abs() < 1e-9);
+    assert!(stopped.log_det > greedy.log_det);
+
+    let short = Duration::from_millis(30);
+    let cut = endless.with_time_limit(short).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!(cut.termination, Termination::TimeLimit);
+    let full = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(short);
+    let full = full.solve(&k_dpp, &Cpu).unwrap();
+    assert!(matches!(full.termination, Termination::LocallyOptimal | Termination::TimeLimit));
+    assert!(full.log_det >= whole.log_det - 1e-9 || full.termination == Termination::TimeLimit);
+    // Without a limit there is no end to wait for.
+    let once = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!(once, whole);
+}
+
+#[test]
+fn reports_only_rise() {
+    let (features, _) = dealt(100, 20, 1, 4);
+    let k_dpp = KDpp::new(&features, 12).unwrap();
+    let last = Mutex::new(Cell::new(f64::NEG_INFINITY));
+    let report = |progress: partition_dpp::Progress| {
+        let last = last.lock().unwrap();
+        assert!(progress.log_det >= last.get(), "{progress:?}");
+        last.set(progress.log_det);
+    };
+    let watch = Watch::default().reporting_to(&report);
+    let solution = restarting().solve_watched(&k_dpp, &Cpu, &watch).unwrap();
+    assert!((last.lock().unwrap().get() - solution.log_det).abs() < 1e-9);
+}
+
+#[test]
+fn epsilon_is_a_threshold() {
+    let (features, _) = dealt(200, 20, 1, 2);
+    let k_dpp = KDpp::new(&features, 15).unwrap();
+    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+    let content = LocalSearch::default().with_epsilon(1e6).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!((content.stats.swaps, &content.subset), (0, &greedy.subset));
+    for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_error!(
+            LocalSearch::default().with_epsilon(epsilon).solve(&k_dpp, &Cpu),
+            Error::NotPositive { what: "epsilon", .. },
+            ["epsilon"]
+        );
+    }
+}
+
+/// κ(A) and the guarantee of theorem 4.1 from eigenvalues computed elsewhere, and against the optimum.
+#[test]
+fn the_guarantee_holds() {
+    for seed in 0..20 {
+        let (features, _) = dealt(12, 5, 1, seed);
+        let rows = rows_of(&features);
+        let kernel =
+            DMatrix::from_fn(12, 12, |i, j| rows[i].iter().zip(&rows[j]).map(|(x, y)| x * y).sum::<f64>());
+        let mut eigenvalues: Vec<f64> = kernel.symmetric_eigenvalues().iter().copied().collect();
+        eigenvalues.sort_by(|x, y| y.total_cmp(x));
+        for k in 1..=5 {
+            let solution = LocalSearch::default().solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
+            let tail = eigenvalues[k - 1..].iter().sum::<f64>() / (12 - k + 1) as f64;
+            let condition = eigenvalues[0] / tail;
+            let found = solution.stats.condition.unwrap();
+            assert!((found / condition - 1.0).abs() < 1e-9, "{found} {condition}");
+            let oracle = Determinants::of_features(rows.clone());
+            let gap = optimum(&oracle, |set| set.len() == k) - solution.log_det;
+            let guarantee = solution.stats.log_guarantee.unwrap();
+            assert!(gap <= guarantee + 1e-9, "k = {k}: gap {gap}, guarantee {guarantee}");
+            let factorial: f64 = (1..=k).map(|i| (i as f64).ln()).sum();
+            assert!(guarantee <= 2.0 * factorial + 1e-12);
+            assert!(solution.stats.swap_bound.unwrap() >= solution.stats.swaps as f64);
+        }
+        let labels: Vec<usize> = (0..12).map(|item| item % 2).collect();
+        let parts = solve_quota(&features, &labels, &[2, 2], LocalSearch::default());
+        assert_eq!((parts.stats.swap_bound, parts.stats.log_guarantee), (None, None));
+    }
+}

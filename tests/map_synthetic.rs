@@ -1,0 +1,68 @@
+//! Greedy and local search on the paper's synthetic regimes, twenty instances each.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
+
+mod common;
+
+use common::synthetic::{LARGE, Regime, SEEDS, SMALL, mean_and_error};
+use partition_dpp::{Greedy, KDpp, LocalSearch, engine::Cpu};
+
+/// Mean ln det gained over greedy by an implementation elsewhere, on twenty other instances.
+const ELSEWHERE: [(&str, usize, f64); 12] = [
+    (SMALL.name, 10, 48.665 - 48.466),
+    (SMALL.name, 20, 90.747 - 90.517),
+    (SMALL.name, 25, 109.825 - 109.559),
+    (SMALL.name, 35, 141.944 - 141.406),
+    (SMALL.name, 39, 150.560 - 149.675),
+    (SMALL.name, 40, 151.777 - 150.701),
+    (LARGE.name, 5, 17.540 - 17.474),
+    (LARGE.name, 10, 32.714 - 32.597),
+    (LARGE.name, 20, 61.822 - 61.684),
+    (LARGE.name, 50, 143.978 - 143.802),
+    (LARGE.name, 100, 265.024 - 264.611),
+    (LARGE.name, 150, 357.688 - 356.977),
+];
+
+/// ln det of greedy and of local search, instance by instance.
+fn solve(regime: &Regime, size: usize) -> Vec<(f64, f64)> {
+    let of_seed = |seed| {
+        let features = regime.features(seed);
+        let k_dpp = KDpp::new(&features, size).unwrap();
+        let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+        let climbed = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
+        assert!(climbed.log_det >= greedy.log_det - 1e-9, "{}, k = {size}, seed {seed}", regime.name);
+        let bound = climbed.stats.swap_bound.unwrap();
+        assert!((climbed.stats.swaps as f64) <= bound, "{} swaps, bound {bound}", climbed.stats.swaps);
+        (greedy.log_det, climbed.log_det)
+    };
+    (0..SEEDS).map(of_seed).collect()
+}
+
+/// Instances differ from those elsewhere, so gains agree within the sampling error of both means:
+/// the difference has √2 times the standard error of one.
+fn check(regime: &Regime) {
+    println!("{:18} {:>4} {:>10} {:>10} {:>8} {:>9}", "", "k", "greedy", "climbed", "factor", "elsewhere");
+    for &size in regime.sizes {
+        let found = solve(regime, size);
+        let (greedy, _) = mean_and_error(&found.iter().map(|pair| pair.0).collect::<Vec<_>>());
+        let (climbed, _) = mean_and_error(&found.iter().map(|pair| pair.1).collect::<Vec<_>>());
+        let (gain, error) = mean_and_error(&found.iter().map(|pair| pair.1 - pair.0).collect::<Vec<_>>());
+        let elsewhere = ELSEWHERE.iter().find(|row| row.0 == regime.name && row.1 == size).map(|row| row.2);
+        let (factor, known) = (gain.exp(), elsewhere.map_or(f64::NAN, f64::exp));
+        println!("{:18} {size:4} {greedy:10.3} {climbed:10.3} {factor:8.2} {known:9.2}", regime.name);
+        if let Some(elsewhere) = elsewhere {
+            let slack = 2.0 * std::f64::consts::SQRT_2 * error;
+            assert!(gain >= elsewhere - slack, "k = {size}: {gain} ± {error}, elsewhere {elsewhere}");
+        }
+    }
+}
+
+#[test]
+fn fifty_by_forty() {
+    check(&SMALL);
+}
+
+#[test]
+fn two_hundred_by_two_hundred() {
+    check(&LARGE);
+}

@@ -24,6 +24,7 @@ const DIMS: [usize; 5] = [1, 3, 16, 17, 64];
 struct Zoo {
     features: Features<'static>,
     groups: Vec<Vec<u32>>,
+    scales: Vec<f64>,
     duals: Vec<Mat<f64>>,
     residuals: Vec<f64>,
     weights: Vec<Vec<f64>>,
@@ -44,9 +45,13 @@ impl Zoo {
         let numbers = |count: usize, seed| normals(count, seed).into_iter().map(f64::abs).collect::<Vec<_>>();
         let factors =
             |&slots: &usize| normals(2 * slots, 9).chunks(2).map(|pair| [pair[0], pair[1]]).collect();
+        let groups: Vec<Vec<u32>> = (0..3).map(member).collect();
+        let listed = groups.iter().map(|items| Items::Listed(items)).collect();
+        let scales = Rows::scaled(&features, listed).groups().iter().map(|group| group.scale).collect();
         Self {
             features,
-            groups: (0..3).map(member).collect(),
+            groups,
+            scales,
             duals: slots.iter().enumerate().map(dual).collect(),
             residuals: numbers(items, 5),
             weights: slots.iter().map(|&slots| numbers(slots, 6)).collect(),
@@ -80,7 +85,7 @@ impl Zoo {
 
     /// C and d of an item, before and after the update.
     fn naive(&self, group: usize, position: usize, updated: bool) -> (Vec<f64>, f64) {
-        let scale = self.rows().groups()[group].scale;
+        let scale = self.scales[group];
         let item = self.groups[group][position] as usize;
         let row: Vec<f64> = self.features.row(item).iter().map(|x| x * scale).collect();
         let along = |w: &[f64]| row.iter().zip(w).map(|(x, w)| x * w).sum::<f64>();

@@ -76,6 +76,15 @@ fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features<'stati
     (features, (0..items).map(|item| item % parts).collect())
 }
 
+/// The first Gaussian instance on which the search makes two exchanges at least.
+fn one_that_greedy_misses(items: usize, dims: usize, k: usize) -> (Features<'static>, Vec<usize>) {
+    let misses = |features: &Features<'_>| {
+        let solution = LocalSearch::default().solve(&KDpp::new(features, k).unwrap(), &Cpu).unwrap();
+        solution.stats.swaps >= 2
+    };
+    (0..100).map(|seed| dealt(items, dims, 1, seed)).find(|(features, _)| misses(features)).unwrap()
+}
+
 fn solve_quota(features: &Features<'_>, labels: &[usize], quota: &[usize], solver: LocalSearch) -> Solution {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota).unwrap();
@@ -146,15 +155,14 @@ proptest! {
 #[test]
 fn local_optimality_at_larger_sizes() {
     for (items, dims, k) in [(300, 12, 12), (300, 30, 9), (500, 20, 19)] {
-        let (features, labels) = dealt(items, dims, 1, 5);
+        let (features, labels) = one_that_greedy_misses(items, dims, k);
         let k_dpp = KDpp::new(&features, k).unwrap();
         let solution = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
-        assert!(solution.stats.swaps > 0, "nothing was exchanged: the test would see nothing");
         assert_locally_optimal(&features, &labels, &solution);
         // The negative control: the check sees what greedy left.
         let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
         let set = greedy.subset.as_slice();
-        assert!(best_gain(&rows_of(&features), set, &neighbours(set, &labels)) > 1e-3);
+        assert!(best_gain(&rows_of(&features), set, &neighbours(set, &labels)) > 1e-6);
     }
 }
 
@@ -174,6 +182,23 @@ fn two_parts_escape_where_one_is_trapped() {
     assert_eq!(solution.subset.as_slice(), [1, 3]);
     assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
     assert!((solution.log_det - 2.0 * 1.69_f64.ln()).abs() < 1e-12);
+}
+
+#[test]
+fn two_parts_escape_among_many_items() {
+    // More items than are all compared: short rows around the trap.
+    let (features, _) = trap();
+    let mut rows: Vec<f64> = normals(3 * 40_000, 1).into_iter().map(|x| 0.1 * x).collect();
+    let places = [7, 20_000, 20_001, 39_998];
+    for (place, row) in places.into_iter().zip(rows_of(&features)) {
+        rows[3 * place..3 * place + 3].copy_from_slice(&row);
+    }
+    let labels: Vec<usize> = (0..40_000).map(|item| usize::from(item > 20_000)).collect();
+    let features = Features::from_rows(40_000, 3, rows).unwrap();
+    assert_eq!(greedy_quota(&features, &labels, &[1, 1]).subset.as_slice(), [7, 20_001]);
+    let solution = solve_quota(&features, &labels, &[1, 1], LocalSearch::default());
+    assert_eq!(solution.subset.as_slice(), [20_000, 39_998]);
+    assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
 }
 
 #[test]
@@ -282,7 +307,7 @@ fn sets_of_any_size_gain_and_lose_items() {
             assert!((restarted.log_det - best).abs() < 1e-9, "seed {seed}: {} {best}", restarted.log_det);
         }
     }
-    println!("{resized} items added or removed");
+    assert!(resized > 0, "no item was added or removed: the test would see nothing");
     let tiny = Features::from_rows(2, 2, vec![0.1, 0.0, 0.0, 0.1]).unwrap();
     let empty = restarting().solve(&Dpp::new(&tiny).unwrap(), &Cpu).unwrap();
     assert!(empty.subset.is_empty() && empty.log_det.abs() < 1e-15);
@@ -335,16 +360,17 @@ fn the_same_seed_gives_the_same_set() {
     };
     assert_eq!(solve(1), solve(1));
     assert_eq!(solve(1).stats.restarts, 3);
-    println!("{} {:?}", solve(1).subset, solve(1).stats);
+    // What the generator, its streams and the order of its numbers give; a change is value-breaking.
+    assert_eq!(solve(1).subset.as_slice(), [5, 6, 7, 11, 14, 16, 22, 23, 26, 34, 35, 41, 51, 53, 55]);
 }
 
 #[test]
 fn stops_return_the_best_so_far() {
-    let (features, _) = dealt(200, 20, 1, 2);
+    let (features, _) = one_that_greedy_misses(200, 20, 15);
     let k_dpp = KDpp::new(&features, 15).unwrap();
     let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
     let whole = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
-    assert!(whole.stats.swaps > 1 && whole.log_det > greedy.log_det);
+    assert!(whole.log_det > greedy.log_det);
 
     let at_once = LocalSearch::default().with_time_limit(Duration::ZERO).solve(&k_dpp, &Cpu).unwrap();
     assert_eq!((at_once.termination, &at_once.subset), (Termination::TimeLimit, &greedy.subset));

@@ -27,7 +27,8 @@ pub(in crate::map) struct Climb {
     pub(in crate::map) termination: Termination,
 }
 
-/// Climbs until no exchange multiplies the determinant by more than 1 + ε/k; never below the start.
+/// Climbs until no exchange multiplies the determinant by more than 1 + ε/k; never below the start. Reports sets that
+/// are better than what is `known`.
 ///
 /// Numbers are updated exchange by exchange and made anew from the data after [`REFRESH`] exchanges, where they
 /// are seen to drift, and whenever no exchange improves: that there is none is only believed of fresh numbers.
@@ -36,6 +37,7 @@ pub(in crate::map) struct Climb {
 pub(in crate::map) fn climb(
     problem: &Problem<'_>,
     start: Vec<Place>,
+    known: f64,
     clock: &Clock<'_>,
     stats: &mut Stats,
 ) -> Result<Climb> {
@@ -54,7 +56,9 @@ pub(in crate::map) fn climb(
         let better = fresh.filter(|fresh| fresh.log_det > best.log_det);
         if let Some(fresh) = &better {
             best = Climb { places: fresh.places(), log_det: fresh.log_det, ..best };
-            clock.report(best.log_det, None, stats.evaluations);
+            if best.log_det > known {
+                clock.report(best.log_det, None, stats.evaluations);
+            }
         }
         if let Some(termination) = ended {
             return Ok(Climb { termination, ..best });

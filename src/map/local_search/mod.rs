@@ -153,9 +153,13 @@ impl LocalSearch {
         let (greedy, repairs) = starts::complete(&problem, &[], &[])?;
         (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
         if candidates.total() == 0 || greedy.termination == Termination::RankExhausted {
-            return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, greedy.termination) });
+            let termination = match greedy.termination {
+                Termination::RankExhausted => Termination::RankExhausted,
+                _ => Termination::LocallyOptimal,
+            };
+            return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, termination) });
         }
-        let mut best = climb(&problem, greedy.places, &clock, &mut stats)?;
+        let mut best = climb(&problem, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
         if best.termination == Termination::LocallyOptimal {
             self.restart(&problem, &mut best, &clock, &mut stats)?;
             guarantee::fill(&problem, &mut stats)?;
@@ -188,10 +192,9 @@ impl LocalSearch {
             }
             stats.restarts += 1;
             let Some(start) = starts::restart(problem, &best.places, self.seed, number)? else { continue };
-            let found = climb(problem, start, clock, stats)?;
+            let found = climb(problem, start, best.log_det, clock, stats)?;
             if found.log_det > best.log_det + ROUNDING * (1.0 + best.log_det.abs()) {
                 *best = climb::Climb { termination: best.termination, ..found };
-                clock.report(best.log_det, None, stats.evaluations);
             }
         }
         Ok(())

@@ -77,6 +77,14 @@ pub enum Error {
         /// The number.
         value: f64,
     },
+    /// A point of the unit cube has an entry outside [0, 1].
+    #[error("the value of item {item} is {value}; it must lie in [0, 1]")]
+    NotAProbability {
+        /// The item.
+        item: usize,
+        /// Its value.
+        value: f64,
+    },
     /// Labels and features speak of different numbers of items.
     #[error("there are {labels} labels for {items} items")]
     LabelCount {

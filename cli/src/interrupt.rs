@@ -16,6 +16,7 @@ pub(crate) fn flag() -> Result<&'static AtomicBool, Failure> {
             process::exit(INTERRUPTED.into());
         }
     };
-    ctrlc::set_handler(handler).map_err(|error| Failure::Device(format!("Ctrl-C cannot be caught: {error}")))?;
+    ctrlc::set_handler(handler)
+        .map_err(|error| Failure::Device(format!("Ctrl-C cannot be caught: {error}")))?;
     Ok(&FLAG)
 }

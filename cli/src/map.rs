@@ -54,12 +54,7 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     let report = |step| progress.searched(&step);
     let watch = Watch::default().stopped_by(interrupt::flag()?).reporting_to(&report);
     let solution = search(&model, engine.as_ref(), arguments, &watch)?;
-    let found = Found {
-        solution,
-        solver: arguments.solver,
-        engine: engine.info(),
-        time: started.elapsed(),
-    };
+    let found = Found { solution, solver: arguments.solver, engine: engine.info(), time: started.elapsed() };
     progress.finish();
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
     if let Some(file) = &arguments.plot {

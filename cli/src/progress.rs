@@ -39,9 +39,11 @@ impl Progress {
 
     /// A search has come so far.
     pub(crate) fn searched(&self, step: &Step) {
-        let gap = step.upper_bound.map_or(String::new(), |bound| format!(", gap {:.4}", bound - step.log_det));
+        let gap =
+            step.upper_bound.map_or(String::new(), |bound| format!(", gap {:.4}", bound - step.log_det));
         let (log_det, steps, seconds) = (step.log_det, step.steps, step.elapsed.as_secs());
-        self.bar.set_message(format!("log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C: take it)"));
+        self.bar
+            .set_message(format!("log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C: take it)"));
     }
 
     /// `done` steps are done.

@@ -39,6 +39,16 @@ impl OrthonormalBasis {
         &self.directions[self.directions.len().saturating_sub(self.dims)..]
     }
 
+    /// The direction added with this number.
+    pub(crate) fn direction(&self, number: usize) -> &[f64] {
+        &self.directions[number * self.dims..(number + 1) * self.dims]
+    }
+
+    /// Forgets the direction added last.
+    pub(crate) fn drop_last(&mut self) {
+        self.directions.truncate(self.directions.len().saturating_sub(self.dims));
+    }
+
     /// Makes `row` a unit vector and returns the logarithm of its norm; `None` for the zero row.
     /// Scale-free: entries near the smallest number do not vanish when squared.
     pub(crate) fn normalise(row: &mut [f64]) -> Option<f64> {

@@ -138,11 +138,18 @@ impl LazyGroup {
         let tasks: Vec<Task<'_>> = items
             .zip(self.ceilings.chunks_mut(TASK / BLOCK))
             .enumerate()
-            .map(|(index, ((bounds, applied), ceilings))| Task { start: index * TASK, bounds, applied, ceilings })
+            .map(|(index, ((bounds, applied), ceilings))| Task {
+                start: index * TASK,
+                bounds,
+                applied,
+                ceilings,
+            })
             .collect();
-        let found = map_ordered_mut(tasks, |_, task| with_slice!(pending.features.values(), values => {
-            Arch::new().dispatch(Search { pending, values, task, extent, floor })
-        }));
+        let found = map_ordered_mut(tasks, |_, task| {
+            with_slice!(pending.features.values(), values => {
+                Arch::new().dispatch(Search { pending, values, task, extent, floor })
+            })
+        });
         let mut top = None;
         found.into_iter().for_each(|found| Top::keep_larger(&mut top, found));
         top
@@ -193,7 +200,9 @@ impl<T: Scalar> WithSimd for Search<'_, T> {
         match extent {
             Extent::Heads => {
                 for _ in 0..HEADS {
-                    let Some(head) = Top::of(task.ceilings).filter(|head| head.gain >= best.gain) else { break };
+                    let Some(head) = Top::of(task.ceilings).filter(|head| head.gain >= best.gain) else {
+                        break;
+                    };
                     let block = task.block(head.position);
                     block.for_each(|at| task.visit(simd, pending, values, &mut row, at, &mut best));
                     task.lower(head.position);

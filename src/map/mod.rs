@@ -20,6 +20,8 @@ mod lazy_greedy;
 mod local_search;
 mod pivots;
 mod repair;
+mod softmax;
+mod symmetric_greedy;
 mod watch;
 
 use std::fmt;
@@ -29,6 +31,8 @@ pub(crate) use candidates::{Candidates, Place, Size};
 pub use greedy::Greedy;
 pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
+pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
+pub use symmetric_greedy::{Decision, ItemOrder, SymmetricGreedy};
 pub use watch::{Progress, Watch};
 
 use crate::Subset;

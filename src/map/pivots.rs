@@ -75,7 +75,8 @@ impl<'c, G: Gains> Pivots<'c, G> {
         start.iter().for_each(|place| left[place.group] -= 1);
         let reference = vec![0.0; left.len()];
         let gone = [start, barred].concat();
-        let mut pivots = Self { candidates, engine, rows, gains, basis, left, reference, updated: false, gone };
+        let mut pivots =
+            Self { candidates, engine, rows, gains, basis, left, reference, updated: false, gone };
         pivots.recompute()?;
         Ok(pivots)
     }

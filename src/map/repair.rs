@@ -32,9 +32,8 @@ pub(super) fn complete(
     }
     let bases: Vec<Vec<Vec<f64>>> =
         elements.iter().map(|rows| rows.iter().map(|(_, unit)| unit.clone()).collect()).collect();
-    let chosen: Vec<usize> = (0..groups)
-        .map(|group| picked.places.iter().filter(|place| place.group == group).count())
-        .collect();
+    let chosen: Vec<usize> =
+        (0..groups).map(|group| picked.places.iter().filter(|place| place.group == group).count()).collect();
     let dims = candidates.ground.dims_left();
     let Some(found) = feasibility::complete(&bases, &chosen, &candidates.counts, dims) else { return Ok(0) };
     let places: Vec<Place> = found

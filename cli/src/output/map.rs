@@ -10,11 +10,7 @@ use super::{
     print, print_json,
     table::{MOST_ROWS, more, new_table, right},
 };
-use crate::{
-    arguments::MapArguments,
-    failure::Failure,
-    map::Found,
-};
+use crate::{arguments::MapArguments, failure::Failure, map::Found};
 
 /// A contract that scripts rely on.
 #[derive(Serialize)]

@@ -15,13 +15,15 @@ fn map(folder: &Folder, arguments: &str) -> Value {
 fn fields_are_those_of_the_contract_in_order() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("map {INPUT} --quota 1,1 --time-limit 0 --json"));
-    let fields =
-        ["{\"set\"", "log_det", "upper_bound", "gap", "termination", "solver", "engine", "seconds"];
+    let fields = ["{\"set\"", "log_det", "upper_bound", "gap", "termination", "solver", "engine", "seconds"];
     assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let found: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(found.as_object().unwrap().len(), 8);
     assert_eq!((&found["upper_bound"], &found["gap"]), (&json!(null), &json!(null)));
-    assert_eq!((&found["termination"], &found["solver"]), (&json!("locally-optimal"), &json!("local-search")));
+    assert_eq!(
+        (&found["termination"], &found["solver"]),
+        (&json!("locally-optimal"), &json!("local-search"))
+    );
 }
 
 #[test]
@@ -47,7 +49,8 @@ fn sets_of_any_size() {
     // Item 3 alone has determinant 2.
     let folder = Folder::with_pairs();
     for solver in SOLVERS {
-        let found = map(&folder, &format!("--features pairs.csv --solver {solver} --certify --time-limit 0.2"));
+        let found =
+            map(&folder, &format!("--features pairs.csv --solver {solver} --certify --time-limit 0.2"));
         let log_det = found["log_det"].as_f64().unwrap();
         assert!(log_det <= 2_f64.ln() + 1e-12, "{solver}: {found}");
         assert!(found["upper_bound"].as_f64().unwrap() >= 2_f64.ln() - 1e-9, "{solver}: {found}");
@@ -71,7 +74,8 @@ fn conditions_hold() {
 fn people_read_parts_and_proof() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("map {INPUT} --quota 1,1 --solver exact"));
-    for expected in ["part", "quota", "log det", "proven optimal", "solver    exact on cpu", "Partition-DPP"] {
+    for expected in ["part", "quota", "log det", "proven optimal", "solver    exact on cpu", "Partition-DPP"]
+    {
         assert!(text.contains(expected), "'{expected}' in\n{text}");
     }
     let text = folder.text(&format!("map {INPUT} --k 2 --solver greedy --certify --quiet"));

@@ -1,0 +1,62 @@
+//! Climbing the relaxation by growth transformations.
+
+use super::{Clock, SoftmaxExtension, Termination, extension::Point};
+use crate::{Result, engine::Engine};
+
+/// Steps that change no inclusion probability by more than this end the climb.
+const TOLERANCE: f64 = 1e-6;
+/// By how much steps grow as long as they raise F. Larger is faster; much larger ends in lower maxima.
+const GROWTH: f64 = 1.1;
+/// Odds x/(1−x) stay below this and above its reciprocal; rounding does the rest.
+const LARGEST_ODDS: f64 = 1e12;
+
+/// Where the climb ended.
+pub(super) struct Ascended {
+    pub(super) odds: Vec<f64>,
+    pub(super) steps: u64,
+    /// Why it was cut short, if it was.
+    pub(super) ended: Option<Termination>,
+}
+
+/// From these odds to a local maximum; odds 0 and ∞ stay.
+pub(super) fn ascend(
+    extension: &SoftmaxExtension<'_>,
+    engine: &dyn Engine,
+    mut odds: Vec<f64>,
+    clock: &Clock<'_>,
+    report: impl Fn(u64),
+) -> Result<Ascended> {
+    let (mut steps, mut length) = (0, 1.0);
+    let Some(mut at) = extension.point(engine, &odds)? else {
+        return Ok(Ascended { odds, steps, ended: None });
+    };
+    while at.largest_change(&odds) > TOLERANCE {
+        let ended = clock.ended();
+        if ended.is_some() {
+            return Ok(Ascended { odds, steps, ended });
+        }
+        let next = step(&odds, &at, length);
+        steps += 1;
+        match extension.point(engine, &next)? {
+            Some(reached) if reached.value >= at.value => {
+                (odds, at) = (next, reached);
+                length *= GROWTH;
+            }
+            // The transformation itself never lowers F: this is as far as rounding lets us see.
+            _ if length <= 1.0 => break,
+            _ => length = 1.0,
+        }
+        report(steps);
+    }
+    Ok(Ascended { odds, steps, ended: None })
+}
+
+/// The odds of the inclusion probabilities are the odds times the ratios; longer steps take the
+/// ratios to a power.
+fn step(odds: &[f64], at: &Point, length: f64) -> Vec<f64> {
+    let step = |(&odds, &ratio): (&f64, &f64)| match odds {
+        0.0 | f64::INFINITY => odds,
+        _ => (odds * ratio.powf(length)).clamp(LARGEST_ODDS.recip(), LARGEST_ODDS),
+    };
+    odds.iter().zip(&at.ratios).map(step).collect()
+}

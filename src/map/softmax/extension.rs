@@ -1,0 +1,274 @@
+//! The softmax extension: its value and gradient anywhere in the cube, from features.
+
+use faer::{
+    Mat, MatRef, Side,
+    linalg::solvers::{DenseSolveCore, Llt, Solve},
+};
+
+use super::{Candidates, Objective};
+use crate::{
+    Dpp, Error, Result, Subset,
+    engine::{Engine, Group, Items, Rows},
+    linalg::{column_mut, positive_root, power_of_two_near},
+    map::Place,
+    parallel::fold_ordered,
+};
+
+/// F(x) = ln E[det K_S], where item i is in S with probability x_i, independently.
+///
+/// ```text
+/// F(x) = ln Σ_S det(K_S) Π_{i∈S} x_i Π_{i∉S} (1 − x_i) = ln det(Diag(x)(K − I) + I)
+/// ```
+///
+/// At a corner of the cube F is ln det K_S; it is concave along every direction without entries of both
+/// signs; along one coordinate it is the logarithm of an affine function.
+///
+/// Included items have x_i = 1 and excluded ones x_i = 0, whatever is given for them.
+///
+/// # Cost
+/// O(mn²) operations and two passes over A for a point, O(n³) besides. K is never formed.
+///
+/// # Numerics
+/// f64. Items below one half enter by the matrix determinant lemma, the others (2n at most, the largest) by its
+/// dual, so that nothing is divided by 1 − x_i or by x_i where that is small:
+///
+/// ```text
+/// F = −Σ_L ln(1+w_i) + ln det B − Σ_H ln(1+1/w_i) + ln det G,   w_i = x_i/(1−x_i)
+/// B = I + Σ_L w_i a_i a_iᵀ,   G = Diag(1/w_i)_H + A_H B⁻¹ A_Hᵀ
+/// ```
+///
+/// Errors are about 1e-16·max K_ii. Where a row could be longer than 2¹⁴, all rows are multiplied by
+/// one power of two that prevents it: F is then that of the kernel scaled down.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Dpp, Features, SoftmaxExtension, engine};
+/// let features = Features::from_rows(2, 2, vec![2.0, 0.0, 0.0, 3.0])?;
+/// let dpp = Dpp::new(&features)?;
+/// // A diagonal kernel: F = Σ ln(1 + x_i (K_ii − 1)).
+/// let point = SoftmaxExtension::new(&dpp).at(&[0.5, 1.0], &engine::Cpu)?;
+/// assert!((point.value - (2.5_f64 * 9.0).ln()).abs() < 1e-12);
+/// assert!((point.gradient[0] - 3.0 / 2.5).abs() < 1e-12);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Gillenwater, Kulesza and Taskar (2012).
+#[derive(Debug)]
+pub struct SoftmaxExtension<'m> {
+    candidates: Candidates<'m>,
+    /// A power of two.
+    scale: f64,
+}
+
+/// The softmax extension at a point.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SoftmaxPoint {
+    /// F(x); −∞ where all sets that can come up have dependent rows, or almost.
+    pub value: f64,
+    /// ∂F/∂x_i for every item: 0 for included and excluded ones, and everywhere if F is −∞.
+    pub gradient: Vec<f64>,
+}
+
+/// Longest row that is taken as it is.
+const LONGEST: f64 = 16384.0;
+
+impl<'m> SoftmaxExtension<'m> {
+    /// The extension of ln det K_S for the sets of a DPP.
+    #[must_use]
+    pub fn new(model: &'m Dpp<'_>) -> Self {
+        let candidates = model.candidates();
+        let features = candidates.features();
+        let longest = features.max_abs() * (features.dims() as f64).sqrt();
+        let scale = if longest > LONGEST { power_of_two_near(longest / LONGEST).recip() } else { 1.0 };
+        Self { candidates, scale }
+    }
+
+    /// F and its gradient, for an x_i per item.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] for another number of values than m;
+    /// - [`Error::NotAProbability`] for the first x_i outside [0, 1];
+    /// - [`Error::Eigen`], and those of the engine.
+    pub fn at(&self, x: &[f64], engine: &dyn Engine) -> Result<SoftmaxPoint> {
+        let odds = self.odds(x)?;
+        let mut gradient = vec![0.0; x.len()];
+        let Some(point) = self.point(engine, &odds)? else {
+            return Ok(SoftmaxPoint { value: f64::NEG_INFINITY, gradient });
+        };
+        for (position, (&odds, &ratio)) in odds.iter().zip(&point.ratios).enumerate() {
+            let item = self.candidates.item(Place { group: 0, position });
+            // (ρ − 1) / (1 − x + xρ).
+            gradient[item] = if odds > 1.0 {
+                (ratio - 1.0) * (1.0 + odds.recip()) / (odds.recip() + ratio)
+            } else {
+                (ratio - 1.0) * (1.0 + odds) / (1.0 + odds * ratio)
+            };
+        }
+        Ok(SoftmaxPoint { value: point.value, gradient })
+    }
+
+    /// A set with ln det K_S ≥ F(x), up to rounding errors: every x_i goes to its better end.
+    ///
+    /// # Cost
+    /// One evaluation of F where x is near a local maximum, m at most.
+    ///
+    /// # Errors
+    /// Those of [`at`](SoftmaxExtension::at).
+    pub fn round(&self, x: &[f64], engine: &dyn Engine) -> Result<Subset> {
+        let corner = self.round_odds(engine, self.odds(x)?)?;
+        let inside = (0..corner.len()).filter(|&position| corner[position] > 0.0);
+        let places: Vec<Place> = inside.map(|position| Place { group: 0, position }).collect();
+        Ok(self.candidates.subset(&places))
+    }
+
+    /// x_i/(1 − x_i) of the free items.
+    fn odds(&self, x: &[f64]) -> Result<Vec<f64>> {
+        let items = self.candidates.features().items();
+        if x.len() != items {
+            return Err(Error::Shape { what: "the point of the cube", expected: items, found: x.len() });
+        }
+        if let Some(item) = x.iter().position(|x| !(0.0..=1.0).contains(x)) {
+            return Err(Error::NotAProbability { item, value: x[item] });
+        }
+        let free = Items::from(&self.candidates.groups[0]);
+        Ok(free.iter().map(|item| x[item] / (1.0 - x[item])).collect())
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        let items = Items::from(&self.candidates.groups[0]);
+        Rows::with_scales(self.candidates.features(), vec![Group { items, scale: self.scale }])
+    }
+
+    /// F at these odds; `None` where it is −∞.
+    pub(super) fn point(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Option<Point>> {
+        let rows = self.rows();
+        let Some(split) = Split::of(odds, self.candidates.total()) else { return Ok(None) };
+        let base = weighted_gram(&rows, &split.weights);
+        let Ok(base) = base.llt(Side::Lower) else { return Ok(None) };
+        let above = self.rows_above(&split.above);
+        let image = base.solve(above.transpose());
+        let mut gram = &above * &image;
+        for (at, &position) in split.above.iter().enumerate() {
+            gram[(at, at)] += odds[position].recip();
+        }
+        let Ok(gram) = gram.llt(Side::Lower) else { return Ok(None) };
+        let gram_inverse = gram.inverse();
+        let rest = base.inverse() - &image * &gram_inverse * image.transpose();
+        let factor = positive_root(rest.as_ref(), 1.0)?;
+        let forms = engine.row_forms(&rows, &[factor.as_ref()])?;
+        let ratio = |(&form, &weight): (&f64, &f64)| form / (1.0 - weight * form).max(f64::MIN_POSITIVE);
+        let mut ratios: Vec<f64> = forms.iter().zip(&split.weights).map(ratio).collect();
+        for (at, &position) in split.above.iter().enumerate() {
+            let share = gram_inverse[(at, at)];
+            ratios[position] = (1.0 - share / odds[position]).max(0.0) / share;
+        }
+        let value = log_det(&base) + log_det(&gram) - split.normaliser(odds);
+        Ok(value.is_finite().then_some(Point { value, ratios }))
+    }
+
+    /// As [`point`](SoftmaxExtension::point); nothing is worth including where F is −∞.
+    pub(super) fn point_or_nowhere(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Point> {
+        let nowhere = || Point { value: f64::NEG_INFINITY, ratios: vec![0.0; odds.len()] };
+        Ok(self.point(engine, odds)?.unwrap_or_else(nowhere))
+    }
+
+    /// A_H: some free items, then those that must be included.
+    fn rows_above(&self, above: &[usize]) -> Mat<f64> {
+        let free = above.iter().map(|&position| self.candidates.item(Place { group: 0, position }));
+        let included = self.candidates.ground.included().iter().map(|&item| item as usize);
+        let items: Vec<usize> = free.chain(included).collect();
+        let mut columns = Mat::zeros(self.candidates.features().dims(), items.len());
+        for (at, &item) in items.iter().enumerate() {
+            self.candidates.features().read_row(item, self.scale, column_mut(columns.as_mut(), at));
+        }
+        columns.transpose().to_owned()
+    }
+}
+
+/// F at a point, and what it says of every item.
+#[derive(Debug)]
+pub(super) struct Point {
+    pub(super) value: f64,
+    /// ρ_i = E[det K_S | i ∈ S] / E[det K_S | i ∉ S].
+    pub(super) ratios: Vec<f64>,
+}
+
+impl Point {
+    /// max |Pr(i) − x_i|, where sets are weighted by their determinant.
+    pub(super) fn largest_change(&self, odds: &[f64]) -> f64 {
+        let probability =
+            |odds: f64| if odds > 1.0 { (1.0 + odds.recip()).recip() } else { odds / (1.0 + odds) };
+        let change = |(&odds, &ratio): (&f64, &f64)| match odds {
+            0.0 | f64::INFINITY => 0.0,
+            _ => (probability(odds * ratio) - probability(odds)).abs(),
+        };
+        odds.iter().zip(&self.ratios).map(change).fold(0.0, f64::max)
+    }
+}
+
+/// Which items enter by the lemma and which by its dual.
+struct Split {
+    /// w_i of L; 0 for H.
+    weights: Vec<f64>,
+    /// H, ascending.
+    above: Vec<usize>,
+}
+
+impl Split {
+    /// `None` if more items are certain than can be independent.
+    fn of(odds: &[f64], rank: usize) -> Option<Self> {
+        let mut above: Vec<usize> = (0..odds.len()).filter(|&i| odds[i] > 1.0).collect();
+        if above.iter().filter(|&&i| odds[i].is_infinite()).count() > rank {
+            return None;
+        }
+        above.sort_by(|&i, &j| odds[j].total_cmp(&odds[i]));
+        above.truncate(2 * rank);
+        above.sort_unstable();
+        let mut weights = odds.to_vec();
+        above.iter().for_each(|&i| weights[i] = 0.0);
+        Some(Self { weights, above })
+    }
+
+    /// What the odds are without a kernel.
+    fn normaliser(&self, odds: &[f64]) -> f64 {
+        let below: f64 = self.weights.iter().map(|weight| weight.ln_1p()).sum();
+        let above: f64 = self.above.iter().map(|&i| odds[i].recip().ln_1p()).sum();
+        below + above
+    }
+}
+
+/// I + Σ w_i a_i a_iᵀ over rows with positive weight, lower half.
+fn weighted_gram(rows: &Rows<'_>, weights: &[f64]) -> Mat<f64> {
+    const CHUNK: usize = 1024;
+    const WAVE: usize = 32;
+    let (features, Group { items, scale }) = (rows.features(), rows.groups()[0]);
+    let positive: Vec<usize> = (0..weights.len()).filter(|&at| weights[at] > 0.0).collect();
+    let chunks: Vec<&[usize]> = positive.chunks(CHUNK).collect();
+    let partial = |chunk: usize| {
+        let mut columns = Mat::<f64>::zeros(features.dims(), chunks[chunk].len());
+        for (at, &position) in chunks[chunk].iter().enumerate() {
+            let scale = scale * weights[position].sqrt();
+            features.read_row(items.at(position), scale, column_mut(columns.as_mut(), at));
+        }
+        gram(columns.as_ref())
+    };
+    let mut sum = Mat::<f64>::identity(features.dims(), features.dims());
+    fold_ordered(chunks.len(), WAVE, partial, |_, gram| sum += gram);
+    sum
+}
+
+/// C Cᵀ.
+fn gram(columns: MatRef<'_, f64>) -> Mat<f64> {
+    let mut gram = Mat::zeros(columns.nrows(), columns.nrows());
+    let (whole, transposed) = (columns, columns.transpose());
+    faer::linalg::matmul::matmul(&mut gram, faer::Accum::Replace, whole, transposed, 1.0, faer::Par::Seq);
+    gram
+}
+
+fn log_det(factor: &Llt<f64>) -> f64 {
+    let factor = factor.L();
+    2.0 * (0..factor.nrows()).map(|j| factor[(j, j)].ln()).sum::<f64>()
+}

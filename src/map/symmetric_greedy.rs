@@ -1,0 +1,199 @@
+//! The symmetric (double) greedy algorithm.
+
+mod later;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use self::later::{KeptTails, Later};
+use super::{Candidates, Objective, Place, Size, Solution, Termination, greedy::PlainGains, pivots::Pivots};
+use crate::{
+    Dpp, Result,
+    engine::Engine,
+    linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis},
+};
+
+/// One decision per item, from below and from above at once: X grows from nothing, Y shrinks from everything,
+/// and where they meet is the answer.
+///
+/// ```text
+/// a_i = f(X+i) − f(X),   b_i = f(Y−i) − f(Y),   f(S) = ln det K_S
+/// X ← X+i  if a_i ≥ b_i,   else  Y ← Y−i
+/// ```
+///
+/// Where items are dependent f(Y) is −∞. Then b_i is what it tends to for K + εI, ε → 0: +∞ for items that
+/// depend on the others of Y, which leave it. So all decisions about items that depend on later ones are made
+/// beforehand, and [`ItemOrder`] matters: with m items of rank r, [`ItemOrder::Index`] looks at no more than r
+/// of the last ones. Implementations that take determinants literally leave these decisions to rounding.
+///
+/// # Guarantee
+/// For f ≥ 0 on all sets, in any order: f(X) is at least a third of the optimum, by [`Decision::Randomised`] at
+/// least half of it in expectation. ln det K_S is negative for some sets of most kernels, and −∞ for dependent
+/// ones; then there is no guarantee. (Where all eigenvalues are 1 or more, f only grows, and all items are kept.)
+///
+/// # Cost
+/// O(mnr) operations at most, stopping at the first r independent items from the end, and O(nr²); 24nr bytes.
+///
+/// # Numerics
+/// f64, by orthogonal transformations: Y is never inverted and nothing is downdated. Unit rows that agree to
+/// 1e-12 count as dependent. Rows may be of any magnitude.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Dpp, Features, SymmetricGreedy, engine};
+/// // The first item adds less than a factor of 1, whatever else is chosen.
+/// let features = Features::from_rows(3, 3, vec![0.5, 0.0, 0.0, 0.0, 2.0, 0.3, 0.0, 1.5, 2.0])?;
+/// let solution = SymmetricGreedy::default().solve(&Dpp::new(&features)?, &engine::Cpu)?;
+/// assert_eq!(solution.subset.as_slice(), [1, 2]);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Buchbinder, Feldman, Naor and Schwartz, *A tight linear time (1/2)-approximation for unconstrained submodular
+/// maximization* (2012), algorithms 1 and 2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SymmetricGreedy {
+    order: ItemOrder,
+    decision: Decision,
+}
+
+/// In which order the [`SymmetricGreedy`] algorithm decides about items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ItemOrder {
+    /// By index, as published implementations do.
+    #[default]
+    Index,
+    /// At random: by the first number that the ChaCha8 generator with this seed gives every item.
+    Shuffled {
+        /// Seed of the generator.
+        seed: u64,
+    },
+    /// First the items outside the basis that the greedy algorithm picks, then the basis, both by index.
+    /// With more items than dimensions the first all leave, and the choice is among those that span most.
+    GreedyBasisLast,
+}
+
+/// How the [`SymmetricGreedy`] algorithm decides about an item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// The larger of a_i and b_i; the item is kept if they are equal.
+    #[default]
+    Deterministic,
+    /// An item is kept with probability a⁺/(a⁺ + b⁺), or 1 if both are zero; a⁺ = max(a_i, 0). Coins come from
+    /// the ChaCha8 generator with this seed.
+    Randomised {
+        /// Seed of the generator.
+        seed: u64,
+    },
+}
+
+impl SymmetricGreedy {
+    /// Chooses the order of the items.
+    #[must_use]
+    pub fn with_order(self, order: ItemOrder) -> Self {
+        Self { order, ..self }
+    }
+
+    /// Chooses how items are decided.
+    #[must_use]
+    pub fn with_decision(self, decision: Decision) -> Self {
+        Self { decision, ..self }
+    }
+
+    /// The set on which X and Y agree. Its [`gains`](super::Stats::gains) are the a_i of the items kept, in
+    /// the order of decision.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn solve(&self, model: &Dpp<'_>, engine: &dyn Engine) -> Result<Solution> {
+        let candidates = model.candidates();
+        let order = self.order.positions(&candidates, engine)?;
+        let later = Later::of(&candidates, order);
+        let mut coin = Coin::of(self.decision);
+        let mut span = candidates.ground.span();
+        let mut tails = KeptTails::default();
+        let (mut kept, mut gains) = (Vec::new(), Vec::new());
+        // Everybody else depends on later items.
+        for (at, item) in later.items.iter().enumerate().rev() {
+            let direction = later.direction(at);
+            let products = tails.products(direction);
+            let alone = tails.extend_by(&products);
+            let residual = span.extend(&item.unit);
+            let adding = residual.map_or(f64::NEG_INFINITY, |residual| 2.0 * (item.log_norm + residual.ln()));
+            let left = item.beyond_later * alone.sqrt();
+            let removing = if left > INDEPENDENCE_TOLERANCE {
+                -2.0 * (item.log_norm + left.ln())
+            } else {
+                f64::INFINITY
+            };
+            if coin.keeps(adding, removing) {
+                tails.push(&item.unit, &products, item.beyond_later, left);
+                kept.push(Place { group: 0, position: item.position });
+                gains.push(adding);
+            } else if residual.is_some() {
+                span.drop_last();
+            }
+        }
+        let mut solution = Solution::new(&candidates, &kept, Termination::AllDecided);
+        solution.stats.gains = gains;
+        Ok(solution)
+    }
+}
+
+impl ItemOrder {
+    /// Positions of the free items, in this order.
+    fn positions(self, candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<Vec<usize>> {
+        let mut positions: Vec<usize> = (0..candidates.groups[0].len()).collect();
+        match self {
+            ItemOrder::Index => {}
+            ItemOrder::Shuffled { seed } => {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                positions.sort_by_cached_key(|&position| (rng.random::<u64>(), position));
+            }
+            ItemOrder::GreedyBasisLast => {
+                let to_the_rank = Candidates { size: Size::Fixed, ..candidates.clone() };
+                let rows = to_the_rank.rows();
+                let gains = PlainGains::new(engine, &rows);
+                let basis = Pivots::new(&to_the_rank, engine, &rows, gains, &[], &[])?.run()?.places;
+                let mut is_basis = vec![false; positions.len()];
+                basis.iter().for_each(|place| is_basis[place.position] = true);
+                positions.sort_by_key(|&position| is_basis[position]);
+            }
+        }
+        Ok(positions)
+    }
+}
+
+/// Decides about one item after the other.
+enum Coin {
+    Deterministic,
+    Randomised(ChaCha8Rng),
+}
+
+impl Coin {
+    fn of(decision: Decision) -> Self {
+        match decision {
+            Decision::Deterministic => Coin::Deterministic,
+            Decision::Randomised { seed } => {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                // Not the numbers that a shuffle with the same seed has used.
+                rng.set_stream(1);
+                Coin::Randomised(rng)
+            }
+        }
+    }
+
+    fn keeps(&mut self, adding: f64, removing: f64) -> bool {
+        match self {
+            Coin::Deterministic => adding >= removing,
+            Coin::Randomised(rng) => {
+                let uniform: f64 = rng.random();
+                let (adding, removing) = (adding.max(0.0), removing.max(0.0));
+                removing <= 0.0 || uniform * (adding + removing) < adding
+            }
+        }
+    }
+}

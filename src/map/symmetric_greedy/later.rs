@@ -1,0 +1,99 @@
+//! What an item has beyond all items that are still undecided and all that were kept.
+//!
+//! Orthogonalise the rows from the last to the first: q_1, q_2, … are the directions that come up, each with
+//! the item that brought it. The items after one of these span q_1 … q_{t−1}, so in the coordinates q_t, q_{t+1}, …
+//! they vanish, and only what was kept is left: its *tails*. An item has one coordinate there, its own.
+
+use crate::{
+    linalg::{OrthonormalBasis, kernels::dot},
+    map::{Candidates, Place},
+};
+
+/// The items that do not depend on those that come after them.
+pub(super) struct Later {
+    /// The last one first.
+    pub(super) items: Vec<Item>,
+    span: OrthonormalBasis,
+    included: usize,
+}
+
+/// One of them.
+pub(super) struct Item {
+    pub(super) position: usize,
+    /// Its row as a unit vector, and the logarithm of its norm.
+    pub(super) unit: Vec<f64>,
+    pub(super) log_norm: f64,
+    /// What its unit vector has beyond later and included items: its coordinate in their direction.
+    pub(super) beyond_later: f64,
+}
+
+impl Later {
+    pub(super) fn of(candidates: &Candidates<'_>, order: Vec<usize>) -> Self {
+        let mut span = candidates.ground.span();
+        let included = span.len();
+        let mut items = Vec::new();
+        for position in order.into_iter().rev() {
+            if span.len() == candidates.features().dims() {
+                break;
+            }
+            let mut unit = candidates.features().row(candidates.item(Place { group: 0, position }));
+            let Some(log_norm) = OrthonormalBasis::normalise(&mut unit) else { continue };
+            if let Some(beyond_later) = span.extend(&unit) {
+                items.push(Item { position, unit, log_norm, beyond_later });
+            }
+        }
+        Self { items, span, included }
+    }
+
+    /// The direction that an item brought.
+    pub(super) fn direction(&self, at: usize) -> &[f64] {
+        self.span.direction(self.included + at)
+    }
+}
+
+/// The tails T of the items kept, by the triangular factor of their Gram matrix, T Tᵀ = C Cᵀ.
+#[derive(Default)]
+pub(super) struct KeptTails {
+    units: Vec<Vec<f64>>,
+    /// Rows of C up to the diagonal.
+    factor: Vec<Vec<f64>>,
+}
+
+impl KeptTails {
+    /// The next coordinate of every tail.
+    pub(super) fn products(&self, direction: &[f64]) -> Vec<f64> {
+        self.units.iter().map(|unit| dot(unit, direction)).collect()
+    }
+
+    /// Extends every tail by one coordinate, and returns the square of what the unit vector of that coordinate
+    /// has beyond the tails: 1 / (1 + cᵀ(T Tᵀ)⁻¹c), as a product of cosines, without subtraction.
+    pub(super) fn extend_by(&mut self, coordinate: &[f64]) -> f64 {
+        let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.factor.len());
+        let mut alone = 1.0;
+        for (row, &next) in self.factor.iter_mut().zip(coordinate) {
+            let mut rest = next;
+            for (entry, (cosine, sine)) in row.iter_mut().zip(&rotations) {
+                (*entry, rest) = (cosine * *entry + sine * rest, cosine * rest - sine * *entry);
+            }
+            let Some(diagonal) = row.last_mut() else { continue };
+            let length = diagonal.hypot(rest);
+            let cosine = *diagonal / length;
+            rotations.push((cosine, rest / length));
+            alone *= cosine * cosine;
+            *diagonal = length;
+        }
+        alone
+    }
+
+    /// Keeps an item whose tail is its own coordinate; `left` is what the tail has beyond the others.
+    pub(super) fn push(&mut self, unit: &[f64], products: &[f64], coordinate: f64, left: f64) {
+        let mut row: Vec<f64> = Vec::with_capacity(products.len() + 1);
+        for (known, &product) in self.factor.iter().zip(products) {
+            let entry = (coordinate * product - dot(&known[..row.len()], &row)) / known[row.len()];
+            row.push(entry);
+        }
+        row.push(left);
+        self.factor.push(row);
+        self.units.push(unit.to_vec());
+    }
+}

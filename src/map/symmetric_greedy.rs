@@ -7,11 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use self::later::{KeptTails, Later};
 use super::{Candidates, Objective, Place, Size, Solution, Termination, greedy::PlainGains, pivots::Pivots};
-use crate::{
-    Dpp, Result,
-    engine::Engine,
-    linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis},
-};
+use crate::{Dpp, Result, engine::Engine, linalg::INDEPENDENCE_TOLERANCE};
 
 /// One decision per item, from below and from above at once: X grows from nothing, Y shrinks from everything,
 /// and where they meet is the answer.

@@ -1,0 +1,405 @@
+//! The softmax relaxation: value and gradient against enumeration, rounding and solutions against all sets.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise and print what they measure"
+)]
+
+#[macro_use]
+mod common;
+
+use std::{sync::atomic::AtomicBool, sync::atomic::AtomicU64, sync::atomic::Ordering, time::Duration};
+
+use common::{conditions::Condition, enumerable_cases, oracle::Determinants, random::normals, with_threads};
+use nalgebra::DMatrix;
+use partition_dpp::{
+    Dpp, Error, Features, Greedy, Progress, Softmax, SoftmaxExtension, Solution, Termination, Watch,
+    engine::Cpu,
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+fn features(rows: &[Vec<f64>]) -> Features<'static> {
+    Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap()
+}
+
+fn gaussian(items: usize, dims: usize, scale: f64, seed: u64) -> Vec<Vec<f64>> {
+    normals(items * dims, seed).chunks(dims).map(|row| row.iter().map(|x| x * scale).collect()).collect()
+}
+
+fn uniforms(count: usize, seed: u64) -> Vec<f64> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    (0..count).map(|_| rng.random()).collect()
+}
+
+/// Every set with its determinant.
+fn all_sets(rows: &[Vec<f64>]) -> Vec<(Vec<usize>, f64)> {
+    let determinants = Determinants::of_features(rows.to_vec());
+    let set = |mask: u32| (0..rows.len()).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>();
+    (0..1_u32 << rows.len()).map(set).map(|set| (set.clone(), determinants.det(&set))).collect()
+}
+
+/// ln Σ_S det(K_S) Π x_i Π (1 − x_i), word for word.
+fn expectation(sets: &[(Vec<usize>, f64)], x: &[f64]) -> f64 {
+    let weight = |set: &[usize]| -> f64 {
+        (0..x.len()).map(|i| if set.contains(&i) { x[i] } else { 1.0 - x[i] }).product()
+    };
+    sets.iter().map(|(set, det)| det * weight(set)).sum::<f64>().ln()
+}
+
+/// ln det(Diag(x)(K − I) + I).
+fn formula(rows: &[Vec<f64>], x: &[f64]) -> f64 {
+    let m = rows.len();
+    let dot = |i: usize, j: usize| -> f64 { rows[i].iter().zip(&rows[j]).map(|(x, y)| x * y).sum() };
+    let matrix = DMatrix::from_fn(m, m, |i, j| {
+        let identity = f64::from(u8::from(i == j));
+        x[i] * (dot(i, j) - identity) + identity
+    });
+    matrix.determinant().ln()
+}
+
+/// Points inside the cube, on its faces, near its corners.
+fn points(items: usize, seed: u64) -> Vec<Vec<f64>> {
+    let inside = uniforms(items, seed);
+    let face = inside.iter().map(|&x| if x < 0.3 { 0.0 } else { x }).collect();
+    let near = inside.iter().map(|&x| if x < 0.8 { 1e-9 * x } else { 1.0 - 1e-9 * x }).collect();
+    let large = inside.iter().map(|x| 0.9 + 0.1 * x).collect();
+    vec![vec![0.5; items], inside, face, near, large]
+}
+
+/// Rank full, deficient, more dimensions than items, repeated and zero rows.
+fn zoo() -> Vec<Vec<Vec<f64>>> {
+    let mut zoo = Vec::new();
+    for seed in 0..6 {
+        for (items, dims, scale) in
+            [(9, 9, 0.4), (8, 12, 0.3), (11, 4, 0.7), (10, 3, 2.0), (6, 1, 1.0), (1, 3, 1.0)]
+        {
+            zoo.push(gaussian(items, dims, scale, 100 * seed + dims as u64));
+        }
+        let mut repeated = gaussian(10, 6, 0.6, 900 + seed);
+        repeated[7] = repeated[2].clone();
+        repeated[9] = vec![0.0; 6];
+        repeated[0] = repeated[5].iter().map(|x| 2.0 * x).collect();
+        zoo.push(repeated);
+    }
+    zoo
+}
+
+#[test]
+fn values_are_expected_determinants() {
+    let (mut worst, mut infinite): (f64, usize) = (0.0, 0);
+    for rows in zoo() {
+        let (features, sets) = (features(&rows), all_sets(&rows));
+        let dpp = Dpp::new(&features).unwrap();
+        let extension = SoftmaxExtension::new(&dpp);
+        for x in points(rows.len(), 5) {
+            let expected = expectation(&sets, &x);
+            let found = extension.at(&x, &Cpu).unwrap().value;
+            let error = (found - expected).abs() / expected.abs().max(1.0);
+            worst = worst.max(error);
+            assert!(error < 1e-9, "{found} {expected} at {x:?}");
+            let by_formula = formula(&rows, &x);
+            assert!(by_formula.is_nan() || (by_formula - expected).abs() < 1e-5, "two oracles agree");
+        }
+        // At the corners: ln det K_S.
+        for (set, det) in sets.iter().step_by(3) {
+            let x: Vec<f64> = (0..rows.len()).map(|i| f64::from(u8::from(set.contains(&i)))).collect();
+            let found = extension.at(&x, &Cpu).unwrap().value;
+            if *det > 1e-9 {
+                assert!((found - det.ln()).abs() < 1e-6 * det.ln().abs().max(1.0), "{found} {}", det.ln());
+            } else {
+                assert!(found < (1e-8_f64).ln(), "dependent rows: {found}");
+                infinite += usize::from(found.is_infinite());
+            }
+        }
+    }
+    println!("worst relative error {worst:.1e}; −∞ at {infinite} corners");
+    assert!(infinite > 100);
+}
+
+/// Central differences, one-sided where x is at an end.
+fn differences(value: impl Fn(&[f64]) -> f64, x: &[f64]) -> Vec<f64> {
+    (0..x.len())
+        .map(|i| {
+            let step = 1e-6;
+            let (low, high) = ((x[i] - step).max(0.0), (x[i] + step).min(1.0));
+            let at = |xi: f64| {
+                let mut moved = x.to_vec();
+                moved[i] = xi;
+                value(&moved)
+            };
+            (at(high) - at(low)) / (high - low)
+        })
+        .collect()
+}
+
+#[test]
+fn gradients_are_differences() {
+    let (mut worst, mut control): (f64, f64) = (0.0, f64::INFINITY);
+    for rows in zoo().into_iter().filter(|rows| rows.len() > 1) {
+        let (features, sets) = (features(&rows), all_sets(&rows));
+        let dpp = Dpp::new(&features).unwrap();
+        for x in &points(rows.len(), 9)[..3] {
+            let found = SoftmaxExtension::new(&dpp).at(x, &Cpu).unwrap().gradient;
+            let expected = differences(|x| expectation(&sets, x), x);
+            let distance = |other: &[f64]| {
+                let errors = other.iter().zip(&expected).map(|(x, y)| (x - y).abs() / y.abs().max(1.0));
+                errors.fold(0.0, f64::max)
+            };
+            worst = worst.max(distance(&found));
+            let opposite: Vec<f64> = found.iter().map(|x| -x).collect();
+            let shifted: Vec<f64> = found.iter().map(|x| x + 1.0).collect();
+            control = control.min(distance(&opposite)).min(distance(&shifted));
+        }
+    }
+    println!("worst {worst:.1e}; wrong gradients are off by {control:.1e} at least");
+    assert!(worst < 2e-3 && control > 1e-2);
+}
+
+#[test]
+fn rounding_never_lowers() {
+    let (mut gained, mut rounded) = (0, 0);
+    for rows in zoo() {
+        let (features, sets) = (features(&rows), all_sets(&rows));
+        let dpp = Dpp::new(&features).unwrap();
+        let extension = SoftmaxExtension::new(&dpp);
+        for seed in 0..12 {
+            for x in points(rows.len(), seed) {
+                let before = expectation(&sets, &x);
+                let set = extension.round(&x, &Cpu).unwrap();
+                let after = sets.iter().find(|(other, _)| other == set.as_slice()).unwrap().1.ln();
+                assert!(after >= before - 1e-9 * before.abs().max(1.0), "{after} < {before} from {x:?}");
+                // What is at an end stays there.
+                assert!((0..x.len()).all(|i| x[i] > 0.0 || !set.contains(i)));
+                rounded += 1;
+                gained += usize::from(after > before + 1e-6);
+            }
+        }
+    }
+    println!("{gained} of {rounded} roundings gained");
+    assert!(gained > rounded / 2);
+}
+
+fn solve(rows: &[Vec<f64>]) -> Solution {
+    let features = features(rows);
+    Softmax::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap()
+}
+
+/// No item can be added or dropped with profit, and the value is right.
+fn check_local_optimum(rows: &[Vec<f64>], solution: &Solution, condition: &Condition) {
+    let determinants = Determinants::of_features(rows.to_vec());
+    let set = solution.subset.as_slice();
+    let det = determinants.det(set);
+    assert!((det.ln() - solution.log_det).abs() < 1e-9, "{} {}", det.ln(), solution.log_det);
+    assert!(condition.allows(set));
+    for item in (0..rows.len())
+        .filter(|item| !condition.included.contains(item) && !condition.excluded.contains(item))
+    {
+        let neighbour: Vec<usize> = if set.contains(&item) {
+            set.iter().copied().filter(|&other| other != item).collect()
+        } else {
+            [set, &[item]].concat()
+        };
+        assert!(determinants.det(&neighbour) <= det * (1.0 + 1e-9), "item {item} improves {set:?}");
+    }
+}
+
+#[test]
+fn solutions_are_local_optima_and_often_the_best_sets() {
+    let (mut optimal, mut greedy_optimal, mut count) = (0, 0, 0);
+    for rows in zoo() {
+        let best = all_sets(&rows).into_iter().map(|(_, det)| det.ln()).fold(0.0, f64::max);
+        let solution = solve(&rows);
+        assert_eq!(solution.termination, Termination::LocallyOptimal);
+        assert!(solution.log_det <= best + 1e-9);
+        check_local_optimum(&rows, &solution, &Condition::default());
+        let features = features(&rows);
+        let greedy = Greedy::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap().log_det;
+        optimal += usize::from(solution.log_det > best - 1e-9);
+        greedy_optimal += usize::from(greedy > best - 1e-9);
+        count += 1;
+    }
+    println!("best sets: {optimal} of {count}; greedy {greedy_optimal}");
+    assert!(optimal >= greedy_optimal && 10 * optimal > 8 * count);
+}
+
+#[test]
+fn known_kernels() {
+    let mut optimal = 0;
+    for case in enumerable_cases() {
+        let determinants = case.oracle();
+        let best =
+            determinants.dpp().into_iter().map(|(set, _)| determinants.det(&set).ln()).fold(0.0, f64::max);
+        let features = case.features();
+        let solution = Softmax::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+        let slack = 1e-9 * best.abs().max(1.0);
+        assert!(solution.log_det <= best + slack, "{}: {} > {best}", case.name, solution.log_det);
+        println!("{}: {:.6} of {best:.6}, {} items", case.name, solution.log_det, solution.subset.len());
+        optimal += usize::from(solution.log_det > best - slack);
+    }
+    println!("best sets: {optimal} of 15");
+    assert!(optimal >= 13);
+}
+
+#[test]
+fn a_quarter_where_no_set_is_negative() {
+    let mut worst: f64 = 1.0;
+    for seed in 0..10 {
+        let rows = gaussian(8, 8, 1.0, seed);
+        let least = all_sets(&rows)[1..]
+            .iter()
+            .map(|(set, det)| det.powf(1.0 / set.len() as f64))
+            .fold(f64::INFINITY, f64::min);
+        let rows: Vec<Vec<f64>> =
+            rows.iter().map(|row| row.iter().map(|x| x / least.sqrt()).collect()).collect();
+        let sets = all_sets(&rows);
+        assert!(sets.iter().all(|(_, det)| det.ln() > -1e-9));
+        let best = sets.iter().map(|(_, det)| det.ln()).fold(0.0, f64::max);
+        worst = worst.min(solve(&rows).log_det / best);
+    }
+    println!("worst: {worst:.4} of the optimum");
+    assert!(worst >= 0.25);
+}
+
+#[test]
+fn included_and_excluded_items() {
+    for (seed, dims) in [(1, 9), (2, 6), (3, 12), (4, 4)] {
+        let rows = gaussian(9, dims, 0.6, 50 + seed);
+        let features = features(&rows);
+        for condition in [
+            Condition::new(&[4], &[]),
+            Condition::new(&[8, 0], &[]),
+            Condition::new(&[], &[8, 7]),
+            Condition::new(&[3], &[0, 5]),
+            Condition::new(&[1, 2, 3, 4], &[0]),
+        ] {
+            let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
+            let solution = Softmax::default().solve(&dpp, &Cpu).unwrap();
+            check_local_optimum(&rows, &solution, &condition);
+            // Value and gradient are those with x = 1 and 0 there.
+            let extension = SoftmaxExtension::new(&dpp);
+            let x = uniforms(9, seed);
+            let mut fixed = x.clone();
+            condition.included.iter().for_each(|&item| fixed[item] = 1.0);
+            condition.excluded.iter().for_each(|&item| fixed[item] = 0.0);
+            let (sets, point) = (all_sets(&rows), extension.at(&x, &Cpu).unwrap());
+            assert!((point.value - expectation(&sets, &fixed)).abs() < 1e-9);
+            let slopes = differences(|x| expectation(&sets, x), &fixed);
+            for item in 0..9 {
+                let is_fixed = condition.included.contains(&item) || condition.excluded.contains(&item);
+                let expected = if is_fixed { 0.0 } else { slopes[item] };
+                assert!((point.gradient[item] - expected).abs() < 1e-4 * expected.abs().max(1.0));
+            }
+            assert!(condition.allows(extension.round(&x, &Cpu).unwrap().as_slice()));
+        }
+    }
+    let everything: Vec<usize> = (0..4).collect();
+    let features = features(&gaussian(4, 4, 1.0, 5));
+    let full = Dpp::new(&features).unwrap().including(&everything).unwrap();
+    assert_eq!(Softmax::default().solve(&full, &Cpu).unwrap().subset.as_slice(), everything);
+    let nothing = Dpp::new(&features).unwrap().excluding(&everything).unwrap();
+    assert!(Softmax::default().solve(&nothing, &Cpu).unwrap().subset.is_empty());
+}
+
+#[test]
+fn magnitudes_from_tiny_to_huge() {
+    let rows = gaussian(10, 5, 1.0, 3);
+    let scaled = |scale: f64| -> Vec<Vec<f64>> {
+        rows.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect()
+    };
+    assert!(solve(&scaled(1e-160)).subset.is_empty());
+    let mut last = None;
+    for exponent in [3, 6, 20, 80, 150] {
+        let scale = 10.0_f64.powi(exponent);
+        let solution = solve(&scaled(scale));
+        assert_eq!(solution.subset.len(), 5, "1e{exponent}");
+        let unscaled = solution.log_det - 10.0 * scale.ln();
+        let best = all_sets(&rows).into_iter().filter(|(set, _)| set.len() == 5).map(|(_, det)| det.ln());
+        let best = best.fold(f64::NEG_INFINITY, f64::max);
+        println!("1e{exponent}: {unscaled:.6} of {best:.6}");
+        assert!(unscaled <= best + 1e-9 && unscaled > best - 2.0);
+        last = Some(solution.subset);
+    }
+    assert!(last.is_some());
+    let mut mixed = gaussian(6, 6, 1.0, 4);
+    for (at, row) in mixed.iter_mut().enumerate() {
+        row.iter_mut().for_each(|x| *x *= if at % 2 == 0 { 1e120 } else { 1e-120 });
+    }
+    assert_eq!(solve(&mixed).subset.as_slice(), [0, 2, 4]);
+    // Ordinary rows beside one that is far too long to be taken as it is.
+    let mut one_long = gaussian(6, 6, 2.0, 4);
+    one_long[3].iter_mut().for_each(|x| *x *= 1e60);
+    check_local_optimum(&one_long, &solve(&one_long), &Condition::default());
+}
+
+#[test]
+fn the_same_for_any_number_of_threads_and_type() {
+    let values: Vec<f32> = normals(3000 * 20, 8).into_iter().map(|x| x as f32).collect();
+    let wide: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
+    let run = |threads, features: &Features<'_>| {
+        with_threads(threads, || Softmax::default().solve(&Dpp::new(features).unwrap(), &Cpu).unwrap())
+    };
+    let single = run(1, &Features::from_rows(3000, 20, &values[..]).unwrap());
+    println!(
+        "{} items, ln det {:.3}, {} steps",
+        single.subset.len(),
+        single.log_det,
+        single.stats.iterations
+    );
+    assert_eq!(single, run(2, &Features::from_rows(3000, 20, &values[..]).unwrap()));
+    assert_eq!(single, run(1, &Features::from_rows(3000, 20, &wide[..]).unwrap()));
+}
+
+#[test]
+fn stopped_runs_return_a_set_and_say_so() {
+    let rows = gaussian(60, 12, 0.8, 2);
+    let features = features(&rows);
+    let dpp = Dpp::new(&features).unwrap();
+    let whole = Softmax::default().solve(&dpp, &Cpu).unwrap();
+    let limited = Softmax::default().with_time_limit(Duration::ZERO).solve(&dpp, &Cpu).unwrap();
+    assert_eq!(limited.termination, Termination::TimeLimit);
+    assert_eq!(limited.stats.iterations, 0);
+    check_local_optimum(&rows, &limited, &Condition::default());
+    // From the middle of the cube rounding already does better than the mean over all sets.
+    let middle = SoftmaxExtension::new(&dpp).at(&[0.5; 60], &Cpu).unwrap().value;
+    assert!(limited.log_det >= middle);
+
+    let stop = AtomicBool::new(true);
+    let stopped = Softmax::default().solve_watched(&dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
+    assert_eq!(stopped.termination, Termination::Interrupted);
+
+    let (reports, highest) = (AtomicU64::new(0), AtomicU64::new(0));
+    let report = |progress: Progress| {
+        reports.fetch_add(1, Ordering::Relaxed);
+        highest.fetch_max(progress.steps, Ordering::Relaxed);
+        assert!(progress.log_det <= whole.log_det + 1e-9 && progress.upper_bound.is_none());
+    };
+    let watched =
+        Softmax::default().solve_watched(&dpp, &Cpu, &Watch::default().reporting_to(&report)).unwrap();
+    assert_eq!(watched, whole);
+    assert_eq!(highest.load(Ordering::Relaxed), whole.stats.iterations);
+    assert!(reports.load(Ordering::Relaxed) >= whole.stats.iterations);
+}
+
+#[test]
+fn points_outside_the_cube_are_refused() {
+    let features = features(&gaussian(4, 3, 1.0, 1));
+    let dpp = Dpp::new(&features).unwrap();
+    let extension = SoftmaxExtension::new(&dpp);
+    assert_error!(
+        extension.at(&[0.5; 3], &Cpu),
+        Error::Shape { expected: 4, found: 3, .. },
+        ["cube", "4", "3"]
+    );
+    assert_error!(
+        extension.at(&[0.5, 1.5, 0.0, 1.0], &Cpu),
+        Error::NotAProbability { item: 1, value } if value == 1.5,
+        ["item 1", "1.5", "[0, 1]"]
+    );
+    assert_error!(
+        extension.round(&[0.5, 0.5, 0.0, f64::NAN], &Cpu),
+        Error::NotAProbability { item: 3, value } if value.is_nan(),
+        ["item 3", "NaN"]
+    );
+}

@@ -53,8 +53,8 @@ pub use data::{Features, Kernel, Partition, Quota, Scalar, Storage, Subset};
 pub use error::{Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{
-    Decision, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Progress, Restarts, Softmax,
-    SoftmaxExtension, SoftmaxPoint, Solution, Stats, SymmetricGreedy, Termination, Watch,
+    BranchAndBound, Decision, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Progress, Restarts,
+    Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats, SymmetricGreedy, Termination, Watch,
 };
 pub use polynomial::Estimate;
 pub use sample::{

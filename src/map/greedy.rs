@@ -71,6 +71,18 @@ pub(super) fn solve(
     Ok(solution)
 }
 
+/// The greedy set, repaired where that is possible.
+pub(super) fn places(
+    candidates: &Candidates<'_>,
+    engine: &dyn Engine,
+    rows: &Rows<'_>,
+    gains: impl Gains,
+) -> Result<Vec<Place>> {
+    let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run()?;
+    repair::complete(candidates, &mut picked);
+    Ok(picked.places)
+}
+
 /// Gains of all items of the groups that are not full, updated by one pass a pick.
 pub(super) struct PlainGains<'c> {
     engine: &'c dyn Engine,

@@ -14,7 +14,9 @@
 //!
 //! The problem is NP-hard, to approximate within a factor c^k too (Çivril and Magdon-Ismail 2013).
 
+mod bounds;
 mod candidates;
+mod exact;
 mod greedy;
 mod lazy_greedy;
 mod local_search;
@@ -28,6 +30,7 @@ use std::fmt;
 
 pub use candidates::Objective;
 pub(crate) use candidates::{Candidates, Place, Size};
+pub use exact::BranchAndBound;
 pub use greedy::Greedy;
 pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
@@ -136,4 +139,6 @@ pub struct Stats {
     pub condition: Option<f64>,
     /// No set has an ln det larger by more than this, by theorem 4.1: min(2 ln k!, k ln κ + ε), where κ(A) is cheap.
     pub log_guarantee: Option<f64>,
+    /// Nodes of a search tree.
+    pub nodes: u64,
 }

@@ -1,0 +1,189 @@
+//! The Γ relaxation of many items by few of them.
+
+use faer::{Mat, MatRef};
+
+use super::{
+    Problem,
+    choice::{Best, Choices},
+    gamma::{Gamma, GammaPoint},
+    interior_point::{Bounded, maximise},
+    relaxation::Value,
+};
+use crate::{Result, map::Size};
+
+/// Items a round may add, beyond those that the linear problem takes.
+const MORE: usize = 32;
+const MOST_ROUNDS: usize = 100;
+/// Items above this many are dropped again where x is zero.
+const MOST_ITEMS: usize = 400;
+const ZERO: f64 = 1e-7;
+
+/// Items to choose from, of which some can be looked at closely.
+pub(super) trait Pool {
+    /// The problem of some items, by position.
+    fn master(&self, items: &[usize]) -> Problem;
+    /// ‖Fᵀ v_i‖² + w_i for all items.
+    fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>>;
+    fn choices(&self) -> &Choices;
+}
+
+/// The bound for all items, and where it was found.
+#[derive(Clone, Debug)]
+pub(super) struct Priced {
+    pub(super) upper_bound: f64,
+    /// f(x), of the master problem.
+    pub(super) value: f64,
+    /// For all items.
+    pub(super) x: Vec<f64>,
+    pub(super) best: Best,
+    pub(super) steps: u64,
+}
+
+/// Alternates between the relaxation of the items at hand and the gradient for all, from which follow a bound
+/// and the items to add.
+///
+/// # Cost
+/// Per round 2mr² for the gradient, and the relaxation of a few hundred items.
+///
+/// # Source
+/// Fully corrective Frank–Wolfe: Jaggi, *Revisiting Frank–Wolfe* (2013).
+pub(super) fn maximise_by_columns(
+    pool: &dyn Pool,
+    start: Vec<usize>,
+    enough: &dyn Fn(f64, f64) -> bool,
+) -> Result<Priced> {
+    let choices = pool.choices();
+    let mut items = start;
+    let mut x: Option<Vec<f64>> = None;
+    let mut best: Option<Priced> = None;
+    let mut steps = 0;
+    for round in 0..MOST_ROUNDS {
+        items.sort_unstable();
+        let master = pool.master(&items);
+        let gap = best.as_ref().map_or(f64::INFINITY, |best| best.upper_bound - best.value);
+        let solved = solve_master(&master, &x, &items, gap, enough)?;
+        steps += solved.steps;
+        let prices = pool.prices(solved.point.gradient_factor().as_ref())?;
+        let priced = price(choices, &items, &solved, &prices, steps);
+        let found = entering(choices, &items, &prices);
+        let value = priced.value;
+        x = Some(priced.x.clone());
+        if best.as_ref().is_none_or(|best| priced.upper_bound < best.upper_bound) {
+            best = Some(priced);
+        }
+        let Some(best) = &mut best else { unreachable!("it was just set") };
+        (best.steps, best.value) = (steps, best.value.max(value));
+        if found.is_empty() || round + 1 == MOST_ROUNDS || enough(best.upper_bound, value) {
+            break;
+        }
+        if items.len() > MOST_ITEMS {
+            let x = &best.x;
+            items.retain(|&item| x[item] > ZERO);
+        }
+        items.extend(found);
+    }
+    match best {
+        Some(best) => Ok(best),
+        None => unreachable!("there is a first round"),
+    }
+}
+
+fn solve_master(
+    master: &Problem,
+    x: &Option<Vec<f64>>,
+    items: &[usize],
+    gap: f64,
+    enough: &dyn Fn(f64, f64) -> bool,
+) -> Result<Bounded<GammaPoint>> {
+    const SHARE: f64 = 0.05;
+    let gamma = Gamma::of(master);
+    let start = x.as_ref().map(|x| items.iter().map(|&item| x[item]).collect());
+    // As accurate as the bound for all items can use; what is enough for all must hold for these first.
+    let close = |bound: f64, value: &Value| {
+        bound - value.value < (SHARE * gap).min(1e-2).max(1e-9) || enough(f64::NEG_INFINITY, bound)
+    };
+    maximise(&gamma, &Choices::of(master), start, &close)
+}
+
+fn price(
+    choices: &Choices,
+    items: &[usize],
+    solved: &Bounded<GammaPoint>,
+    prices: &[f64],
+    steps: u64,
+) -> Priced {
+    let mut x = vec![0.0; prices.len()];
+    items.iter().zip(&solved.x).for_each(|(&item, &value)| x[item] = value);
+    let own = solved.point.as_ref();
+    let value = Value { gradient: prices.to_vec(), ..own.clone() };
+    let upper_bound = value.bound(&x, choices);
+    Priced { upper_bound, value: own.value, x, best: choices.best(prices), steps }
+}
+
+/// The items that would be worth more than those at hand.
+fn entering(choices: &Choices, items: &[usize], prices: &[f64]) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (l, members) in choices.groups.iter().enumerate() {
+        let (least, most) = match &choices.counts {
+            None => (0.0, MORE),
+            Some(counts) => {
+                let known = members.iter().filter(|item| items.binary_search(item).is_ok());
+                let mut own: Vec<f64> = known.map(|&item| prices[item]).collect();
+                own.sort_by(|a, b| b.total_cmp(a));
+                let least = counts[l].checked_sub(1).and_then(|at| own.get(at).copied());
+                (least.unwrap_or(f64::NEG_INFINITY), counts[l] + MORE.div_ceil(choices.groups.len()))
+            }
+        };
+        let better = |&item: &usize| prices[item] > least && items.binary_search(&item).is_err();
+        let mut new: Vec<usize> = members.iter().copied().filter(better).collect();
+        new.sort_by(|&i, &j| prices[j].total_cmp(&prices[i]).then(i.cmp(&j)));
+        found.extend(new.into_iter().take(most));
+    }
+    found
+}
+
+/// A problem that is held as a whole.
+pub(super) struct Held<'a> {
+    problem: &'a Problem,
+    choices: Choices,
+}
+
+impl<'a> Held<'a> {
+    pub(super) fn new(problem: &'a Problem) -> Self {
+        Self { problem, choices: Choices::of(problem) }
+    }
+
+    /// The longest rows of every group, twice as many as are to be chosen.
+    pub(super) fn start(&self) -> Vec<usize> {
+        let mut start = Vec::new();
+        for (l, members) in self.choices.groups.iter().enumerate() {
+            let count = match self.problem.size {
+                Size::Fixed => 2 * self.problem.counts[l] + 2,
+                Size::Free => MORE,
+            };
+            let mut members = members.clone();
+            members.sort_by(|&i, &j| self.problem.gain(j).total_cmp(&self.problem.gain(i)).then(i.cmp(&j)));
+            start.extend(members.into_iter().take(count));
+        }
+        start
+    }
+}
+
+impl Pool for Held<'_> {
+    fn master(&self, items: &[usize]) -> Problem {
+        let mut master = self.problem.clone();
+        master.retain(|item| items.binary_search(&item).is_ok());
+        master
+    }
+
+    fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>> {
+        let images: Mat<f64> = factor.transpose() * self.problem.rows();
+        Ok((0..self.problem.len())
+            .map(|i| self.problem.weights[i] + images.col(i).squared_norm_l2())
+            .collect())
+    }
+
+    fn choices(&self) -> &Choices {
+        &self.choices
+    }
+}

@@ -1,0 +1,72 @@
+//! A problem by its kernel, and by the inverse of its kernel.
+
+use faer::Mat;
+
+use super::{Problem, choice::Choices, spectral_function::Sets};
+use crate::{Result, linalg::eigen};
+
+/// Eigenvalues below this fraction of the largest have no inverse worth having.
+const INVERTIBLE: f64 = 1e-8;
+
+/// constant + Σ_S w_i + ln det M_S, to be maximised over sets.
+#[derive(Clone, Debug)]
+pub(super) struct DenseKernel {
+    /// M.
+    pub(super) matrix: Mat<f64>,
+    /// Of M, in spectral norm.
+    pub(super) error: f64,
+    pub(super) weights: Vec<f64>,
+    pub(super) constant: f64,
+    pub(super) sets: Sets,
+}
+
+impl DenseKernel {
+    pub(super) fn of(problem: &Problem) -> Self {
+        let matrix = problem.kernel();
+        Self {
+            error: problem.kernel_error(),
+            matrix,
+            weights: problem.weights.clone(),
+            constant: problem.offset,
+            sets: Sets::of(problem),
+        }
+    }
+
+    /// The same by what is left out; `None` for a kernel that has no good inverse.
+    ///
+    /// ```text
+    /// det K_S = det K · det (K⁻¹)_{S^c}
+    /// ```
+    pub(super) fn complement(&self) -> Result<Option<Self>> {
+        let size = self.matrix.nrows();
+        let spectrum = eigen(self.matrix.as_ref())?;
+        let (largest, least) = (spectrum.values[0], spectrum.values[size - 1]);
+        let error = self.error + size as f64 * f64::EPSILON * largest;
+        if !(least > INVERTIBLE * largest && least > 1e3 * error) {
+            return Ok(None);
+        }
+        let halves = Mat::from_fn(size, size, |i, p| spectrum.vectors[(i, p)] / spectrum.values[p].sqrt());
+        let log_det: f64 = spectrum.values.iter().map(|value| value.ln()).sum();
+        let rounding: f64 = spectrum.values.iter().map(|value| error / (value - error)).sum();
+        Ok(Some(Self {
+            matrix: &halves * halves.transpose(),
+            error: 2.0 * error / (least * least),
+            weights: self.weights.iter().map(|weight| -weight).collect(),
+            constant: self.constant + self.weights.iter().sum::<f64>() + log_det + rounding,
+            sets: match self.sets {
+                Sets::OfSize(k) => Sets::OfSize(size - k),
+                Sets::OfAnySize => Sets::OfAnySize,
+            },
+        }))
+    }
+}
+
+impl Choices {
+    /// What is left out.
+    pub(super) fn complement(&self) -> Self {
+        let left_out = |counts: &Vec<usize>| {
+            self.groups.iter().zip(counts).map(|(items, count)| items.len() - count).collect()
+        };
+        Self { groups: self.groups.clone(), counts: self.counts.as_ref().map(left_out) }
+    }
+}

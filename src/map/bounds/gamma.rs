@@ -1,0 +1,211 @@
+//! The Γ relaxation.
+
+use faer::{
+    Accum, Mat, MatRef, Par,
+    linalg::matmul::triangular::{self, BlockStructure},
+};
+
+use super::{
+    Problem,
+    relaxation::{Relaxation, Value},
+    spectral_function::{Sets, Split, split},
+};
+use crate::{
+    Result,
+    linalg::{column, column_mut, eigen, kernels},
+    map::Size,
+};
+
+/// Columns of the curvature's factor that are held at a time.
+const PANEL: usize = 4096;
+
+/// Γ of the spectrum of Σ x_i b_i b_iᵀ, and a linear function.
+///
+/// ```text
+/// f(x) = Σ c_i x_i + Γ_k(λ(Σ x_i b_i b_iᵀ)),   ∇f_i = c_i + b_iᵀ U diag(∂Γ/∂λ) Uᵀ b_i
+/// ```
+///
+/// An upper bound of Σ_S c_i + ln det(t I + B_S B_Sᵀ): at x = 1_S the spectrum has at most k positive
+/// eigenvalues, and Γ_k is the sum of their logarithms.
+///
+/// # Cost
+/// An evaluation: 2mr² and the eigen-decomposition of an r×r matrix; a curvature: m² ι (r − ι).
+///
+/// # Source
+/// Nikolov, *Randomized rounding for the largest simplex problem* (2015); Li and Xie, *Best principal
+/// submatrix selection for the maximum entropy sampling problem* (2024). Under quotas as here.
+#[derive(Clone, Debug)]
+pub(super) struct Gamma {
+    /// b_i, a column per item.
+    pub(super) rows: Mat<f64>,
+    /// c_i.
+    pub(super) linear: Vec<f64>,
+    pub(super) constant: f64,
+    pub(super) sets: Sets,
+    /// t.
+    pub(super) shift: f64,
+}
+
+/// What an evaluation leaves behind.
+#[derive(Clone, Debug)]
+pub(super) struct GammaPoint {
+    value: Value,
+    /// Descending.
+    pub(super) eigenvalues: Vec<f64>,
+    /// In the columns.
+    eigenvectors: Mat<f64>,
+    /// b_iᵀ u_p: a row per item, a column per eigenvector.
+    pub(super) coordinates: Mat<f64>,
+    pub(super) split: Split,
+}
+
+impl AsRef<Value> for GammaPoint {
+    fn as_ref(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl Sets {
+    pub(super) fn of(problem: &Problem) -> Self {
+        match problem.size {
+            Size::Fixed => Sets::OfSize(problem.total()),
+            Size::Free => Sets::OfAnySize,
+        }
+    }
+}
+
+impl Gamma {
+    /// Of the rows as they are.
+    pub(super) fn of(problem: &Problem) -> Self {
+        Self {
+            rows: problem.rows().to_owned(),
+            linear: problem.weights.clone(),
+            constant: problem.offset,
+            sets: Sets::of(problem),
+            // K ⪯ V Vᵀ + t I for the rows V that rounding has left.
+            shift: problem.set_error(),
+        }
+    }
+
+    /// The same function of fewer coordinates, where there are more than items.
+    pub(super) fn compressed(mut self) -> Self {
+        if self.rows.nrows() > self.rows.ncols() {
+            self.rows = self.rows.qr().thin_R().to_owned();
+        }
+        self
+    }
+}
+
+impl GammaPoint {
+    /// F with ∇f_i − c_i = ‖Fᵀ b_i‖², of these items and of any others.
+    pub(super) fn gradient_factor(&self) -> Mat<f64> {
+        let slope = |p: usize| self.split.slopes.get(p).copied().unwrap_or(self.split.tail_slope);
+        let vectors = &self.eigenvectors;
+        Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, p| vectors[(i, p)] * slope(p).sqrt())
+    }
+}
+
+impl Relaxation for Gamma {
+    type Point = GammaPoint;
+
+    fn at(&self, x: &[f64]) -> Result<GammaPoint> {
+        let (dims, items) = (self.rows.nrows(), self.rows.ncols());
+        let roots: Vec<f64> = x.iter().map(|x| x.sqrt()).collect();
+        let weighted = Mat::from_fn(dims, items, |j, i| self.rows[(j, i)] * roots[i]);
+        let mut gram = Mat::zeros(dims, dims);
+        lower_product(&mut gram, weighted.as_ref());
+        let spectrum = eigen(gram.as_ref())?;
+        let eigenvalues: Vec<f64> = spectrum.values.iter().map(|value| value.max(0.0)).collect();
+        let split = split(&eigenvalues, self.sets, self.shift);
+        let coordinates = self.rows.transpose() * &spectrum.vectors;
+        let mut gradient = self.linear.clone();
+        for p in 0..dims {
+            let slope = split.slopes.get(p).copied().unwrap_or(split.tail_slope);
+            let coordinate = column(coordinates.as_ref(), p);
+            gradient.iter_mut().zip(coordinate).for_each(|(g, y)| *g += slope * y * y);
+        }
+        let linear: f64 = self.linear.iter().zip(x).map(|(c, x)| c * x).sum();
+        let value = Value { value: self.constant + linear + split.value, gradient, error: 0.0 };
+        Ok(GammaPoint { value, eigenvalues, eigenvectors: spectrum.vectors, coordinates, split })
+    }
+
+    fn curvature(&self, point: &GammaPoint) -> Mat<f64> {
+        let items = self.rows.ncols();
+        let (split, coordinates) = (&point.split, point.coordinates.as_ref());
+        let head = coordinates.subcols(0, split.head);
+        let mut scaled = head.to_owned();
+        for (p, slope) in split.slopes.iter().enumerate() {
+            kernels::scale(column_mut(scaled.as_mut(), p), slope.sqrt());
+        }
+        let mut curvature = Mat::zeros(items, items);
+        lower_product(&mut curvature, scaled.as_ref());
+        for j in 0..items {
+            column_mut(curvature.as_mut(), j)[j..].iter_mut().for_each(|entry| *entry *= *entry);
+        }
+        self.add_mixed(point, &mut curvature);
+        for j in 0..items {
+            for i in 0..j {
+                curvature[(i, j)] = curvature[(j, i)];
+            }
+        }
+        curvature
+    }
+}
+
+impl Gamma {
+    /// What pairs of a leading and another eigenvector add, and the others by their sum; the lower half.
+    fn add_mixed(&self, point: &GammaPoint, curvature: &mut Mat<f64>) {
+        let (split, coordinates) = (&point.split, point.coordinates.as_ref());
+        let (items, dims) = (coordinates.nrows(), coordinates.ncols());
+        let tail = dims - split.head;
+        if tail == 0 {
+            return;
+        }
+        let mut panel: Vec<f64> = Vec::new();
+        let mut flush = |panel: &mut Vec<f64>| {
+            let columns = panel.len() / items;
+            lower_product(curvature, MatRef::from_column_major_slice(panel, items, columns));
+            panel.clear();
+        };
+        for p in 0..split.head {
+            let (leading, slope) = (point.eigenvalues[p], split.slopes[p]);
+            for q in split.head..dims {
+                let apart = (leading - point.eigenvalues[q]).max(f64::MIN_POSITIVE);
+                let factor = slope * split.tail_slope * ((leading - split.knee) / apart).clamp(0.0, 1.0);
+                let root = (2.0 * factor).sqrt();
+                let (one, other) = (column(coordinates, p), column(coordinates, q));
+                panel.extend(one.iter().zip(other).map(|(y, z)| root * y * z));
+            }
+            if panel.len() >= PANEL * items {
+                flush(&mut panel);
+            }
+        }
+        if split.tail_curvature > 0.0 {
+            let root = split.tail_curvature.sqrt();
+            let start = panel.len();
+            panel.resize(start + items, 0.0);
+            for q in split.head..dims {
+                kernels::add_squares(&mut panel[start..], column(coordinates, q));
+            }
+            kernels::scale(&mut panel[start..], root);
+        }
+        if !panel.is_empty() {
+            flush(&mut panel);
+        }
+    }
+}
+
+/// C ← C + X Xᵀ, the lower half.
+pub(super) fn lower_product(target: &mut Mat<f64>, factor: MatRef<'_, f64>) {
+    triangular::matmul(
+        target,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        factor,
+        BlockStructure::Rectangular,
+        factor.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+}

@@ -1,0 +1,167 @@
+//! The maximum of a concave function under quotas: primal-dual interior-point steps.
+
+use faer::{Mat, Side, linalg::solvers::Solve};
+
+use super::{
+    choice::Choices,
+    relaxation::{Relaxation, Value},
+};
+use crate::Result;
+
+/// Steps go this far towards the nearest face at most.
+const TOWARDS_FACE: f64 = 0.95;
+/// Every step aims at this fraction of the present complementarity.
+const CENTRING: f64 = 0.1;
+const MOST_STEPS: usize = 80;
+/// Steps that may pass without a better bound.
+const PATIENCE: usize = 8;
+/// Starting points are at least this far from 0 and 1.
+const MARGIN: f64 = 0.02;
+
+/// The best bound of a run, and the point where it was found.
+#[derive(Clone, Debug)]
+pub(super) struct Bounded<P> {
+    pub(super) upper_bound: f64,
+    pub(super) x: Vec<f64>,
+    pub(super) point: P,
+    pub(super) steps: u64,
+}
+
+/// Variables and the multipliers of their bounds.
+struct Iterate {
+    x: Vec<f64>,
+    /// Of x ≥ 0.
+    lower: Vec<f64>,
+    /// Of x ≤ 1.
+    upper: Vec<f64>,
+}
+
+/// Maximises until `enough(bound, value)`, from `start` or from the centre.
+///
+/// # Cost
+/// Ten to twenty steps: an evaluation, a curvature and m³/3 operations each.
+///
+/// # Source
+/// Nocedal and Wright, *Numerical optimization* (2006), chapter 19.
+pub(super) fn maximise<R: Relaxation>(
+    relaxation: &R,
+    choices: &Choices,
+    start: Option<Vec<f64>>,
+    enough: &dyn Fn(f64, &Value) -> bool,
+) -> Result<Bounded<R::Point>> {
+    let len: usize = choices.groups.iter().map(Vec::len).sum();
+    let x = inside(start.unwrap_or_else(|| choices.centre(len)));
+    let mut point = relaxation.at(&x)?;
+    let mut bound = point.as_ref().bound(&x, choices);
+    let complementarity = ((bound - point.as_ref().value) / (2 * len.max(1)) as f64).clamp(1e-9, 1.0);
+    let mut iterate = Iterate {
+        lower: x.iter().map(|x| complementarity / x).collect(),
+        upper: x.iter().map(|x| complementarity / (1.0 - x)).collect(),
+        x,
+    };
+    let mut best: Option<Bounded<R::Point>> = None;
+    let mut since_best = 0;
+    for steps in 0..MOST_STEPS {
+        let finished = enough(bound, point.as_ref()) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
+        let next = if finished { None } else { iterate.step(relaxation, &point, choices) };
+        let better = best.as_ref().is_none_or(|best| bound < best.upper_bound);
+        since_best = if better { 0 } else { since_best + 1 };
+        let x = next.map(|next| std::mem::replace(&mut iterate, next).x);
+        let last = x.is_none();
+        if better {
+            let x = x.unwrap_or_else(|| iterate.x.clone());
+            let steps = steps as u64 + 1;
+            best = Some(Bounded { upper_bound: bound, x, point, steps });
+        } else if let Some(best) = &mut best {
+            best.steps = steps as u64 + 1;
+        }
+        if last {
+            break;
+        }
+        point = relaxation.at(&iterate.x)?;
+        bound = point.as_ref().bound(&iterate.x, choices);
+    }
+    match best {
+        Some(best) => Ok(best),
+        None => unreachable!("the first point counts"),
+    }
+}
+
+fn inside(mut x: Vec<f64>) -> Vec<f64> {
+    x.iter_mut().for_each(|x| *x = x.clamp(MARGIN, 1.0 - MARGIN));
+    x
+}
+
+impl Iterate {
+    /// A damped Newton step on the perturbed optimality conditions; `None` where it cannot be solved.
+    fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, choices: &Choices) -> Option<Self> {
+        let len = self.x.len();
+        let value = point.as_ref();
+        let complementarity: f64 =
+            (0..len).map(|i| self.lower[i] * self.x[i] + self.upper[i] * (1.0 - self.x[i])).sum();
+        let target = CENTRING * complementarity / (2 * len) as f64;
+        let mut system = relaxation.curvature(point);
+        for i in 0..len {
+            system[(i, i)] += self.lower[i] / self.x[i] + self.upper[i] / (1.0 - self.x[i]);
+        }
+        let ascent = |i: usize| value.gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]);
+        let direction = self.direction(&system, ascent, choices)?;
+        let lower: Vec<f64> =
+            (0..len).map(|i| target / self.x[i] - self.lower[i] * (1.0 + direction[i] / self.x[i])).collect();
+        let upper: Vec<f64> = (0..len)
+            .map(|i| {
+                let room = 1.0 - self.x[i];
+                target / room - self.upper[i] * (1.0 - direction[i] / room)
+            })
+            .collect();
+        let to_zero = longest(&self.x, &direction);
+        let room: Vec<f64> = self.x.iter().map(|x| 1.0 - x).collect();
+        let towards_one: Vec<f64> = direction.iter().map(|d| -d).collect();
+        let primal = to_zero.min(longest(&room, &towards_one));
+        let dual = longest(&self.lower, &lower).min(longest(&self.upper, &upper));
+        let moved = |from: &[f64], by: &[f64], length: f64| -> Vec<f64> {
+            from.iter().zip(by).map(|(from, by)| from + length * by).collect()
+        };
+        let next = Self {
+            x: moved(&self.x, &direction, primal),
+            lower: moved(&self.lower, &lower, dual),
+            upper: moved(&self.upper, &upper, dual),
+        };
+        next.x.iter().all(|&x| x > 0.0 && x < 1.0).then_some(next)
+    }
+
+    /// d with M d = ascent − Σ ν_l 1_l and x + d on the quotas.
+    fn direction(
+        &self,
+        system: &Mat<f64>,
+        ascent: impl Fn(usize) -> f64,
+        choices: &Choices,
+    ) -> Option<Vec<f64>> {
+        let len = self.x.len();
+        let groups = if choices.counts.is_some() { choices.groups.len() } else { 0 };
+        let mut sides = Mat::<f64>::zeros(len, groups + 1);
+        (0..len).for_each(|i| sides[(i, groups)] = ascent(i));
+        for (l, items) in choices.groups[..groups].iter().enumerate() {
+            items.iter().for_each(|&i| sides[(i, l)] = 1.0);
+        }
+        let solved = system.llt(Side::Lower).ok()?.solve(&sides);
+        let free = |i: usize| solved[(i, groups)];
+        let Some(counts) = &choices.counts else { return Some((0..len).map(free).collect()) };
+        // 1_lᵀ (d − Σ_j ν_j M⁻¹ 1_j) = κ_l − Σ_{P_l} x.
+        let over =
+            |l: usize, column: usize| choices.groups[l].iter().map(|&i| solved[(i, column)]).sum::<f64>();
+        let short = |l: usize| counts[l] as f64 - choices.groups[l].iter().map(|&i| self.x[i]).sum::<f64>();
+        let sums = Mat::from_fn(groups, groups, over);
+        let excess = Mat::from_fn(groups, 1, |l, _| over(l, groups) - short(l));
+        let multipliers = sums.partial_piv_lu().solve(&excess);
+        let along = |i: usize| (0..groups).map(|l| multipliers[(l, 0)] * solved[(i, l)]).sum::<f64>();
+        let direction: Vec<f64> = (0..len).map(|i| free(i) - along(i)).collect();
+        direction.iter().all(|d| d.is_finite()).then_some(direction)
+    }
+}
+
+/// How much of a direction keeps all entries positive: at most all of it.
+fn longest(from: &[f64], direction: &[f64]) -> f64 {
+    let to_face = from.iter().zip(direction).filter(|(_, d)| **d < 0.0).map(|(x, d)| -x / d);
+    (TOWARDS_FACE * to_face.fold(f64::INFINITY, f64::min)).min(1.0)
+}

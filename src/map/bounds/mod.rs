@@ -1,0 +1,20 @@
+//! Upper bounds of ln det K_S over all sets that a model allows.
+
+mod choice;
+mod columns;
+mod dense;
+mod gamma;
+mod interior_point;
+mod linx;
+mod node;
+mod problem;
+mod relaxation;
+mod shift;
+mod spectral;
+mod spectral_function;
+mod whole;
+
+pub(crate) use node::{Effort, MOST_DENSE, Method, Relaxed, relax};
+pub(crate) use problem::Problem;
+pub(crate) use spectral::spectral_bound;
+pub(crate) use whole::{places, relax_whole, spectral_bound_of_whole};

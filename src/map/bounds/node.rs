@@ -1,0 +1,133 @@
+//! One way of bounding a problem, and what carries over to its parts.
+
+use super::{
+    Problem,
+    choice::{Best, Choices},
+    columns::{Held, maximise_by_columns},
+    dense::DenseKernel,
+    gamma::Gamma,
+    interior_point::{Bounded, maximise},
+    linx::linx,
+    relaxation::Value,
+    shift::{Descent, descend},
+};
+use crate::Result;
+
+/// Problems of more items are bounded by few of them at a time.
+const MOST_AT_ONCE: usize = 150;
+/// Kernels up to this size may have their diagonal taken out, or be inverted.
+pub(crate) const MOST_DENSE: usize = 400;
+
+/// A relaxation with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Method {
+    Gamma,
+    /// ψ of every item.
+    Shifted(Vec<f64>),
+    /// ψ of every item, for the inverse kernel.
+    Complement(Vec<f64>),
+    /// ln γ.
+    Linx(f64),
+}
+
+/// How far to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// A bound below this is as good as any.
+    pub(crate) target: f64,
+    /// Stops when the bound is above the relaxation's maximum by no more than this share of what it is above the
+    /// target; 0 for as near as can be.
+    pub(crate) share: f64,
+    /// Steps on the parameters.
+    pub(crate) tuning: usize,
+    /// Steps on the parameters end when one gains less than this share of what is above the target.
+    pub(crate) tuning_share: f64,
+}
+
+/// A bound, and what to do next.
+#[derive(Clone, Debug)]
+pub(crate) struct Relaxed {
+    pub(crate) upper_bound: f64,
+    /// How much lower the relaxation could take the bound, at most.
+    pub(crate) slack: f64,
+    pub(crate) x: Vec<f64>,
+    /// By how much the bound falls if an item is forced the other way.
+    pub(crate) regret: Vec<f64>,
+    /// Whether that way is out.
+    pub(crate) taken: Vec<bool>,
+    pub(crate) steps: u64,
+    /// With the parameters found.
+    pub(crate) method: Method,
+}
+
+/// The bound of a problem with something to choose in every group; `None` where the method does not apply.
+pub(crate) fn relax(
+    problem: &Problem,
+    method: &Method,
+    start: Option<Vec<f64>>,
+    effort: Effort,
+    ended: &dyn Fn() -> bool,
+) -> Result<Option<Relaxed>> {
+    let choices = Choices::of(problem);
+    let close = |bound: f64, value: f64| {
+        bound < effort.target
+            || ended()
+            || bound - value < (effort.share * (bound - effort.target)).max(1e-10)
+    };
+    let enough = |bound: f64, value: &Value| close(bound, value.value);
+    let descent = Descent { steps: effort.tuning, share: effort.tuning_share, target: effort.target };
+    match method {
+        Method::Gamma if problem.len() > MOST_AT_ONCE => {
+            let held = Held::new(problem);
+            let priced = maximise_by_columns(&held, held.start(), &close)?;
+            Ok(Some(Relaxed::from_priced(priced)))
+        }
+        Method::Gamma => {
+            let bounded = maximise(&Gamma::of(problem).compressed(), &choices, start, &enough)?;
+            Ok(Some(Relaxed::of(bounded, &choices, Method::Gamma)))
+        }
+        Method::Shifted(scaling) => {
+            let found = descend(&DenseKernel::of(problem), &choices, scaling, start, descent, &enough)?;
+            Ok(found
+                .map(|(shifted, bounded)| Relaxed::of(bounded, &choices, Method::Shifted(shifted.scaling))))
+        }
+        Method::Complement(scaling) => {
+            let Some(kernel) = DenseKernel::of(problem).complement()? else { return Ok(None) };
+            let left_out = choices.complement();
+            let start = start.map(|x| x.iter().map(|x| 1.0 - x).collect());
+            let found = descend(&kernel, &left_out, scaling, start, descent, &enough)?;
+            Ok(found.map(|(shifted, bounded)| {
+                Relaxed::of(bounded, &left_out, Method::Complement(shifted.scaling)).complement()
+            }))
+        }
+        Method::Linx(log_scale) => {
+            let bounded = linx(&DenseKernel::of(problem), &choices, *log_scale, start, descent, &enough);
+            // A kernel too badly conditioned for its square is none for linx.
+            Ok(bounded.map(|(bounded, log_scale)| Relaxed::of(bounded, &choices, Method::Linx(log_scale))))
+        }
+    }
+}
+
+impl Relaxed {
+    fn of<P: AsRef<Value>>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
+        let value = bounded.point.as_ref();
+        let Best { regret, taken, .. } = choices.best(&value.gradient);
+        let slack = (bounded.upper_bound - value.value).max(0.0);
+        let Bounded { upper_bound, x, steps, .. } = bounded;
+        Self { upper_bound, slack, x, regret, taken, steps, method }
+    }
+
+    pub(super) fn from_priced(priced: super::columns::Priced) -> Self {
+        let super::columns::Priced { upper_bound, value, x, best, steps } = priced;
+        let slack = (upper_bound - value).max(0.0);
+        let Best { regret, taken, .. } = best;
+        Self { upper_bound, slack, x, regret, taken, steps, method: Method::Gamma }
+    }
+
+    /// From what is left out to what is chosen.
+    fn complement(mut self) -> Self {
+        self.x.iter_mut().for_each(|x| *x = 1.0 - *x);
+        self.taken.iter_mut().for_each(|taken| *taken = !*taken);
+        self
+    }
+}

@@ -1,0 +1,223 @@
+//! What is left to choose once some items are in and others out.
+
+use faer::{Mat, MatRef};
+
+use crate::{
+    linalg::{column, kernels},
+    map::{Candidates, Place, Size},
+};
+
+/// Rows shorter than this fraction of what they were before any item was included depend on those included.
+const DEPENDENT: f64 = 1e-12;
+/// Rounding per entry of a row, as a fraction of the longest row, whatever reflections it went through.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// Choose from every group its count of items, or any number where the size is free.
+///
+/// ```text
+/// ln det K_S = offset + Σ_{i∈S∖T} w_i + ln det (V Vᵀ)_{S∖T}
+/// ```
+///
+/// T holds the items that are in already: rows are projected off theirs (Schur), and w_i undoes the scale of
+/// a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    /// Where the items are among the candidates.
+    pub(super) places: Vec<Place>,
+    /// How many items are to be chosen of every group.
+    pub(crate) counts: Vec<usize>,
+    pub(crate) size: Size,
+    /// v_i, a column per item.
+    columns: Vec<f64>,
+    dims: usize,
+    /// ‖v_i‖ before anything was included.
+    norms: Vec<f64>,
+    /// w_i.
+    pub(super) weights: Vec<f64>,
+    /// T, and the logarithm of its determinant.
+    chosen: Vec<Place>,
+    pub(super) offset: f64,
+    /// The largest ‖v_i‖ before anything was included, of all items that could be chosen.
+    longest: f64,
+}
+
+impl Problem {
+    /// The problem of some of the candidates.
+    pub(crate) fn new(candidates: &Candidates<'_>, places: Vec<Place>) -> Self {
+        let rows = candidates.rows();
+        let features = candidates.features();
+        let dims = candidates.ground.dims_left();
+        let mut columns = Vec::with_capacity(places.len() * dims);
+        let mut row = vec![0.0; features.dims()];
+        for &place in &places {
+            features.read_row(candidates.item(place), rows.groups()[place.group].scale, &mut row);
+            match candidates.ground.beyond() {
+                None => columns.extend_from_slice(&row),
+                Some(basis) => {
+                    columns.extend((0..dims).map(|j| kernels::dot(column(basis.as_ref(), j), &row)));
+                }
+            }
+        }
+        let norm = |column: &[f64]| kernels::dot(column, column).sqrt();
+        let norms: Vec<f64> = columns.chunks_exact(dims.max(1)).map(norm).collect();
+        let norms = if dims == 0 { vec![0.0; places.len()] } else { norms };
+        let longest = norms.iter().copied().fold(0.0, f64::max);
+        let weights = places.iter().map(|place| -2.0 * rows.groups()[place.group].scale.ln()).collect();
+        Self {
+            counts: candidates.counts.clone(),
+            size: candidates.size,
+            columns,
+            dims,
+            norms,
+            weights,
+            chosen: Vec::new(),
+            offset: candidates.ground.log_det_included().value,
+            longest,
+            places,
+        }
+    }
+
+    /// Number of items that are still undecided.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// Number of items that are still to be chosen.
+    pub(crate) fn total(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// Vᵀ, a column per item.
+    pub(crate) fn rows(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.columns, self.dims, self.len())
+    }
+
+    pub(super) fn row(&self, item: usize) -> &[f64] {
+        &self.columns[item * self.dims..(item + 1) * self.dims]
+    }
+
+    /// V Vᵀ.
+    pub(crate) fn kernel(&self) -> Mat<f64> {
+        self.rows().transpose() * self.rows()
+    }
+
+    pub(crate) fn group(&self, item: usize) -> usize {
+        self.places[item].group
+    }
+
+    /// w_i.
+    pub(crate) fn weight(&self, item: usize) -> f64 {
+        self.weights[item]
+    }
+
+    pub(crate) fn place(&self, item: usize) -> Place {
+        self.places[item]
+    }
+
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    pub(crate) fn position(&self, place: Place) -> Option<usize> {
+        self.places.iter().position(|&known| known == place)
+    }
+
+    /// The items chosen before, and those with the largest x: as many of every group as are asked for, or all
+    /// above ½.
+    pub(crate) fn with_largest(&self, x: &[f64]) -> Vec<Place> {
+        let mut set = self.chosen.clone();
+        for (group, &count) in self.counts.iter().enumerate() {
+            let mut members: Vec<usize> = (0..self.len()).filter(|&item| self.group(item) == group).collect();
+            members.sort_by(|&i, &j| x[j].total_cmp(&x[i]).then(i.cmp(&j)));
+            let count = match self.size {
+                Size::Fixed => count,
+                Size::Free => members.partition_point(|&item| x[item] > 0.5),
+            };
+            set.extend(members[..count].iter().map(|&item| self.places[item]));
+        }
+        set
+    }
+
+    /// ln of what the determinant is multiplied by when an item is added: w_i + ln ‖v_i‖².
+    pub(crate) fn gain(&self, item: usize) -> f64 {
+        let row = self.row(item);
+        let squared = kernels::dot(row, row);
+        if squared.sqrt() <= DEPENDENT * self.norms[item] {
+            return f64::NEG_INFINITY;
+        }
+        self.weights[item] + squared.ln()
+    }
+
+    /// For items that are not all there: the largest ‖v_i‖ of any.
+    pub(super) fn with_longest(self, longest: f64) -> Self {
+        Self { longest: self.longest.max(longest), ..self }
+    }
+
+    /// A bound of the rounding in K_S, in spectral norm, for all sets S that can be chosen.
+    pub(super) fn set_error(&self) -> f64 {
+        let items = match self.size {
+            Size::Fixed => self.total(),
+            Size::Free => self.len(),
+        };
+        self.error_of(items)
+    }
+
+    /// A bound of the rounding in V Vᵀ, in spectral norm.
+    pub(super) fn kernel_error(&self) -> f64 {
+        self.error_of(self.len())
+    }
+
+    fn error_of(&self, items: usize) -> f64 {
+        let rows = ((items * self.dims) as f64).sqrt() * ROUNDING * self.longest;
+        let norm = (items as f64).sqrt() * self.longest;
+        (2.0 * norm + rows) * rows + items as f64 * f64::EPSILON * norm * norm
+    }
+
+    /// Takes an item in: the others keep what they have beyond it.
+    pub(crate) fn include(&mut self, item: usize) {
+        self.offset += self.gain(item);
+        let place = self.places[item];
+        self.chosen.push(place);
+        if self.size == Size::Fixed {
+            self.counts[place.group] -= 1;
+        }
+        let mut normal = self.row(item).to_vec();
+        let length = kernels::dot(&normal, &normal).sqrt();
+        self.retain(|other| other != item);
+        let last = self.dims - 1;
+        // The reflection that takes v_i to the last axis.
+        let towards = if normal[last] < 0.0 { -length } else { length };
+        normal[last] += towards;
+        let factor = (towards * normal[last]).recip();
+        for row in self.columns.chunks_exact_mut(self.dims) {
+            let along = kernels::dot(&normal, row);
+            kernels::add_scaled(row, -factor * along, &normal);
+        }
+        let kept = self.columns.chunks_exact(self.dims).flat_map(|row| row[..last].iter().copied());
+        self.columns = kept.collect();
+        self.dims = last;
+    }
+
+    /// Keeps some items, and takes the others out.
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let kept: Vec<usize> = (0..self.len()).filter(|&item| keep(item)).collect();
+        if kept.len() == self.len() {
+            return;
+        }
+        self.columns = kept.iter().flat_map(|&item| self.row(item).to_vec()).collect();
+        self.places = kept.iter().map(|&item| self.places[item]).collect();
+        self.norms = kept.iter().map(|&item| self.norms[item]).collect();
+        self.weights = kept.iter().map(|&item| self.weights[item]).collect();
+    }
+
+    /// How many items each group has left.
+    pub(crate) fn members(&self) -> Vec<usize> {
+        let mut members = vec![0; self.counts.len()];
+        self.places.iter().for_each(|place| members[place.group] += 1);
+        members
+    }
+}

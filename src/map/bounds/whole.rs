@@ -1,0 +1,124 @@
+//! The Γ relaxation of a whole ground set, by the engine.
+
+use faer::{Mat, MatRef};
+
+use super::{
+    Problem, Relaxed,
+    choice::Choices,
+    columns::{Pool, maximise_by_columns},
+    spectral::bound_from_grams,
+};
+use crate::{
+    Result,
+    engine::{Engine, RowMap, Rows},
+    map::{Candidates, Place, Size},
+};
+
+/// All candidates, group after group.
+struct Whole<'a> {
+    candidates: &'a Candidates<'a>,
+    engine: &'a dyn Engine,
+    rows: &'a Rows<'a>,
+    choices: Choices,
+    longest: f64,
+}
+
+impl Pool for Whole<'_> {
+    fn master(&self, items: &[usize]) -> Problem {
+        let mut group = 0;
+        let mut places = Vec::with_capacity(items.len());
+        for &item in items {
+            while self.choices.groups[group].last().is_none_or(|&last| last < item) {
+                group += 1;
+            }
+            places.push(Place { group, position: item - self.choices.groups[group][0] });
+        }
+        Problem::new(self.candidates, places).with_longest(self.longest)
+    }
+
+    fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>> {
+        let lifted: Mat<f64> = match self.candidates.ground.beyond() {
+            Some(basis) => basis * factor,
+            None => factor.to_owned(),
+        };
+        let groups = self.rows.groups();
+        let mut prices = self.engine.row_forms(self.rows, &vec![lifted.as_ref(); groups.len()])?;
+        for (items, group) in self.choices.groups.iter().zip(groups) {
+            let weight = -2.0 * group.scale.ln();
+            items.iter().for_each(|&item| prices[item] += weight);
+        }
+        Ok(prices)
+    }
+
+    fn choices(&self) -> &Choices {
+        &self.choices
+    }
+}
+
+/// Where every item of all groups is, in the order of [`relax_whole`].
+pub(crate) fn places(candidates: &Candidates<'_>) -> Vec<Place> {
+    let members = candidates.groups.iter().map(crate::data::FreeItems::len).enumerate();
+    members.flat_map(|(group, len)| (0..len).map(move |position| Place { group, position })).collect()
+}
+
+/// The bound of all candidates together by Γ, starting from a set of them.
+///
+/// # Cost
+/// 2mn² per round of some ten to thirty.
+pub(crate) fn relax_whole(
+    candidates: &Candidates<'_>,
+    engine: &dyn Engine,
+    start: &[Place],
+    enough: &dyn Fn(f64, f64) -> bool,
+) -> Result<Relaxed> {
+    let rows = candidates.rows();
+    let mut first = 0;
+    let mut groups = Vec::with_capacity(candidates.groups.len());
+    for members in &candidates.groups {
+        groups.push((first..first + members.len()).collect::<Vec<usize>>());
+        first += members.len();
+    }
+    let norms = engine.row_norms(&rows)?;
+    let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
+    let counts = (candidates.size == Size::Fixed).then(|| candidates.counts.clone());
+    let choices = Choices { groups, counts };
+    let mut items: Vec<usize> =
+        start.iter().map(|place| choices.groups[place.group][place.position]).collect();
+    items.extend(longest_rows(&choices, &norms, candidates));
+    items.sort_unstable();
+    items.dedup();
+    let whole = Whole { candidates, engine, rows: &rows, choices, longest };
+    Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
+}
+
+/// As many of the longest rows of every group as are to be chosen, and one more.
+fn longest_rows(choices: &Choices, norms: &[f64], candidates: &Candidates<'_>) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (members, count) in choices.groups.iter().zip(&candidates.counts) {
+        let mut members = members.clone();
+        let take = (count + 1).min(members.len());
+        let longer = |i: &usize, j: &usize| norms[*j].total_cmp(&norms[*i]).then(i.cmp(j));
+        if take < members.len() {
+            members.select_nth_unstable_by(take, longer);
+        }
+        found.extend_from_slice(&members[..take]);
+    }
+    found
+}
+
+/// The spectral bound of all candidates together.
+///
+/// # Cost
+/// 2mn².
+pub(crate) fn spectral_bound_of_whole(candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<f64> {
+    let rows = candidates.rows();
+    let map = candidates.ground.beyond().map(Mat::as_ref);
+    let ones = vec![1.0; rows.groups().len()];
+    let map = map.map(|factor| RowMap { weights: &ones, factor });
+    let grams = engine.part_grams(&rows, map.as_ref())?;
+    let weights: Vec<f64> = rows.groups().iter().map(|group| -2.0 * group.scale.ln()).collect();
+    let longest = engine.row_norms(&rows)?.into_iter().fold(0.0, f64::max).sqrt();
+    let error = Problem::new(candidates, Vec::new()).with_longest(longest).set_error();
+    let bound = bound_from_grams(&grams, &candidates.counts, &weights, candidates.size, error)?;
+    Ok(bound + candidates.ground.log_det_included().value)
+}

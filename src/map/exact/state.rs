@@ -1,0 +1,127 @@
+//! A problem on its way down the tree, with what its parent knew.
+
+use crate::map::{
+    Place, Size,
+    bounds::{Method, Problem},
+};
+
+/// Which items are in and which undecided; all others are out.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) included: Vec<Place>,
+    pub(super) undecided: Vec<Place>,
+    /// Of the parent's relaxation, for the undecided items; empty for none.
+    pub(super) x: Vec<f64>,
+    pub(super) method: Method,
+    /// No set below this node is worth more.
+    pub(super) bound: f64,
+    pub(super) depth: usize,
+}
+
+/// A node's problem.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) problem: Problem,
+    pub(super) included: Vec<Place>,
+    pub(super) x: Vec<f64>,
+    pub(super) method: Method,
+}
+
+/// What is left once everything has been settled that needs no bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// No set.
+    Nothing,
+    /// One set: that of the included items.
+    One,
+    /// More.
+    Choices,
+}
+
+impl State {
+    pub(super) fn new(root: &Problem, node: &Node) -> Self {
+        let mut problem = root.clone();
+        let known: Vec<Place> = problem.places().to_vec();
+        let mut kept: Vec<Place> = node.included.iter().chain(&node.undecided).copied().collect();
+        kept.sort_unstable();
+        problem.retain(|item| kept.binary_search(&known[item]).is_ok());
+        for &place in &node.included {
+            if let Some(item) = problem.position(place) {
+                problem.include(item);
+            }
+        }
+        let (included, x, method) = (node.included.clone(), node.x.clone(), node.method.clone());
+        Self { problem, included, x, method }
+    }
+
+    pub(super) fn include(&mut self, item: usize) {
+        self.included.push(self.problem.place(item));
+        self.problem.include(item);
+        self.forget(|other| other != item);
+    }
+
+    /// Takes out all other items.
+    pub(super) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        self.problem.retain(&keep);
+        self.forget(keep);
+    }
+
+    fn forget(&mut self, keep: impl Fn(usize) -> bool) {
+        let filter = |values: &mut Vec<f64>| {
+            let kept = values.iter().enumerate().filter(|(item, _)| keep(*item)).map(|(_, value)| *value);
+            *values = kept.collect();
+        };
+        filter(&mut self.x);
+        if let Method::Shifted(scaling) | Method::Complement(scaling) = &mut self.method {
+            filter(scaling);
+        }
+    }
+
+    /// Settles what needs no bound: items that no set can have or that add nothing, parts that are full or have
+    /// no choice, and the last pick.
+    pub(super) fn settle(&mut self) -> Left {
+        loop {
+            let (free, problem) = (self.problem.size == Size::Free, &self.problem);
+            let gains: Vec<f64> = (0..problem.len()).map(|item| problem.gain(item)).collect();
+            let open = |item: usize| problem.counts[problem.group(item)] > 0;
+            let useful: Vec<bool> = (0..problem.len())
+                .map(|item| open(item) && gains[item] > if free { 0.0 } else { f64::NEG_INFINITY })
+                .collect();
+            if useful.contains(&false) {
+                self.retain(|item| useful[item]);
+                continue;
+            }
+            let members = problem.members();
+            if free {
+                match members[0] {
+                    0 => return Left::One,
+                    1 => self.include(0),
+                    _ => return Left::Choices,
+                }
+                continue;
+            }
+            if problem.total() > problem.dims() || members.iter().zip(&problem.counts).any(|(m, k)| m < k) {
+                return Left::Nothing;
+            }
+            match problem.total() {
+                0 => return Left::One,
+                1 => {
+                    let first_of_best =
+                        |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
+                    self.include((0..gains.len()).reduce(first_of_best).unwrap_or(0));
+                    return Left::One;
+                }
+                _ => {}
+            }
+            let full = |item: &usize| members[problem.group(*item)] == problem.counts[problem.group(*item)];
+            let Some(item) = (0..problem.len()).find(full) else { return Left::Choices };
+            self.include(item);
+        }
+    }
+
+    /// The node that is left.
+    pub(super) fn node(self, bound: f64, depth: usize) -> Node {
+        let Self { problem, included, x, method } = self;
+        Node { included, undecided: problem.places().to_vec(), x, method, bound, depth }
+    }
+}

@@ -99,8 +99,8 @@ fn solve_master(
     let gamma = Gamma::of(master);
     let start = x.as_ref().map(|x| items.iter().map(|&item| x[item]).collect());
     // As accurate as the bound for all items can use; what is enough for all must hold for these first.
-    let close = |bound: f64, value: &Value| {
-        bound - value.value < (SHARE * gap).min(1e-2).max(1e-9) || enough(f64::NEG_INFINITY, bound)
+    let close = |bound: f64, value: f64| {
+        bound - value < (SHARE * gap).min(1e-2).max(1e-9) || enough(f64::NEG_INFINITY, bound)
     };
     maximise(&gamma, &Choices::of(master), start, &close)
 }

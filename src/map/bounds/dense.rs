@@ -45,7 +45,8 @@ impl DenseKernel {
         if !(least > INVERTIBLE * largest && least > 1e3 * error) {
             return Ok(None);
         }
-        let halves = Mat::from_fn(size, size, |i, p| spectrum.vectors[(i, p)] / spectrum.values[p].sqrt());
+        let halves =
+            Mat::from_fn(size, size, |i, p| spectrum.vectors[(i, p)] / spectrum.values[p].sqrt());
         let log_det: f64 = spectrum.values.iter().map(|value| value.ln()).sum();
         let rounding: f64 = spectrum.values.iter().map(|value| error / (value - error)).sum();
         Ok(Some(Self {
@@ -68,5 +69,22 @@ impl Choices {
             self.groups.iter().zip(counts).map(|(items, count)| items.len() - count).collect()
         };
         Self { groups: self.groups.clone(), counts: self.counts.as_ref().map(left_out) }
+    }
+}
+
+impl DenseKernel {
+    /// ψ as known, or else a guess: a share of what every item has beyond all others.
+    pub(super) fn scaling_or_guess(&self, known: &[f64]) -> Result<Vec<f64>> {
+        const SHARE: f64 = 0.6;
+        if !known.is_empty() {
+            return Ok(known.to_vec());
+        }
+        let size = self.matrix.nrows();
+        let spectrum = eigen(self.matrix.as_ref())?;
+        let floor = 1e-10 * spectrum.values[0] + self.error;
+        let beyond = |i: usize| -> f64 {
+            (0..size).map(|p| spectrum.vectors[(i, p)].powi(2) / spectrum.values[p].max(floor)).sum()
+        };
+        Ok((0..size).map(|i| (SHARE / beyond(i)).ln()).collect())
     }
 }

@@ -2,10 +2,7 @@
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-use super::{
-    choice::Choices,
-    relaxation::{Relaxation, Value},
-};
+use super::{choice::Choices, relaxation::{Relaxation, Value}};
 use crate::Result;
 
 /// Steps go this far towards the nearest face at most.
@@ -36,7 +33,8 @@ struct Iterate {
     upper: Vec<f64>,
 }
 
-/// Maximises until `enough(bound, value)`, from `start` or from the centre.
+/// Maximises until `enough(bound, value)`, from `start` or from the centre. The value is that of a point on the
+/// quotas: −∞ until there is one.
 ///
 /// # Cost
 /// Ten to twenty steps: an evaluation, a curvature and m³/3 operations each.
@@ -47,7 +45,7 @@ pub(super) fn maximise<R: Relaxation>(
     relaxation: &R,
     choices: &Choices,
     start: Option<Vec<f64>>,
-    enough: &dyn Fn(f64, &Value) -> bool,
+    enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Bounded<R::Point>> {
     let len: usize = choices.groups.iter().map(Vec::len).sum();
     let x = inside(start.unwrap_or_else(|| choices.centre(len)));
@@ -62,7 +60,7 @@ pub(super) fn maximise<R: Relaxation>(
     let mut best: Option<Bounded<R::Point>> = None;
     let mut since_best = 0;
     for steps in 0..MOST_STEPS {
-        let finished = enough(bound, point.as_ref()) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
+        let finished = enough(bound, iterate.value(&point, choices)) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
         let next = if finished { None } else { iterate.step(relaxation, &point, choices) };
         let better = best.as_ref().is_none_or(|best| bound < best.upper_bound);
         since_best = if better { 0 } else { since_best + 1 };
@@ -93,6 +91,15 @@ fn inside(mut x: Vec<f64>) -> Vec<f64> {
 }
 
 impl Iterate {
+    /// f(x) of a point on the quotas.
+    fn value<P: AsRef<Value>>(&self, point: &P, choices: &Choices) -> f64 {
+        const ON_QUOTA: f64 = 1e-7;
+        let off = choices.groups.iter().zip(choices.counts.iter().flatten()).any(|(items, &count)| {
+            (items.iter().map(|&i| self.x[i]).sum::<f64>() - count as f64).abs() > ON_QUOTA
+        });
+        if off { f64::NEG_INFINITY } else { point.as_ref().value }
+    }
+
     /// A damped Newton step on the perturbed optimality conditions; `None` where it cannot be solved.
     fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, choices: &Choices) -> Option<Self> {
         let len = self.x.len();
@@ -104,7 +111,8 @@ impl Iterate {
         for i in 0..len {
             system[(i, i)] += self.lower[i] / self.x[i] + self.upper[i] / (1.0 - self.x[i]);
         }
-        let ascent = |i: usize| value.gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]);
+        let ascent =
+            |i: usize| value.gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]);
         let direction = self.direction(&system, ascent, choices)?;
         let lower: Vec<f64> =
             (0..len).map(|i| target / self.x[i] - self.lower[i] * (1.0 + direction[i] / self.x[i])).collect();
@@ -148,8 +156,7 @@ impl Iterate {
         let free = |i: usize| solved[(i, groups)];
         let Some(counts) = &choices.counts else { return Some((0..len).map(free).collect()) };
         // 1_lᵀ (d − Σ_j ν_j M⁻¹ 1_j) = κ_l − Σ_{P_l} x.
-        let over =
-            |l: usize, column: usize| choices.groups[l].iter().map(|&i| solved[(i, column)]).sum::<f64>();
+        let over = |l: usize, column: usize| choices.groups[l].iter().map(|&i| solved[(i, column)]).sum::<f64>();
         let short = |l: usize| counts[l] as f64 - choices.groups[l].iter().map(|&i| self.x[i]).sum::<f64>();
         let sums = Mat::from_fn(groups, groups, over);
         let excess = Mat::from_fn(groups, 1, |l, _| over(l, groups) - short(l));

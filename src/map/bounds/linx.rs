@@ -5,10 +5,10 @@ use faer::{Mat, Side, linalg::solvers::DenseSolveCore};
 use super::{
     choice::Choices,
     dense::DenseKernel,
+    descent::Descent,
     gamma::lower_product,
     interior_point::{Bounded, maximise},
     relaxation::{Relaxation, Value},
-    shift::Descent,
 };
 use crate::{Error, Result};
 
@@ -86,7 +86,8 @@ impl Relaxation for Linx {
         let half = &inverse * &self.matrix;
         let whole = self.matrix.transpose() * &half;
         let linear: f64 = self.linear.iter().zip(x).map(|(w, x)| w * x).sum();
-        let gradient = (0..size).map(|i| self.linear[i] + 0.5 * (whole[(i, i)] - inverse[(i, i)])).collect();
+        let gradient =
+            (0..size).map(|i| self.linear[i] + 0.5 * (whole[(i, i)] - inverse[(i, i)])).collect();
         let trace: f64 = (0..size).map(|i| inverse[(i, i)]).sum();
         let value = Value {
             value: self.constant + linear + 0.5 * log_det,
@@ -114,7 +115,7 @@ pub(super) fn linx(
     log_scale: f64,
     start: Option<Vec<f64>>,
     descent: Descent,
-    enough: &dyn Fn(f64, &Value) -> bool,
+    enough: &dyn Fn(f64, f64) -> bool,
 ) -> Option<(Bounded<LinxPoint>, f64)> {
     /// ln γ is looked for this far from where it was.
     const NEAR: f64 = 1.0;

@@ -3,6 +3,7 @@
 mod choice;
 mod columns;
 mod dense;
+mod descent;
 mod gamma;
 mod interior_point;
 mod linx;

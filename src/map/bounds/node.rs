@@ -5,11 +5,11 @@ use super::{
     choice::{Best, Choices},
     columns::{Held, maximise_by_columns},
     dense::DenseKernel,
+    descent::{Descent, descend},
     gamma::Gamma,
     interior_point::{Bounded, maximise},
     linx::linx,
     relaxation::Value,
-    shift::{Descent, descend},
 };
 use crate::Result;
 
@@ -22,7 +22,7 @@ pub(crate) const MOST_DENSE: usize = 400;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Method {
     Gamma,
-    /// ψ of every item.
+    /// ψ of every item; empty for a guess.
     Shifted(Vec<f64>),
     /// ψ of every item, for the inverse kernel.
     Complement(Vec<f64>),
@@ -69,17 +69,14 @@ pub(crate) fn relax(
     ended: &dyn Fn() -> bool,
 ) -> Result<Option<Relaxed>> {
     let choices = Choices::of(problem);
-    let close = |bound: f64, value: f64| {
-        bound < effort.target
-            || ended()
-            || bound - value < (effort.share * (bound - effort.target)).max(1e-10)
+    let enough = |bound: f64, value: f64| {
+        bound < effort.target || ended() || bound - value < (effort.share * (bound - effort.target)).max(1e-10)
     };
-    let enough = |bound: f64, value: &Value| close(bound, value.value);
     let descent = Descent { steps: effort.tuning, share: effort.tuning_share, target: effort.target };
     match method {
         Method::Gamma if problem.len() > MOST_AT_ONCE => {
             let held = Held::new(problem);
-            let priced = maximise_by_columns(&held, held.start(), &close)?;
+            let priced = maximise_by_columns(&held, held.start(), &enough)?;
             Ok(Some(Relaxed::from_priced(priced)))
         }
         Method::Gamma => {
@@ -87,18 +84,18 @@ pub(crate) fn relax(
             Ok(Some(Relaxed::of(bounded, &choices, Method::Gamma)))
         }
         Method::Shifted(scaling) => {
-            let found = descend(&DenseKernel::of(problem), &choices, scaling, start, descent, &enough)?;
-            Ok(found
-                .map(|(shifted, bounded)| Relaxed::of(bounded, &choices, Method::Shifted(shifted.scaling))))
+            let kernel = DenseKernel::of(problem);
+            let scaling = &kernel.scaling_or_guess(scaling)?;
+            let (scaling, bounded) = descend(&kernel, &choices, scaling, start, descent, &enough)?;
+            Ok(Some(Relaxed::of(bounded, &choices, Method::Shifted(scaling))))
         }
         Method::Complement(scaling) => {
             let Some(kernel) = DenseKernel::of(problem).complement()? else { return Ok(None) };
             let left_out = choices.complement();
             let start = start.map(|x| x.iter().map(|x| 1.0 - x).collect());
-            let found = descend(&kernel, &left_out, scaling, start, descent, &enough)?;
-            Ok(found.map(|(shifted, bounded)| {
-                Relaxed::of(bounded, &left_out, Method::Complement(shifted.scaling)).complement()
-            }))
+            let scaling = &kernel.scaling_or_guess(scaling)?;
+            let (scaling, bounded) = descend(&kernel, &left_out, scaling, start, descent, &enough)?;
+            Ok(Some(Relaxed::of(bounded, &left_out, Method::Complement(scaling)).complement()))
         }
         Method::Linx(log_scale) => {
             let bounded = linx(&DenseKernel::of(problem), &choices, *log_scale, start, descent, &enough);

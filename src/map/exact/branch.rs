@@ -80,7 +80,7 @@ fn bounded(state: &State, target: f64, ended: &(dyn Fn() -> bool + Sync)) -> Res
     let full_rank = len <= state.problem.dims().min(MOST_DENSE);
     let tuned = matches!(state.method, Method::Shifted(_));
     let method = if state.method == Method::Gamma && full_rank {
-        Method::Shifted(vec![0.0; len])
+        Method::Shifted(Vec::new())
     } else {
         state.method.clone()
     };

@@ -1,9 +1,6 @@
 //! The best set so far, and exchanges that improve a set.
 
-use faer::{
-    Mat, Side,
-    linalg::solvers::{DenseSolveCore, Solve},
-};
+use faer::{Mat, Side, linalg::solvers::{DenseSolveCore, Solve}};
 
 use crate::map::{Candidates, Place, Size, bounds::Problem};
 
@@ -25,8 +22,7 @@ impl Incumbent {
         set.sort_unstable();
         let log_det = candidates.log_det(&set);
         let better = log_det > self.log_det
-            || log_det.total_cmp(&self.log_det).is_eq()
-                && candidates.subset(&set) < candidates.subset(&self.set);
+            || log_det.total_cmp(&self.log_det).is_eq() && candidates.subset(&set) < candidates.subset(&self.set);
         if better {
             *self = Self { set, log_det };
         }

@@ -34,8 +34,7 @@ pub(super) fn solve(
         let target = incumbent.log_det + tolerance;
         let enough = |bound: f64, value: f64| bound < target || bound - value < 1e-6 || ended();
         let relaxed = relax_whole(candidates, engine, &incumbent.set, &enough)?;
-        let settled =
-            |item: usize| relaxed.upper_bound - relaxed.regret[item] < target && !relaxed.taken[item];
+        let settled = |item: usize| relaxed.upper_bound - relaxed.regret[item] < target && !relaxed.taken[item];
         kept = (0..kept.len()).filter(|&item| !settled(item)).map(|item| kept[item]).collect();
         bound = relaxed.upper_bound;
         steps += relaxed.steps;
@@ -82,12 +81,12 @@ fn best_method(
     let problem = &state.problem;
     let len = problem.len();
     let target = incumbent.log_det + tolerance;
-    let effort = Effort { target, share: 0.02, tuning: 12, tuning_share: 0.02 };
+    let effort = Effort { target, share: 0.02, tuning: 60, tuning_share: 0.003 };
     let mut methods = vec![Method::Gamma];
     if len <= MOST_DENSE {
         methods.push(Method::Linx(f64::NAN));
         if len <= problem.dims() {
-            methods.extend([Method::Shifted(vec![0.0; len]), Method::Complement(vec![0.0; len])]);
+            methods.extend([Method::Shifted(Vec::new()), Method::Complement(Vec::new())]);
         }
     }
     let mut best = (Method::Gamma, f64::INFINITY);
@@ -95,12 +94,7 @@ fn best_method(
     for method in methods {
         let Some(relaxed) = relax(problem, &method, None, effort, ended)? else { continue };
         if std::env::var_os("PDPP_TRACE").is_some() {
-            eprintln!(
-                "  root {:?} ub {} steps {}",
-                std::mem::discriminant(&method),
-                relaxed.upper_bound - incumbent.log_det,
-                relaxed.steps
-            );
+            eprintln!("  root {:?} ub {} steps {}", std::mem::discriminant(&method), relaxed.upper_bound - incumbent.log_det, relaxed.steps);
         }
         let better = improve(root, problem.with_largest(&relaxed.x));
         incumbent.offer(candidates, better);

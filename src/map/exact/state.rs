@@ -106,8 +106,7 @@ impl State {
             match problem.total() {
                 0 => return Left::One,
                 1 => {
-                    let first_of_best =
-                        |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
+                    let first_of_best = |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
                     self.include((0..gains.len()).reduce(first_of_best).unwrap_or(0));
                     return Left::One;
                 }

@@ -79,7 +79,7 @@ pub(super) fn places(
     gains: impl Gains,
 ) -> Result<Vec<Place>> {
     let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run()?;
-    repair::complete(candidates, &mut picked);
+    repair::complete(candidates, engine, rows, &mut picked)?;
     Ok(picked.places)
 }
 

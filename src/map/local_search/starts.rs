@@ -33,7 +33,7 @@ pub(super) fn complete(problem: &Problem<'_>, start: &[Place], barred: &[Place])
         run(problem, LazyGains::new(rows), start, barred)?
     };
     picked.places.splice(0..0, start.iter().copied());
-    let repairs = repair::complete(problem.candidates, &mut picked);
+    let repairs = repair::complete(problem.candidates, engine, rows, &mut picked)?;
     Ok((picked, repairs))
 }
 

@@ -358,6 +358,17 @@ fn the_same_for_any_number_of_threads_and_type() {
     }
 }
 
+/// a = b = 0 for every item: all are kept, by coins too.
+#[test]
+fn ties_are_kept() {
+    let unit = |at: usize| (0..5).map(|j| f64::from(u8::from(j == at))).collect::<Vec<f64>>();
+    let rows: Vec<Vec<f64>> = (0..5).map(unit).collect();
+    for decision in [Decision::Deterministic, Decision::Randomised { seed: 1 }] {
+        let solution = solve(&rows, SymmetricGreedy::default().with_decision(decision));
+        assert_eq!(solution.subset.as_slice(), [0, 1, 2, 3, 4]);
+    }
+}
+
 #[test]
 fn dense_kernels() {
     let kernel = Kernel::from_dense(3, &[4.0, 1.0, 0.5, 1.0, 3.0, 0.4, 0.5, 0.4, 0.3]).unwrap();

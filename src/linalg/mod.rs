@@ -93,6 +93,13 @@ pub(crate) fn whiten(lower: MatRef<'_, f64>, symmetric: Mat<f64>) -> Mat<f64> {
     whole
 }
 
+/// L⁻¹ for a lower triangular L.
+pub(crate) fn inverse_of_lower(lower: MatRef<'_, f64>) -> Mat<f64> {
+    let mut inverse = Mat::identity(lower.nrows(), lower.nrows());
+    solve_lower_triangular_in_place(lower, inverse.as_mut(), Par::Seq);
+    inverse
+}
+
 /// L with L Lᵀ = F Fᵀ, lower triangular: the same row forms for half the work. F itself where it is
 /// not square, or so badly conditioned that rounding would matter.
 pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {

@@ -5,9 +5,13 @@ mod later;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use self::later::{KeptTails, Later};
+use self::later::{Item, KeptTails, Later};
 use super::{Candidates, Objective, Place, Size, Solution, Termination, greedy::PlainGains, pivots::Pivots};
-use crate::{Dpp, Result, engine::Engine, linalg::INDEPENDENCE_TOLERANCE};
+use crate::{
+    Dpp, Result,
+    engine::Engine,
+    linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis},
+};
 
 /// One decision per item, from below and from above at once: X grows from nothing, Y shrinks from everything,
 /// and where they meet is the answer.
@@ -109,33 +113,46 @@ impl SymmetricGreedy {
         let order = self.order.positions(&candidates, engine)?;
         let later = Later::of(&candidates, order);
         let mut coin = Coin::of(self.decision);
-        let mut span = candidates.ground.span();
-        let mut tails = KeptTails::default();
-        let (mut kept, mut gains) = (Vec::new(), Vec::new());
+        let mut kept = Kept { span: candidates.ground.span(), tails: KeptTails::default() };
+        let (mut places, mut gains) = (Vec::new(), Vec::new());
         // Everybody else depends on later items.
         for (at, item) in later.items.iter().enumerate().rev() {
-            let direction = later.direction(at);
-            let products = tails.products(direction);
-            let alone = tails.extend_by(&products);
-            let residual = span.extend(&item.unit);
-            let adding = residual.map_or(f64::NEG_INFINITY, |residual| 2.0 * (item.log_norm + residual.ln()));
-            let left = item.beyond_later * alone.sqrt();
-            let removing = if left > INDEPENDENCE_TOLERANCE {
-                -2.0 * (item.log_norm + left.ln())
-            } else {
-                f64::INFINITY
-            };
-            if coin.keeps(adding, removing) {
-                tails.push(&item.unit, &products, item.beyond_later, left);
-                kept.push(Place { group: 0, position: item.position });
-                gains.push(adding);
-            } else if residual.is_some() {
-                span.drop_last();
+            if let Some(gain) = kept.decide(item, later.direction(at), &mut coin) {
+                places.push(Place { group: 0, position: item.position });
+                gains.push(gain);
             }
         }
-        let mut solution = Solution::new(&candidates, &kept, Termination::AllDecided);
+        let mut solution = Solution::new(&candidates, &places, Termination::AllDecided);
         solution.stats.gains = gains;
         Ok(solution)
+    }
+}
+
+/// X, seen from below and from above.
+struct Kept {
+    /// The span of X and the included items.
+    span: OrthonormalBasis,
+    /// What X has beyond the later and the included items.
+    tails: KeptTails,
+}
+
+impl Kept {
+    /// Keeps an item or not; the a_i of those kept.
+    fn decide(&mut self, item: &Item, direction: &[f64], coin: &mut Coin) -> Option<f64> {
+        let products = self.tails.products(direction);
+        let left = item.beyond_later * self.tails.extend_by(&products).sqrt();
+        let residual = self.span.extend(&item.unit);
+        let adding = residual.map_or(f64::NEG_INFINITY, |residual| 2.0 * (item.log_norm + residual.ln()));
+        let removing =
+            if left > INDEPENDENCE_TOLERANCE { -2.0 * (item.log_norm + left.ln()) } else { f64::INFINITY };
+        if coin.keeps(adding, removing) {
+            self.tails.push(&item.unit, &products, item.beyond_later, left);
+            return Some(adding);
+        }
+        if residual.is_some() {
+            self.span.drop_last();
+        }
+        None
     }
 }
 

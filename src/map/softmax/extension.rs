@@ -1,15 +1,12 @@
 //! The softmax extension: its value and gradient anywhere in the cube, from features.
 
-use faer::{
-    Mat, MatRef, Side,
-    linalg::solvers::{DenseSolveCore, Llt, Solve},
-};
+use faer::{Mat, MatRef, Side, linalg::solvers::Llt};
 
 use super::{Candidates, Objective};
 use crate::{
     Dpp, Error, Result, Subset,
     engine::{Engine, Group, Items, Rows},
-    linalg::{column_mut, positive_root, power_of_two_near},
+    linalg::{column, column_mut, inverse_of_lower, kernels::dot, power_of_two_near},
     map::Place,
     parallel::fold_ordered,
 };
@@ -146,23 +143,26 @@ impl<'m> SoftmaxExtension<'m> {
     pub(super) fn point(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Option<Point>> {
         let rows = self.rows();
         let Some(split) = Split::of(odds, self.candidates.total()) else { return Ok(None) };
-        let base = weighted_gram(&rows, &split.weights);
-        let Ok(base) = base.llt(Side::Lower) else { return Ok(None) };
-        let above = self.rows_above(&split.above);
-        let image = base.solve(above.transpose());
-        let mut gram = &above * &image;
+        let Ok(base) = weighted_gram(&rows, &split.weights).llt(Side::Lower) else { return Ok(None) };
+        let whitening = inverse_of_lower(base.L());
+        let image = &whitening * self.rows_above(&split.above).transpose();
+        let mut gram = image.transpose() * &image;
         for (at, &position) in split.above.iter().enumerate() {
             gram[(at, at)] += odds[position].recip();
         }
         let Ok(gram) = gram.llt(Side::Lower) else { return Ok(None) };
-        let gram_inverse = gram.inverse();
-        let rest = base.inverse() - &image * &gram_inverse * image.transpose();
-        let factor = positive_root(rest.as_ref(), 1.0)?;
-        let forms = engine.row_forms(&rows, &[factor.as_ref()])?;
+        let gram_whitening = inverse_of_lower(gram.L());
+        let below = whitening.transpose().to_owned();
+        let above = &below * image * gram_whitening.transpose();
+        let mut forms = engine.row_forms(&rows, &[below.as_ref()])?;
+        if above.ncols() > 0 {
+            let taken = engine.row_forms(&rows, &[above.as_ref()])?;
+            forms.iter_mut().zip(taken).for_each(|(form, taken)| *form = (*form - taken).max(0.0));
+        }
         let ratio = |(&form, &weight): (&f64, &f64)| form / (1.0 - weight * form).max(f64::MIN_POSITIVE);
         let mut ratios: Vec<f64> = forms.iter().zip(&split.weights).map(ratio).collect();
         for (at, &position) in split.above.iter().enumerate() {
-            let share = gram_inverse[(at, at)];
+            let share = dot(column(gram_whitening.as_ref(), at), column(gram_whitening.as_ref(), at));
             ratios[position] = (1.0 - share / odds[position]).max(0.0) / share;
         }
         let value = log_det(&base) + log_det(&gram) - split.normaliser(odds);

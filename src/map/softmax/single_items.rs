@@ -5,7 +5,7 @@ use faer::Mat;
 use crate::{
     Result,
     engine::Engine,
-    linalg::{OrthonormalBasis, column, column_mut, kernels::dot},
+    linalg::{OrthonormalBasis, column, column_mut, inverse_of_lower, kernels::dot},
     map::{Candidates, Place, greedy::PlainGains, pivots::Pivots},
 };
 
@@ -60,12 +60,7 @@ fn worst(candidates: &Candidates<'_>, places: &[Place]) -> Option<usize> {
     }
     // (RᵀR)⁻¹ = R⁻¹R⁻ᵀ: rows of R⁻¹ are columns of R⁻ᵀ.
     let r = units.qr().thin_R().to_owned();
-    let mut inverse = Mat::<f64>::identity(items.len(), items.len());
-    faer::linalg::triangular_solve::solve_lower_triangular_in_place(
-        r.transpose(),
-        inverse.as_mut(),
-        faer::Par::Seq,
-    );
+    let inverse = inverse_of_lower(r.transpose());
     let gain = |at: usize| {
         let row = column(inverse.as_ref(), at);
         dot(row, row).ln() - 2.0 * log_norms[at]

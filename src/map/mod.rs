@@ -9,8 +9,8 @@
 //! | [`Greedy`] | pick after pick the item that adds most | 2mn a pick |
 //! | [`LazyGreedy`] | the same set, touching few rows | mn, and 2n for every row and direction that could matter |
 //! | [`LocalSearch`] | a set that no exchange improves | 2mn² once, 4mn + 7mk a swap |
-//! | [`SymmetricGreedy`] | sets of any size, by one decision per item | O(mnr) |
-//! | [`Softmax`] | sets of any size, by a continuous relaxation | O(m³) a step |
+//! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
+//! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) a step |
 //!
 //! The problem is NP-hard, to approximate within a factor c^k too (Çivril and Magdon-Ismail 2013).
 

@@ -22,9 +22,10 @@ use crate::{
 /// ```
 ///
 /// Where items are dependent f(Y) is −∞. Then b_i is what it tends to for K + εI, ε → 0: +∞ for items that
-/// depend on the others of Y, which leave it. So all decisions about items that depend on later ones are made
-/// beforehand, and [`ItemOrder`] matters: with m items of rank r, [`ItemOrder::Index`] looks at no more than r
-/// of the last ones. Implementations that take determinants literally leave these decisions to rounding.
+/// depend on the others of Y, which leave it. So whatever depends on later items is never kept, and
+/// [`ItemOrder`] matters: with m items of rank r > 0, [`ItemOrder::Index`] chooses among r of the last ones, and
+/// [`ItemOrder::GreedyBasisLast`] among r that span much. Published implementations go by index and leave
+/// these decisions to the rounding errors of a zero determinant.
 ///
 /// # Guarantee
 /// For f ≥ 0 on all sets, in any order: f(X) is at least a third of the optimum, by [`Decision::Randomised`] at
@@ -32,7 +33,8 @@ use crate::{
 /// ones; then there is no guarantee. (Where all eigenvalues are 1 or more, f only grows, and all items are kept.)
 ///
 /// # Cost
-/// O(mnr) operations at most, stopping at the first r independent items from the end, and O(nr²); 24nr bytes.
+/// 4mnr operations at most, stopping where the last items span everything, and O(nr²); 24nr bytes.
+/// [`ItemOrder::GreedyBasisLast`] adds a [`Greedy`](crate::Greedy) run of r picks.
 ///
 /// # Numerics
 /// f64, by orthogonal transformations: Y is never inverted and nothing is downdated. Unit rows that agree to
@@ -180,33 +182,26 @@ impl ItemOrder {
     }
 }
 
-/// Decides about one item after the other.
-enum Coin {
-    Deterministic,
-    Randomised(ChaCha8Rng),
-}
+/// Decides about one item after the other; without a generator the larger gain does.
+struct Coin(Option<ChaCha8Rng>);
 
 impl Coin {
     fn of(decision: Decision) -> Self {
         match decision {
-            Decision::Deterministic => Coin::Deterministic,
+            Decision::Deterministic => Self(None),
             Decision::Randomised { seed } => {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 // Not the numbers that a shuffle with the same seed has used.
                 rng.set_stream(1);
-                Coin::Randomised(rng)
+                Self(Some(rng))
             }
         }
     }
 
     fn keeps(&mut self, adding: f64, removing: f64) -> bool {
-        match self {
-            Coin::Deterministic => adding >= removing,
-            Coin::Randomised(rng) => {
-                let uniform: f64 = rng.random();
-                let (adding, removing) = (adding.max(0.0), removing.max(0.0));
-                removing <= 0.0 || uniform * (adding + removing) < adding
-            }
-        }
+        let Some(rng) = &mut self.0 else { return adding >= removing };
+        let uniform: f64 = rng.random();
+        let (adding, removing) = (adding.max(0.0), removing.max(0.0));
+        removing <= 0.0 || uniform * (adding + removing) < adding
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 /// Included items have x_i = 1 and excluded ones x_i = 0, whatever is given for them.
 ///
 /// # Cost
-/// O(mn²) operations and two passes over A for a point, O(n³) besides. K is never formed.
+/// O(mn²) operations and three passes over A for a point, O(n³) besides. K is never formed.
 ///
 /// # Numerics
 /// f64. Items below one half enter by the matrix determinant lemma, the others (2n at most, the largest) by its

@@ -32,7 +32,7 @@ use crate::{Dpp, Result, engine::Engine};
 /// such guarantee.
 ///
 /// # Cost
-/// O(mn²) operations and two passes over A a step, O(n³) besides; some tens of steps; 40 bytes per item and
+/// O(mn²) operations and three passes over A a step, O(n³) besides; some tens of steps; 40 bytes per item and
 /// O(n²).
 ///
 /// # Numerics

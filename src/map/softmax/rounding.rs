@@ -34,13 +34,12 @@ impl SoftmaxExtension<'_> {
                 continue;
             }
             if reached.value < enough {
-                // Rounding errors decided: both ends are as good, or this one is where rows are dependent.
-                next[inside[0]] = if next[inside[0]] > 0.0 { 0.0 } else { f64::INFINITY };
-                let other = self.point_or_nowhere(engine, &next)?;
-                if other.value >= reached.value {
-                    reached = other;
-                } else {
-                    next[inside[0]] = if next[inside[0]] > 0.0 { 0.0 } else { f64::INFINITY };
+                // Rounding errors decided, or this end makes rows dependent.
+                let mut other = next.clone();
+                other[inside[0]] = if next[inside[0]] > 0.0 { 0.0 } else { f64::INFINITY };
+                let there = self.point_or_nowhere(engine, &other)?;
+                if there.value >= reached.value {
+                    (next, reached) = (other, there);
                 }
             }
             (odds, at) = (next, reached);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use partition_dpp::{
-    BranchAndBound, Dpp, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, SymmetricGreedy,
+    BranchAndBound, Dpp, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, SymmetricGreedy,
     Termination, UpperBound, Watch,
     engine::{Engine, EngineInfo},
 };
@@ -142,7 +142,7 @@ fn solve_any_size(
     watch: &Watch<'_>,
 ) -> Result<Solution, Failure> {
     if arguments.solver == SolverChoice::SymmetricGreedy {
-        return Ok(SymmetricGreedy::default().solve(dpp, engine)?);
+        return Ok(SymmetricGreedy::default().with_order(ItemOrder::GreedyBasisLast).solve(dpp, engine)?);
     }
     let softmax = Softmax::default();
     let softmax = arguments.time_limit.map_or(softmax, |limit| softmax.with_time_limit(limit));
@@ -160,6 +160,6 @@ fn certify(
     if !arguments.certify || solution.upper_bound.is_some() {
         return Ok(solution);
     }
-    let certificate = UpperBound::default().bound_watched(model, engine, watch)?;
+    let certificate = UpperBound::default().certify_watched(model, engine, watch)?;
     Ok(solution.certified(&certificate))
 }

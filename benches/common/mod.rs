@@ -13,12 +13,34 @@ pub(crate) fn features(items: usize, dims: usize) -> Vec<f32> {
     (0..items * dims).map(|_| (0..4).map(|_| rng.random::<f32>() - 0.5).sum()).collect()
 }
 
-/// The same in a .npy file, to be memory-mapped.
+/// Standard Gaussian features, m×n (Box and Muller).
+pub(crate) fn gaussian(items: usize, dims: usize) -> Vec<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(items as u64);
+    let pair = |_| {
+        let (radius, angle): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
+        let (sine, cosine) = (std::f64::consts::TAU * angle).sin_cos();
+        let radius = (-2.0 * radius.ln()).sqrt();
+        [radius * cosine, radius * sine]
+    };
+    (0..(items * dims).div_ceil(2)).flat_map(pair).take(items * dims).collect()
+}
+
+/// [`features`] in a .npy file, to be memory-mapped.
 pub(crate) fn feature_file(items: usize, dims: usize) -> tempfile::NamedTempFile {
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({items}, {dims}), }}");
+    npy_file("<f4", items, dims, features(items, dims).into_iter().flat_map(f32::to_le_bytes))
+}
+
+/// A matrix in a .npy file.
+pub(crate) fn npy_file(
+    descr: &str,
+    items: usize,
+    dims: usize,
+    data: impl Iterator<Item = u8>,
+) -> tempfile::NamedTempFile {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({items}, {dims}), }}");
     let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     bytes.extend(format!("{header:117}\n").bytes());
-    bytes.extend(features(items, dims).into_iter().flat_map(f32::to_le_bytes));
+    bytes.extend(data);
     let file = tempfile::NamedTempFile::new().and_then(|file| fs::write(file.path(), bytes).map(|()| file));
     file.unwrap_or_else(|error| panic!("no temporary file: {error}"))
 }
@@ -45,14 +67,24 @@ pub(crate) fn criterion() -> Criterion {
 ///
 /// On a shared machine the speed drifts by tens of per cent within a minute; two runs side by side
 /// drift together.
-#[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
 pub(crate) fn paired_ratio<A, B>(what: &str, wanted: &str, first: impl Fn() -> A, second: impl Fn() -> B) {
-    const PAIRS: usize = 15;
+    ratio_of_pairs(15, what, wanted, first, second);
+}
+
+/// [`paired_ratio`] of so many pairs.
+#[expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
+pub(crate) fn ratio_of_pairs<A, B>(
+    pairs: usize,
+    what: &str,
+    wanted: &str,
+    first: impl Fn() -> A,
+    second: impl Fn() -> B,
+) {
     let (warm_up, _) = (first(), second());
     drop(warm_up);
-    let mut ratios: Vec<f64> = (0..PAIRS).map(|_| seconds(&first) / seconds(&second)).collect();
+    let mut ratios: Vec<f64> = (0..pairs).map(|_| seconds(&first) / seconds(&second)).collect();
     ratios.sort_by(f64::total_cmp);
-    let (low, median, high) = (ratios[PAIRS / 4], ratios[PAIRS / 2], ratios[PAIRS - 1 - PAIRS / 4]);
+    let (low, median, high) = (ratios[pairs / 4], ratios[pairs / 2], ratios[pairs - 1 - pairs / 4]);
     println!("{what:60} {median:8.2}   [{low:.2}, {high:.2}] (wanted: {wanted})");
 }
 

@@ -53,8 +53,9 @@ pub use data::{Features, Kernel, Partition, Quota, Scalar, Storage, Subset};
 pub use error::{Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{
-    BranchAndBound, Decision, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Progress, Restarts,
-    Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats, SymmetricGreedy, Termination, Watch,
+    Bound, BranchAndBound, Certificate, Decision, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective,
+    Progress, Restarts, Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats, SymmetricGreedy,
+    Termination, UpperBound, Watch,
 };
 pub use polynomial::Estimate;
 pub use sample::{

@@ -489,5 +489,8 @@ fn values_are_pinned() {
     let solution = solve(&KDpp::new(&features, 6).unwrap(), "pinned");
     assert_eq!(format!("{} {:.9}", solution.subset, solution.log_det), "7 18 156 319 335 437 18.425632762");
     let solution = solve(&Dpp::new(&features).unwrap(), "pinned");
-    assert_eq!(format!("{} {:.9}", solution.subset, solution.log_det), "7 18 156 311 319 335 436 437 453 495 28.022966699");
+    assert_eq!(
+        format!("{} {:.9}", solution.subset, solution.log_det),
+        "7 18 156 311 319 335 436 437 453 495 28.022966699"
+    );
 }

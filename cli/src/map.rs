@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use partition_dpp::{
-    BranchAndBound, Dpp, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, SymmetricGreedy,
-    Termination, UpperBound, Watch,
+    BranchAndBound, Dpp, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+    SymmetricGreedy, Termination, UpperBound, Watch,
     engine::{Engine, EngineInfo},
 };
 

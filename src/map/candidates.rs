@@ -87,6 +87,21 @@ impl Candidates<'_> {
         self.counts.iter().sum()
     }
 
+    /// Whether there is only one set.
+    pub(crate) fn is_settled(&self) -> bool {
+        let full = |(group, &count): (&FreeItems<'_>, &usize)| count == 0 || count == group.len();
+        self.total() == 0 || self.size == Size::Fixed && self.groups.iter().zip(&self.counts).all(full)
+    }
+
+    /// The one set, where there is only one.
+    pub(crate) fn only_set(&self) -> Vec<Place> {
+        let full = self.groups.iter().zip(&self.counts).enumerate().filter(|(_, (_, count))| **count > 0);
+        full.flat_map(|(group, (members, _))| {
+            (0..members.len()).map(move |position| Place { group, position })
+        })
+        .collect()
+    }
+
     pub(crate) fn item(&self, place: Place) -> usize {
         Items::from(&self.groups[place.group]).at(place.position)
     }

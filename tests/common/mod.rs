@@ -47,6 +47,8 @@ pub struct Case {
     /// Empty where enumeration was too long.
     pub marginals: Vec<f64>,
     pub log_probs: Vec<(Vec<usize>, f64)>,
+    /// The most probable set and its ln det.
+    pub map: Option<(Vec<usize>, f64)>,
 }
 
 impl Case {
@@ -105,7 +107,9 @@ fn parse_case(case: &Value) -> Case {
     let dense = case.get("kernel").is_some();
     let rows = if dense { &case["kernel"] } else { &case["features"] };
     let sets = case.get("sets").and_then(Value::as_array).cloned().unwrap_or_default();
+    let map = case.get("map").map(|map| (sizes(&map["set"]), map["log_det"].as_f64().unwrap()));
     Case {
+        map,
         name: case["name"].as_str().unwrap().to_owned(),
         rows: rows.as_array().unwrap().iter().map(floats).collect(),
         dense,

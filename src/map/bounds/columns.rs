@@ -77,8 +77,7 @@ pub(super) fn maximise_by_columns(
             break;
         }
         if items.len() > MOST_ITEMS {
-            let x = &best.x;
-            items.retain(|&item| x[item] > ZERO);
+            items = in_use(choices, &items, &best.x);
         }
         items.extend(found);
     }
@@ -95,13 +94,15 @@ fn solve_master(
     gap: f64,
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Bounded<GammaPoint>> {
+    /// Of the gap for all items, the accuracy that they can use.
     const SHARE: f64 = 0.05;
+    const FIRST: f64 = 1e-2;
+    const CLOSEST: f64 = 1e-9;
     let gamma = Gamma::of(master);
     let start = x.as_ref().map(|x| items.iter().map(|&item| x[item]).collect());
-    // As accurate as the bound for all items can use; what is enough for all must hold for these first.
-    let close = |bound: f64, value: f64| {
-        bound - value < (SHARE * gap).min(1e-2).max(1e-9) || enough(f64::NEG_INFINITY, bound)
-    };
+    let aim = (SHARE * gap).clamp(CLOSEST, FIRST);
+    // Knowing nothing is enough only when time is up.
+    let close = |bound: f64, value: f64| bound - value < aim || enough(f64::INFINITY, f64::NEG_INFINITY);
     maximise(&gamma, &Choices::of(master), start, &close)
 }
 
@@ -118,6 +119,21 @@ fn price(
     let value = Value { gradient: prices.to_vec(), ..own.clone() };
     let upper_bound = value.bound(&x, choices);
     Priced { upper_bound, value: own.value, x, best: choices.best(prices), steps }
+}
+
+/// Without the items that are not in use, but in groups that would have no choice left.
+fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
+    let mut kept = Vec::with_capacity(items.len());
+    for (l, members) in choices.groups.iter().enumerate() {
+        let own = members.iter().copied().filter(|item| items.binary_search(item).is_ok());
+        let (used, unused): (Vec<usize>, Vec<usize>) = own.partition(|&item| x[item] > ZERO);
+        let needed = choices.counts.as_ref().map_or(0, |counts| counts[l] + 1);
+        if used.len() < needed {
+            kept.extend(unused);
+        }
+        kept.extend(used);
+    }
+    kept
 }
 
 /// The items that would be worth more than those at hand.

@@ -45,8 +45,7 @@ impl DenseKernel {
         if !(least > INVERTIBLE * largest && least > 1e3 * error) {
             return Ok(None);
         }
-        let halves =
-            Mat::from_fn(size, size, |i, p| spectrum.vectors[(i, p)] / spectrum.values[p].sqrt());
+        let halves = Mat::from_fn(size, size, |i, p| spectrum.vectors[(i, p)] / spectrum.values[p].sqrt());
         let log_det: f64 = spectrum.values.iter().map(|value| value.ln()).sum();
         let rounding: f64 = spectrum.values.iter().map(|value| error / (value - error)).sum();
         Ok(Some(Self {

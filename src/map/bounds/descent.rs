@@ -23,6 +23,15 @@ pub(super) struct Descent {
     pub(super) target: f64,
 }
 
+impl Descent {
+    /// What a step has to gain at least.
+    pub(super) fn least_gain(&self, bound: f64) -> f64 {
+        const LEAST: f64 = 3e-5;
+        let share = self.share * (bound - self.target);
+        if share.is_finite() { share.max(LEAST) } else { LEAST }
+    }
+}
+
 /// A bound, and the ψ it belongs to.
 struct Tuned {
     scaling: Vec<f64>,
@@ -73,9 +82,10 @@ pub(super) fn descend(
             continue;
         }
         let new_slope = other.relaxation.slope(&other.bounded.x, &other.bounded.point);
-        let difference = |new: &[f64], old: &[f64]| new.iter().zip(old).map(|(a, b)| a - b).collect::<Vec<f64>>();
+        let difference =
+            |new: &[f64], old: &[f64]| new.iter().zip(old).map(|(a, b)| a - b).collect::<Vec<f64>>();
         metric.update(&difference(&other.scaling, &best.scaling), &difference(&new_slope, &slope));
-        let least = descent.share * (best.bounded.upper_bound - descent.target);
+        let least = descent.least_gain(best.bounded.upper_bound);
         (best, slope, length) = (other, new_slope, 1.0);
         meagre = if gain < least { meagre + 1 } else { 0 };
         if meagre == PATIENCE {

@@ -2,7 +2,10 @@
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-use super::{choice::Choices, relaxation::{Relaxation, Value}};
+use super::{
+    choice::Choices,
+    relaxation::{Relaxation, Value},
+};
 use crate::Result;
 
 /// Steps go this far towards the nearest face at most.
@@ -60,7 +63,9 @@ pub(super) fn maximise<R: Relaxation>(
     let mut best: Option<Bounded<R::Point>> = None;
     let mut since_best = 0;
     for steps in 0..MOST_STEPS {
-        let finished = enough(bound, iterate.value(&point, choices)) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
+        let finished = enough(bound, iterate.value(&point, choices))
+            || steps + 1 == MOST_STEPS
+            || since_best >= PATIENCE;
         let next = if finished { None } else { iterate.step(relaxation, &point, choices) };
         let better = best.as_ref().is_none_or(|best| bound < best.upper_bound);
         since_best = if better { 0 } else { since_best + 1 };
@@ -111,8 +116,7 @@ impl Iterate {
         for i in 0..len {
             system[(i, i)] += self.lower[i] / self.x[i] + self.upper[i] / (1.0 - self.x[i]);
         }
-        let ascent =
-            |i: usize| value.gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]);
+        let ascent = |i: usize| value.gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]);
         let direction = self.direction(&system, ascent, choices)?;
         let lower: Vec<f64> =
             (0..len).map(|i| target / self.x[i] - self.lower[i] * (1.0 + direction[i] / self.x[i])).collect();
@@ -156,7 +160,8 @@ impl Iterate {
         let free = |i: usize| solved[(i, groups)];
         let Some(counts) = &choices.counts else { return Some((0..len).map(free).collect()) };
         // 1_lᵀ (d − Σ_j ν_j M⁻¹ 1_j) = κ_l − Σ_{P_l} x.
-        let over = |l: usize, column: usize| choices.groups[l].iter().map(|&i| solved[(i, column)]).sum::<f64>();
+        let over =
+            |l: usize, column: usize| choices.groups[l].iter().map(|&i| solved[(i, column)]).sum::<f64>();
         let short = |l: usize| counts[l] as f64 - choices.groups[l].iter().map(|&i| self.x[i]).sum::<f64>();
         let sums = Mat::from_fn(groups, groups, over);
         let excess = Mat::from_fn(groups, 1, |l, _| over(l, groups) - short(l));

@@ -86,8 +86,7 @@ impl Relaxation for Linx {
         let half = &inverse * &self.matrix;
         let whole = self.matrix.transpose() * &half;
         let linear: f64 = self.linear.iter().zip(x).map(|(w, x)| w * x).sum();
-        let gradient =
-            (0..size).map(|i| self.linear[i] + 0.5 * (whole[(i, i)] - inverse[(i, i)])).collect();
+        let gradient = (0..size).map(|i| self.linear[i] + 0.5 * (whole[(i, i)] - inverse[(i, i)])).collect();
         let trace: f64 = (0..size).map(|i| inverse[(i, i)]).sum();
         let value = Value {
             value: self.constant + linear + 0.5 * log_det,
@@ -135,13 +134,13 @@ pub(super) fn linx(
         let mut bounded = maximise(&Linx::new(kernel, other), choices, Some(best.x.clone()), enough).ok()?;
         bounded.steps += best.steps;
         let gain = best.upper_bound - bounded.upper_bound;
-        let least = descent.share * (best.upper_bound - descent.target);
+        let least = descent.least_gain(best.upper_bound);
         if gain > 0.0 {
             (best, log_scale) = (bounded, other);
         } else {
             best.steps = bounded.steps;
         }
-        if gain < least.max(0.0) {
+        if gain < least {
             break;
         }
     }

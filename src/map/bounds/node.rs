@@ -11,10 +11,12 @@ use super::{
     linx::linx,
     relaxation::Value,
 };
-use crate::Result;
+use crate::{Result, map::Place};
 
 /// Problems of more items are bounded by few of them at a time.
 const MOST_AT_ONCE: usize = 150;
+/// No bound is taken nearer to its relaxation's maximum.
+const CLOSEST: f64 = 1e-7;
 /// Kernels up to this size may have their diagonal taken out, or be inverted.
 pub(crate) const MOST_DENSE: usize = 400;
 
@@ -28,6 +30,33 @@ pub(crate) enum Method {
     Complement(Vec<f64>),
     /// ln γ.
     Linx(f64),
+}
+
+impl Method {
+    /// What can be tried on a problem.
+    pub(crate) fn all_for(problem: &Problem) -> Vec<Self> {
+        let mut methods = vec![Method::Gamma];
+        if problem.len() <= MOST_DENSE {
+            methods.push(Method::Linx(f64::NAN));
+            if problem.len() <= problem.dims() {
+                methods.extend([Method::Shifted(Vec::new()), Method::Complement(Vec::new())]);
+            }
+        }
+        methods
+    }
+
+    /// The parameters of a part of a problem as parameters of the whole: 0 where nothing is known.
+    pub(crate) fn of_whole(self, part: &Problem, whole: &Problem) -> Self {
+        let spread = |scaling: Vec<f64>| -> Vec<f64> {
+            let known = |&place: &Place| part.position(place).map_or(0.0, |item| scaling[item]);
+            whole.places().iter().map(known).collect()
+        };
+        match self {
+            Method::Shifted(scaling) => Method::Shifted(spread(scaling)),
+            Method::Complement(scaling) => Method::Complement(spread(scaling)),
+            other => other,
+        }
+    }
 }
 
 /// How far to go.
@@ -48,8 +77,6 @@ pub(crate) struct Effort {
 #[derive(Clone, Debug)]
 pub(crate) struct Relaxed {
     pub(crate) upper_bound: f64,
-    /// How much lower the relaxation could take the bound, at most.
-    pub(crate) slack: f64,
     pub(crate) x: Vec<f64>,
     /// By how much the bound falls if an item is forced the other way.
     pub(crate) regret: Vec<f64>,
@@ -70,7 +97,9 @@ pub(crate) fn relax(
 ) -> Result<Option<Relaxed>> {
     let choices = Choices::of(problem);
     let enough = |bound: f64, value: f64| {
-        bound < effort.target || ended() || bound - value < (effort.share * (bound - effort.target)).max(1e-10)
+        bound < effort.target
+            || ended()
+            || bound - value < (effort.share * (bound - effort.target)).max(CLOSEST)
     };
     let descent = Descent { steps: effort.tuning, share: effort.tuning_share, target: effort.target };
     match method {
@@ -107,18 +136,15 @@ pub(crate) fn relax(
 
 impl Relaxed {
     fn of<P: AsRef<Value>>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
-        let value = bounded.point.as_ref();
-        let Best { regret, taken, .. } = choices.best(&value.gradient);
-        let slack = (bounded.upper_bound - value.value).max(0.0);
+        let Best { regret, taken, .. } = choices.best(&bounded.point.as_ref().gradient);
         let Bounded { upper_bound, x, steps, .. } = bounded;
-        Self { upper_bound, slack, x, regret, taken, steps, method }
+        Self { upper_bound, x, regret, taken, steps, method }
     }
 
     pub(super) fn from_priced(priced: super::columns::Priced) -> Self {
-        let super::columns::Priced { upper_bound, value, x, best, steps } = priced;
-        let slack = (upper_bound - value).max(0.0);
+        let super::columns::Priced { upper_bound, x, best, steps, .. } = priced;
         let Best { regret, taken, .. } = best;
-        Self { upper_bound, slack, x, regret, taken, steps, method: Method::Gamma }
+        Self { upper_bound, x, regret, taken, steps, method: Method::Gamma }
     }
 
     /// From what is left out to what is chosen.

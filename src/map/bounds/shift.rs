@@ -80,7 +80,8 @@ impl ShiftedGamma {
         let mut turned = vectors.transpose() * outer * vectors;
         for q in 0..size {
             for p in 0..size {
-                turned[(p, q)] *= positive_part_slope(self.spectrum.values[p] - 1.0, self.spectrum.values[q] - 1.0);
+                turned[(p, q)] *=
+                    positive_part_slope(self.spectrum.values[p] - 1.0, self.spectrum.values[q] - 1.0);
             }
         }
         let back = vectors * turned * vectors.transpose();

@@ -52,7 +52,8 @@ pub(super) fn bound_from_grams(
         // Beyond the rank there is only what rounding has left.
         logarithms.iter().copied().chain(std::iter::repeat(floor.ln())).take(count).sum()
     };
-    let scales: f64 = counts.iter().zip(weights).filter(|(count, _)| **count > 0).map(|(&k, w)| k as f64 * w).sum();
+    let scales: f64 =
+        counts.iter().zip(weights).filter(|(count, _)| **count > 0).map(|(&k, w)| k as f64 * w).sum();
     let mut by_parts = 0.0;
     for (gram, &count) in grams.iter().zip(counts) {
         by_parts += largest(&logarithms(gram)?, count);

@@ -1,8 +1,6 @@
-//! The best set so far, and exchanges that improve a set.
+//! The best set so far.
 
-use faer::{Mat, Side, linalg::solvers::{DenseSolveCore, Solve}};
-
-use crate::map::{Candidates, Place, Size, bounds::Problem};
+use crate::map::{Candidates, Place, Size};
 
 /// The set with the largest determinant; of equals the first in the order of items.
 #[derive(Clone, Debug)]
@@ -12,87 +10,24 @@ pub(super) struct Incumbent {
 }
 
 impl Incumbent {
-    /// The empty handed.
+    /// No set yet.
     pub(super) fn none() -> Self {
         Self { set: Vec::new(), log_det: f64::NEG_INFINITY }
     }
 
     /// Takes a set if it is better; tells whether it was.
     pub(super) fn offer(&mut self, candidates: &Candidates<'_>, mut set: Vec<Place>) -> bool {
+        if candidates.size == Size::Fixed && set.len() != candidates.total() {
+            return false;
+        }
         set.sort_unstable();
         let log_det = candidates.log_det(&set);
         let better = log_det > self.log_det
-            || log_det.total_cmp(&self.log_det).is_eq() && candidates.subset(&set) < candidates.subset(&self.set);
+            || log_det.total_cmp(&self.log_det).is_eq()
+                && candidates.subset(&set) < candidates.subset(&self.set);
         if better {
             *self = Self { set, log_det };
         }
         better
     }
-}
-
-/// Exchanges, and where the size is free also additions and removals, while the best of them gains.
-///
-/// # Cost
-/// O(k³ + k²m) an exchange.
-pub(super) fn improve(problem: &Problem, set: Vec<Place>) -> Vec<Place> {
-    const LEAST_GAIN: f64 = 1e-9;
-    const MOST_MOVES: usize = 1000;
-    let mut chosen: Vec<usize> = Vec::with_capacity(set.len());
-    for &place in &set {
-        let Some(item) = problem.position(place) else { return set };
-        chosen.push(item);
-    }
-    for _ in 0..MOST_MOVES {
-        let Some((gain, leaving, entering)) = best_move(problem, &chosen) else { break };
-        if gain <= LEAST_GAIN {
-            break;
-        }
-        if let Some(slot) = leaving {
-            chosen.remove(slot);
-        }
-        chosen.extend(entering);
-    }
-    chosen.into_iter().map(|item| problem.place(item)).collect()
-}
-
-/// The best move: what it gains, the slot that leaves and the item that enters.
-///
-/// ```text
-/// det(K_{S−i+j}) / det(K_S) = M_ii d_j + C_ij²,   M = K_S⁻¹,  C = M K_{S,·},  d_j = K_jj − K_{j,S} C_j
-/// ```
-fn best_move(problem: &Problem, chosen: &[usize]) -> Option<(f64, Option<usize>, Option<usize>)> {
-    let size = chosen.len();
-    let rows = problem.rows();
-    let own = Mat::from_fn(rows.nrows(), size, |j, slot| rows[(j, chosen[slot])]);
-    let factor = (own.transpose() * &own).llt(Side::Lower).ok()?;
-    let inverse = factor.inverse();
-    let products = own.transpose() * rows;
-    let coefficients = factor.solve(&products);
-    let mut best = (f64::NEG_INFINITY, None, None);
-    let mut consider = |gain: f64, leaving: Option<usize>, entering: Option<usize>| {
-        if gain > best.0 {
-            best = (gain, leaving, entering);
-        }
-    };
-    for item in (0..problem.len()).filter(|item| !chosen.contains(item)) {
-        let explained: f64 = (0..size).map(|slot| products[(slot, item)] * coefficients[(slot, item)]).sum();
-        let residual = (rows.col(item).squared_norm_l2() - explained).max(0.0);
-        for (slot, &leaving) in chosen.iter().enumerate() {
-            if problem.size == Size::Free || problem.group(leaving) == problem.group(item) {
-                let c = coefficients[(slot, item)];
-                let ratio = inverse[(slot, slot)] * residual + c * c;
-                let gain = ratio.ln() + problem.weight(item) - problem.weight(leaving);
-                consider(gain, Some(slot), Some(item));
-            }
-        }
-        if problem.size == Size::Free {
-            consider(residual.ln() + problem.weight(item), None, Some(item));
-        }
-    }
-    if problem.size == Size::Free {
-        for (slot, &leaving) in chosen.iter().enumerate() {
-            consider(inverse[(slot, slot)].ln() - problem.weight(leaving), Some(slot), None);
-        }
-    }
-    Some(best)
 }

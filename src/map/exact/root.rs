@@ -1,107 +1,152 @@
-//! Before the tree: a first set, the best way to bound, and the items that can matter at all.
+//! Before the tree: a first set, the items that can matter at all, and the best way to bound.
 
 use super::{
-    incumbent::{Incumbent, improve},
-    search::search,
+    improve::improve,
+    incumbent::Incumbent,
+    search::{Searched, search},
+    state::{Left, State},
 };
 use crate::{
     Result,
     engine::Engine,
     map::{
         Candidates, Place, Solution, Termination,
-        bounds::{Effort, MOST_DENSE, Method, Problem, places, relax, relax_whole, spectral_bound},
+        bounds::{Effort, MOST_DENSE, Method, Problem, places, relax, relax_whole, spectral_bound_of_whole},
         greedy::{self, PlainGains},
         watch::Clock,
     },
 };
 
-/// Exchanges look at no more items than this at once.
+/// Exchanges look at no more items than this.
 const MOST_EXCHANGED: usize = 5_000;
 
-pub(super) fn solve(
-    candidates: &Candidates<'_>,
-    engine: &dyn Engine,
-    tolerance: f64,
-    clock: &Clock<'_>,
-) -> Result<Solution> {
-    let mut incumbent = Incumbent::none();
-    incumbent.offer(candidates, greedy_set(candidates, engine)?);
-    let ended = || clock.ended().is_some();
-    let mut bound = f64::INFINITY;
-    let mut kept = places(candidates);
-    let mut steps = 0;
-    if kept.len() > MOST_DENSE && candidates.total() > 0 {
-        let target = incumbent.log_det + tolerance;
-        let enough = |bound: f64, value: f64| bound < target || bound - value < 1e-6 || ended();
-        let relaxed = relax_whole(candidates, engine, &incumbent.set, &enough)?;
-        let settled = |item: usize| relaxed.upper_bound - relaxed.regret[item] < target && !relaxed.taken[item];
-        kept = (0..kept.len()).filter(|&item| !settled(item)).map(|item| kept[item]).collect();
-        bound = relaxed.upper_bound;
-        steps += relaxed.steps;
-    }
-    kept.extend(incumbent.set.iter().copied());
-    kept.sort_unstable();
-    kept.dedup();
-    let root = Problem::new(candidates, kept);
-    if root.len() <= MOST_EXCHANGED {
-        let better = improve(&root, incumbent.set.clone());
-        incumbent.offer(candidates, better);
-    }
-    let (method, own) = best_method(candidates, &root, &mut incumbent, tolerance, &ended)?;
-    let searched = search(candidates, &root, (method, bound.min(own)), &mut incumbent, tolerance, clock)?;
-    let mut solution = Solution::new(candidates, &incumbent.set, searched.termination);
-    solution.upper_bound = Some(searched.upper_bound.max(solution.log_det));
-    solution.stats.nodes = searched.nodes;
-    solution.stats.iterations = steps + searched.steps;
-    Ok(solution)
+/// A run of the solver, before the tree.
+pub(super) struct Run<'c> {
+    pub(super) candidates: &'c Candidates<'c>,
+    pub(super) engine: &'c dyn Engine,
+    pub(super) tolerance: f64,
+    pub(super) clock: &'c Clock<'c>,
+    incumbent: Incumbent,
+    /// No set is worth more.
+    bound: f64,
+    steps: u64,
 }
 
-fn greedy_set(candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<Vec<Place>> {
-    let rows = candidates.rows();
-    greedy::places(candidates, engine, &rows, PlainGains::new(engine, &rows))
-}
+impl<'c> Run<'c> {
+    pub(super) fn new(
+        candidates: &'c Candidates<'c>,
+        engine: &'c dyn Engine,
+        tolerance: f64,
+        clock: &'c Clock<'c>,
+    ) -> Self {
+        Self {
+            candidates,
+            engine,
+            tolerance,
+            clock,
+            incumbent: Incumbent::none(),
+            bound: f64::INFINITY,
+            steps: 0,
+        }
+    }
 
-/// The method with the lowest bound, and that.
-fn best_method(
-    candidates: &Candidates<'_>,
-    root: &Problem,
-    incumbent: &mut Incumbent,
-    tolerance: f64,
-    ended: &dyn Fn() -> bool,
-) -> Result<(Method, f64)> {
-    let mut state = super::state::State {
-        problem: root.clone(),
-        included: Vec::new(),
-        x: Vec::new(),
-        method: Method::Gamma,
-    };
-    if state.settle() != super::state::Left::Choices || ended() {
-        return Ok((Method::Gamma, f64::INFINITY));
+    pub(super) fn solve(mut self) -> Result<Solution> {
+        let candidates = self.candidates;
+        if candidates.is_settled() {
+            let set = candidates.only_set();
+            return Ok(self.solution(&set, Searched::done(candidates.log_det(&set))));
+        }
+        let rows = candidates.rows();
+        let greedy = greedy::places(candidates, self.engine, &rows, PlainGains::new(self.engine, &rows))?;
+        self.incumbent.offer(candidates, greedy.clone());
+        self.bound = spectral_bound_of_whole(candidates, self.engine)?;
+        let root = Problem::new(candidates, self.survivors()?);
+        self.offer_improved(&root, self.incumbent.set.clone());
+        let method = self.best_method(&root)?;
+        self.report();
+        let first = (method, self.bound);
+        let searched = search(candidates, &root, first, &mut self.incumbent, self.tolerance, self.clock)?;
+        if self.incumbent.log_det == f64::NEG_INFINITY {
+            // No set that was met has independent rows.
+            return Ok(Solution::new(candidates, &greedy, Termination::RankExhausted));
+        }
+        let set = std::mem::take(&mut self.incumbent.set);
+        Ok(self.solution(&set, searched))
     }
-    let problem = &state.problem;
-    let len = problem.len();
-    let target = incumbent.log_det + tolerance;
-    let effort = Effort { target, share: 0.02, tuning: 60, tuning_share: 0.003 };
-    let mut methods = vec![Method::Gamma];
-    if len <= MOST_DENSE {
-        methods.push(Method::Linx(f64::NAN));
-        if len <= problem.dims() {
-            methods.extend([Method::Shifted(Vec::new()), Method::Complement(Vec::new())]);
+
+    fn solution(&self, set: &[Place], searched: Searched) -> Solution {
+        let mut solution = Solution::new(self.candidates, set, searched.termination);
+        solution.upper_bound = Some(searched.upper_bound.max(solution.log_det));
+        solution.stats.nodes = searched.nodes;
+        solution.stats.iterations = self.steps + searched.steps;
+        solution
+    }
+
+    fn target(&self) -> f64 {
+        self.incumbent.log_det + self.tolerance
+    }
+
+    fn report(&self) {
+        let bound = self.bound.is_finite().then_some(self.bound.max(self.incumbent.log_det));
+        self.clock.report(self.incumbent.log_det, bound, 0);
+    }
+
+    fn offer_improved(&mut self, root: &Problem, set: Vec<Place>) {
+        self.incumbent.offer(self.candidates, set.clone());
+        if root.len() <= MOST_EXCHANGED {
+            let better = improve(root, set);
+            self.incumbent.offer(self.candidates, better);
         }
     }
-    let mut best = (Method::Gamma, f64::INFINITY);
-    let _ = spectral_bound(problem)?;
-    for method in methods {
-        let Some(relaxed) = relax(problem, &method, None, effort, ended)? else { continue };
-        if std::env::var_os("PDPP_TRACE").is_some() {
-            eprintln!("  root {:?} ub {} steps {}", std::mem::discriminant(&method), relaxed.upper_bound - incumbent.log_det, relaxed.steps);
+
+    /// The items that a set better than the best so far can have: all of a small ground set, and of a large one
+    /// those that its bound leaves.
+    fn survivors(&mut self) -> Result<Vec<Place>> {
+        let mut kept = places(self.candidates);
+        if kept.len() <= MOST_DENSE {
+            return Ok(kept);
         }
-        let better = improve(root, problem.with_largest(&relaxed.x));
-        incumbent.offer(candidates, better);
-        if relaxed.upper_bound < best.1 {
-            best = (relaxed.method, relaxed.upper_bound);
-        }
+        let (target, clock) = (self.target(), self.clock);
+        let enough = |bound: f64, value: f64| {
+            bound < target || bound - value < 1e-3 * (bound - target) || clock.ended().is_some()
+        };
+        let relaxed = relax_whole(self.candidates, self.engine, &self.incumbent.set, &enough)?;
+        self.bound = self.bound.min(relaxed.upper_bound);
+        self.steps += relaxed.steps;
+        self.report();
+        let possible =
+            |item: usize| relaxed.taken[item] || relaxed.upper_bound - relaxed.regret[item] >= target;
+        kept = (0..kept.len()).filter(|&item| possible(item)).map(|item| kept[item]).collect();
+        kept.extend(&self.incumbent.set);
+        kept.sort_unstable();
+        kept.dedup();
+        Ok(kept)
     }
-    let _ = Termination::Optimal;
-    Ok(best)
+
+    /// The method with the lowest bound, with its parameters.
+    fn best_method(&mut self, root: &Problem) -> Result<Method> {
+        let mut state = State::whole(root.clone());
+        let mut best = (Method::Gamma, f64::INFINITY);
+        if state.settle() != Left::Choices {
+            return Ok(best.0);
+        }
+        let clock = self.clock;
+        for method in Method::all_for(&state.problem) {
+            if clock.ended().is_some() {
+                break;
+            }
+            let tuning = if matches!(method, Method::Complement(_)) { 5 } else { 60 };
+            let effort = Effort { target: self.target(), share: 0.02, tuning, tuning_share: 0.003 };
+            let ended = || clock.ended().is_some();
+            let Some(relaxed) = relax(&state.problem, &method, None, effort, &ended)? else { continue };
+            self.steps += relaxed.steps;
+            self.offer_improved(root, state.problem.with_largest(&relaxed.x));
+            if relaxed.upper_bound < best.1 {
+                // Items settled without a bound have no parameters: the tree settles them first, too.
+                best = (relaxed.method.of_whole(&state.problem, root), relaxed.upper_bound);
+            }
+        }
+        self.bound = self.bound.min(best.1);
+        Ok(best.0)
+    }
 }

@@ -4,7 +4,8 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use super::{
     branch::{Branched, branch},
-    incumbent::{Incumbent, improve},
+    improve::improve,
+    incumbent::Incumbent,
     state::Node,
 };
 use crate::{
@@ -53,6 +54,13 @@ pub(super) struct Searched {
     pub(super) steps: u64,
 }
 
+impl Searched {
+    /// There is only one set.
+    pub(super) fn done(log_det: f64) -> Self {
+        Self { upper_bound: log_det, termination: Termination::Optimal, nodes: 0, steps: 0 }
+    }
+}
+
 /// Searches below a root until no node can hold a set that is better by `tolerance`.
 pub(super) fn search(
     candidates: &Candidates<'_>,
@@ -63,7 +71,8 @@ pub(super) fn search(
     clock: &Clock<'_>,
 ) -> Result<Searched> {
     let (method, bound) = first;
-    let start = Node { included: Vec::new(), undecided: root.places().to_vec(), x: Vec::new(), method, bound, depth: 0 };
+    let start =
+        Node { included: Vec::new(), undecided: root.places().to_vec(), x: Vec::new(), method, bound };
     let mut open = BinaryHeap::from([Open(start, 0)]);
     let (mut nodes, mut made, mut steps) = (0, 0, 0);
     let mut fathomed = f64::NEG_INFINITY;

@@ -15,21 +15,20 @@ pub(super) struct Node {
     pub(super) method: Method,
     /// No set below this node is worth more.
     pub(super) bound: f64,
-    pub(super) depth: usize,
 }
 
 /// A node's problem.
 #[derive(Clone, Debug)]
-pub(super) struct State {
-    pub(super) problem: Problem,
-    pub(super) included: Vec<Place>,
+pub(in crate::map) struct State {
+    pub(in crate::map) problem: Problem,
+    pub(in crate::map) included: Vec<Place>,
     pub(super) x: Vec<f64>,
     pub(super) method: Method,
 }
 
 /// What is left once everything has been settled that needs no bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
+pub(in crate::map) enum Left {
     /// No set.
     Nothing,
     /// One set: that of the included items.
@@ -39,6 +38,11 @@ pub(super) enum Left {
 }
 
 impl State {
+    /// A problem of which nothing is known.
+    pub(in crate::map) fn whole(problem: Problem) -> Self {
+        Self { problem, included: Vec::new(), x: Vec::new(), method: Method::Gamma }
+    }
+
     pub(super) fn new(root: &Problem, node: &Node) -> Self {
         let mut problem = root.clone();
         let known: Vec<Place> = problem.places().to_vec();
@@ -79,7 +83,7 @@ impl State {
 
     /// Settles what needs no bound: items that no set can have or that add nothing, parts that are full or have
     /// no choice, and the last pick.
-    pub(super) fn settle(&mut self) -> Left {
+    pub(in crate::map) fn settle(&mut self) -> Left {
         loop {
             let (free, problem) = (self.problem.size == Size::Free, &self.problem);
             let gains: Vec<f64> = (0..problem.len()).map(|item| problem.gain(item)).collect();
@@ -106,7 +110,8 @@ impl State {
             match problem.total() {
                 0 => return Left::One,
                 1 => {
-                    let first_of_best = |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
+                    let first_of_best =
+                        |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
                     self.include((0..gains.len()).reduce(first_of_best).unwrap_or(0));
                     return Left::One;
                 }
@@ -119,8 +124,8 @@ impl State {
     }
 
     /// The node that is left.
-    pub(super) fn node(self, bound: f64, depth: usize) -> Node {
+    pub(super) fn node(self, bound: f64) -> Node {
         let Self { problem, included, x, method } = self;
-        Node { included, undecided: problem.places().to_vec(), x, method, bound, depth }
+        Node { included, undecided: problem.places().to_vec(), x, method, bound }
     }
 }

@@ -1,0 +1,199 @@
+//! How good a set can be at most.
+
+use std::{fmt, time::Duration};
+
+use super::{
+    Candidates, Objective, Solution, Watch,
+    bounds::{
+        Effort, MOST_DENSE, Method, Problem, places, relax, relax_whole, spectral_bound,
+        spectral_bound_of_whole,
+    },
+    exact::{Left, State},
+    watch::Clock,
+};
+use crate::{Result, engine::Engine};
+
+/// An upper bound of ln det K_S over all sets that a model allows: the least of several.
+///
+/// ```text
+/// max_S ln det K_S  ≤  f(x) + max_y ∇f(x)·(y − x)      for f concave, f(1_S) ≥ ln det K_S
+/// ```
+///
+/// at whatever x ∈ [0,1]^m the relaxation has come to, over the y that the quotas allow: the κ_l largest entries
+/// of the gradient in every part.
+///
+/// | bound | f | applies to |
+/// |---|---|---|
+/// | [`Bound::Gamma`] | Γ_k of the spectrum of Σ x_i a_i a_iᵀ; up to 400 items of full rank also with a diagonal taken out of K first | everything |
+/// | [`Bound::Linx`] | ½ (ln det(γ K diag(x) K + I − diag(x)) − ln γ Σ x_i) | up to 400 items |
+/// | [`Bound::Complement`] | Γ of K⁻¹ and the items left out | up to 400 items of full rank |
+/// | [`Bound::Spectral`] | products of eigenvalues of K, or part by part | everything |
+///
+/// For a [`Dpp`](crate::Dpp), whose sets may have any size, Γ_k is replaced by its maximum over k: eigenvalues
+/// above e count by their logarithms, those below by λ/e.
+///
+/// # Cost
+/// Spectral: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. All others: some dozen times m³.
+///
+/// # Numerics
+/// f64. What rounding may have taken from the kernel is added to it as a multiple of the identity, what it may
+/// have taken from sums is added to them: about 1e-12 where k leading eigenvalues are within 1e8 of each other.
+/// This is an estimate from above, not interval arithmetic.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Greedy, KDpp, UpperBound, engine};
+/// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.2])?;
+/// let model = KDpp::new(&features, 2)?;
+/// let certificate = UpperBound::default().certify(&model, &engine::Cpu)?;
+/// let solution = Greedy::default().solve(&model, &engine::Cpu)?.certified(&certificate);
+/// assert!(solution.gap().unwrap() < 0.1);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Nikolov (2015) and Li and Xie (2024) for Γ; Li (2024), and Chen, Fampa and Lee (2024), for what is taken out;
+/// Anstreicher (2020) for linx and the complement; Ko, Lee and Queyranne (1995) for eigenvalues.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UpperBound {
+    time_limit: Option<Duration>,
+}
+
+/// A bound, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Certificate {
+    /// No set that the model allows has a larger ln det.
+    pub upper_bound: f64,
+    /// Which bound that is.
+    pub bound: Bound,
+    /// Every bound that was computed.
+    pub bounds: Vec<(Bound, f64)>,
+    /// Steps of the relaxations.
+    pub iterations: u64,
+}
+
+/// How an upper bound was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Bound {
+    /// From eigenvalues alone.
+    Spectral,
+    /// The Γ relaxation.
+    Gamma,
+    /// The linx relaxation.
+    Linx,
+    /// The Γ relaxation of what is left out.
+    Complement,
+    /// There is only one set to choose, or one item.
+    Enumeration,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Bound::Spectral => "spectral",
+            Bound::Gamma => "gamma",
+            Bound::Linx => "linx",
+            Bound::Complement => "complement",
+            Bound::Enumeration => "enumeration",
+        })
+    }
+}
+
+impl UpperBound {
+    /// Ends after this time with the best bound so far; the spectral bound is always computed.
+    #[must_use]
+    pub fn with_time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit) }
+    }
+
+    /// The bound of a model.
+    ///
+    /// # Errors
+    /// Those of the engine; [`Error::Eigen`](crate::Error::Eigen).
+    pub fn certify(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Certificate> {
+        self.certify_watched(model, engine, &Watch::default())
+    }
+
+    /// The same; can be stopped.
+    ///
+    /// # Errors
+    /// As [`certify`](Self::certify).
+    pub fn certify_watched(
+        &self,
+        model: &impl Objective,
+        engine: &dyn Engine,
+        watch: &Watch<'_>,
+    ) -> Result<Certificate> {
+        let clock = watch.start(self.time_limit);
+        let candidates = model.candidates();
+        if candidates.is_settled() {
+            return Ok(Certificate::of(candidates.log_det(&candidates.only_set()), Bound::Enumeration));
+        }
+        let members: usize = candidates.groups.iter().map(crate::data::FreeItems::len).sum();
+        if members <= MOST_DENSE { of_few(&candidates, &clock) } else { of_many(&candidates, engine, &clock) }
+    }
+}
+
+impl Certificate {
+    fn of(upper_bound: f64, bound: Bound) -> Self {
+        Self { upper_bound, bound, bounds: vec![(bound, upper_bound)], iterations: 0 }
+    }
+
+    fn add(&mut self, upper_bound: f64, bound: Bound, iterations: u64) {
+        self.iterations += iterations;
+        self.bounds.push((bound, upper_bound));
+        if upper_bound < self.upper_bound {
+            (self.upper_bound, self.bound) = (upper_bound, bound);
+        }
+    }
+}
+
+impl Solution {
+    /// With the bound of a certificate for the same model, if that is lower than what is known.
+    #[must_use]
+    pub fn certified(self, certificate: &Certificate) -> Self {
+        let known = self.upper_bound.unwrap_or(f64::INFINITY);
+        Self { upper_bound: Some(known.min(certificate.upper_bound)), ..self }
+    }
+}
+
+/// Every bound of a ground set that fits in a dense kernel.
+fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate> {
+    let mut state = State::whole(Problem::new(candidates, places(candidates)));
+    if state.settle() == Left::One {
+        return Ok(Certificate::of(candidates.log_det(&state.included), Bound::Enumeration));
+    }
+    let problem = &state.problem;
+    let mut certificate = Certificate::of(spectral_bound(problem)?, Bound::Spectral);
+    let ended = || clock.ended().is_some();
+    for method in Method::all_for(problem) {
+        if ended() {
+            break;
+        }
+        let bound = match &method {
+            Method::Gamma | Method::Shifted(_) => Bound::Gamma,
+            Method::Complement(_) => Bound::Complement,
+            Method::Linx(_) => Bound::Linx,
+        };
+        // The bound falls towards what no set is known to reach: nothing is known, so it goes all the way.
+        let effort = Effort { target: f64::NEG_INFINITY, share: 0.0, tuning: 100, tuning_share: 0.0 };
+        if let Some(relaxed) = relax(problem, &method, None, effort, &ended)? {
+            certificate.add(relaxed.upper_bound, bound, relaxed.steps);
+        }
+    }
+    Ok(certificate)
+}
+
+/// The bounds that take a few passes over the rows.
+fn of_many(candidates: &Candidates<'_>, engine: &dyn Engine, clock: &Clock<'_>) -> Result<Certificate> {
+    let mut certificate = Certificate::of(spectral_bound_of_whole(candidates, engine)?, Bound::Spectral);
+    if clock.ended().is_none() {
+        let enough = |bound: f64, value: f64| bound - value < 1e-6 || clock.ended().is_some();
+        let relaxed = relax_whole(candidates, engine, &[], &enough)?;
+        certificate.add(relaxed.upper_bound, Bound::Gamma, relaxed.steps);
+    }
+    Ok(certificate)
+}

@@ -11,9 +11,7 @@
 //! | [`LocalSearch`] | a set that no exchange improves | 2mn² once, 4mn + 7mk a swap |
 //! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
 //! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) a step |
-//! | [`SymmetricGreedy`] | sets of any size, by one decision per item | O(mnr) |
 //! | [`BranchAndBound`] | the best set, and a proof | exponential; some hundred nodes for 63 items |
-//! | [`Softmax`] | sets of any size, by a continuous relaxation | O(m³) a step |
 //!
 //! [`UpperBound`] tells how much better than any of these the best set can be.
 //!

@@ -101,7 +101,7 @@ fn options_that_a_solver_cannot_heed_are_refused() {
         ("--k 2 --epsilon 0", ["'0'", "not a positive number"]),
         ("--k 2 --time-limit -1", ["'-1'", "not a number of seconds"]),
         ("--k 2 --solver best", ["best", "local-search"]),
-        ("--k 0", ["0", "k"]),
+        ("--k 0", ["k is zero", "nothing to choose"]),
         ("--k 3", ["3", "2"]),
         ("--quota 3,1", ["3", "a"]),
         ("--k 2 --quota 1,1", ["--k", "--quota"]),

@@ -17,6 +17,8 @@ const MOST_ROUNDS: usize = 100;
 /// Items above this many are dropped again where x is zero.
 const MOST_ITEMS: usize = 400;
 const ZERO: f64 = 1e-7;
+/// No bound is taken nearer to its relaxation's maximum.
+const CLOSEST: f64 = 1e-6;
 
 /// Items to choose from, of which some can be looked at closely.
 pub(super) trait Pool {
@@ -66,14 +68,16 @@ pub(super) fn maximise_by_columns(
         let prices = pool.prices(solved.point.gradient_factor().as_ref())?;
         let priced = price(choices, &items, &solved, &prices, steps);
         let found = entering(choices, &items, &prices);
-        let value = priced.value;
+        let (value, priced_gap) = (priced.value, priced.upper_bound - priced.value);
         x = Some(priced.x.clone());
         if best.as_ref().is_none_or(|best| priced.upper_bound < best.upper_bound) {
             best = Some(priced);
         }
         let Some(best) = &mut best else { unreachable!("it was just set") };
         (best.steps, best.value) = (steps, best.value.max(value));
-        if found.is_empty() || round + 1 == MOST_ROUNDS || enough(best.upper_bound, value) {
+        // Where nothing is to be added, only accuracy is.
+        let done = found.is_empty() && priced_gap < CLOSEST;
+        if done || round + 1 == MOST_ROUNDS || enough(best.upper_bound, best.value) {
             break;
         }
         if items.len() > MOST_ITEMS {
@@ -97,10 +101,9 @@ fn solve_master(
     /// Of the gap for all items, the accuracy that they can use.
     const SHARE: f64 = 0.05;
     const FIRST: f64 = 1e-2;
-    const CLOSEST: f64 = 1e-9;
     let gamma = Gamma::of(master);
     let start = x.as_ref().map(|x| items.iter().map(|&item| x[item]).collect());
-    let aim = (SHARE * gap).clamp(CLOSEST, FIRST);
+    let aim = (SHARE * gap).clamp(0.1 * CLOSEST, FIRST);
     // Knowing nothing is enough only when time is up.
     let close = |bound: f64, value: f64| bound - value < aim || enough(f64::INFINITY, f64::NEG_INFINITY);
     maximise(&gamma, &Choices::of(master), start, &close)

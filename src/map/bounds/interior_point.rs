@@ -15,7 +15,7 @@ const CENTRING: f64 = 0.1;
 const MOST_STEPS: usize = 80;
 /// Steps that may pass without a better bound.
 const PATIENCE: usize = 8;
-/// Starting points are at least this far from 0 and 1.
+/// How near to 0 and 1 what is known of x counts.
 const MARGIN: f64 = 0.02;
 
 /// The best bound of a run, and the point where it was found.
@@ -36,8 +36,7 @@ struct Iterate {
     upper: Vec<f64>,
 }
 
-/// Maximises until `enough(bound, value)`, from `start` or from the centre. The value is that of a point on the
-/// quotas: −∞ until there is one.
+/// Maximises until `enough(bound, value)`, from near `start` or from the centre.
 ///
 /// # Cost
 /// Ten to twenty steps: an evaluation, a curvature and m³/3 operations each.
@@ -51,7 +50,7 @@ pub(super) fn maximise<R: Relaxation>(
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Bounded<R::Point>> {
     let len: usize = choices.groups.iter().map(Vec::len).sum();
-    let x = inside(start.unwrap_or_else(|| choices.centre(len)));
+    let x = inside(start.unwrap_or_else(|| choices.centre(len)), choices);
     let mut point = relaxation.at(&x)?;
     let mut bound = point.as_ref().bound(&x, choices);
     let complementarity = ((bound - point.as_ref().value) / (2 * len.max(1)) as f64).clamp(1e-9, 1.0);
@@ -63,9 +62,8 @@ pub(super) fn maximise<R: Relaxation>(
     let mut best: Option<Bounded<R::Point>> = None;
     let mut since_best = 0;
     for steps in 0..MOST_STEPS {
-        let finished = enough(bound, iterate.value(&point, choices))
-            || steps + 1 == MOST_STEPS
-            || since_best >= PATIENCE;
+        let finished =
+            enough(bound, point.as_ref().value) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
         let next = if finished { None } else { iterate.step(relaxation, &point, choices) };
         let better = best.as_ref().is_none_or(|best| bound < best.upper_bound);
         since_best = if better { 0 } else { since_best + 1 };
@@ -90,21 +88,27 @@ pub(super) fn maximise<R: Relaxation>(
     }
 }
 
-fn inside(mut x: Vec<f64>) -> Vec<f64> {
+/// A point on the quotas and away from 0 and 1: that with ln(x/(1 − x)) shifted alike in every group.
+fn inside(mut x: Vec<f64>, choices: &Choices) -> Vec<f64> {
+    const HALVINGS: usize = 50;
+    const FURTHEST: f64 = 40.0;
     x.iter_mut().for_each(|x| *x = x.clamp(MARGIN, 1.0 - MARGIN));
+    for (items, &count) in choices.groups.iter().zip(choices.counts.iter().flatten()) {
+        let shifted = |x: f64, shift: f64| (1.0 + (1.0 - x) / x * (-shift).exp()).recip();
+        let sum = |shift: f64| items.iter().map(|&i| shifted(x[i], shift)).sum::<f64>();
+        let (mut low, mut high) = (-FURTHEST, FURTHEST);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if sum(middle) > count as f64 { high = middle } else { low = middle }
+        }
+        for &i in items {
+            x[i] = shifted(x[i], 0.5 * (low + high));
+        }
+    }
     x
 }
 
 impl Iterate {
-    /// f(x) of a point on the quotas.
-    fn value<P: AsRef<Value>>(&self, point: &P, choices: &Choices) -> f64 {
-        const ON_QUOTA: f64 = 1e-7;
-        let off = choices.groups.iter().zip(choices.counts.iter().flatten()).any(|(items, &count)| {
-            (items.iter().map(|&i| self.x[i]).sum::<f64>() - count as f64).abs() > ON_QUOTA
-        });
-        if off { f64::NEG_INFINITY } else { point.as_ref().value }
-    }
-
     /// A damped Newton step on the perturbed optimality conditions; `None` where it cannot be solved.
     fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, choices: &Choices) -> Option<Self> {
         let len = self.x.len();

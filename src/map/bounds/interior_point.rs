@@ -2,10 +2,7 @@
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-use super::{
-    choice::Choices,
-    relaxation::{Relaxation, Value},
-};
+use super::{choice::Choices, relaxation::Relaxation};
 use crate::Result;
 
 /// Steps go this far towards the nearest face at most.

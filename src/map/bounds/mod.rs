@@ -15,6 +15,9 @@ mod spectral;
 mod spectral_function;
 mod whole;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use node::{Effort, MOST_DENSE, Method, Relaxed, relax};
 pub(crate) use problem::Problem;
 pub(crate) use spectral::spectral_bound;

@@ -51,12 +51,12 @@ pub(super) fn branch(
         branched.steps += relaxed.steps;
         bound = bound.min(relaxed.upper_bound);
         if bound < target {
-            branched.fathomed = bound;
+            branched.fathomed = branched.fathomed.max(bound);
             return Ok(branched);
         }
         branched.sets.push(state.problem.with_largest(&relaxed.x));
         let before = state.problem.len();
-        fix(&mut state, relaxed, target);
+        branched.fathomed = branched.fathomed.max(fix(&mut state, relaxed, target));
         if ((before - state.problem.len()) as f64) < WORTH_ANOTHER_ROUND * before as f64 {
             branched.children = split(state, bound);
             return Ok(branched);
@@ -77,20 +77,29 @@ fn bounded(state: &State, target: f64, ended: &(dyn Fn() -> bool + Sync)) -> Res
 }
 
 /// Takes in or out what must be, for a set worth `target` or more: where the other way lowers the bound too far.
-fn fix(state: &mut State, relaxed: Relaxed, target: f64) {
+/// Tells what the sets that are left out may be worth at most.
+fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
     let Relaxed { upper_bound, x, regret, taken, method, .. } = relaxed;
     (state.x, state.method) = (x, method);
-    let settled = |item: usize| upper_bound - regret[item] < target;
+    let otherwise = |item: usize| upper_bound - regret[item];
+    let settled = |item: usize| otherwise(item) < target;
+    let left_out = (0..taken.len()).filter(|&item| settled(item)).map(otherwise);
+    let worth = left_out.fold(f64::NEG_INFINITY, f64::max);
     let inside: Vec<Place> = (0..taken.len())
         .filter(|&item| settled(item) && taken[item])
         .map(|item| state.problem.place(item))
         .collect();
     state.retain(|item| !settled(item) || taken[item]);
     for place in inside {
-        if let Some(item) = state.problem.position(place) {
-            state.include(item);
+        let Some(item) = state.problem.position(place) else { continue };
+        if state.problem.gain(item) == f64::NEG_INFINITY {
+            // What would have to be in depends on what is: there is no such set.
+            state.retain(|_| false);
+            break;
         }
+        state.include(item);
     }
+    worth
 }
 
 /// The problem with its most doubtful item in, and with it out.
@@ -98,8 +107,15 @@ fn split(state: State, bound: f64) -> Vec<Node> {
     let doubt = |item: usize| (state.x[item] - 0.5).abs();
     let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt(b) < doubt(a) { b } else { a });
     let Some(item) = doubtful else { return vec![state.node(bound)] };
-    let (mut with, mut without) = (state.clone(), state);
-    with.include(item);
+    let mut children = Vec::with_capacity(2);
+    // What was just taken in may have left nothing of it.
+    if state.problem.gain(item) > f64::NEG_INFINITY {
+        let mut with = state.clone();
+        with.include(item);
+        children.push(with.node(bound));
+    }
+    let mut without = state;
     without.retain(|other| other != item);
-    vec![with.node(bound), without.node(bound)]
+    children.push(without.node(bound));
+    children
 }

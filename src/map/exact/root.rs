@@ -29,6 +29,8 @@ pub(super) struct Run<'c> {
     incumbent: Incumbent,
     /// No set is worth more.
     bound: f64,
+    /// No set with an item that was left out is worth more.
+    left_out: f64,
     steps: u64,
 }
 
@@ -46,6 +48,7 @@ impl<'c> Run<'c> {
             clock,
             incumbent: Incumbent::none(),
             bound: f64::INFINITY,
+            left_out: f64::NEG_INFINITY,
             steps: 0,
         }
     }
@@ -76,7 +79,7 @@ impl<'c> Run<'c> {
 
     fn solution(&self, set: &[Place], searched: Searched) -> Solution {
         let mut solution = Solution::new(self.candidates, set, searched.termination);
-        solution.upper_bound = Some(searched.upper_bound.max(solution.log_det));
+        solution.upper_bound = Some(searched.upper_bound.max(self.left_out).max(solution.log_det));
         solution.stats.nodes = searched.nodes;
         solution.stats.iterations = self.steps + searched.steps;
         solution

@@ -1,0 +1,203 @@
+//! Relaxations at points that are no maximum: bounds, slopes and curvatures against enumeration and differences.
+
+use faer::Mat;
+
+use super::{
+    Problem, choice::Choices, dense::DenseKernel, gamma::Gamma, interior_point::maximise, linx::Linx,
+    relaxation::Relaxation, shift::ShiftedGamma,
+};
+use crate::{
+    Dpp, Features, Partition, PartitionDpp, Quota,
+    map::{Objective, Place},
+};
+
+const ITEMS: usize = 9;
+const LABELS: [usize; ITEMS] = [0, 0, 0, 0, 1, 1, 1, 1, 1];
+const QUOTA: [usize; 2] = [2, 2];
+
+/// Numbers in (0, 1), the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as f64 + 0.5) / (1_u64 << 31) as f64
+    }
+
+    fn features(&mut self, dims: usize) -> Features<'static> {
+        let values = (0..ITEMS * dims).map(|_| 2.0 * self.next() - 1.0).collect::<Vec<_>>();
+        match Features::from_rows(ITEMS, dims, values) {
+            Ok(features) => features,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn point(&mut self) -> Vec<f64> {
+        (0..ITEMS).map(|_| self.next()).collect()
+    }
+}
+
+/// Calls `check` with random problems under a quota and of any size, and the largest ln det.
+fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
+    let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
+    let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
+    for seed in 0..30 {
+        let mut numbers = Numbers(seed);
+        let features = numbers.features(dims);
+        let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
+        let candidates = model.candidates();
+        let problem = Problem::new(&candidates, super::places(&candidates));
+        let of_quota = |places: &[Place]| {
+            (0..2).all(|l| places.iter().filter(|place| place.group == l).count() == QUOTA[l])
+        };
+        check(&problem, largest(&candidates, &problem, of_quota), &mut numbers);
+        let Ok(model) = Dpp::new(&features) else { panic!("model") };
+        let candidates = model.candidates();
+        let problem = Problem::new(&candidates, super::places(&candidates));
+        check(&problem, largest(&candidates, &problem, |_| true), &mut numbers);
+    }
+}
+
+fn largest(
+    candidates: &crate::map::Candidates<'_>,
+    problem: &Problem,
+    allowed: impl Fn(&[Place]) -> bool,
+) -> f64 {
+    let sets = (0_u32..1 << ITEMS)
+        .map(|mask| (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect::<Vec<_>>());
+    sets.filter(|set| allowed(set)).map(|set| candidates.log_det(&set)).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The bound at a point.
+fn bound<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
+    match relaxation.at(x) {
+        Ok(point) => point.as_ref().bound(x, choices),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn shifted(kernel: &DenseKernel, scaling: &[f64]) -> ShiftedGamma {
+    match ShiftedGamma::new(kernel, scaling) {
+        Ok(relaxation) => relaxation,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn bounds_hold_at_any_point() {
+    for dims in [5, 9] {
+        each_problem(dims, |problem, best, numbers| {
+            let (choices, kernel) = (Choices::of(problem), DenseKernel::of(problem));
+            for _ in 0..5 {
+                let x = numbers.point();
+                let scaling: Vec<f64> = (0..ITEMS).map(|_| 2.0 * numbers.next() - 3.0).collect();
+                let bounds = [
+                    bound(&Gamma::of(problem), &x, &choices),
+                    bound(&Gamma::of(problem).compressed(), &x, &choices),
+                    bound(&shifted(&kernel, &scaling).gamma, &x, &choices),
+                    bound(&Linx::new(&kernel, 4.0 * numbers.next() - 2.0), &x, &choices),
+                ];
+                assert!(bounds.iter().all(|&bound| bound >= best - 1e-12), "{bounds:?} {best}");
+                if let Ok(Some(inverse)) = kernel.complement() {
+                    let y: Vec<f64> = x.iter().map(|x| 1.0 - x).collect();
+                    let bound = bound(&shifted(&inverse, &scaling).gamma, &y, &choices.complement());
+                    assert!(bound >= best - 1e-12, "{bound} {best}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn planted_faults_break_the_bounds() {
+    let broken = std::cell::RefCell::new([0; 3]);
+    each_problem(9, |problem, best, _| {
+        let (choices, kernel) = (Choices::of(problem), DenseKernel::of(problem));
+        let mut faults = [Gamma::of(problem), shifted(&kernel, &[-1.0; ITEMS]).gamma, Gamma::of(problem)];
+        // A direction forgotten, the identity forgotten, every weight too small.
+        let dims = faults[0].rows.nrows();
+        faults[0].rows = faults[0].rows.subrows(1, dims - 1).to_owned();
+        faults[1].shift = 0.0;
+        faults[2].linear.iter_mut().for_each(|c| *c -= 0.5);
+        for (count, fault) in broken.borrow_mut().iter_mut().zip(&faults) {
+            let close = |bound: f64, value: f64| bound - value < 1e-6;
+            let Ok(bounded) = maximise(fault, &choices, None, &close) else { continue };
+            *count += usize::from(bounded.upper_bound < best - 1e-9);
+        }
+    });
+    let broken = broken.into_inner();
+    assert!(broken.iter().all(|&count| count > 0), "{broken:?}");
+}
+
+/// Gradient and curvature against central differences.
+fn check_derivatives<R: Relaxation>(relaxation: &R, x: &[f64]) {
+    const STEP: f64 = 1e-5;
+    let at = |x: &[f64]| match relaxation.at(x) {
+        Ok(point) => point,
+        Err(error) => panic!("{error}"),
+    };
+    let point = at(x);
+    let curvature: Mat<f64> = relaxation.curvature(&point);
+    for i in 0..x.len() {
+        let moved = |by: f64| {
+            let mut x = x.to_vec();
+            x[i] += by;
+            at(&x)
+        };
+        let (up, down) = (moved(STEP), moved(-STEP));
+        let slope = (up.as_ref().value - down.as_ref().value) / (2.0 * STEP);
+        let gradient = &point.as_ref().gradient;
+        assert!((slope - gradient[i]).abs() < 1e-6 * (1.0 + slope.abs()), "{slope} {}", gradient[i]);
+        for j in 0..x.len() {
+            let bend = (up.as_ref().gradient[j] - down.as_ref().gradient[j]) / (2.0 * STEP);
+            assert!(
+                (bend + curvature[(i, j)]).abs() < 1e-5 * (1.0 + bend.abs()),
+                "{bend} {}",
+                curvature[(i, j)]
+            );
+        }
+    }
+}
+
+#[test]
+fn derivatives() {
+    each_problem(9, |problem, _, numbers| {
+        let kernel = DenseKernel::of(problem);
+        let x: Vec<f64> = numbers.point().iter().map(|x| 0.1 + 0.8 * x).collect();
+        check_derivatives(&Gamma::of(problem), &x);
+        check_derivatives(&shifted(&kernel, &[-1.5; ITEMS]).gamma, &x);
+        check_derivatives(&Linx::new(&kernel, 0.5), &x);
+    });
+}
+
+#[test]
+fn slopes_of_parameters() {
+    const STEP: f64 = 1e-5;
+    each_problem(9, |problem, _, numbers| {
+        let kernel = DenseKernel::of(problem);
+        let x: Vec<f64> = numbers.point().iter().map(|x| 0.1 + 0.8 * x).collect();
+        let scaling: Vec<f64> = (0..ITEMS).map(|_| numbers.next() - 2.0).collect();
+        let relaxation = shifted(&kernel, &scaling);
+        let Ok(point) = relaxation.gamma.at(&x) else { panic!("eigenvalues") };
+        let slope = relaxation.slope(&x, &point);
+        let value = |scaling: &[f64]| match shifted(&kernel, scaling).gamma.at(&x) {
+            Ok(point) => point.as_ref().value,
+            Err(error) => panic!("{error}"),
+        };
+        for i in 0..ITEMS {
+            let moved = |by: f64| {
+                let mut scaling = scaling.clone();
+                scaling[i] += by;
+                value(&scaling)
+            };
+            let found = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+            assert!((found - slope[i]).abs() < 1e-6, "{found} {}", slope[i]);
+        }
+        let linx = |log_scale: f64| match Linx::new(&kernel, log_scale).at(&x) {
+            Ok(point) => point,
+            Err(error) => panic!("{error}"),
+        };
+        let found = (linx(STEP).as_ref().value - linx(-STEP).as_ref().value) / (2.0 * STEP);
+        assert!((found - Linx::slope(&x, &linx(0.0))).abs() < 1e-6);
+    });
+}

@@ -315,13 +315,16 @@ fn sets_of_any_size_gain_and_lose_items() {
 
 #[test]
 fn a_removal_improves() {
-    // Greedy takes the long diagonal, then both axes beside it; without the diagonal the set is worth more,
-    // but each of its rows is worth having when it is picked.
-    let diagonal = 1.0;
-    let rows = vec![diagonal, diagonal, 0.75, 1.55, 0.0, 0.0, 0.0, 1.55, 0.0];
+    // Greedy takes the long diagonal, then both axes, each worth having when it is picked; the axes are
+    // worth more without the diagonal.
+    let rows = vec![1.5, 1.5, 0.9, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0];
     let features = Features::from_rows(3, 3, rows).unwrap();
-    let solution = LocalSearch::default().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+    let dpp = Dpp::new(&features).unwrap();
+    assert_eq!(Greedy::default().solve(&dpp, &Cpu).unwrap().subset.len(), 3);
+    let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
     assert_eq!(solution.subset.as_slice(), [1, 2]);
+    assert_eq!((solution.stats.swaps, solution.stats.resizes), (0, 1));
+    assert!((solution.log_det - 16.0_f64.ln()).abs() < 1e-12);
 }
 
 #[test]

@@ -24,7 +24,7 @@ const ELSEWHERE: [(&str, usize, f64); 12] = [
 ];
 
 /// Restarts of the third solver.
-const RESTARTS: u64 = 20;
+const RESTARTS: u64 = 8;
 
 /// ln det of greedy, of one climb, and of climbs with restarts.
 fn solve(regime: &Regime, size: usize, seed: u64) -> [f64; 3] {

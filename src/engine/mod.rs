@@ -100,7 +100,8 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
 
     /// Updates a table by an exchange, if there was one, and returns the best next one of every group:
     /// the largest M_ii d_j + C_ij², where `weights` are the M_ii of every slot; of equals the one
-    /// whose entering item comes first, then the first slot.
+    /// whose entering item comes first, then the first slot. A slot of zero duals and weight 1 stands for an
+    /// addition. Groups without slots are left alone.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.

@@ -299,3 +299,53 @@ fn dual_basis(rows: MatRef<'_, f64>) -> Option<(Mat<f64>, Mat<f64>, f64)> {
     let complement = basis.subcols(count, dims - count).to_owned();
     Some((duals.transpose().to_owned(), complement, log_volume))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, KDpp, Objective, engine::Cpu};
+
+    /// Exchanges by updates alone, against the same sets built from the data.
+    #[test]
+    fn updated_numbers_are_those_of_the_data() {
+        let (items, dims, k) = (60, 12, 8);
+        let values: Vec<f64> = (0..items * dims).map(|i| (0.73 * f64::from(i * i)).sin()).collect();
+        let features = Features::from_rows(60, 12, values).unwrap();
+        // One item must be in: it takes part in every projection, and never leaves.
+        let model = KDpp::new(&features, k).unwrap().including(&[5]).unwrap();
+        let candidates = model.candidates();
+        let rows = candidates.rows();
+        let problem = Problem { candidates: &candidates, engine: &Cpu, rows: &rows, epsilon: 1e-9 };
+        let start: Vec<Place> = (0..7).map(|i| Place { group: 0, position: 8 * i }).collect();
+        let mut updated = Chosen::new(&problem, &start).unwrap().unwrap();
+        updated.best_swaps(None).unwrap();
+        let mut log_det = updated.log_det;
+        for step in 0..20 {
+            let swap = BestSwap { slot: step % 7, position: 1 + (step * 17) % 55, ratio: 0.0 };
+            if updated.slots[0].contains(&swap.position) {
+                continue;
+            }
+            let exchange = updated.exchange(0, swap);
+            log_det += exchange.ratio.ln();
+            let made = updated.make(exchange);
+            let best = updated.best_swaps(Some(&made)).unwrap()[0].unwrap();
+            let mut fresh = Chosen::new(&problem, &updated.places()).unwrap().unwrap();
+            assert!((fresh.log_det - log_det).abs() < 1e-9, "{} {log_det}", fresh.log_det);
+            let expected = fresh.best_swaps(None).unwrap()[0].unwrap();
+            assert_eq!((best.slot, best.position), (expected.slot, expected.position));
+            for slot in 0..7 {
+                let (found, expected) = (updated.weight(0, slot), fresh.weight(0, slot));
+                assert!((found / expected - 1.0).abs() < 1e-9, "M: {found} {expected}");
+                for position in 0..rows.len() {
+                    let of = |chosen: &Chosen<'_>| {
+                        let x = chosen.table.coefficient(0, slot, position);
+                        (x, chosen.table.residual(0, position))
+                    };
+                    let ((c, d), (x, y)) = (of(&updated), of(&fresh));
+                    assert!((c - x).abs() < 1e-9 * (1.0 + x.abs()), "C: {c} {x}");
+                    assert!(d.to_bits() == y.to_bits() || (d - y).abs() < 1e-9, "d: {d} {y}");
+                }
+            }
+        }
+    }
+}

@@ -295,7 +295,7 @@ fn worst_gain(fault: Fault) -> f64 {
         };
         let update = (fault != Fault::StaleTable).then_some(&update);
         let weights: Vec<f64> = (0..k).map(|l| next.inverse[(l, l)]).collect();
-        let best = Cpu.swap_gains(&engine_rows, &mut table, update, &[weights.clone()]).unwrap();
+        let best = Cpu.swap_gains(&engine_rows, &mut table, update, std::slice::from_ref(&weights)).unwrap();
         let now = determinant(&rows, &set);
         let mut largest = 0.0_f64;
         for slot in 0..k {

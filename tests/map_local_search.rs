@@ -1,103 +1,22 @@
-//! Local search: known optima, local optimality by enumeration, quotas that trap it, conditions, stops.
+//! Local search: known optima, local optimality by enumeration, quotas that trap it, conditions.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
 
-#[macro_use]
 mod common;
 mod models;
-
-use std::{
-    cell::Cell,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+mod search;
 
 use common::{
     enumerable_cases,
     oracle::{Determinants, counts},
     random::normals,
-    with_threads,
 };
-use nalgebra::DMatrix;
-use partition_dpp::{
-    Dpp, Error, Features, Greedy, KDpp, LocalSearch, Partition, PartitionDpp, Quota, Restarts, Solution,
-    Termination, Watch, engine::Cpu,
-};
+use partition_dpp::{Dpp, Features, Greedy, KDpp, LocalSearch, Partition, PartitionDpp, Quota, engine::Cpu};
 use proptest::prelude::*;
-
-/// Enough for sets of a dozen items.
-fn restarting() -> LocalSearch {
-    LocalSearch::default().with_restarts(Restarts::Count(20))
-}
-
-fn rows_of(features: &Features<'_>) -> Vec<Vec<f64>> {
-    (0..features.items()).map(|item| features.row(item)).collect()
-}
-
-/// ln of the largest determinant of the sets that are allowed.
-fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
-    let all = (0_u32..1 << oracle.items())
-        .map(|mask| (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
-    all.filter(|set| allowed(set)).map(|set| oracle.det(&set)).fold(0.0, f64::max).ln()
-}
-
-/// The sets one exchange away: an item for another with the same label.
-fn neighbours(set: &[usize], labels: &[usize]) -> Vec<Vec<usize>> {
-    let others = |&leaving: &usize| {
-        let enters = move |&item: &usize| labels[item] == labels[leaving] && !set.contains(&item);
-        (0..labels.len()).filter(enters).map(move |item| {
-            set.iter().map(|&kept| if kept == leaving { item } else { kept }).collect::<Vec<_>>()
-        })
-    };
-    set.iter().flat_map(others).collect()
-}
-
-/// ln of the largest factor that any of some sets has over a set; determinants from the rows.
-fn best_gain(rows: &[Vec<f64>], set: &[usize], others: &[Vec<usize>]) -> f64 {
-    let oracle = Determinants::of_features(rows.to_vec());
-    let now = oracle.det(set).ln();
-    others.iter().map(|other| oracle.det(other).ln() - now).fold(f64::NEG_INFINITY, f64::max)
-}
-
-fn assert_locally_optimal(features: &Features<'_>, labels: &[usize], solution: &Solution) {
-    let rows = rows_of(features);
-    let set = solution.subset.as_slice();
-    let gain = best_gain(&rows, set, &neighbours(set, labels));
-    assert!(gain < 1e-8, "an exchange gains {gain}");
-    assert_eq!(solution.termination, Termination::LocallyOptimal);
-}
-
-/// Gaussian rows and labels dealt in turn.
-fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features<'static>, Vec<usize>) {
-    let features = Features::from_rows(items, dims, normals(items * dims, seed)).unwrap();
-    (features, (0..items).map(|item| item % parts).collect())
-}
-
-/// The first Gaussian instance on which the search makes two exchanges at least.
-fn one_that_greedy_misses(items: usize, dims: usize, k: usize) -> (Features<'static>, Vec<usize>) {
-    let misses = |features: &Features<'_>| {
-        let solution = LocalSearch::default().solve(&KDpp::new(features, k).unwrap(), &Cpu).unwrap();
-        solution.stats.swaps >= 2
-    };
-    (0..100).map(|seed| dealt(items, dims, 1, seed)).find(|(features, _)| misses(features)).unwrap()
-}
-
-fn solve_quota(features: &Features<'_>, labels: &[usize], quota: &[usize], solver: LocalSearch) -> Solution {
-    let partition = Partition::from_labels(labels).unwrap();
-    let quota = Quota::new(&partition, quota).unwrap();
-    let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
-    solver.solve(&dpp, &Cpu).unwrap()
-}
-
-fn greedy_quota(features: &Features<'_>, labels: &[usize], quota: &[usize]) -> Solution {
-    let partition = Partition::from_labels(labels).unwrap();
-    let quota = Quota::new(&partition, quota).unwrap();
-    let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
-    Greedy::default().solve(&dpp, &Cpu).unwrap()
-}
+use search::{
+    assert_locally_optimal, best_gain, dealt, greedy_quota, neighbours, one_that_greedy_misses, optimum,
+    restarting, rows_of, solve_quota,
+};
 
 #[test]
 fn known_optima_with_restarts() {
@@ -141,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn permuted_rows_give_the_same_determinant(model in models::models()) {
+    fn scaled_rows_give_the_same_set(model in models::models()) {
         let features = model.features();
         let solution = solve_quota(&features, &model.labels, &model.quota, restarting());
         let doubled = model.with_rows(|_, row| row.iter().map(|x| x * 4.0).collect());
@@ -325,149 +244,4 @@ fn a_removal_improves() {
     assert_eq!(solution.subset.as_slice(), [1, 2]);
     assert_eq!((solution.stats.swaps, solution.stats.resizes), (0, 1));
     assert!((solution.log_det - 16.0_f64.ln()).abs() < 1e-12);
-}
-
-#[test]
-fn scales_of_parts_do_not_matter() {
-    let (features, labels) = dealt(24, 8, 3, 3);
-    let plain = solve_quota(&features, &labels, &[2, 2, 2], restarting());
-    for powers in [[0, 0, 0], [400, -400, 0], [-480, 480, 480]] {
-        let scaled = |(item, row): (usize, Vec<f64>)| {
-            let factor = 2.0_f64.powi(powers[labels[item]]);
-            row.into_iter().map(move |x| x * factor)
-        };
-        let values: Vec<f64> = rows_of(&features).into_iter().enumerate().flat_map(scaled).collect();
-        let scaled = Features::from_rows(24, 8, values).unwrap();
-        assert_eq!(solve_quota(&scaled, &labels, &[2, 2, 2], restarting()).subset, plain.subset);
-    }
-}
-
-#[test]
-fn the_same_set_for_any_number_of_threads() {
-    let (features, labels) = dealt(40_000, 10, 3, 17);
-    let solver = LocalSearch::default().with_restarts(Restarts::Count(2)).with_seed(5);
-    let run = |threads| with_threads(threads, || solve_quota(&features, &labels, &[3, 2, 3], solver));
-    let one = run(1);
-    assert!(one.stats.swaps > 0);
-    assert_eq!(one, run(2));
-    assert_eq!(one, run(4));
-}
-
-#[test]
-fn the_same_seed_gives_the_same_set() {
-    let (features, _) = dealt(60, 20, 1, 23);
-    let k_dpp = KDpp::new(&features, 15).unwrap();
-    let solve = |seed| {
-        let solver = LocalSearch::default().with_restarts(Restarts::Count(3)).with_seed(seed);
-        solver.solve(&k_dpp, &Cpu).unwrap()
-    };
-    assert_eq!(solve(1), solve(1));
-    assert_eq!(solve(1).stats.restarts, 3);
-    // What the generator, its streams and the order of its numbers give; a change is value-breaking.
-    assert_eq!(solve(1).subset.as_slice(), [5, 6, 7, 11, 14, 16, 22, 23, 26, 34, 35, 41, 51, 53, 55]);
-}
-
-#[test]
-fn stops_return_the_best_so_far() {
-    let (features, _) = one_that_greedy_misses(200, 20, 15);
-    let k_dpp = KDpp::new(&features, 15).unwrap();
-    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let whole = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
-    assert!(whole.log_det > greedy.log_det);
-
-    let at_once = LocalSearch::default().with_time_limit(Duration::ZERO).solve(&k_dpp, &Cpu).unwrap();
-    assert_eq!((at_once.termination, &at_once.subset), (Termination::TimeLimit, &greedy.subset));
-
-    let stop = AtomicBool::new(true);
-    let stopped =
-        LocalSearch::default().solve_watched(&k_dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
-    assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &greedy.subset));
-
-    // Stopped by the first report: after the first climb's first step, or during restarts.
-    let stop = AtomicBool::new(false);
-    let reports = Mutex::new(Vec::new());
-    let report = |progress: partition_dpp::Progress| {
-        reports.lock().unwrap().push(progress.log_det);
-        stop.store(true, Ordering::Relaxed);
-    };
-    let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
-    let endless = LocalSearch::default().with_restarts(Restarts::Count(u64::MAX));
-    let stopped = endless.solve_watched(&k_dpp, &Cpu, &watch).unwrap();
-    assert_eq!(stopped.termination, Termination::Interrupted);
-    let reports = reports.into_inner().unwrap();
-    let last = reports.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    assert!(!reports.is_empty() && (stopped.log_det - last).abs() < 1e-9);
-    assert!(stopped.log_det > greedy.log_det);
-
-    let short = Duration::from_millis(30);
-    let cut = endless.with_time_limit(short).solve(&k_dpp, &Cpu).unwrap();
-    assert_eq!(cut.termination, Termination::TimeLimit);
-    let full = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(short);
-    let full = full.solve(&k_dpp, &Cpu).unwrap();
-    assert!(matches!(full.termination, Termination::LocallyOptimal | Termination::TimeLimit));
-    assert!(full.log_det >= whole.log_det - 1e-9 || full.termination == Termination::TimeLimit);
-    // Without a limit there is no end to wait for.
-    let once = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).solve(&k_dpp, &Cpu).unwrap();
-    assert_eq!(once, whole);
-}
-
-#[test]
-fn reports_only_rise() {
-    let (features, _) = dealt(100, 20, 1, 4);
-    let k_dpp = KDpp::new(&features, 12).unwrap();
-    let last = Mutex::new(Cell::new(f64::NEG_INFINITY));
-    let report = |progress: partition_dpp::Progress| {
-        let last = last.lock().unwrap();
-        assert!(progress.log_det >= last.get(), "{progress:?}");
-        last.set(progress.log_det);
-    };
-    let watch = Watch::default().reporting_to(&report);
-    let solution = restarting().solve_watched(&k_dpp, &Cpu, &watch).unwrap();
-    assert!((last.lock().unwrap().get() - solution.log_det).abs() < 1e-9);
-}
-
-#[test]
-fn epsilon_is_a_threshold() {
-    let (features, _) = dealt(200, 20, 1, 2);
-    let k_dpp = KDpp::new(&features, 15).unwrap();
-    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let content = LocalSearch::default().with_epsilon(1e6).solve(&k_dpp, &Cpu).unwrap();
-    assert_eq!((content.stats.swaps, &content.subset), (0, &greedy.subset));
-    for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_error!(
-            LocalSearch::default().with_epsilon(epsilon).solve(&k_dpp, &Cpu),
-            Error::NotPositive { what: "epsilon", .. },
-            ["epsilon"]
-        );
-    }
-}
-
-/// κ(A) and the guarantee of theorem 4.1 from eigenvalues computed elsewhere, and against the optimum.
-#[test]
-fn the_guarantee_holds() {
-    for seed in 0..20 {
-        let (features, _) = dealt(12, 5, 1, seed);
-        let rows = rows_of(&features);
-        let kernel =
-            DMatrix::from_fn(12, 12, |i, j| rows[i].iter().zip(&rows[j]).map(|(x, y)| x * y).sum::<f64>());
-        let mut eigenvalues: Vec<f64> = kernel.symmetric_eigenvalues().iter().copied().collect();
-        eigenvalues.sort_by(|x, y| y.total_cmp(x));
-        for k in 1..=5 {
-            let solution = LocalSearch::default().solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
-            let tail = eigenvalues[k - 1..].iter().sum::<f64>() / (12 - k + 1) as f64;
-            let condition = eigenvalues[0] / tail;
-            let found = solution.stats.condition.unwrap();
-            assert!((found / condition - 1.0).abs() < 1e-9, "{found} {condition}");
-            let oracle = Determinants::of_features(rows.clone());
-            let gap = optimum(&oracle, |set| set.len() == k) - solution.log_det;
-            let guarantee = solution.stats.log_guarantee.unwrap();
-            assert!(gap <= guarantee + 1e-9, "k = {k}: gap {gap}, guarantee {guarantee}");
-            let factorial: f64 = (1..=k).map(|i| (i as f64).ln()).sum();
-            assert!(guarantee <= 2.0 * factorial + 1e-12);
-            assert!(solution.stats.swap_bound.unwrap() >= solution.stats.swaps as f64);
-        }
-        let labels: Vec<usize> = (0..12).map(|item| item % 2).collect();
-        let parts = solve_quota(&features, &labels, &[2, 2], LocalSearch::default());
-        assert_eq!((parts.stats.swap_bound, parts.stats.log_guarantee), (None, None));
-    }
 }

@@ -70,7 +70,7 @@ pub(super) fn swap_gains(
             None => Arch::new().dispatch(Scan { tiles }),
             Some(update) => with_slice!(rows.features().values(), values => {
                 let factors = &update.factors[task.group];
-                Arch::new().dispatch(Update { run, len, values, update, factors, tiles })
+                Arch::new().dispatch(Update { run, len, values, exchange: update, factors, tiles })
             }),
         }
     });
@@ -188,7 +188,7 @@ struct Update<'a, T> {
     run: Run<'a>,
     len: usize,
     values: &'a [T],
-    update: &'a SwapUpdate<'a>,
+    exchange: &'a SwapUpdate<'a>,
     factors: &'a [[f64; 2]],
     tiles: Tiles<'a>,
 }
@@ -199,7 +199,7 @@ impl<T: Scalar> WithSimd for Update<'_, T> {
     #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<BestSwap> {
-        let Self { run, len, values, update, factors, tiles } = self;
+        let Self { run, len, values, exchange, factors, tiles } = self;
         let mut best = Best::NONE;
         let slots = tiles.weights.len();
         let (residuals, _) = tiles.residuals.as_chunks_mut::<TILE>();
@@ -207,12 +207,12 @@ impl<T: Scalar> WithSimd for Update<'_, T> {
             let (mut c, mut g) = ([0.0; TILE], [0.0; TILE]);
             for lane in 0..TILE.min(len - tile * TILE) {
                 let row = run.row(values, tile * TILE + lane);
-                c[lane] = run.scale * row_dot_in(simd, row, update.leaving);
-                g[lane] = run.scale * row_dot_in(simd, row, update.entering);
+                c[lane] = run.scale * row_dot_in(simd, row, exchange.leaving);
+                g[lane] = run.scale * row_dot_in(simd, row, exchange.entering);
             }
             for lane in 0..TILE {
                 let change =
-                    update.residual_gain * c[lane] * c[lane] - update.residual_loss * g[lane] * g[lane];
+                    exchange.residual_gain * c[lane] * c[lane] - exchange.residual_loss * g[lane] * g[lane];
                 residuals[lane] += change;
             }
             let mut ratios = [f64::NEG_INFINITY; TILE];

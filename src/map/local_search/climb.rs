@@ -1,10 +1,6 @@
 //! Best-improvement exchanges from a given set to one that none improves.
 
-use super::{
-    Problem,
-    chosen::{Chosen, Made},
-    two_parts,
-};
+use super::{Problem, chosen::Chosen, exchange::Made, two_parts};
 use crate::{
     Result,
     engine::BestSwap,

@@ -1,7 +1,9 @@
 //! Greedy, then exchanges while they improve.
 
+mod basis;
 mod chosen;
 mod climb;
+mod exchange;
 mod guarantee;
 mod starts;
 mod two_parts;

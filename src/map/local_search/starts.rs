@@ -54,7 +54,7 @@ pub(super) fn restart(
 ) -> Result<Option<Vec<Place>>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
-    let (start, barred) = if number % SCATTER_EVERY == 0 {
+    let (start, barred) = if number.is_multiple_of(SCATTER_EVERY) {
         (scatter(problem, &mut rng), Vec::new())
     } else {
         kick(problem, best, &mut rng)

@@ -1,5 +1,6 @@
 //! Small models for laws that hold for all data. Proptest makes them, so failures shrink.
 #![allow(clippy::unwrap_used, reason = "tests panic")]
+#![allow(dead_code, reason = "every test binary uses its own part of this module")]
 #![allow(unreachable_pub, reason = "a module of test binaries")]
 
 use partition_dpp::{Features, Partition, PartitionDpp, Quota};

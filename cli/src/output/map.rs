@@ -110,6 +110,10 @@ fn work(stats: &Stats) -> String {
         (stats.nodes, "node"),
         (stats.iterations, "iteration"),
     ];
-    let said = counts.iter().filter(|(count, _)| *count > 0);
-    said.map(|(count, noun)| format!(", {count} {noun}{}", if *count == 1 { "" } else { "s" })).collect()
+    let mut text = String::new();
+    for (count, noun) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        let plural = if count == 1 { "" } else { "s" };
+        text.extend([", ", &count.to_string(), " ", noun, plural]);
+    }
+    text
 }

@@ -46,7 +46,8 @@ fn awkward(seed: u64, items: usize, dims: usize, rank: usize, spread: f64) -> Ve
             (0..dims).map(|j| (spread * factors[i]).exp() * entry(j)).collect()
         })
         .collect();
-    rows[items - 1] = rows[0].clone();
+    let first = rows[0].clone();
+    rows[items - 1].clone_from(&first);
     rows
 }
 
@@ -188,9 +189,10 @@ fn many_items_by_few_of_them() {
     let greedy = Greedy::default().solve(&model, &Cpu).unwrap().certified(&certificate);
     assert_eq!(certificate.bound, Bound::Gamma);
     assert!(greedy.gap().unwrap() < 2.0, "{:?}", greedy.gap());
+    // As many items as dimensions: Γ may be off by ln(k^k/k!), here 9.8, and greedy is off besides.
     let model = Dpp::new(&features).unwrap();
     let greedy = Greedy::default().solve(&model, &Cpu).unwrap().certified(&certify(&model));
-    assert!(greedy.gap().unwrap() > 0.0 && greedy.gap().unwrap() < 2.0, "{:?}", greedy.gap());
+    assert!(greedy.gap().unwrap() > 0.0 && greedy.gap().unwrap() < 13.0, "{:?}", greedy.gap());
 }
 
 #[test]

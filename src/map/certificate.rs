@@ -32,6 +32,9 @@ use crate::{Result, engine::Engine};
 /// For a [`Dpp`](crate::Dpp), whose sets may have any size, Γ_k is replaced by its maximum over k: eigenvalues
 /// above e count by their logarithms, those below by λ/e.
 ///
+/// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and far nearer where k is well below
+/// the rank.
+///
 /// # Cost
 /// Spectral: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. All others: some dozen times m³.
 ///

@@ -7,7 +7,7 @@ use super::{
     choice::{Best, Choices},
     gamma::{Gamma, GammaPoint},
     interior_point::{Bounded, maximise},
-    relaxation::Value,
+    relaxation::Linearised,
 };
 use crate::{Result, map::Size};
 
@@ -63,7 +63,7 @@ pub(super) fn maximise_by_columns(
         items.sort_unstable();
         let master = pool.master(&items);
         let gap = best.as_ref().map_or(f64::INFINITY, |best| best.upper_bound - best.value);
-        let solved = solve_master(&master, &x, &items, gap, enough)?;
+        let solved = solve_master(&master, x.as_deref(), &items, gap, enough)?;
         steps += solved.steps;
         let prices = pool.prices(solved.point.gradient_factor().as_ref())?;
         let priced = price(choices, &items, &solved, &prices, steps);
@@ -93,7 +93,7 @@ pub(super) fn maximise_by_columns(
 
 fn solve_master(
     master: &Problem,
-    x: &Option<Vec<f64>>,
+    x: Option<&[f64]>,
     items: &[usize],
     gap: f64,
     enough: &dyn Fn(f64, f64) -> bool,
@@ -102,7 +102,7 @@ fn solve_master(
     const SHARE: f64 = 0.05;
     const FIRST: f64 = 1e-2;
     let gamma = Gamma::of(master);
-    let start = x.as_ref().map(|x| items.iter().map(|&item| x[item]).collect());
+    let start = x.map(|x| items.iter().map(|&item| x[item]).collect());
     let aim = (SHARE * gap).clamp(0.1 * CLOSEST, FIRST);
     // Knowing nothing is enough only when time is up.
     let close = |bound: f64, value: f64| bound - value < aim || enough(f64::INFINITY, f64::NEG_INFINITY);
@@ -119,7 +119,7 @@ fn price(
     let mut x = vec![0.0; prices.len()];
     items.iter().zip(&solved.x).for_each(|(&item, &value)| x[item] = value);
     let own = solved.point.as_ref();
-    let value = Value { gradient: prices.to_vec(), ..own.clone() };
+    let value = Linearised { gradient: prices.to_vec(), ..own.clone() };
     let upper_bound = value.bound(&x, choices);
     Priced { upper_bound, value: own.value, x, best: choices.best(prices), steps }
 }
@@ -143,15 +143,16 @@ fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
 fn entering(choices: &Choices, items: &[usize], prices: &[f64]) -> Vec<usize> {
     let mut found = Vec::new();
     for (l, members) in choices.groups.iter().enumerate() {
+        let known = members.iter().filter(|item| items.binary_search(item).is_ok());
+        let mut own: Vec<f64> = known.map(|&item| prices[item]).collect();
+        own.sort_by(|a, b| b.total_cmp(a));
+        let least_of = |count: usize| count.checked_sub(1).and_then(|at| own.get(at).copied());
         let (least, most) = match &choices.counts {
-            None => (0.0, MORE),
-            Some(counts) => {
-                let known = members.iter().filter(|item| items.binary_search(item).is_ok());
-                let mut own: Vec<f64> = known.map(|&item| prices[item]).collect();
-                own.sort_by(|a, b| b.total_cmp(a));
-                let least = counts[l].checked_sub(1).and_then(|at| own.get(at).copied());
-                (least.unwrap_or(f64::NEG_INFINITY), counts[l] + MORE.div_ceil(choices.groups.len()))
-            }
+            Some(counts) => (
+                least_of(counts[l]).unwrap_or(f64::NEG_INFINITY),
+                counts[l] + MORE.div_ceil(choices.groups.len()),
+            ),
+            None => (choices.most.and_then(least_of).map_or(0.0, |least| least.max(0.0)), MORE),
         };
         let better = |&item: &usize| prices[item] > least && items.binary_search(&item).is_err();
         let mut new: Vec<usize> = members.iter().copied().filter(better).collect();

@@ -67,7 +67,8 @@ impl Choices {
         let left_out = |counts: &Vec<usize>| {
             self.groups.iter().zip(counts).map(|(items, count)| items.len() - count).collect()
         };
-        Self { groups: self.groups.clone(), counts: self.counts.as_ref().map(left_out) }
+        // Kernels that can be inverted have no bound on the number of items.
+        Self { groups: self.groups.clone(), counts: self.counts.as_ref().map(left_out), most: None }
     }
 }
 

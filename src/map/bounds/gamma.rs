@@ -7,7 +7,7 @@ use faer::{
 
 use super::{
     Problem,
-    relaxation::{Relaxation, Value},
+    relaxation::{Linearised, Relaxation},
     spectral_function::{Sets, Split, split},
 };
 use crate::{
@@ -49,7 +49,7 @@ pub(super) struct Gamma {
 /// What an evaluation leaves behind.
 #[derive(Clone, Debug)]
 pub(super) struct GammaPoint {
-    value: Value,
+    value: Linearised,
     /// Descending.
     pub(super) eigenvalues: Vec<f64>,
     /// In the columns.
@@ -59,8 +59,8 @@ pub(super) struct GammaPoint {
     pub(super) split: Split,
 }
 
-impl AsRef<Value> for GammaPoint {
-    fn as_ref(&self) -> &Value {
+impl AsRef<Linearised> for GammaPoint {
+    fn as_ref(&self) -> &Linearised {
         &self.value
     }
 }
@@ -125,7 +125,7 @@ impl Relaxation for Gamma {
             gradient.iter_mut().zip(coordinate).for_each(|(g, y)| *g += slope * y * y);
         }
         let linear: f64 = self.linear.iter().zip(x).map(|(c, x)| c * x).sum();
-        let value = Value { value: self.constant + linear + split.value, gradient, error: 0.0 };
+        let value = Linearised { value: self.constant + linear + split.value, gradient, error: 0.0 };
         Ok(GammaPoint { value, eigenvalues, eigenvectors: spectrum.vectors, coordinates, split })
     }
 
@@ -142,7 +142,7 @@ impl Relaxation for Gamma {
         for j in 0..items {
             column_mut(curvature.as_mut(), j)[j..].iter_mut().for_each(|entry| *entry *= *entry);
         }
-        self.add_mixed(point, &mut curvature);
+        add_mixed(point, &mut curvature);
         for j in 0..items {
             for i in 0..j {
                 curvature[(i, j)] = curvature[(j, i)];
@@ -152,46 +152,44 @@ impl Relaxation for Gamma {
     }
 }
 
-impl Gamma {
-    /// What pairs of a leading and another eigenvector add, and the others by their sum; the lower half.
-    fn add_mixed(&self, point: &GammaPoint, curvature: &mut Mat<f64>) {
-        let (split, coordinates) = (&point.split, point.coordinates.as_ref());
-        let (items, dims) = (coordinates.nrows(), coordinates.ncols());
-        let tail = dims - split.head;
-        if tail == 0 {
-            return;
+/// What pairs of a leading and another eigenvector add, and the others by their sum; the lower half.
+fn add_mixed(point: &GammaPoint, curvature: &mut Mat<f64>) {
+    let (split, coordinates) = (&point.split, point.coordinates.as_ref());
+    let (items, dims) = (coordinates.nrows(), coordinates.ncols());
+    let tail = dims - split.head;
+    if tail == 0 {
+        return;
+    }
+    let mut panel: Vec<f64> = Vec::new();
+    let mut flush = |panel: &mut Vec<f64>| {
+        let columns = panel.len() / items;
+        lower_product(curvature, MatRef::from_column_major_slice(panel, items, columns));
+        panel.clear();
+    };
+    for p in 0..split.head {
+        let (leading, slope) = (point.eigenvalues[p], split.slopes[p]);
+        for q in split.head..dims {
+            let apart = (leading - point.eigenvalues[q]).max(f64::MIN_POSITIVE);
+            let factor = slope * split.tail_slope * ((leading - split.knee) / apart).clamp(0.0, 1.0);
+            let root = (2.0 * factor).sqrt();
+            let (one, other) = (column(coordinates, p), column(coordinates, q));
+            panel.extend(one.iter().zip(other).map(|(y, z)| root * y * z));
         }
-        let mut panel: Vec<f64> = Vec::new();
-        let mut flush = |panel: &mut Vec<f64>| {
-            let columns = panel.len() / items;
-            lower_product(curvature, MatRef::from_column_major_slice(panel, items, columns));
-            panel.clear();
-        };
-        for p in 0..split.head {
-            let (leading, slope) = (point.eigenvalues[p], split.slopes[p]);
-            for q in split.head..dims {
-                let apart = (leading - point.eigenvalues[q]).max(f64::MIN_POSITIVE);
-                let factor = slope * split.tail_slope * ((leading - split.knee) / apart).clamp(0.0, 1.0);
-                let root = (2.0 * factor).sqrt();
-                let (one, other) = (column(coordinates, p), column(coordinates, q));
-                panel.extend(one.iter().zip(other).map(|(y, z)| root * y * z));
-            }
-            if panel.len() >= PANEL * items {
-                flush(&mut panel);
-            }
-        }
-        if split.tail_curvature > 0.0 {
-            let root = split.tail_curvature.sqrt();
-            let start = panel.len();
-            panel.resize(start + items, 0.0);
-            for q in split.head..dims {
-                kernels::add_squares(&mut panel[start..], column(coordinates, q));
-            }
-            kernels::scale(&mut panel[start..], root);
-        }
-        if !panel.is_empty() {
+        if panel.len() >= PANEL * items {
             flush(&mut panel);
         }
+    }
+    if split.tail_curvature > 0.0 {
+        let root = split.tail_curvature.sqrt();
+        let start = panel.len();
+        panel.resize(start + items, 0.0);
+        for q in split.head..dims {
+            kernels::add_squares(&mut panel[start..], column(coordinates, q));
+        }
+        kernels::scale(&mut panel[start..], root);
+    }
+    if !panel.is_empty() {
+        flush(&mut panel);
     }
 }
 

@@ -3,7 +3,7 @@
 use faer::{Mat, Side, linalg::solvers::Solve};
 
 use super::{choice::Choices, relaxation::Relaxation};
-use crate::Result;
+use crate::{Result, linalg::column_mut};
 
 /// Steps go this far towards the nearest face at most.
 const TOWARDS_FACE: f64 = 0.95;
@@ -31,6 +31,16 @@ struct Iterate {
     lower: Vec<f64>,
     /// Of x ≤ 1.
     upper: Vec<f64>,
+    /// Of Σ x ≤ the most items that a set can have, where that is less than there are.
+    sum: f64,
+}
+
+/// How far an iterate moves.
+struct Direction {
+    x: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    sum: f64,
 }
 
 /// Maximises until `enough(bound, value)`, from near `start` or from the centre.
@@ -50,12 +60,7 @@ pub(super) fn maximise<R: Relaxation>(
     let x = inside(start.unwrap_or_else(|| choices.centre(len)), choices);
     let mut point = relaxation.at(&x)?;
     let mut bound = point.as_ref().bound(&x, choices);
-    let complementarity = ((bound - point.as_ref().value) / (2 * len.max(1)) as f64).clamp(1e-9, 1.0);
-    let mut iterate = Iterate {
-        lower: x.iter().map(|x| complementarity / x).collect(),
-        upper: x.iter().map(|x| complementarity / (1.0 - x)).collect(),
-        x,
-    };
+    let mut iterate = Iterate::centred(x, bound - point.as_ref().value, choices);
     let mut best: Option<Bounded<R::Point>> = None;
     let mut since_best = 0;
     for steps in 0..MOST_STEPS {
@@ -87,60 +92,115 @@ pub(super) fn maximise<R: Relaxation>(
 
 /// A point on the quotas and away from 0 and 1: that with ln(x/(1 − x)) shifted alike in every group.
 fn inside(mut x: Vec<f64>, choices: &Choices) -> Vec<f64> {
-    const HALVINGS: usize = 50;
-    const FURTHEST: f64 = 40.0;
+    /// Of the largest sum, for a start.
+    const SHARE: f64 = 0.9;
     x.iter_mut().for_each(|x| *x = x.clamp(MARGIN, 1.0 - MARGIN));
-    for (items, &count) in choices.groups.iter().zip(choices.counts.iter().flatten()) {
-        let shifted = |x: f64, shift: f64| (1.0 + (1.0 - x) / x * (-shift).exp()).recip();
-        let sum = |shift: f64| items.iter().map(|&i| shifted(x[i], shift)).sum::<f64>();
-        let (mut low, mut high) = (-FURTHEST, FURTHEST);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            if sum(middle) > count as f64 { high = middle } else { low = middle }
-        }
-        for &i in items {
-            x[i] = shifted(x[i], 0.5 * (low + high));
+    for (l, items) in choices.groups.iter().enumerate() {
+        match (&choices.counts, choices.most) {
+            (Some(counts), _) => shift_to_sum(&mut x, items, counts[l] as f64),
+            (None, Some(most)) if x.iter().sum::<f64>() > SHARE * most as f64 => {
+                shift_to_sum(&mut x, items, SHARE * most as f64);
+            }
+            _ => {}
         }
     }
     x
 }
 
+fn shift_to_sum(x: &mut [f64], items: &[usize], total: f64) {
+    const HALVINGS: usize = 50;
+    const FURTHEST: f64 = 40.0;
+    let shifted = |x: f64, shift: f64| (1.0 + (1.0 - x) / x * (-shift).exp()).recip();
+    let (mut low, mut high) = (-FURTHEST, FURTHEST);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        let sum: f64 = items.iter().map(|&i| shifted(x[i], middle)).sum();
+        if sum > total { high = middle } else { low = middle }
+    }
+    items.iter().for_each(|&i| x[i] = shifted(x[i], 0.5 * (low + high)));
+}
+
 impl Iterate {
+    /// With multipliers that share a gap alike.
+    fn centred(x: Vec<f64>, gap: f64, choices: &Choices) -> Self {
+        let each = (gap / (2 * x.len().max(1)) as f64).clamp(1e-9, 1.0);
+        let mut iterate = Self {
+            lower: x.iter().map(|x| each / x).collect(),
+            upper: x.iter().map(|x| each / (1.0 - x)).collect(),
+            x,
+            sum: 0.0,
+        };
+        iterate.sum = iterate.room(choices).map_or(0.0, |room| each / room);
+        iterate
+    }
+
+    /// What Σ x may still grow by, where that is bounded.
+    fn room(&self, choices: &Choices) -> Option<f64> {
+        choices.most.map(|most| most as f64 - self.x.iter().sum::<f64>())
+    }
+
     /// A damped Newton step on the perturbed optimality conditions; `None` where it cannot be solved.
     fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, choices: &Choices) -> Option<Self> {
         let len = self.x.len();
-        let value = point.as_ref();
+        let room = self.room(choices);
         let complementarity: f64 =
-            (0..len).map(|i| self.lower[i] * self.x[i] + self.upper[i] * (1.0 - self.x[i])).sum();
+            (0..len).map(|i| self.lower[i] * self.x[i] + self.upper[i] * (1.0 - self.x[i])).sum::<f64>()
+                + room.map_or(0.0, |room| self.sum * room);
         let target = CENTRING * complementarity / (2 * len) as f64;
         let mut system = relaxation.curvature(point);
         for i in 0..len {
             system[(i, i)] += self.lower[i] / self.x[i] + self.upper[i] / (1.0 - self.x[i]);
         }
-        let ascent = |i: usize| value.gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]);
-        let direction = self.direction(&system, ascent, choices)?;
-        let lower: Vec<f64> =
-            (0..len).map(|i| target / self.x[i] - self.lower[i] * (1.0 + direction[i] / self.x[i])).collect();
-        let upper: Vec<f64> = (0..len)
-            .map(|i| {
-                let room = 1.0 - self.x[i];
-                target / room - self.upper[i] * (1.0 - direction[i] / room)
-            })
-            .collect();
-        let to_zero = longest(&self.x, &direction);
-        let room: Vec<f64> = self.x.iter().map(|x| 1.0 - x).collect();
-        let towards_one: Vec<f64> = direction.iter().map(|d| -d).collect();
-        let primal = to_zero.min(longest(&room, &towards_one));
-        let dual = longest(&self.lower, &lower).min(longest(&self.upper, &upper));
+        if let Some(room) = room {
+            // The barrier of the sum: a multiple of 1 1ᵀ.
+            for j in 0..len {
+                column_mut(system.as_mut(), j).iter_mut().for_each(|entry| *entry += self.sum / room);
+            }
+        }
+        let gradient = &point.as_ref().gradient;
+        let barrier = room.map_or(0.0, |room| target / room);
+        let ascent = |i: usize| gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]) - barrier;
+        let x = self.direction(&system, ascent, choices)?;
+        Some(self.moved(&self.multipliers(x, target, room), room)).filter(Self::is_inside)
+    }
+
+    fn is_inside(&self) -> bool {
+        self.x.iter().all(|&x| x > 0.0 && x < 1.0)
+    }
+
+    /// How the multipliers follow x.
+    fn multipliers(&self, x: Vec<f64>, target: f64, room: Option<f64>) -> Direction {
+        let all = 0..self.x.len();
+        let follow =
+            |multiplier: f64, slack: f64, change: f64| target / slack - multiplier * (1.0 + change / slack);
+        Direction {
+            lower: all.clone().map(|i| follow(self.lower[i], self.x[i], x[i])).collect(),
+            upper: all.map(|i| follow(self.upper[i], 1.0 - self.x[i], -x[i])).collect(),
+            sum: room.map_or(0.0, |room| follow(self.sum, room, -x.iter().sum::<f64>())),
+            x,
+        }
+    }
+
+    /// As far as everything stays positive.
+    fn moved(&self, direction: &Direction, room: Option<f64>) -> Self {
+        let from_one: Vec<f64> = self.x.iter().map(|x| 1.0 - x).collect();
+        let towards_one: Vec<f64> = direction.x.iter().map(|d| -d).collect();
+        let taken = -direction.x.iter().sum::<f64>();
+        let primal = longest(&self.x, &direction.x)
+            .min(longest(&from_one, &towards_one))
+            .min(room.map_or(1.0, |room| longest(&[room], &[taken])));
+        let dual = longest(&self.lower, &direction.lower)
+            .min(longest(&self.upper, &direction.upper))
+            .min(longest(&[self.sum], &[direction.sum]));
         let moved = |from: &[f64], by: &[f64], length: f64| -> Vec<f64> {
             from.iter().zip(by).map(|(from, by)| from + length * by).collect()
         };
-        let next = Self {
-            x: moved(&self.x, &direction, primal),
-            lower: moved(&self.lower, &lower, dual),
-            upper: moved(&self.upper, &upper, dual),
-        };
-        next.x.iter().all(|&x| x > 0.0 && x < 1.0).then_some(next)
+        Self {
+            x: moved(&self.x, &direction.x, primal),
+            lower: moved(&self.lower, &direction.lower, dual),
+            upper: moved(&self.upper, &direction.upper, dual),
+            sum: self.sum + dual * direction.sum,
+        }
     }
 
     /// d with M d = ascent − Σ ν_l 1_l and x + d on the quotas.

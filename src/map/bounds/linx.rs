@@ -8,7 +8,7 @@ use super::{
     descent::Descent,
     gamma::lower_product,
     interior_point::{Bounded, maximise},
-    relaxation::{Relaxation, Value},
+    relaxation::{Linearised, Relaxation},
 };
 use crate::{Error, Result};
 
@@ -38,7 +38,7 @@ pub(super) struct Linx {
 /// What an evaluation leaves behind.
 #[derive(Clone, Debug)]
 pub(super) struct LinxPoint {
-    value: Value,
+    value: Linearised,
     /// F⁻¹ for F = γ K diag(x) K + I − diag(x).
     inverse: Mat<f64>,
     /// √γ F⁻¹ K.
@@ -47,8 +47,8 @@ pub(super) struct LinxPoint {
     whole: Mat<f64>,
 }
 
-impl AsRef<Value> for LinxPoint {
-    fn as_ref(&self) -> &Value {
+impl AsRef<Linearised> for LinxPoint {
+    fn as_ref(&self) -> &Linearised {
         &self.value
     }
 }
@@ -88,7 +88,7 @@ impl Relaxation for Linx {
         let linear: f64 = self.linear.iter().zip(x).map(|(w, x)| w * x).sum();
         let gradient = (0..size).map(|i| self.linear[i] + 0.5 * (whole[(i, i)] - inverse[(i, i)])).collect();
         let trace: f64 = (0..size).map(|i| inverse[(i, i)]).sum();
-        let value = Value {
+        let value = Linearised {
             value: self.constant + linear + 0.5 * log_det,
             gradient,
             error: 0.5 * trace * self.error,

@@ -9,7 +9,7 @@ use super::{
     gamma::Gamma,
     interior_point::{Bounded, maximise},
     linx::linx,
-    relaxation::Value,
+    relaxation::Linearised,
 };
 use crate::{Result, map::Place};
 
@@ -135,7 +135,7 @@ pub(crate) fn relax(
 }
 
 impl Relaxed {
-    fn of<P: AsRef<Value>>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
+    fn of<P: AsRef<Linearised>>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
         let Best { regret, taken, .. } = choices.best(&bounded.point.as_ref().gradient);
         let Bounded { upper_bound, x, steps, .. } = bounded;
         Self { upper_bound, x, regret, taken, steps, method }

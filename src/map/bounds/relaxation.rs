@@ -16,7 +16,7 @@ use crate::Result;
 /// over the y that the quotas allow: the linear problem is solved by sorting.
 pub(super) trait Relaxation: Sync {
     /// What evaluation at a point leaves behind.
-    type Point: AsRef<Value> + Send;
+    type Point: AsRef<Linearised> + Send;
 
     /// Value and gradient.
     fn at(&self, x: &[f64]) -> Result<Self::Point>;
@@ -27,7 +27,7 @@ pub(super) trait Relaxation: Sync {
 
 /// A concave function near a point.
 #[derive(Clone, Debug)]
-pub(super) struct Value {
+pub(super) struct Linearised {
     /// f.
     pub(super) value: f64,
     /// ∇f.
@@ -36,7 +36,7 @@ pub(super) struct Value {
     pub(super) error: f64,
 }
 
-impl Value {
+impl Linearised {
     /// The bound at x.
     pub(super) fn bound(&self, x: &[f64], choices: &Choices) -> f64 {
         let best = choices.best(&self.gradient).value;

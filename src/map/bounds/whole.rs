@@ -80,8 +80,10 @@ pub(crate) fn relax_whole(
     }
     let norms = engine.row_norms(&rows)?;
     let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
-    let counts = (candidates.size == Size::Fixed).then(|| candidates.counts.clone());
-    let choices = Choices { groups, counts };
+    let free = candidates.size == Size::Free;
+    let counts = (!free).then(|| candidates.counts.clone());
+    let most = (free && candidates.ground.dims_left() < first).then(|| candidates.ground.dims_left());
+    let choices = Choices { groups, counts, most };
     let mut items: Vec<usize> =
         start.iter().map(|place| choices.groups[place.group][place.position]).collect();
     items.extend(longest_rows(&choices, &norms, candidates));

@@ -57,7 +57,7 @@ impl<'c> Run<'c> {
         let candidates = self.candidates;
         if candidates.is_settled() {
             let set = candidates.only_set();
-            return Ok(self.solution(&set, Searched::done(candidates.log_det(&set))));
+            return Ok(self.solution(&set, &Searched::done(candidates.log_det(&set))));
         }
         let rows = candidates.rows();
         let greedy = greedy::places(candidates, self.engine, &rows, PlainGains::new(self.engine, &rows))?;
@@ -74,10 +74,10 @@ impl<'c> Run<'c> {
             return Ok(Solution::new(candidates, &greedy, Termination::RankExhausted));
         }
         let set = std::mem::take(&mut self.incumbent.set);
-        Ok(self.solution(&set, searched))
+        Ok(self.solution(&set, &searched))
     }
 
-    fn solution(&self, set: &[Place], searched: Searched) -> Solution {
+    fn solution(&self, set: &[Place], searched: &Searched) -> Solution {
         let mut solution = Solution::new(self.candidates, set, searched.termination);
         solution.upper_bound = Some(searched.upper_bound.max(self.left_out).max(solution.log_det));
         solution.stats.nodes = searched.nodes;

@@ -2,7 +2,12 @@
 //!
 //! All ratios are medians of pairs run in turn. Where python3 with numpy is installed, numpy is one of the
 //! competitors.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    reason = "benches panic and report, and round to f32"
+)]
 
 mod common;
 
@@ -35,6 +40,8 @@ impl<'a> Case<'a> {
         KDpp::new(&self.features, self.k).unwrap()
     }
 }
+
+type Solver = fn(&KDpp<'_>) -> Solution;
 
 fn plain(model: &KDpp<'_>) -> Solution {
     Greedy::default().solve(model, &Cpu).unwrap()
@@ -219,8 +226,7 @@ fn dense(one: &ThreadPool, two: &ThreadPool) {
     let kernel = build_kernel(&values, items, dims);
     assert_eq!(fast_greedy(kernel.as_ref(), k), solution.subset.as_slice(), "fast greedy picks another set");
 
-    let solvers: [(&str, fn(&KDpp<'_>) -> Solution); 2] = [("plain greedy", plain), ("lazy greedy", lazy)];
-    for (name, solve) in solvers {
+    for (name, solve) in [("plain greedy", plain as Solver), ("lazy greedy", lazy)] {
         for (pool, threads) in [(one, 1), (two, 2)] {
             let what = format!("fast greedy, kernel given / {name}, {threads} thread(s)");
             ratio_of_pairs(

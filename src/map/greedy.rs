@@ -96,8 +96,9 @@ struct OpenGroup {
     group: usize,
     start: usize,
     end: usize,
-    /// `None` where it must be looked for.
-    top: Option<Option<Top>>,
+    top: Option<Top>,
+    /// Whether the top must be looked for.
+    changed: bool,
 }
 
 impl<'c> PlainGains<'c> {
@@ -113,13 +114,16 @@ impl<'c> PlainGains<'c> {
 impl Gains for PlainGains<'_> {
     fn top(&mut self, group: usize) -> Result<Option<Top>> {
         let Some(open) = self.open.iter_mut().find(|open| open.group == group) else { return Ok(None) };
-        let gains = &self.gains[open.start..open.end];
-        Ok(*open.top.get_or_insert_with(|| Top::of(gains)))
+        if open.changed {
+            open.top = Top::of(&self.gains[open.start..open.end]);
+            open.changed = false;
+        }
+        Ok(open.top)
     }
 
     fn remove(&mut self, place: Place) {
         let Some(open) = self.find(place.group) else { return };
-        open.top = None;
+        open.changed = true;
         let at = open.start + place.position;
         self.gains[at] = f64::NEG_INFINITY;
     }
@@ -138,7 +142,7 @@ impl Gains for PlainGains<'_> {
         let groups: Vec<Group<'_>> = self.open.iter().map(|open| self.rows.groups()[open.group]).collect();
         let rows = Rows::with_scales(self.rows.features(), groups);
         let tops = self.engine.gain_update(&rows, direction, &mut self.gains)?;
-        self.open.iter_mut().zip(tops).for_each(|(open, top)| open.top = Some(top));
+        self.open.iter_mut().zip(tops).for_each(|(open, top)| (open.top, open.changed) = (top, false));
         Ok(())
     }
 
@@ -148,7 +152,7 @@ impl Gains for PlainGains<'_> {
         let mut start = 0;
         for (group, members) in self.rows.groups().iter().enumerate() {
             let end = start + members.items.len();
-            self.open.push(OpenGroup { group, start, end, top: None });
+            self.open.push(OpenGroup { group, start, end, top: None, changed: true });
             start = end;
         }
     }

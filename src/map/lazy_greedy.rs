@@ -1,23 +1,25 @@
 //! The greedy algorithm, touching only rows that could be picked.
 
-use pulp::{Arch, Simd, WithSimd};
-
-use super::{Objective, Place, Solution, greedy, pivots::Gains};
+use super::{
+    Objective, Place, Solution, greedy,
+    lazy_visits::{Leaders, Pending, Visits},
+    pivots::Gains,
+};
 use crate::{
     Result,
-    data::{Features, Scalar, with_slice},
-    engine::{Engine, Group, Rows, Top},
-    linalg::row_kernels::{CHUNK, ChunkedRow, chunks, push_chunks},
+    engine::{Engine, Rows, Top},
+    linalg::row_kernels::{CHUNK, push_chunks},
     parallel::map_ordered_mut,
 };
 
 /// The set of [`Greedy`](super::Greedy), faster: gains only ever fall, so an item whose last known gain is below
 /// another's present one need not be looked at.
 ///
-/// Every part keeps its items in a queue by their last known gain. An item at the top applies the
-/// directions it has missed, all in one visit to its row, and sinks to where it belongs; the first item
-/// that is up to date and beats every bound is picked. On one and the same machine gains, ties and the set are
-/// those of [`Greedy`](super::Greedy) to the last bit.
+/// Every part keeps its items under bounds, their last known gains, in a heap of two levels. The best items of
+/// the last pick say what is to be beaten; then every item whose bound reaches that applies the directions it has
+/// missed, in one visit to its row, until it is up to date or has sunk far enough. Rows are visited in their
+/// order, which a deeper heap would not do, and by all threads. On one and the same machine gains, ties and the
+/// set are those of [`Greedy`](super::Greedy) to the last bit.
 ///
 /// # Cost
 /// mn operations for the first gains, then 2n for every item and direction that could matter: at m = 10⁶,
@@ -56,14 +58,9 @@ impl LazyGreedy {
 /// Items that share a ceiling.
 const BLOCK: usize = 16;
 /// Items of one task. A property of the problem, not of the machine.
-const TASK: usize = 256 * BLOCK;
-/// Blocks with the highest ceilings that a task looks at before all others, to know early what is to be beaten.
-const HEADS: usize = 4;
-/// Rows that are asked for before they are read.
-const AHEAD: usize = 8;
-/// An item that sinks below this fraction of the best gain may keep the rest of its directions for later: it
-/// will hardly be picked now. Higher, and rows are read more often; lower, and more directions are applied.
-const PATIENCE: f64 = 0.85;
+const TASK: usize = 128 * BLOCK;
+/// How many of the leaders of all tasks are visited before all other items.
+const FIRST: usize = 32;
 
 /// Upper bounds of gains, by group.
 pub(super) struct LazyGains<'c> {
@@ -81,6 +78,8 @@ struct LazyGroup {
     applied: Vec<u32>,
     /// At least the largest bound of every [`BLOCK`] items.
     ceilings: Vec<f64>,
+    /// The best items of every task when it was last visited.
+    leaders: Vec<Leaders>,
 }
 
 impl<'c> LazyGains<'c> {
@@ -94,8 +93,8 @@ impl Gains for LazyGains<'_> {
         let (features, members) = (self.rows.features(), self.rows.groups()[group]);
         let pending = Pending { features, members, directions: &self.directions };
         let group = &mut self.groups[group];
-        let lead = group.search(&pending, Extent::Heads, f64::MIN);
-        Ok(lead.and_then(|lead| group.search(&pending, Extent::Everything, lead.gain)))
+        let floor = group.lead(&pending);
+        Ok(group.search(&pending, floor))
     }
 
     fn remove(&mut self, place: Place) {
@@ -129,26 +128,38 @@ impl Gains for LazyGains<'_> {
 impl LazyGroup {
     fn new(bounds: Vec<f64>) -> Self {
         let ceilings = bounds.chunks(BLOCK).map(largest).collect();
-        Self { applied: vec![0; bounds.len()], bounds, ceilings }
+        let leaders = bounds.chunks(TASK).enumerate().map(|(task, bounds)| Leaders::of(task * TASK, bounds));
+        Self { applied: vec![0; bounds.len()], leaders: leaders.collect(), ceilings, bounds }
     }
 
-    /// The largest gain of at least `floor`, the first of equals, among the items that are looked at.
-    fn search(&mut self, pending: &Pending<'_>, extent: Extent, floor: f64) -> Option<Top> {
+    /// What the largest gain is at least: that of the best of the leaders.
+    fn lead(&mut self, pending: &Pending<'_>) -> f64 {
+        let mut items: Vec<usize> = self.leaders.iter().flat_map(Leaders::positions).collect();
+        items.sort_unstable_by(|&i, &j| self.bounds[j].total_cmp(&self.bounds[i]));
+        items.truncate(FIRST);
+        let Self { bounds, applied, .. } = self;
+        let visits = Visits { start: 0, bounds, applied, items: &items, floor: f64::MIN };
+        visits.run(pending).top().map_or(f64::MIN, |top| top.gain)
+    }
+
+    /// The largest gain, the first of equals, if it is at least `floor`.
+    fn search(&mut self, pending: &Pending<'_>, floor: f64) -> Option<Top> {
         let items = self.bounds.chunks_mut(TASK).zip(self.applied.chunks_mut(TASK));
-        let tasks: Vec<Task<'_>> = items
-            .zip(self.ceilings.chunks_mut(TASK / BLOCK))
-            .enumerate()
-            .map(|(index, ((bounds, applied), ceilings))| Task {
-                start: index * TASK,
-                bounds,
-                applied,
-                ceilings,
-            })
-            .collect();
-        let found = map_ordered_mut(tasks, |_, task| {
-            with_slice!(pending.features.values(), values => {
-                Arch::new().dispatch(Search { pending, values, task, extent, floor })
-            })
+        let ceilings = self.ceilings.chunks_mut(TASK / BLOCK);
+        let tasks = items.zip(ceilings).zip(&mut self.leaders).collect();
+        let found = map_ordered_mut(tasks, |task, (((bounds, applied), ceilings), leaders)| {
+            let items = waiting(bounds, ceilings, floor);
+            let visits = Visits { start: task * TASK, bounds, applied, items: &items, floor };
+            let visited = visits.run(pending);
+            for (ceiling, block) in ceilings.iter_mut().zip(bounds.chunks(BLOCK)) {
+                if *ceiling >= floor {
+                    *ceiling = largest(block);
+                }
+            }
+            if visited.top().is_some() {
+                *leaders = visited;
+            }
+            visited.top().filter(|top| top.gain >= floor)
         });
         let mut top = None;
         found.into_iter().for_each(|found| Top::keep_larger(&mut top, found));
@@ -156,150 +167,19 @@ impl LazyGroup {
     }
 }
 
-/// What to look at.
-#[derive(Clone, Copy)]
-enum Extent {
-    /// The few blocks of every task whose ceilings are highest.
-    Heads,
-    /// All that could have a gain of the floor.
-    Everything,
-}
-
-/// The directions that items may have missed.
-struct Pending<'a> {
-    features: &'a Features<'a>,
-    members: Group<'a>,
-    directions: &'a [[f64; CHUNK]],
-}
-
-/// A run of items of one group.
-struct Task<'a> {
-    start: usize,
-    bounds: &'a mut [f64],
-    applied: &'a mut [u32],
-    ceilings: &'a mut [f64],
-}
-
-struct Search<'a, T> {
-    pending: &'a Pending<'a>,
-    values: &'a [T],
-    task: Task<'a>,
-    extent: Extent,
-    floor: f64,
-}
-
-impl<T: Scalar> WithSimd for Search<'_, T> {
-    type Output = Option<Top>;
-
-    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Option<Top> {
-        let Self { pending, values, mut task, extent, floor } = self;
-        let mut row = vec![0.0; pending.features.dims()];
-        let mut best = Top { position: usize::MAX, gain: floor };
-        match extent {
-            Extent::Heads => {
-                for _ in 0..HEADS {
-                    let Some(head) = Top::of(task.ceilings).filter(|head| head.gain >= best.gain) else {
-                        break;
-                    };
-                    let block = task.block(head.position);
-                    block.for_each(|at| task.visit(simd, pending, values, &mut row, at, &mut best));
-                    task.lower(head.position);
-                }
-            }
-            Extent::Everything => {
-                let waiting = task.waiting(floor);
-                for (index, &at) in waiting.iter().enumerate() {
-                    if let Some(&ahead) = waiting.get(index + AHEAD) {
-                        pending.features.prefetch_row(pending.members.items.at(task.start + ahead));
-                    }
-                    task.visit(simd, pending, values, &mut row, at, &mut best);
-                }
-                for block in 0..task.ceilings.len() {
-                    if task.ceilings[block] >= floor {
-                        task.lower(block);
-                    }
+/// Items of a task whose bounds reach the floor.
+fn waiting(bounds: &[f64], ceilings: &[f64], floor: f64) -> Vec<usize> {
+    let mut items = Vec::new();
+    for (block, bounds) in bounds.chunks(BLOCK).enumerate() {
+        if ceilings[block] >= floor {
+            for (at, &bound) in bounds.iter().enumerate() {
+                if bound >= floor {
+                    items.push(block * BLOCK + at);
                 }
             }
         }
-        (best.position < usize::MAX).then_some(best)
     }
-}
-
-impl Task<'_> {
-    fn block(&self, block: usize) -> std::ops::Range<usize> {
-        block * BLOCK..self.bounds.len().min((block + 1) * BLOCK)
-    }
-
-    /// Items whose bounds reach the floor.
-    fn waiting(&self, floor: f64) -> Vec<usize> {
-        let mut waiting = Vec::new();
-        for block in (0..self.ceilings.len()).filter(|&block| self.ceilings[block] >= floor) {
-            waiting.extend(self.block(block).filter(|&at| self.bounds[at] >= floor));
-        }
-        waiting
-    }
-
-    /// Brings a ceiling down to what is under it.
-    fn lower(&mut self, block: usize) {
-        self.ceilings[block] = largest(&self.bounds[self.block(block)]);
-    }
-
-    /// Applies what an item has missed, unless its bound says that it cannot be the best, and as long as it
-    /// does not.
-    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
-    #[inline(always)]
-    fn visit<S: Simd, T: Scalar>(
-        &mut self,
-        simd: S,
-        pending: &Pending<'_>,
-        values: &[T],
-        buffer: &mut [f64],
-        at: usize,
-        best: &mut Top,
-    ) {
-        let (mut bound, mut applied) = (self.bounds[at], self.applied[at] as usize);
-        if bound < best.gain {
-            return;
-        }
-        let Pending { features, members, directions } = pending;
-        let (dims, chunks) = (features.dims(), chunks(features.dims()));
-        let enough = best.gain.min(PATIENCE * best.gain);
-        let mut missed = &directions[applied * chunks..];
-        if !missed.is_empty() {
-            let item = members.items.at(self.start + at);
-            let row = ChunkedRow::new(T::widen(&values[item * dims..(item + 1) * dims], buffer));
-            let mut subtract = |dots: &[f64]| {
-                for dot in dots {
-                    let along = members.scale * dot;
-                    bound -= along * along;
-                }
-                applied += dots.len();
-                bound >= enough
-            };
-            let mut worth = true;
-            while worth && let Some(four) = take::<4>(&mut missed, chunks) {
-                worth = subtract(&row.dots(simd, four));
-            }
-            while worth && let Some(one) = take::<1>(&mut missed, chunks) {
-                worth = subtract(&row.dots(simd, one));
-            }
-            (self.bounds[at], self.applied[at]) = (bound, applied as u32);
-        }
-        let position = self.start + at;
-        if missed.is_empty() && (bound > best.gain || bound >= best.gain && position < best.position) {
-            *best = Top { position, gain: bound };
-        }
-    }
-}
-
-/// The first D directions of those left, if there are so many.
-#[inline]
-fn take<'a, const D: usize>(left: &mut &'a [[f64; CHUNK]], chunks: usize) -> Option<[&'a [[f64; CHUNK]]; D]> {
-    let (taken, rest) = left.split_at_checked(D * chunks)?;
-    *left = rest;
-    Some(std::array::from_fn(|at| &taken[at * chunks..(at + 1) * chunks]))
+    items
 }
 
 /// The largest of some bounds.

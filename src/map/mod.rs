@@ -23,6 +23,7 @@ mod certificate;
 mod exact;
 mod greedy;
 mod lazy_greedy;
+mod lazy_visits;
 mod local_search;
 mod pivots;
 mod repair;

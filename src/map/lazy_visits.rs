@@ -1,0 +1,166 @@
+//! Items apply the directions that they have missed.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::{
+    data::{Features, Scalar, with_slice},
+    engine::{Group, Top},
+    linalg::row_kernels::{CHUNK, ChunkedRow, chunks},
+};
+
+/// Rows that are asked for before they are read.
+const AHEAD: usize = 8;
+/// An item that sinks below this fraction of the best gain may keep the rest of its directions for later: it
+/// will hardly be picked now. Higher, and rows are read more often; lower, and more directions are applied.
+const PATIENCE: f64 = 0.65;
+
+/// The directions that items may have missed.
+pub(super) struct Pending<'a> {
+    pub(super) features: &'a Features<'a>,
+    pub(super) members: Group<'a>,
+    pub(super) directions: &'a [[f64; CHUNK]],
+}
+
+/// The best items that are up to date, best first, the first of equals before others.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Leaders([Option<Top>; 2]);
+
+impl Leaders {
+    /// Those of some gains, which begin at a position of the group.
+    pub(super) fn of(start: usize, gains: &[f64]) -> Self {
+        let mut leaders = Self::default();
+        for (at, &gain) in gains.iter().enumerate() {
+            leaders.offer(Top { position: start + at, gain });
+        }
+        leaders
+    }
+
+    pub(super) fn top(&self) -> Option<Top> {
+        self.0[0]
+    }
+
+    /// Where they are in the group.
+    pub(super) fn positions(&self) -> impl Iterator<Item = usize> + use<> {
+        self.0.into_iter().flatten().map(|top| top.position)
+    }
+
+    #[inline]
+    fn offer(&mut self, item: Top) {
+        let after =
+            |known: Top| known.gain > item.gain || known.gain >= item.gain && known.position < item.position;
+        match self.0 {
+            [first, second] if first.is_some_and(after) => {
+                if !second.is_some_and(after) {
+                    self.0[1] = Some(item);
+                }
+            }
+            [first, _] => self.0 = [Some(item), first],
+        }
+    }
+}
+
+/// Items of a run of a group, in the order of their visits.
+pub(super) struct Visits<'a> {
+    /// Where the run begins.
+    pub(super) start: usize,
+    pub(super) bounds: &'a mut [f64],
+    /// How many directions are in every bound.
+    pub(super) applied: &'a mut [u32],
+    /// Positions in the run.
+    pub(super) items: &'a [usize],
+    /// Bounds below it need no visit.
+    pub(super) floor: f64,
+}
+
+impl Visits<'_> {
+    /// Visits all items that could be the best, and tells which of those up to date are.
+    pub(super) fn run(self, pending: &Pending<'_>) -> Leaders {
+        with_slice!(pending.features.values(), values => {
+            Arch::new().dispatch(Run { visits: self, pending, values })
+        })
+    }
+}
+
+struct Run<'a, T> {
+    visits: Visits<'a>,
+    pending: &'a Pending<'a>,
+    values: &'a [T],
+}
+
+impl<T: Scalar> WithSimd for Run<'_, T> {
+    type Output = Leaders;
+
+    #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Leaders {
+        let Self { visits: Visits { start, bounds, applied, items, floor }, pending, values } = self;
+        let Pending { features, members, directions } = pending;
+        let (dims, chunks) = (features.dims(), chunks(features.dims()));
+        let mut buffer = vec![0.0; dims];
+        let (mut leaders, mut best) = (Leaders::default(), floor);
+        for (index, &at) in items.iter().enumerate() {
+            if let Some(ahead) = items.get(index + AHEAD) {
+                features.prefetch_row(members.items.at(start + ahead));
+            }
+            if bounds[at] < best {
+                continue;
+            }
+            let mut missed = &directions[applied[at] as usize * chunks..];
+            if !missed.is_empty() {
+                let item = members.items.at(start + at);
+                let row = T::widen(&values[item * dims..(item + 1) * dims], &mut buffer);
+                let enough = best.min(PATIENCE * best);
+                let (bound, count) =
+                    apply(simd, ChunkedRow::new(row), members.scale, &mut missed, chunks, bounds[at], enough);
+                (bounds[at], applied[at]) = (bound, applied[at] + count);
+            }
+            if missed.is_empty() {
+                leaders.offer(Top { position: start + at, gain: bounds[at] });
+                best = f64::max(best, bounds[at]);
+            }
+        }
+        leaders
+    }
+}
+
+/// Takes directions off the front of those missed until a bound is below what is enough; the bound, and how
+/// many were taken.
+#[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
+#[inline(always)]
+fn apply<S: Simd>(
+    simd: S,
+    row: ChunkedRow<'_, f64>,
+    scale: f64,
+    missed: &mut &[[f64; CHUNK]],
+    chunks: usize,
+    mut bound: f64,
+    enough: f64,
+) -> (f64, u32) {
+    let mut count = 0;
+    while bound >= enough
+        && let Some(four) = take::<4>(missed, chunks)
+    {
+        for dot in row.dots(simd, four) {
+            let along = scale * dot;
+            bound -= along * along;
+        }
+        count += 4;
+    }
+    while bound >= enough
+        && let Some(one) = take::<1>(missed, chunks)
+    {
+        let [dot] = row.dots(simd, one);
+        let along = scale * dot;
+        bound -= along * along;
+        count += 1;
+    }
+    (bound, count)
+}
+
+/// The first D directions of those left, if there are so many.
+#[inline]
+fn take<'a, const D: usize>(left: &mut &'a [[f64; CHUNK]], chunks: usize) -> Option<[&'a [[f64; CHUNK]]; D]> {
+    let (taken, rest) = left.split_at_checked(D * chunks)?;
+    *left = rest;
+    Some(std::array::from_fn(|at| &taken[at * chunks..(at + 1) * chunks]))
+}

@@ -1,4 +1,4 @@
-//! The softmax relaxation: value and gradient against enumeration, rounding and solutions against all sets.
+//! Sets of the softmax relaxation, against all sets.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,177 +10,18 @@
 
 #[macro_use]
 mod common;
+mod unconstrained;
 
-use std::{sync::atomic::AtomicBool, sync::atomic::AtomicU64, sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
 
 use common::{conditions::Condition, enumerable_cases, oracle::Determinants, random::normals, with_threads};
-use nalgebra::DMatrix;
 use partition_dpp::{
-    Dpp, Error, Features, Greedy, Progress, Softmax, SoftmaxExtension, Solution, Termination, Watch,
-    engine::Cpu,
+    Dpp, Features, Greedy, Progress, Softmax, SoftmaxExtension, Solution, Termination, Watch, engine::Cpu,
 };
-use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-fn features(rows: &[Vec<f64>]) -> Features<'static> {
-    Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap()
-}
-
-fn gaussian(items: usize, dims: usize, scale: f64, seed: u64) -> Vec<Vec<f64>> {
-    normals(items * dims, seed).chunks(dims).map(|row| row.iter().map(|x| x * scale).collect()).collect()
-}
-
-fn uniforms(count: usize, seed: u64) -> Vec<f64> {
-    let mut rng = StdRng::seed_from_u64(seed);
-    (0..count).map(|_| rng.random()).collect()
-}
-
-/// Every set with its determinant.
-fn all_sets(rows: &[Vec<f64>]) -> Vec<(Vec<usize>, f64)> {
-    let determinants = Determinants::of_features(rows.to_vec());
-    let set = |mask: u32| (0..rows.len()).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>();
-    (0..1_u32 << rows.len()).map(set).map(|set| (set.clone(), determinants.det(&set))).collect()
-}
-
-/// ln Σ_S det(K_S) Π x_i Π (1 − x_i), word for word.
-fn expectation(sets: &[(Vec<usize>, f64)], x: &[f64]) -> f64 {
-    let weight = |set: &[usize]| -> f64 {
-        (0..x.len()).map(|i| if set.contains(&i) { x[i] } else { 1.0 - x[i] }).product()
-    };
-    sets.iter().map(|(set, det)| det * weight(set)).sum::<f64>().ln()
-}
-
-/// ln det(Diag(x)(K − I) + I).
-fn formula(rows: &[Vec<f64>], x: &[f64]) -> f64 {
-    let m = rows.len();
-    let dot = |i: usize, j: usize| -> f64 { rows[i].iter().zip(&rows[j]).map(|(x, y)| x * y).sum() };
-    let matrix = DMatrix::from_fn(m, m, |i, j| {
-        let identity = f64::from(u8::from(i == j));
-        x[i] * (dot(i, j) - identity) + identity
-    });
-    matrix.determinant().ln()
-}
-
-/// Points inside the cube, on its faces, near its corners.
-fn points(items: usize, seed: u64) -> Vec<Vec<f64>> {
-    let inside = uniforms(items, seed);
-    let face = inside.iter().map(|&x| if x < 0.3 { 0.0 } else { x }).collect();
-    let near = inside.iter().map(|&x| if x < 0.8 { 1e-9 * x } else { 1.0 - 1e-9 * x }).collect();
-    let large = inside.iter().map(|x| 0.9 + 0.1 * x).collect();
-    vec![vec![0.5; items], inside, face, near, large]
-}
-
-/// Rank full, deficient, more dimensions than items, repeated and zero rows.
-fn zoo() -> Vec<Vec<Vec<f64>>> {
-    let mut zoo = Vec::new();
-    for seed in 0..6 {
-        for (items, dims, scale) in
-            [(9, 9, 0.4), (8, 12, 0.3), (11, 4, 0.7), (10, 3, 2.0), (6, 1, 1.0), (1, 3, 1.0)]
-        {
-            zoo.push(gaussian(items, dims, scale, 100 * seed + dims as u64));
-        }
-        let mut repeated = gaussian(10, 6, 0.6, 900 + seed);
-        repeated[7].copy_from_slice(&gaussian(10, 6, 0.6, 900 + seed)[2]);
-        repeated[9] = vec![0.0; 6];
-        repeated[0] = repeated[5].iter().map(|x| 2.0 * x).collect();
-        zoo.push(repeated);
-    }
-    zoo
-}
-
-#[test]
-fn values_are_expected_determinants() {
-    let (mut worst, mut infinite): (f64, usize) = (0.0, 0);
-    for rows in zoo() {
-        let (features, sets) = (features(&rows), all_sets(&rows));
-        let dpp = Dpp::new(&features).unwrap();
-        let extension = SoftmaxExtension::new(&dpp);
-        for x in points(rows.len(), 5) {
-            let expected = expectation(&sets, &x);
-            let found = extension.at(&x, &Cpu).unwrap().value;
-            let error = (found - expected).abs() / expected.abs().max(1.0);
-            worst = worst.max(error);
-            assert!(error < 1e-9, "{found} {expected} at {x:?}");
-            let by_formula = formula(&rows, &x);
-            assert!(by_formula.is_nan() || (by_formula - expected).abs() < 1e-5, "two oracles agree");
-        }
-        // At the corners: ln det K_S.
-        for (set, det) in sets.iter().step_by(3) {
-            let x: Vec<f64> = (0..rows.len()).map(|i| f64::from(u8::from(set.contains(&i)))).collect();
-            let found = extension.at(&x, &Cpu).unwrap().value;
-            if *det > 1e-9 {
-                assert!((found - det.ln()).abs() < 1e-6 * det.ln().abs().max(1.0), "{found} {}", det.ln());
-            } else {
-                assert!(found < (1e-8_f64).ln(), "dependent rows: {found}");
-                infinite += usize::from(found.is_infinite());
-            }
-        }
-    }
-    println!("worst relative error {worst:.1e}; −∞ at {infinite} corners");
-    assert!(infinite > 100);
-}
-
-/// Central differences, one-sided where x is at an end.
-fn differences(value: impl Fn(&[f64]) -> f64, x: &[f64]) -> Vec<f64> {
-    (0..x.len())
-        .map(|i| {
-            let step = 1e-6;
-            let (low, high) = ((x[i] - step).max(0.0), (x[i] + step).min(1.0));
-            let at = |xi: f64| {
-                let mut moved = x.to_vec();
-                moved[i] = xi;
-                value(&moved)
-            };
-            (at(high) - at(low)) / (high - low)
-        })
-        .collect()
-}
-
-#[test]
-fn gradients_are_differences() {
-    let (mut worst, mut control): (f64, f64) = (0.0, f64::INFINITY);
-    for rows in zoo().into_iter().filter(|rows| rows.len() > 1) {
-        let (features, sets) = (features(&rows), all_sets(&rows));
-        let dpp = Dpp::new(&features).unwrap();
-        for x in &points(rows.len(), 9)[..3] {
-            let found = SoftmaxExtension::new(&dpp).at(x, &Cpu).unwrap().gradient;
-            let expected = differences(|x| expectation(&sets, x), x);
-            let distance = |other: &[f64]| {
-                let errors = other.iter().zip(&expected).map(|(x, y)| (x - y).abs() / y.abs().max(1.0));
-                errors.fold(0.0, f64::max)
-            };
-            worst = worst.max(distance(&found));
-            let opposite: Vec<f64> = found.iter().map(|x| -x).collect();
-            let shifted: Vec<f64> = found.iter().map(|x| x + 1.0).collect();
-            control = control.min(distance(&opposite)).min(distance(&shifted));
-        }
-    }
-    println!("worst {worst:.1e}; wrong gradients are off by {control:.1e} at least");
-    assert!(worst < 1e-4 && control > 0.1);
-}
-
-#[test]
-fn rounding_never_lowers() {
-    let (mut gained, mut rounded) = (0, 0);
-    for rows in zoo() {
-        let (features, sets) = (features(&rows), all_sets(&rows));
-        let dpp = Dpp::new(&features).unwrap();
-        let extension = SoftmaxExtension::new(&dpp);
-        for seed in 0..12 {
-            for x in points(rows.len(), seed) {
-                let before = expectation(&sets, &x);
-                let set = extension.round(&x, &Cpu).unwrap();
-                let after = sets.iter().find(|(other, _)| other == set.as_slice()).unwrap().1.ln();
-                assert!(after >= before - 1e-9 * before.abs().max(1.0), "{after} < {before} from {x:?}");
-                // What is at an end stays there.
-                assert!((0..x.len()).all(|i| x[i] > 0.0 || !set.contains(i)));
-                rounded += 1;
-                gained += usize::from(after > before + 1e-6);
-            }
-        }
-    }
-    println!("{gained} of {rounded} roundings gained");
-    assert!(gained > rounded / 2);
-}
+use unconstrained::{all_sets, differences, expectation, features, gaussian, uniforms, zoo};
 
 fn solve(rows: &[Vec<f64>]) -> Solution {
     let features = features(rows);
@@ -209,7 +50,7 @@ fn check_local_optimum(rows: &[Vec<f64>], solution: &Solution, condition: &Condi
 #[test]
 fn solutions_are_local_optima_and_often_the_best_sets() {
     let (mut optimal, mut greedy_optimal, mut count) = (0, 0, 0);
-    for rows in zoo() {
+    for rows in zoo(6) {
         let best = all_sets(&rows).into_iter().map(|(_, det)| det.ln()).fold(0.0, f64::max);
         let solution = solve(&rows);
         assert_eq!(solution.termination, Termination::LocallyOptimal);
@@ -380,26 +221,4 @@ fn stopped_runs_return_a_set_and_say_so() {
     assert_eq!(watched, whole);
     assert_eq!(highest.load(Ordering::Relaxed), whole.stats.iterations);
     assert!(reports.load(Ordering::Relaxed) >= whole.stats.iterations);
-}
-
-#[test]
-fn points_outside_the_cube_are_refused() {
-    let features = features(&gaussian(4, 3, 1.0, 1));
-    let dpp = Dpp::new(&features).unwrap();
-    let extension = SoftmaxExtension::new(&dpp);
-    assert_error!(
-        extension.at(&[0.5; 3], &Cpu),
-        Error::Shape { expected: 4, found: 3, .. },
-        ["cube", "4", "3"]
-    );
-    assert_error!(
-        extension.at(&[0.5, 1.5, 0.0, 1.0], &Cpu),
-        Error::NotAProbability { item: 1, value } if (value - 1.5).abs() < 1e-15,
-        ["item 1", "1.5", "[0, 1]"]
-    );
-    assert_error!(
-        extension.round(&[0.5, 0.5, 0.0, f64::NAN], &Cpu),
-        Error::NotAProbability { item: 3, value } if value.is_nan(),
-        ["item 3", "NaN"]
-    );
 }

@@ -10,6 +10,7 @@
 
 #[macro_use]
 mod common;
+mod unconstrained;
 
 use common::{conditions::Condition, known_answers, oracle::Determinants, random::normals, with_threads};
 use nalgebra::DMatrix;
@@ -17,14 +18,7 @@ use partition_dpp::{
     Decision, Dpp, Features, ItemOrder, Kernel, Solution, Subset, SymmetricGreedy, Termination, engine::Cpu,
 };
 use rand::{RngExt, SeedableRng};
-
-fn features(rows: &[Vec<f64>]) -> Features<'static> {
-    Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap()
-}
-
-fn gaussian(items: usize, dims: usize, scale: f64, seed: u64) -> Vec<Vec<f64>> {
-    normals(items * dims, seed).chunks(dims).map(|row| row.iter().map(|x| x * scale).collect()).collect()
-}
+use unconstrained::{features, gaussian, zoo};
 
 /// ln det(K_S + εI).
 fn log_det(rows: &[Vec<f64>], set: &[usize], epsilon: f64) -> f64 {
@@ -77,30 +71,12 @@ fn solve(rows: &[Vec<f64>], solver: SymmetricGreedy) -> Solution {
     solution
 }
 
-/// Kernels of every shape: full rank, rank deficient, more dimensions than items, repeated rows.
-fn zoo() -> Vec<Vec<Vec<f64>>> {
-    let mut zoo = Vec::new();
-    for seed in 0..12 {
-        for (items, dims, scale) in
-            [(9, 9, 0.4), (9, 12, 0.3), (12, 5, 0.7), (12, 5, 2.0), (7, 1, 1.0), (1, 3, 1.0)]
-        {
-            zoo.push(gaussian(items, dims, scale, 100 * seed + dims as u64));
-        }
-        let mut repeated = gaussian(10, 6, 0.6, 900 + seed);
-        repeated[7].copy_from_slice(&gaussian(10, 6, 0.6, 900 + seed)[2]);
-        repeated[9] = vec![0.0; 6];
-        repeated[0] = repeated[5].iter().map(|x| 2.0 * x).collect();
-        zoo.push(repeated);
-    }
-    zoo
-}
-
 const EPSILON: f64 = 1e-9;
 
 #[test]
 fn sets_are_those_of_the_definition() {
     let (mut kept, mut left, mut other_sets) = (0, 0, [0, 0]);
-    for rows in zoo() {
+    for rows in zoo(12) {
         let index: Vec<usize> = (0..rows.len()).collect();
         let found = solve(&rows, SymmetricGreedy::default());
         let expected = literal(&rows, &index, EPSILON, Fault::None);
@@ -143,7 +119,7 @@ fn sets_of_the_known_kernels() {
 
 #[test]
 fn any_order_is_the_definition_on_rearranged_rows() {
-    for rows in zoo() {
+    for rows in zoo(12) {
         let features = features(&rows);
         let dpp = Dpp::new(&features).unwrap();
         let mut sets = Vec::new();

@@ -6,6 +6,8 @@ mod incumbent;
 mod root;
 mod search;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

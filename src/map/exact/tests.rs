@@ -1,0 +1,152 @@
+//! The tree must not lose the best set, whatever the incumbent: good first sets would hide it.
+
+use super::{
+    branch::branch,
+    incumbent::Incumbent,
+    search::search,
+    state::{Left, Node, State},
+};
+use crate::{
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
+    map::{
+        Candidates, Objective, Place, Size,
+        bounds::{Method, Problem, places},
+    },
+};
+
+const ITEMS: usize = 12;
+const LABELS: [usize; ITEMS] = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 0];
+const QUOTA: [usize; 3] = [2, 1, 2];
+
+/// Entries in (−1, 1), the same in every run.
+fn features(seed: u64, dims: usize) -> Features<'static> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    match Features::from_rows(ITEMS, dims, (0..ITEMS * dims).map(|_| next()).collect::<Vec<_>>()) {
+        Ok(features) => features,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Calls `check` with random problems under quotas, of one size, and of any.
+fn each_problem(check: impl Fn(&Candidates<'_>, &Problem)) {
+    let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
+    let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
+    for (seed, dims) in [(1, 6), (2, 9), (3, 12), (4, 12), (5, 7), (6, 12)] {
+        let features = features(seed, dims);
+        let Ok(quotas) = PartitionDpp::new(&features, &partition, &quota) else { panic!("quotas") };
+        let Ok(size) = KDpp::new(&features, 5) else { panic!("size") };
+        let Ok(any) = Dpp::new(&features) else { panic!("any") };
+        for candidates in [quotas.candidates(), size.candidates(), any.candidates()] {
+            check(&candidates, &Problem::new(&candidates, places(&candidates)));
+        }
+    }
+}
+
+/// Every set that is allowed, sorted, with its ln det.
+fn allowed(candidates: &Candidates<'_>, problem: &Problem) -> Vec<(Vec<Place>, f64)> {
+    let sets = (0_u32..1 << ITEMS).map(|mask| {
+        let mut set: Vec<Place> =
+            (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect();
+        set.sort_unstable();
+        set
+    });
+    let count = |set: &[Place], group: usize| set.iter().filter(|place| place.group == group).count();
+    let meets = |set: &Vec<Place>| {
+        candidates.size == Size::Free
+            || (0..candidates.counts.len()).all(|group| count(set, group) == candidates.counts[group])
+    };
+    sets.filter(meets).map(|set| (set.clone(), candidates.log_det(&set))).collect()
+}
+
+fn holds(node: &Node, set: &[Place]) -> bool {
+    node.included.iter().all(|place| set.contains(place))
+        && set.iter().all(|place| node.included.contains(place) || node.undecided.contains(place))
+}
+
+fn methods() -> [Method; 4] {
+    [
+        Method::Gamma,
+        Method::Linx(f64::NAN),
+        Method::Shifted(vec![-2.0; ITEMS]),
+        Method::Complement(vec![-2.0; ITEMS]),
+    ]
+}
+
+fn start(root: &Problem, method: Method) -> Node {
+    let undecided = root.places().to_vec();
+    Node { included: Vec::new(), undecided, x: Vec::new(), method, bound: f64::INFINITY }
+}
+
+#[test]
+fn every_good_set_stays_in_the_tree() {
+    each_problem(|candidates, root| {
+        let mut sets = allowed(candidates, root);
+        sets.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for method in methods() {
+            for (set, log_det) in &sets[..3] {
+                let target = log_det - 1e-7;
+                let mut node = start(root, method.clone());
+                loop {
+                    let Ok(branched) = branch(root, &node, target, &|| false) else { panic!("branch") };
+                    let mut next = branched.children.into_iter().filter(|child| holds(child, set));
+                    let Some(child) = next.next() else {
+                        // Settled, as the best that is left.
+                        let best = branched.sets.iter().map(|set| candidates.log_det(set));
+                        let best = best.fold(f64::NEG_INFINITY, f64::max);
+                        assert!(best >= log_det - 1e-9, "{method:?} lost {set:?} of {log_det}: {best}");
+                        break;
+                    };
+                    assert!(next.next().is_none() && child.bound >= log_det - 1e-9);
+                    node = child;
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_worst_start_ends_at_the_optimum() {
+    each_problem(|candidates, root| {
+        let sets = allowed(candidates, root);
+        let best = sets.iter().map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
+        let Some((worst, _)) =
+            sets.iter().filter(|(_, value)| value.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))
+        else {
+            panic!("no set")
+        };
+        for method in methods() {
+            let mut incumbent = Incumbent::none();
+            assert!(incumbent.offer(candidates, worst.clone()));
+            let clock = Watch::default().start(None);
+            let first = (method, f64::INFINITY);
+            let Ok(searched) = search(candidates, root, first, &mut incumbent, 1e-6, &clock) else {
+                panic!("search")
+            };
+            assert!((incumbent.log_det - best).abs() < 1e-9);
+            assert!(searched.upper_bound >= best - 1e-12 && searched.upper_bound <= best + 1e-6);
+        }
+    });
+}
+
+#[test]
+fn settling_loses_nothing() {
+    each_problem(|candidates, root| {
+        let mut state = State::whole(root.clone());
+        // An item in that leaves one place in some group, and few items.
+        state.include(0);
+        state.retain(|item| item % 3 != 1);
+        let node = state.clone().node(f64::INFINITY);
+        let sets = allowed(candidates, root);
+        let below = sets.iter().filter(|(set, _)| holds(&node, set));
+        let best = below.map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
+        let left = state.settle();
+        let settled = state.clone().node(f64::INFINITY);
+        let below = sets.iter().filter(|(set, _)| left != Left::Nothing && holds(&settled, set));
+        let found = below.map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
+        assert!(found.total_cmp(&best).is_eq() || (found - best).abs() < 1e-12, "{found} {best}");
+    });
+}

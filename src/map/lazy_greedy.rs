@@ -169,20 +169,28 @@ impl LazyGroup {
 
 /// Items of a task whose bounds reach the floor.
 fn waiting(bounds: &[f64], ceilings: &[f64], floor: f64) -> Vec<usize> {
-    let mut items = Vec::new();
+    // Written always, counted where they wait: which do is not for the branch predictor to guess.
+    let (mut items, mut count) = (vec![0; bounds.len()], 0);
     for (block, bounds) in bounds.chunks(BLOCK).enumerate() {
         if ceilings[block] >= floor {
             for (at, &bound) in bounds.iter().enumerate() {
-                if bound >= floor {
-                    items.push(block * BLOCK + at);
-                }
+                items[count] = block * BLOCK + at;
+                count += usize::from(bound >= floor);
             }
         }
     }
+    items.truncate(count);
     items
 }
 
 /// The largest of some bounds.
 fn largest(bounds: &[f64]) -> f64 {
-    bounds.iter().fold(f64::NEG_INFINITY, |max, &bound| if bound > max { bound } else { max })
+    let larger = |x: f64, y: f64| if y > x { y } else { x };
+    let (fours, rest) = bounds.as_chunks::<4>();
+    // Four at a time: they need not wait for each other.
+    let mut lanes = [f64::NEG_INFINITY; 4];
+    for four in fours {
+        lanes.iter_mut().zip(four).for_each(|(lane, &bound)| *lane = larger(*lane, bound));
+    }
+    lanes.iter().chain(rest).fold(f64::NEG_INFINITY, |max, &bound| larger(max, bound))
 }

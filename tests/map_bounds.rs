@@ -221,3 +221,17 @@ fn limits_leave_the_spectral_bound() {
     assert_eq!(limited.bound, Bound::Spectral);
     assert!(limited.upper_bound >= certify(&model).upper_bound);
 }
+
+#[test]
+fn of_any_size_is_about_that_of_the_best_size() {
+    // 600 items are bounded by a few of them at a time.
+    for (items, dims, scale) in [(40, 12, 1.0), (40, 12, 30.0), (40, 12, 0.2), (600, 12, 5.0)] {
+        let values: Vec<f64> = normals(items * dims, 6).into_iter().map(|x| x * scale).collect();
+        let features = Features::from_rows(items, dims, values).unwrap();
+        let of_size = |k: usize| certify(&KDpp::new(&features, k).unwrap()).upper_bound;
+        let best = (1..=dims).map(of_size).fold(0.0, f64::max);
+        let any = certify(&Dpp::new(&features).unwrap()).upper_bound;
+        println!("{items}×{dims}, {scale}: {any:.4}, sizes {best:.4}");
+        assert!(any > best - 1e-6 && any < best + 0.1, "{any} {best}");
+    }
+}

@@ -29,8 +29,7 @@ use crate::{Result, engine::Engine};
 /// | [`Bound::Complement`] | Γ of K⁻¹ and the items left out | up to 400 items of full rank |
 /// | [`Bound::Spectral`] | products of eigenvalues of K, or part by part | everything |
 ///
-/// For a [`Dpp`](crate::Dpp), whose sets may have any size, Γ_k is replaced by its maximum over k: eigenvalues
-/// above e count by their logarithms, those below by λ/e.
+/// For a [`Dpp`](crate::Dpp), whose sets may have any size, k is Σ x_i, fractions too: Γ stays concave.
 ///
 /// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and far nearer where k is well below
 /// the rank.

@@ -65,7 +65,8 @@ pub(super) fn maximise_by_columns(
         let gap = best.as_ref().map_or(f64::INFINITY, |best| best.upper_bound - best.value);
         let solved = solve_master(&master, x.as_deref(), &items, gap, enough)?;
         steps += solved.steps;
-        let prices = pool.prices(solved.point.gradient_factor().as_ref())?;
+        let mut prices = pool.prices(solved.point.gradient_factor().as_ref())?;
+        prices.iter_mut().for_each(|price| *price += solved.point.split.size_slope);
         let priced = price(choices, &items, &solved, &prices, steps);
         let found = entering(choices, &items, &prices);
         let (value, priced_gap) = (priced.value, priced.upper_bound - priced.value);

@@ -22,11 +22,11 @@ const PANEL: usize = 4096;
 /// Γ of the spectrum of Σ x_i b_i b_iᵀ, and a linear function.
 ///
 /// ```text
-/// f(x) = Σ c_i x_i + Γ_k(λ(Σ x_i b_i b_iᵀ)),   ∇f_i = c_i + b_iᵀ U diag(∂Γ/∂λ) Uᵀ b_i
+/// f(x) = Σ c_i x_i + Γ_k(λ(Σ x_i b_i b_iᵀ)),   ∇f_i = c_i + ∂Γ/∂k + b_iᵀ U diag(∂Γ/∂λ) Uᵀ b_i
 /// ```
 ///
 /// An upper bound of Σ_S c_i + ln det(t I + B_S B_Sᵀ): at x = 1_S the spectrum has at most k positive
-/// eigenvalues, and Γ_k is the sum of their logarithms.
+/// eigenvalues, and Γ_k is the sum of their logarithms. Where sets may have any size, k is Σ x_i.
 ///
 /// # Cost
 /// An evaluation: 2mr² and the eigen-decomposition of an r×r matrix; a curvature: m² ι (r − ι).
@@ -97,7 +97,7 @@ impl Gamma {
 }
 
 impl GammaPoint {
-    /// F with ∇f_i − c_i = ‖Fᵀ b_i‖², of these items and of any others.
+    /// F with ∇f_i − c_i − ∂Γ/∂k = ‖Fᵀ b_i‖², of these items and of any others.
     pub(super) fn gradient_factor(&self) -> Mat<f64> {
         let slope = |p: usize| self.split.slopes.get(p).copied().unwrap_or(self.split.tail_slope);
         let vectors = &self.eigenvectors;
@@ -116,9 +116,9 @@ impl Relaxation for Gamma {
         lower_product(&mut gram, weighted.as_ref());
         let spectrum = eigen(gram.as_ref())?;
         let eigenvalues: Vec<f64> = spectrum.values.iter().map(|value| value.max(0.0)).collect();
-        let split = split(&eigenvalues, self.sets, self.shift);
+        let split = split(&eigenvalues, self.sets, x.iter().sum(), self.shift);
         let coordinates = self.rows.transpose() * &spectrum.vectors;
-        let mut gradient = self.linear.clone();
+        let mut gradient: Vec<f64> = self.linear.iter().map(|c| c + split.size_slope).collect();
         for p in 0..dims {
             let slope = split.slopes.get(p).copied().unwrap_or(split.tail_slope);
             let coordinate = column(coordinates.as_ref(), p);
@@ -182,7 +182,7 @@ fn add_mixed(point: &GammaPoint, curvature: &mut Mat<f64>) {
     if split.tail_curvature > 0.0 {
         let root = split.tail_curvature.sqrt();
         let start = panel.len();
-        panel.resize(start + items, 0.0);
+        panel.resize(start + items, -split.tail_per_size);
         for q in split.head..dims {
             kernels::add_squares(&mut panel[start..], column(coordinates, q));
         }

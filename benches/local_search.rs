@@ -122,7 +122,7 @@ fn main() {
             || pool.install(|| exchange.run()),
             || pool.install(|| black_box(floor(&values, &mut table.lock().unwrap()))),
         );
-        report_time(&format!("that floor, {count} thread(s)"), "", 1.0, || {
+        report_time(&format!("that floor, {count} thread(s)"), "-", 1.0, || {
             pool.install(|| floor(&values, &mut table.lock().unwrap()))
         });
     }

@@ -1,5 +1,5 @@
-//! Small, diverse, representative subsets under quotas: exact sampling from determinantal
-//! point processes with partition constraints.
+//! Small, diverse, representative subsets under quotas: determinantal point processes with partition constraints,
+//! their exact samples, probabilities, and most probable sets.
 //!
 //! ```
 //! use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};

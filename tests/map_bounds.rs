@@ -13,8 +13,8 @@ use common::{
     random::normals,
 };
 use partition_dpp::{
-    Bound, BranchAndBound, Certificate, Dpp, Features, Greedy, KDpp, Kernel, Objective, Partition,
-    PartitionDpp, Quota, UpperBound, engine::Cpu,
+    Bound, BranchAndBound, Certificate, Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp,
+    Quota, UpperBound, engine::Cpu,
 };
 use proptest::prelude::*;
 
@@ -153,10 +153,11 @@ fn one_set_is_its_own_bound() {
     }
 }
 
+#[cfg(feature = "npy")]
 #[test]
 fn c63_within_a_tenth() {
     let Some(folder) = common::real_data("mesp") else { return };
-    let kernel = Kernel::open_npy(folder.join("C63.npy")).unwrap();
+    let kernel = partition_dpp::Kernel::open_npy(folder.join("C63.npy")).unwrap();
     // Optimum, and the best published bound: Γ for 10 and 28, linx for 50.
     for (size, best, published) in [
         (10, -18.298_586_418_6, -18.009_331_98),

@@ -19,7 +19,7 @@ use crate::{Result, engine::Engine};
 /// max_S ln det K_S  ≤  f(x) + max_y ∇f(x)·(y − x)      for f concave, f(1_S) ≥ ln det K_S
 /// ```
 ///
-/// at whatever x ∈ [0,1]^m the relaxation has come to, over the y that the quotas allow: the κ_l largest entries
+/// at whatever x between 0 and 1 the relaxation has come to, over the y that the quotas allow: the κ_l largest entries
 /// of the gradient in every part.
 ///
 /// | bound | f | applies to |

@@ -16,7 +16,8 @@ use crate::{Error, Result, linalg};
 ///
 /// # Numerics
 /// Symmetric within 1e-10 of the largest |entry|; the smallest eigenvalue above −1e-10 of the
-/// largest. Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero.
+/// largest. Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero, and so do the rows of A that are
+/// no longer than the rounding of A, m·ε of its largest singular value: an item with K_ii = 0 has a row of zeros.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -85,8 +86,17 @@ impl Kernel {
             return Err(Error::ZeroKernel);
         }
         let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt() * scale.sqrt()).collect();
-        let factor = (0..items).flat_map(|i| (0..rank).map(move |j| (i, j)));
-        let factor = factor.map(|(i, j)| eigen.vectors[(i, j)] * roots[j]).collect::<Vec<_>>();
+        let mut factor = Vec::with_capacity(items * rank);
+        for i in 0..items {
+            let start = factor.len();
+            factor.extend((0..rank).map(|j| eigen.vectors[(i, j)] * roots[j]));
+            // What eigenvectors have of an item that is not there is their rounding.
+            let own = &mut factor[start..];
+            let rounding = items as f64 * f64::EPSILON * roots[0];
+            if kernel[(i, i)].max(0.0).sqrt() * scale.sqrt() <= rounding || norm(own) <= rounding {
+                own.fill(0.0);
+            }
+        }
         Ok(Self { features: Features::from_rows(items, rank, factor)? })
     }
 
@@ -101,6 +111,11 @@ impl Kernel {
     pub fn rank(&self) -> usize {
         self.features.dims()
     }
+}
+
+/// ‖row‖ of any magnitude.
+fn norm(row: &[f64]) -> f64 {
+    row.iter().fold(0.0, |norm, &value| f64::hypot(norm, value))
 }
 
 fn check_symmetry(kernel: MatRef<'_, f64>, scale: f64) -> Result<()> {

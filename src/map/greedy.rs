@@ -1,9 +1,10 @@
 //! The greedy algorithm, one pass over all rows per pick.
 
 use super::{
-    Candidates, Objective, Place, Solution,
-    pivots::{Gains, Pivots},
+    Candidates, Objective, Place, Solution, Watch,
+    pivots::{Gains, Picked, Pivots},
     repair,
+    watch::Clock,
 };
 use crate::{
     Result,
@@ -50,9 +51,24 @@ impl Greedy {
     /// # Errors
     /// Those of the engine.
     pub fn solve(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Solution> {
+        self.solve_watched(model, engine, &Watch::default())
+    }
+
+    /// As [`solve`](Self::solve), with a flag that stops it and a report of every pick. When stopped, quotas are met
+    /// at once with the items whose gains were largest when last known, as far as these are independent.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve).
+    pub fn solve_watched(
+        &self,
+        model: &impl Objective,
+        engine: &dyn Engine,
+        watch: &Watch<'_>,
+    ) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
-        solve(&candidates, engine, &rows, PlainGains::new(engine, &rows))
+        let gains = PlainGains::new(engine, &rows);
+        solve(&candidates, engine, &rows, gains, &watch.start(None))
     }
 }
 
@@ -62,9 +78,16 @@ pub(super) fn solve(
     engine: &dyn Engine,
     rows: &Rows<'_>,
     gains: impl Gains,
+    clock: &Clock<'_>,
 ) -> Result<Solution> {
-    let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run()?;
-    let repairs = repair::complete(candidates, engine, rows, &mut picked)?;
+    let included = candidates.ground.log_det_included().value;
+    let ended = |picked: &Picked| {
+        let log_det = included + picked.log_gains.iter().sum::<f64>();
+        clock.report(log_det, None, picked.places.len() as u64);
+        clock.ended()
+    };
+    let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&ended)?;
+    let repairs = repair::complete(candidates, engine, rows, &mut picked, clock)?;
     let mut solution = Solution::new(candidates, &picked.places, picked.termination);
     solution.stats.gains = picked.log_gains;
     solution.stats.repairs = repairs;
@@ -77,9 +100,10 @@ pub(super) fn places(
     engine: &dyn Engine,
     rows: &Rows<'_>,
     gains: impl Gains,
+    clock: &Clock<'_>,
 ) -> Result<Vec<Place>> {
-    let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run()?;
-    repair::complete(candidates, engine, rows, &mut picked)?;
+    let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&|_| clock.ended())?;
+    repair::complete(candidates, engine, rows, &mut picked, clock)?;
     Ok(picked.places)
 }
 

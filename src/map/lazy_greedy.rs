@@ -1,7 +1,7 @@
 //! The greedy algorithm, touching only rows that could be picked.
 
 use super::{
-    Objective, Place, Solution, greedy,
+    Objective, Place, Solution, Watch, greedy,
     lazy_visits::{Leaders, Pending, Visits},
     pivots::Gains,
 };
@@ -49,9 +49,22 @@ impl LazyGreedy {
     /// # Errors
     /// Those of the engine.
     pub fn solve(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Solution> {
+        self.solve_watched(model, engine, &Watch::default())
+    }
+
+    /// As [`solve`](Self::solve), watched as [`Greedy::solve_watched`](super::Greedy::solve_watched).
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve).
+    pub fn solve_watched(
+        &self,
+        model: &impl Objective,
+        engine: &dyn Engine,
+        watch: &Watch<'_>,
+    ) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
-        greedy::solve(&candidates, engine, &rows, LazyGains::new(&rows))
+        greedy::solve(&candidates, engine, &rows, LazyGains::new(&rows), &watch.start(None))
     }
 }
 

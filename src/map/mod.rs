@@ -130,7 +130,7 @@ pub struct Stats {
     pub swaps: u64,
     /// Exchanges of two items at once.
     pub double_swaps: u64,
-    /// Determinants of neighbours that were compared.
+    /// Determinants of neighbours that were compared, or values of a relaxation.
     pub evaluations: u64,
     /// Starts after the first.
     pub restarts: u64,

@@ -81,11 +81,17 @@ impl<'c, G: Gains> Pivots<'c, G> {
         Ok(pivots)
     }
 
-    /// Picks until every group has its count or nothing is left to gain.
-    pub(super) fn run(mut self) -> Result<Picked> {
+    /// Picks until every group has its count or nothing is left to gain, or `ended` says why there is no time for
+    /// another pick.
+    pub(super) fn run(mut self, ended: &dyn Fn(&Picked) -> Option<Termination>) -> Result<Picked> {
         let mut picked =
             Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
         while self.left.iter().any(|&left| left > 0) {
+            if let Some(termination) = ended(&picked) {
+                picked.termination = termination;
+                self.fill(&mut picked)?;
+                return Ok(picked);
+            }
             let best = self.best()?;
             let doubtful = best.is_none_or(|(place, gain)| gain < CANCELLED * self.reference[place.group]);
             if doubtful && self.updated {
@@ -101,15 +107,40 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 picked.termination = Termination::GainNotPositive;
                 break;
             }
-            if let Some(log_gain) = self.take(place)? {
-                picked.places.push(place);
-                picked.log_gains.push(log_gain);
+            let Some(log_gain) = self.take(place)? else { continue };
+            picked.places.push(place);
+            picked.log_gains.push(log_gain);
+            if self.left.iter().any(|&left| left > 0) {
+                self.gains.apply(self.basis.last())?;
+                self.updated = true;
             }
         }
         if self.candidates.size == Size::Free {
             picked.termination = Termination::GainNotPositive;
         }
         Ok(picked)
+    }
+
+    /// Meets the counts without a look at the rows: the items with the largest gains as they were, if they are
+    /// independent.
+    fn fill(mut self, picked: &mut Picked) -> Result<()> {
+        if self.candidates.size == Size::Free {
+            return Ok(());
+        }
+        /// Rows that turn out to be dependent.
+        const PATIENCE: usize = 1000;
+        let mut dependent = 0;
+        while dependent < PATIENCE
+            && let Some((place, _)) = self.best()?
+        {
+            let Some(log_gain) = self.take(place)? else {
+                dependent += 1;
+                continue;
+            };
+            picked.places.push(place);
+            picked.log_gains.push(log_gain);
+        }
+        Ok(())
     }
 
     /// The largest positive gain of all groups that are not full, the lowest item of equals.
@@ -143,10 +174,6 @@ impl<'c, G: Gains> Pivots<'c, G> {
         self.left[place.group] -= 1;
         if self.left[place.group] == 0 {
             self.gains.close(place.group);
-        }
-        if self.left.iter().any(|&left| left > 0) {
-            self.gains.apply(self.basis.last())?;
-            self.updated = true;
         }
         Ok(Some(2.0 * (log_norm + residual.ln())))
     }

@@ -4,6 +4,7 @@ use super::{
     Candidates, Place, Size, Termination,
     greedy::PlainGains,
     pivots::{Picked, Pivots},
+    watch::Clock,
 };
 use crate::{
     Result,
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// Rearranges picks that ended short of the quota along augmenting paths, where that is possible; tells how
-/// many items were replaced.
+/// many items were replaced. Nothing is where the clock ends it.
 ///
 /// # Cost
 /// Up to k passes over the rows: those that may come in are picked greedily, part by part.
@@ -21,6 +22,7 @@ pub(super) fn complete(
     engine: &dyn Engine,
     rows: &Rows<'_>,
     picked: &mut Picked,
+    clock: &Clock<'_>,
 ) -> Result<usize> {
     let groups = candidates.groups.len();
     if picked.termination != Termination::RankExhausted || groups == 1 {
@@ -28,7 +30,11 @@ pub(super) fn complete(
     }
     let mut elements = Vec::with_capacity(groups);
     for group in 0..groups {
-        elements.push(spanning_rows(candidates, engine, rows, group, &picked.places)?);
+        elements.push(spanning_rows(candidates, engine, rows, group, &picked.places, clock)?);
+    }
+    if let Some(termination) = clock.ended() {
+        picked.termination = termination;
+        return Ok(0);
     }
     let bases: Vec<Vec<Vec<f64>>> =
         elements.iter().map(|rows| rows.iter().map(|(_, unit)| unit.clone()).collect()).collect();
@@ -55,6 +61,7 @@ fn spanning_rows(
     rows: &Rows<'_>,
     group: usize,
     picks: &[Place],
+    clock: &Clock<'_>,
 ) -> Result<Vec<(Place, Vec<f64>)>> {
     let members = candidates.groups[group].clone();
     let most = members.len().min(candidates.ground.dims_left()).min(candidates.total());
@@ -68,7 +75,7 @@ fn spanning_rows(
     let own: Vec<Place> =
         picks.iter().filter(|place| place.group == group).map(|&place| Place { group: 0, ..place }).collect();
     let gains = PlainGains::new(engine, &rows);
-    let others = Pivots::new(&alone, engine, &rows, gains, &own, &[])?.run()?.places;
+    let others = Pivots::new(&alone, engine, &rows, gains, &own, &[])?.run(&|_| clock.ended())?.places;
     let spanning = own.into_iter().chain(others).filter_map(|place| {
         let unit = candidates.ground.unit_residual(&candidates.features().row(alone.item(place)))?;
         Some((Place { group, ..place }, unit))

@@ -6,7 +6,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use self::later::{Item, KeptTails, Later};
-use super::{Candidates, Objective, Place, Size, Solution, Termination, greedy::PlainGains, pivots::Pivots};
+use super::{
+    Candidates, Objective, Place, Size, Solution, Termination, Watch, greedy::PlainGains, pivots::Pivots,
+    watch::Clock,
+};
 use crate::{
     Dpp, Result,
     engine::Engine,
@@ -111,20 +114,36 @@ impl SymmetricGreedy {
     /// # Errors
     /// Those of the engine.
     pub fn solve(&self, model: &Dpp<'_>, engine: &dyn Engine) -> Result<Solution> {
+        self.solve_watched(model, engine, &Watch::default())
+    }
+
+    /// As [`solve`](Self::solve), with a flag that stops it and a report of every item kept. When stopped, the answer is
+    /// what was kept so far.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve).
+    pub fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+        let clock = watch.start(None);
         let candidates = model.candidates();
-        let order = self.order.positions(&candidates, engine)?;
-        let later = Later::of(&candidates, order);
+        let order = self.order.positions(&candidates, engine, &clock)?;
+        let later = Later::of(&candidates, order, &clock);
         let mut coin = Coin::of(self.decision);
         let mut kept = Kept { span: candidates.ground.span(), tails: KeptTails::default() };
         let (mut places, mut gains) = (Vec::new(), Vec::new());
         // Everybody else depends on later items.
         for (at, item) in later.items.iter().enumerate().rev() {
+            if clock.ended().is_some() {
+                break;
+            }
             if let Some(gain) = kept.decide(item, later.direction(at), &mut coin) {
                 places.push(Place { group: 0, position: item.position });
                 gains.push(gain);
+                let log_det = candidates.ground.log_det_included().value + gains.iter().sum::<f64>();
+                clock.report(log_det, None, gains.len() as u64);
             }
         }
-        let mut solution = Solution::new(&candidates, &places, Termination::AllDecided);
+        let termination = clock.ended().unwrap_or(Termination::AllDecided);
+        let mut solution = Solution::new(&candidates, &places, termination);
         solution.stats.gains = gains;
         Ok(solution)
     }
@@ -160,7 +179,12 @@ impl Kept {
 
 impl ItemOrder {
     /// Positions of the free items, in this order.
-    fn positions(self, candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<Vec<usize>> {
+    fn positions(
+        self,
+        candidates: &Candidates<'_>,
+        engine: &dyn Engine,
+        clock: &Clock<'_>,
+    ) -> Result<Vec<usize>> {
         let mut positions: Vec<usize> = (0..candidates.groups[0].len()).collect();
         match self {
             ItemOrder::Index => {}
@@ -172,7 +196,8 @@ impl ItemOrder {
                 let to_the_rank = Candidates { size: Size::Fixed, ..candidates.clone() };
                 let rows = to_the_rank.rows();
                 let gains = PlainGains::new(engine, &rows);
-                let basis = Pivots::new(&to_the_rank, engine, &rows, gains, &[], &[])?.run()?.places;
+                let basis = Pivots::new(&to_the_rank, engine, &rows, gains, &[], &[])?;
+                let basis = basis.run(&|_| clock.ended())?.places;
                 let mut is_basis = vec![false; positions.len()];
                 basis.iter().for_each(|place| is_basis[place.position] = true);
                 positions.sort_by_key(|&position| is_basis[position]);

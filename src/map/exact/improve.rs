@@ -5,13 +5,14 @@ use faer::{
     linalg::solvers::{DenseSolveCore, Solve},
 };
 
-use crate::map::{Place, Size, bounds::Problem};
+use crate::map::{Place, Size, bounds::Problem, watch::Clock};
 
-/// Exchanges, and where the size is free also additions and removals, while the best of them gains.
+/// Exchanges, and where the size is free also additions and removals, while the best of them gains and there is
+/// time.
 ///
 /// # Cost
 /// O(k³ + k²m) an exchange.
-pub(super) fn improve(problem: &Problem, set: Vec<Place>) -> Vec<Place> {
+pub(super) fn improve(problem: &Problem, set: Vec<Place>, clock: &Clock<'_>) -> Vec<Place> {
     const LEAST_GAIN: f64 = 1e-9;
     const MOST_MOVES: usize = 1000;
     let mut chosen: Vec<usize> = Vec::with_capacity(set.len());
@@ -20,6 +21,9 @@ pub(super) fn improve(problem: &Problem, set: Vec<Place>) -> Vec<Place> {
         chosen.push(item);
     }
     for _ in 0..MOST_MOVES {
+        if clock.ended().is_some() {
+            break;
+        }
         let Some((gain, leaving, entering)) = best_move(problem, &chosen) else { break };
         if gain <= LEAST_GAIN {
             break;

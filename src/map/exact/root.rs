@@ -60,7 +60,8 @@ impl<'c> Run<'c> {
             return Ok(self.solution(&set, &Searched::done(candidates.log_det(&set))));
         }
         let rows = candidates.rows();
-        let greedy = greedy::places(candidates, self.engine, &rows, PlainGains::new(self.engine, &rows))?;
+        let gains = PlainGains::new(self.engine, &rows);
+        let greedy = greedy::places(candidates, self.engine, &rows, gains, self.clock)?;
         self.incumbent.offer(candidates, greedy.clone());
         self.bound = spectral_bound_of_whole(candidates, self.engine)?;
         let root = Problem::new(candidates, self.survivors()?);
@@ -70,8 +71,12 @@ impl<'c> Run<'c> {
         let first = (method, self.bound);
         let searched = search(candidates, &root, first, &mut self.incumbent, self.tolerance, self.clock)?;
         if self.incumbent.log_det == f64::NEG_INFINITY {
-            // No set that was met has independent rows.
-            return Ok(Solution::new(candidates, &greedy, Termination::RankExhausted));
+            // No set that was met has independent rows; where all were looked at, none has.
+            let termination = match searched.termination {
+                Termination::Optimal => Termination::RankExhausted,
+                ended => ended,
+            };
+            return Ok(Solution::new(candidates, &greedy, termination));
         }
         let set = std::mem::take(&mut self.incumbent.set);
         Ok(self.solution(&set, &searched))
@@ -97,7 +102,7 @@ impl<'c> Run<'c> {
     fn offer_improved(&mut self, root: &Problem, set: Vec<Place>) {
         self.incumbent.offer(self.candidates, set.clone());
         if root.len() <= MOST_EXCHANGED {
-            let better = improve(root, set);
+            let better = improve(root, set, self.clock);
             self.incumbent.offer(self.candidates, better);
         }
     }
@@ -106,7 +111,7 @@ impl<'c> Run<'c> {
     /// those that its bound leaves.
     fn survivors(&mut self) -> Result<Vec<Place>> {
         let mut kept = places(self.candidates);
-        if kept.len() <= MOST_DENSE {
+        if kept.len() <= MOST_DENSE || self.clock.ended().is_some() {
             return Ok(kept);
         }
         let (target, clock) = (self.target(), self.clock);

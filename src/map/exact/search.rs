@@ -104,7 +104,7 @@ pub(super) fn search(
             steps += own_steps;
             for set in sets {
                 if incumbent.offer(candidates, set) {
-                    let better = improve(root, incumbent.set.clone());
+                    let better = improve(root, incumbent.set.clone(), clock);
                     incumbent.offer(candidates, better);
                 }
             }

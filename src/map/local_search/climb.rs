@@ -37,6 +37,9 @@ pub(in crate::map) fn climb(
     clock: &Clock<'_>,
     stats: &mut Stats,
 ) -> Result<Climb> {
+    if let Some(termination) = clock.ended() {
+        return Ok(Climb { log_det: problem.candidates.log_det(&start), places: start, termination });
+    }
     let Some(mut chosen) = Chosen::new(problem, &start)? else {
         let termination = Termination::RankExhausted;
         return Ok(Climb { places: start, log_det: f64::NEG_INFINITY, termination });
@@ -45,19 +48,22 @@ pub(in crate::map) fn climb(
     let mut patience = REFRESH;
     loop {
         let (reached, ended) = ascend(problem, chosen, patience, clock, stats)?;
-        let fresh = match reached {
-            Some(places) => Chosen::new(problem, &places)?,
-            None => return Ok(Climb { termination: ended.unwrap_or(Termination::LocallyOptimal), ..best }),
-        };
+        if let Some(termination) = ended {
+            // All numbers anew would take as long as many exchanges.
+            let log_det = reached.as_ref().map_or(f64::NEG_INFINITY, |set| problem.candidates.log_det(set));
+            return Ok(match reached {
+                Some(places) if log_det > best.log_det => Climb { places, log_det, termination },
+                _ => Climb { termination, ..best },
+            });
+        }
+        let Some(reached) = reached else { return Ok(best) };
+        let fresh = Chosen::new(problem, &reached)?;
         let better = fresh.filter(|fresh| fresh.log_det > best.log_det);
         if let Some(fresh) = &better {
             best = Climb { places: fresh.places(), log_det: fresh.log_det, ..best };
             if best.log_det > known {
                 clock.report(best.log_det, None, stats.evaluations);
             }
-        }
-        if let Some(termination) = ended {
-            return Ok(Climb { termination, ..best });
         }
         (chosen, patience) = match better {
             Some(fresh) => (fresh, REFRESH),
@@ -99,13 +105,13 @@ fn ascend(
             }
             Some(Step::Resize(places)) => {
                 stats.resizes += 1;
-                return Ok((Some(places), None));
+                return Ok((Some(places), clock.ended()));
             }
             None if moves > 0 => return Ok((reached(&chosen), None)),
             None => {
-                let places = two_parts::best_exchange(problem, &chosen, stats)?;
+                let places = two_parts::best_exchange(problem, &chosen, clock, stats)?;
                 stats.double_swaps += u64::from(places.is_some());
-                return Ok((places, None));
+                return Ok((places, clock.ended()));
             }
         }
     }

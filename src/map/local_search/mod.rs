@@ -8,11 +8,15 @@ mod guarantee;
 mod starts;
 mod two_parts;
 
-use std::time::Duration;
+use std::{
+    collections::HashSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
 
 pub(super) use climb::climb;
 
-use super::{Candidates, Objective, Size, Solution, Stats, Termination, Watch, watch::Clock};
+use super::{Candidates, Objective, Place, Size, Solution, Stats, Termination, Watch, watch::Clock};
 use crate::{
     Error, Result,
     engine::{Engine, Rows},
@@ -31,7 +35,7 @@ use crate::{
 /// Of equal exchanges the one whose entering item comes first is made.
 ///
 /// [`with_restarts`](Self::with_restarts) climbs from other sets too. The answer is the best set seen, never below
-/// the greedy one; where the greedy algorithm ends short of the quota, what it found is
+/// the greedy one if there was time for that; where the greedy algorithm ends short of the quota, what it found is
 /// returned as it is.
 ///
 /// # Guarantee
@@ -86,7 +90,8 @@ pub enum Restarts {
     None,
     /// So many times. The same seed gives the same set, unless a time limit comes first.
     Count(u64),
-    /// Until the time limit; never where there is none.
+    /// Until the time limit, or until a thousand in a row have led to sets that are known; never where there is
+    /// no limit.
     UntilTimeLimit,
 }
 
@@ -152,7 +157,7 @@ impl LocalSearch {
         let rows = candidates.rows();
         let problem = Problem { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
         let mut stats = Stats::default();
-        let (greedy, repairs) = starts::complete(&problem, &[], &[])?;
+        let (greedy, repairs) = starts::complete(&problem, &[], &[], &clock)?;
         (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
         if candidates.total() == 0 || greedy.termination == Termination::RankExhausted {
             let termination = match greedy.termination {
@@ -163,8 +168,10 @@ impl LocalSearch {
         }
         let mut best = climb(&problem, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
         if best.termination == Termination::LocallyOptimal {
+            if clock.ended().is_none() {
+                guarantee::fill(&problem, &mut stats)?;
+            }
             self.restart(&problem, &mut best, &clock, &mut stats)?;
-            guarantee::fill(&problem, &mut stats)?;
         }
         Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination) })
     }
@@ -185,7 +192,12 @@ impl LocalSearch {
         if problem.spare().iter().all(|&spare| spare == 0) {
             return Ok(());
         }
+        let mut known = Known::default();
+        known.offer(&best.places);
         for number in 0..limit {
+            if self.restarts == Restarts::UntilTimeLimit && known.in_a_row == MOST_IN_VAIN {
+                break;
+            }
             if let Some(ended) = clock.ended() {
                 if ended == Termination::Interrupted || self.restarts != Restarts::UntilTimeLimit {
                     best.termination = ended;
@@ -193,13 +205,39 @@ impl LocalSearch {
                 break;
             }
             stats.restarts += 1;
-            let Some(start) = starts::restart(problem, &best.places, self.seed, number)? else { continue };
+            let start = starts::restart(problem, &best.places, self.seed, number, clock)?;
+            let Some(start) = start else {
+                known.in_a_row += 1;
+                continue;
+            };
             let found = climb(problem, start, best.log_det, clock, stats)?;
+            known.offer(&found.places);
             if found.log_det > best.log_det + ROUNDING * (1.0 + best.log_det.abs()) {
                 *best = climb::Climb { termination: best.termination, ..found };
             }
         }
         Ok(())
+    }
+}
+
+/// Restarts in a row that lead to no new set, after which there is nothing more to find.
+const MOST_IN_VAIN: u64 = 1000;
+
+/// The sets that climbs have ended in, by their hashes.
+#[derive(Default)]
+struct Known {
+    hashes: HashSet<u64>,
+    /// Climbs since the last that ended in a new set.
+    in_a_row: u64,
+}
+
+impl Known {
+    fn offer(&mut self, places: &[Place]) {
+        let mut places = places.to_vec();
+        places.sort_unstable();
+        let mut hasher = DefaultHasher::new();
+        places.hash(&mut hasher);
+        self.in_a_row = if self.hashes.insert(hasher.finish()) { 0 } else { self.in_a_row + 1 };
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
         lazy_greedy::LazyGains,
         pivots::{Gains, Picked, Pivots},
         repair,
+        watch::Clock,
     },
 };
 
@@ -25,20 +26,32 @@ const KICK: usize = 6;
 
 /// `start` and greedy picks beyond it, with `barred` items out of reach; repaired where they exhaust a part's
 /// rank, with the number of repairs.
-pub(super) fn complete(problem: &Problem<'_>, start: &[Place], barred: &[Place]) -> Result<(Picked, usize)> {
+pub(super) fn complete(
+    problem: &Problem<'_>,
+    start: &[Place],
+    barred: &[Place],
+    clock: &Clock<'_>,
+) -> Result<(Picked, usize)> {
     let &Problem { engine, rows, .. } = problem;
     let mut picked = if rows.len() < LAZY {
-        run(problem, PlainGains::new(engine, rows), start, barred)?
+        run(problem, PlainGains::new(engine, rows), start, barred, clock)?
     } else {
-        run(problem, LazyGains::new(rows), start, barred)?
+        run(problem, LazyGains::new(rows), start, barred, clock)?
     };
     picked.places.splice(0..0, start.iter().copied());
-    let repairs = repair::complete(problem.candidates, engine, rows, &mut picked)?;
+    let repairs = repair::complete(problem.candidates, engine, rows, &mut picked, clock)?;
     Ok((picked, repairs))
 }
 
-fn run(problem: &Problem<'_>, gains: impl Gains, start: &[Place], barred: &[Place]) -> Result<Picked> {
-    Pivots::new(problem.candidates, problem.engine, problem.rows, gains, start, barred)?.run()
+fn run(
+    problem: &Problem<'_>,
+    gains: impl Gains,
+    start: &[Place],
+    barred: &[Place],
+    clock: &Clock<'_>,
+) -> Result<Picked> {
+    let pivots = Pivots::new(problem.candidates, problem.engine, problem.rows, gains, start, barred)?;
+    pivots.run(&|_| clock.ended())
 }
 
 /// The start of a restart: a function of the seed, its number and the best set so far. `None` where there is no
@@ -51,6 +64,7 @@ pub(super) fn restart(
     best: &[Place],
     seed: u64,
     number: u64,
+    clock: &Clock<'_>,
 ) -> Result<Option<Vec<Place>>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
@@ -59,7 +73,7 @@ pub(super) fn restart(
     } else {
         kick(problem, best, &mut rng)
     };
-    let (picked, _) = complete(problem, &start, &barred)?;
+    let (picked, _) = complete(problem, &start, &barred, clock)?;
     let whole = problem.candidates.size == Size::Free || picked.termination == Termination::QuotaMet;
     Ok(whole.then_some(picked.places))
 }

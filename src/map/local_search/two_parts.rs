@@ -5,7 +5,7 @@ use crate::{
     Result,
     engine::RowMap,
     linalg::{column, kernels::dot},
-    map::{Place, Size, Stats},
+    map::{Place, Size, Stats, watch::Clock},
     parallel::map_ordered,
 };
 
@@ -27,13 +27,14 @@ const SHORTEST: usize = 8;
 /// while it exceeds the best.
 ///
 /// All pairs are compared where parts have at most L = √(2²²/pairs of leaving items) items (at least 8);
-/// of larger parts, the L items with the largest e_j.
+/// of larger parts, the L items with the largest e_j. Pairs that the clock leaves no time for are not compared.
 ///
 /// # Cost
 /// 2mnk and 8mk bytes for C, 7 m k² for the e_j, at most 2²² n for the pairs.
 pub(super) fn best_exchange(
     problem: &Problem<'_>,
     chosen: &Chosen<'_>,
+    clock: &Clock<'_>,
     stats: &mut Stats,
 ) -> Result<Option<Vec<Place>>> {
     let pairs = leaving_pairs(problem, chosen);
@@ -42,9 +43,10 @@ pub(super) fn best_exchange(
     }
     let limit = (BUDGET / pairs.len()).isqrt().max(SHORTEST);
     let items = Items::new(problem, chosen)?;
-    let found = map_ordered(pairs.len(), |at| items.best_of(&pairs[at], limit));
+    let in_time = |at: usize| clock.ended().is_none().then(|| items.best_of(&pairs[at], limit));
+    let found = map_ordered(pairs.len(), in_time);
     let mut best: Option<Found> = None;
-    for found in found {
+    for found in found.into_iter().flatten() {
         stats.evaluations += found.compared;
         if found.ratio > best.as_ref().map_or(1.0, |best| best.ratio) {
             best = Some(found);

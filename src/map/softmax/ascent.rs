@@ -1,6 +1,6 @@
 //! Climbing the relaxation by growth transformations.
 
-use super::{Clock, SoftmaxExtension, Termination, extension::Point};
+use super::{Clock, SoftmaxExtension, extension::Point};
 use crate::{Result, engine::Engine};
 
 /// Steps that change no inclusion probability by more than this end the climb.
@@ -13,12 +13,12 @@ const LARGEST_ODDS: f64 = 1e12;
 /// Where the climb ended.
 pub(super) struct Ascended {
     pub(super) odds: Vec<f64>,
+    /// F there.
+    pub(super) at: Point,
     pub(super) steps: u64,
-    /// Why it was cut short, if it was.
-    pub(super) ended: Option<Termination>,
 }
 
-/// From these odds to a local maximum; odds 0 and ∞ stay.
+/// From these odds to a local maximum, or as far as the clock lets it; odds 0 and ∞ stay.
 pub(super) fn ascend(
     extension: &SoftmaxExtension<'_>,
     engine: &dyn Engine,
@@ -27,13 +27,13 @@ pub(super) fn ascend(
     report: impl Fn(u64),
 ) -> Result<Ascended> {
     let (mut steps, mut length) = (0, 1.0);
-    let Some(mut at) = extension.point(engine, &odds)? else {
-        return Ok(Ascended { odds, steps, ended: None });
-    };
+    let mut at = extension.point_or_nowhere(engine, &odds)?;
+    if at.value == f64::NEG_INFINITY {
+        return Ok(Ascended { odds, at, steps });
+    }
     while at.largest_change(&odds) > TOLERANCE {
-        let ended = clock.ended();
-        if ended.is_some() {
-            return Ok(Ascended { odds, steps, ended });
+        if clock.ended().is_some() {
+            break;
         }
         let next = step(&odds, &at, length);
         steps += 1;
@@ -48,7 +48,7 @@ pub(super) fn ascend(
         }
         report(steps);
     }
-    Ok(Ascended { odds, steps, ended: None })
+    Ok(Ascended { odds, at, steps })
 }
 
 /// The odds of the inclusion probabilities are the odds times the ratios; longer steps take the

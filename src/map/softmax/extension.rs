@@ -1,10 +1,12 @@
 //! The softmax extension: its value and gradient anywhere in the cube, from features.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use faer::{Mat, MatRef, Side, linalg::solvers::Llt};
 
 use super::{Candidates, Objective};
 use crate::{
-    Dpp, Error, Result, Subset,
+    Dpp, Error, Result, Subset, Watch,
     engine::{Engine, Group, Items, Rows},
     linalg::{column, column_mut, inverse_of_lower, kernels::dot, power_of_two_near},
     map::Place,
@@ -57,6 +59,8 @@ pub struct SoftmaxExtension<'m> {
     candidates: Candidates<'m>,
     /// A power of two.
     scale: f64,
+    /// How often F was evaluated.
+    evaluations: AtomicU64,
 }
 
 /// The softmax extension at a point.
@@ -80,7 +84,7 @@ impl<'m> SoftmaxExtension<'m> {
         let features = candidates.features();
         let longest = features.max_abs() * (features.dims() as f64).sqrt();
         let scale = if longest > LONGEST { power_of_two_near(longest / LONGEST).recip() } else { 1.0 };
-        Self { candidates, scale }
+        Self { candidates, scale, evaluations: AtomicU64::new(0) }
     }
 
     /// F and its gradient, for an x_i per item.
@@ -115,10 +119,12 @@ impl<'m> SoftmaxExtension<'m> {
     /// # Errors
     /// Those of [`at`](SoftmaxExtension::at).
     pub fn round(&self, x: &[f64], engine: &dyn Engine) -> Result<Subset> {
-        let corner = self.round_odds(engine, self.odds(x)?)?;
-        let inside = (0..corner.len()).filter(|&position| corner[position] > 0.0);
-        let places: Vec<Place> = inside.map(|position| Place { group: 0, position }).collect();
-        Ok(self.candidates.subset(&places))
+        let odds = self.odds(x)?;
+        let at = self.point_or_nowhere(engine, &odds)?;
+        let Some(corner) = self.round_odds(engine, &odds, &at, &Watch::default().start(None))? else {
+            unreachable!("this clock never ends")
+        };
+        Ok(self.candidates.subset(&places_at(&corner)))
     }
 
     /// x_i/(1 − x_i) of the free items.
@@ -141,6 +147,7 @@ impl<'m> SoftmaxExtension<'m> {
 
     /// F at these odds; `None` where it is −∞.
     pub(super) fn point(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Option<Point>> {
+        self.evaluations.fetch_add(1, Ordering::Relaxed);
         let rows = self.rows();
         let Some(split) = Split::of(odds, self.candidates.total()) else { return Ok(None) };
         let Ok(base) = weighted_gram(&rows, &split.weights).llt(Side::Lower) else { return Ok(None) };
@@ -169,6 +176,10 @@ impl<'m> SoftmaxExtension<'m> {
         Ok(value.is_finite().then_some(Point { value, ratios }))
     }
 
+    pub(super) fn evaluations(&self) -> u64 {
+        self.evaluations.load(Ordering::Relaxed)
+    }
+
     /// As [`point`](SoftmaxExtension::point); nothing is worth including where F is −∞.
     pub(super) fn point_or_nowhere(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Point> {
         let nowhere = || Point { value: f64::NEG_INFINITY, ratios: vec![0.0; odds.len()] };
@@ -188,8 +199,19 @@ impl<'m> SoftmaxExtension<'m> {
     }
 }
 
+/// Whether an item is neither certain to be out nor certain to be in.
+pub(super) fn is_inside(odds: f64) -> bool {
+    odds > 0.0 && odds.is_finite()
+}
+
+/// The items that are certain.
+pub(super) fn places_at(corner: &[f64]) -> Vec<Place> {
+    let certain = (0..corner.len()).filter(|&position| corner[position].is_infinite());
+    certain.map(|position| Place { group: 0, position }).collect()
+}
+
 /// F at a point, and what it says of every item.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) value: f64,
     /// ρ_i = E[det K_S | i ∈ S] / E[det K_S | i ∉ S].

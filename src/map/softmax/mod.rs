@@ -9,7 +9,11 @@ use std::time::Duration;
 
 pub use extension::{SoftmaxExtension, SoftmaxPoint};
 
-use self::ascent::{Ascended, ascend};
+use self::{
+    ascent::{Ascended, ascend},
+    extension::places_at,
+    rounding::likeliest,
+};
 use super::{Candidates, Objective, Place, Solution, Termination, Watch, watch::Clock};
 use crate::{Dpp, Result, engine::Engine};
 
@@ -61,13 +65,16 @@ pub struct Softmax {
 }
 
 impl Softmax {
-    /// Stops climbing after this time; what is reached is rounded and improved as always.
+    /// Stops after this time. A climb that is cut short ends in the items that are most likely at that point, those of
+    /// them that raise the determinant one after the other: never worse than the empty set. One step takes O(mn²)
+    /// operations, and there is one at least.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit) }
     }
 
-    /// The set that the relaxation leads to. [`iterations`](super::Stats::iterations) counts the steps.
+    /// The set that the relaxation leads to. [`iterations`](super::Stats::iterations) counts the steps,
+    /// [`evaluations`](super::Stats::evaluations) the values of F.
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
@@ -93,12 +100,13 @@ impl Softmax {
         places.iter().for_each(|place| others[place.position] = 0.0);
         if best.termination == Termination::LocallyOptimal && others.iter().any(|&odds| odds > 0.0) {
             let (second, _) = search.run(others, best.log_det, best.stats.iterations)?;
-            let iterations = second.stats.iterations;
+            let (termination, iterations) = (second.termination, second.stats.iterations);
             if second.log_det > best.log_det {
                 best = second;
             }
-            best.stats.iterations = iterations;
+            (best.termination, best.stats.iterations) = (termination, iterations);
         }
+        best.stats.evaluations = search.extension.evaluations();
         Ok(best)
     }
 }
@@ -115,13 +123,15 @@ impl Search<'_> {
     /// Climbs from these odds x/(1−x), rounds, improves; `best` and `steps` are those before this run.
     fn run(&self, odds: Vec<f64>, best: f64, steps: u64) -> Result<(Solution, Vec<Place>)> {
         let Self { extension, candidates, engine, clock } = self;
+        let engine = *engine;
         let report = |more: u64| clock.report(best, None, steps + more);
-        let Ascended { odds, steps: more, ended } = ascend(extension, *engine, odds, clock, report)?;
-        let corner = extension.round_odds(*engine, odds)?;
-        let inside = corner.iter().enumerate().filter(|&(_, odds)| odds.is_infinite());
-        let rounded = inside.map(|(position, _)| Place { group: 0, position }).collect();
-        let places = single_items::improve(candidates, *engine, rounded)?;
-        let termination = ended.unwrap_or(Termination::LocallyOptimal);
+        let Ascended { odds, at, steps: more } = ascend(extension, engine, odds, clock, report)?;
+        let rounded = match extension.round_odds(engine, &odds, &at, clock)? {
+            Some(corner) => places_at(&corner),
+            None => likeliest(candidates, &odds, &at),
+        };
+        let places = single_items::improve(candidates, engine, rounded, clock)?;
+        let termination = clock.ended().unwrap_or(Termination::LocallyOptimal);
         let mut solution = Solution::new(candidates, &places, termination);
         solution.stats.iterations = steps + more;
         clock.report(solution.log_det.max(best), None, steps + more);

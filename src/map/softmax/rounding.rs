@@ -1,24 +1,41 @@
 //! From the inside of the cube to a corner, without loss.
 
-use super::SoftmaxExtension;
-use crate::{Result, engine::Engine};
+use super::{
+    SoftmaxExtension,
+    extension::{Point, is_inside},
+};
+use crate::{
+    Result,
+    engine::Engine,
+    linalg::OrthonormalBasis,
+    map::{Candidates, Place, watch::Clock},
+};
 
 /// F may fall by this much of itself: rounding errors.
 const SLACK: f64 = 1e-12;
 
 impl SoftmaxExtension<'_> {
-    /// Odds of 0 and ∞ at which F is at least what it is at the given odds.
+    /// Odds of 0 and ∞ at which F is at least what it is at the given odds, where it is `at`; `None` where the clock
+    /// ended that.
     ///
     /// One coordinate at a time the better end is never worse than the inside. Many coordinates are rounded at
     /// once, the most decided first, and fewer where that lowers F: one evaluation where the climb has converged.
-    pub(super) fn round_odds(&self, engine: &dyn Engine, mut odds: Vec<f64>) -> Result<Vec<f64>> {
-        let mut at = self.point_or_nowhere(engine, &odds)?;
+    pub(super) fn round_odds(
+        &self,
+        engine: &dyn Engine,
+        odds: &[f64],
+        at: &Point,
+        clock: &Clock<'_>,
+    ) -> Result<Option<Vec<f64>>> {
+        let (mut odds, mut at) = (odds.to_vec(), at.clone());
         let mut batch = odds.len();
         loop {
-            let mut inside: Vec<usize> =
-                (0..odds.len()).filter(|&i| odds[i] > 0.0 && odds[i].is_finite()).collect();
+            let mut inside: Vec<usize> = (0..odds.len()).filter(|&i| is_inside(odds[i])).collect();
             if inside.is_empty() {
-                return Ok(odds);
+                return Ok(Some(odds));
+            }
+            if clock.ended().is_some() {
+                return Ok(None);
             }
             let decided = |i: usize| (odds[i] * at.ratios[i]).ln().abs();
             inside.sort_by(|&i, &j| decided(j).total_cmp(&decided(i)));
@@ -46,4 +63,34 @@ impl SoftmaxExtension<'_> {
             batch = inside.len().saturating_mul(2);
         }
     }
+}
+
+/// A set for which there is no time to evaluate F: of the items that are most likely under the weights of F, one
+/// after the other, those that raise the determinant.
+///
+/// # Cost
+/// 4n r² for the rank r.
+pub(super) fn likeliest(candidates: &Candidates<'_>, odds: &[f64], at: &Point) -> Vec<Place> {
+    let mut span = candidates.ground.span();
+    let likely = |i: usize| odds[i] * at.ratios[i];
+    let mut order: Vec<usize> = (0..odds.len()).filter(|&i| likely(i) > 0.0).collect();
+    let by_odds = |i: &usize, j: &usize| likely(*j).total_cmp(&likely(*i)).then(i.cmp(j));
+    let most = 2 * candidates.total();
+    if order.len() > most {
+        order.select_nth_unstable_by(most, by_odds);
+        order.truncate(most);
+    }
+    order.sort_unstable_by(by_odds);
+    let places = order.into_iter().map(|position| Place { group: 0, position });
+    let raises = |place: &Place| {
+        let mut unit = candidates.features().row(candidates.item(*place));
+        let Some(log_norm) = OrthonormalBasis::normalise(&mut unit) else { return false };
+        let Some(residual) = span.extend(&unit) else { return false };
+        let raises = log_norm + residual.ln() > 0.0;
+        if !raises {
+            span.drop_last();
+        }
+        raises
+    };
+    places.filter(raises).collect()
 }

@@ -6,26 +6,33 @@ use crate::{
     Result,
     engine::Engine,
     linalg::{OrthonormalBasis, column, column_mut, inverse_of_lower, kernels::dot},
-    map::{Candidates, Place, greedy::PlainGains, pivots::Pivots},
+    map::{Candidates, Place, greedy::PlainGains, pivots::Pivots, watch::Clock},
 };
 
 /// What dropping an item must bring, in ln det.
 const LEAST_GAIN: f64 = 1e-10;
 
-/// Drops and adds the best single items until none improves the set. Dependent items go first.
+/// Drops and adds the best single items until none improves the set, or time is up. Dependent items go first.
 pub(super) fn improve(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
     places: Vec<Place>,
+    clock: &Clock<'_>,
 ) -> Result<Vec<Place>> {
     let rows = candidates.rows();
     let mut places = independent(candidates, places);
     loop {
-        while let Some(at) = worst(candidates, &places) {
+        while clock.ended().is_none()
+            && let Some(at) = worst(candidates, &places)
+        {
             places.remove(at);
         }
+        if clock.ended().is_some() {
+            return Ok(places);
+        }
         let gains = PlainGains::new(engine, &rows);
-        let added = Pivots::new(candidates, engine, &rows, gains, &places, &[])?.run()?.places;
+        let pivots = Pivots::new(candidates, engine, &rows, gains, &places, &[])?;
+        let added = pivots.run(&|_| clock.ended())?.places;
         if added.is_empty() {
             return Ok(places);
         }

@@ -6,7 +6,7 @@
 
 use crate::{
     linalg::{OrthonormalBasis, kernels::dot},
-    map::{Candidates, Place},
+    map::{Candidates, Place, watch::Clock},
 };
 
 /// The items that do not depend on those that come after them.
@@ -28,12 +28,13 @@ pub(super) struct Item {
 }
 
 impl Later {
-    pub(super) fn of(candidates: &Candidates<'_>, order: Vec<usize>) -> Self {
+    /// All of them, or those of the last items if the clock ends it.
+    pub(super) fn of(candidates: &Candidates<'_>, order: Vec<usize>, clock: &Clock<'_>) -> Self {
         let mut span = candidates.ground.span();
         let included = span.len();
         let mut items = Vec::new();
         for position in order.into_iter().rev() {
-            if span.len() == candidates.features().dims() {
+            if span.len() == candidates.features().dims() || clock.ended().is_some() {
                 break;
             }
             let mut unit = candidates.features().row(candidates.item(Place { group: 0, position }));

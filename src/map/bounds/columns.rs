@@ -6,7 +6,7 @@ use super::{
     Problem,
     choice::{Best, Choices},
     gamma::{Gamma, GammaPoint},
-    interior_point::{Bounded, maximise},
+    interior_point::{Bounded, is_over, maximise},
     relaxation::Linearised,
 };
 use crate::{Result, map::Size};
@@ -105,8 +105,7 @@ fn solve_master(
     let gamma = Gamma::of(master);
     let start = x.map(|x| items.iter().map(|&item| x[item]).collect());
     let aim = (SHARE * gap).clamp(0.1 * CLOSEST, FIRST);
-    // Knowing nothing is enough only when time is up.
-    let close = |bound: f64, value: f64| bound - value < aim || enough(f64::INFINITY, f64::NEG_INFINITY);
+    let close = |bound: f64, value: f64| bound - value < aim || is_over(enough);
     maximise(&gamma, &Choices::of(master), start, &close)
 }
 

@@ -6,7 +6,7 @@ use super::{
     choice::Choices,
     dense::DenseKernel,
     gamma::GammaPoint,
-    interior_point::{Bounded, maximise},
+    interior_point::{Bounded, is_over, maximise},
     shift::ShiftedGamma,
 };
 use crate::{
@@ -66,7 +66,7 @@ pub(super) fn descend(
     let mut steps = best.bounded.steps;
     let (mut length, mut meagre) = (1.0, 0);
     for _ in 0..descent.steps {
-        if best.bounded.upper_bound < descent.target {
+        if best.bounded.upper_bound < descent.target || is_over(enough) {
             break;
         }
         let direction = metric.direction(&slope);

@@ -43,6 +43,11 @@ struct Direction {
     sum: f64,
 }
 
+/// Whether a run has to end now: knowing nothing is enough only when time is up.
+pub(super) fn is_over(enough: &dyn Fn(f64, f64) -> bool) -> bool {
+    enough(f64::INFINITY, f64::NEG_INFINITY)
+}
+
 /// Maximises until `enough(bound, value)`, from near `start` or from the centre.
 ///
 /// # Cost

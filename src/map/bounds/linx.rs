@@ -7,7 +7,7 @@ use super::{
     dense::DenseKernel,
     descent::Descent,
     gamma::lower_product,
-    interior_point::{Bounded, maximise},
+    interior_point::{Bounded, is_over, maximise},
     relaxation::{Linearised, Relaxation},
 };
 use crate::{Error, Result};
@@ -123,14 +123,14 @@ pub(super) fn linx(
     if log_scale.is_nan() {
         let largest = (0..kernel.matrix.nrows()).map(|i| kernel.matrix[(i, i)]).fold(0.0, f64::max);
         let centre = choices.centre(kernel.matrix.nrows());
-        log_scale = stationary(kernel, &centre, -2.0 * largest.ln(), FAR)?;
+        log_scale = stationary(kernel, &centre, -2.0 * largest.ln(), FAR, enough)?;
     }
     let mut best = maximise(&Linx::new(kernel, log_scale), choices, start, enough).ok()?;
     for _ in 0..descent.steps {
-        if best.upper_bound < descent.target {
+        if best.upper_bound < descent.target || is_over(enough) {
             break;
         }
-        let other = stationary(kernel, &best.x, log_scale, NEAR)?;
+        let other = stationary(kernel, &best.x, log_scale, NEAR, enough)?;
         let mut bounded = maximise(&Linx::new(kernel, other), choices, Some(best.x.clone()), enough).ok()?;
         bounded.steps += best.steps;
         let gain = best.upper_bound - bounded.upper_bound;
@@ -147,12 +147,21 @@ pub(super) fn linx(
     Some((best, log_scale))
 }
 
-/// ln γ where f(x) has no slope, within `radius` of a guess: the slope grows with γ.
-fn stationary(kernel: &DenseKernel, x: &[f64], guess: f64, radius: f64) -> Option<f64> {
+/// ln γ where f(x) has no slope, within `radius` of a guess, as far as there is time: the slope grows with γ.
+fn stationary(
+    kernel: &DenseKernel,
+    x: &[f64],
+    guess: f64,
+    radius: f64,
+    enough: &dyn Fn(f64, f64) -> bool,
+) -> Option<f64> {
     const HALVINGS: usize = 10;
     let (mut low, mut high) = (guess - radius, guess + radius);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
+        if is_over(enough) {
+            break;
+        }
         let point = Linx::new(kernel, middle).at(x).ok()?;
         if Linx::slope(x, &point) > 0.0 { high = middle } else { low = middle }
     }

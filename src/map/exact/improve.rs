@@ -12,7 +12,7 @@ use crate::map::{Place, Size, bounds::Problem, watch::Clock};
 ///
 /// # Cost
 /// O(k³ + k²m) an exchange.
-pub(super) fn improve(problem: &Problem, set: Vec<Place>, clock: &Clock<'_>) -> Vec<Place> {
+pub(in crate::map) fn improve(problem: &Problem, set: Vec<Place>, clock: &Clock<'_>) -> Vec<Place> {
     const LEAST_GAIN: f64 = 1e-9;
     const MOST_MOVES: usize = 1000;
     let mut chosen: Vec<usize> = Vec::with_capacity(set.len());

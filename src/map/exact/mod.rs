@@ -11,6 +11,7 @@ mod tests;
 
 use std::time::Duration;
 
+pub(super) use improve::improve;
 pub(super) use state::{Left, State};
 
 use super::{Objective, Solution, Watch};

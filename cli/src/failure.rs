@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::Error;
+use partition_dpp::{Error, Termination};
 
 /// The exit status of an interrupted program: 128 and the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -46,6 +46,19 @@ pub(crate) enum Failure {
     /// The machine lacks what was asked for.
     #[error("{0}")]
     Device(String),
+    /// Ctrl-C cannot be caught.
+    #[error("Ctrl-C cannot be caught: {0}")]
+    Signal(ctrlc::Error),
+    /// The answer lacks items that were asked for; it is out.
+    #[error("{termination}: what is printed has {found} of the {asked} items asked for")]
+    Incomplete {
+        /// Why no more were found.
+        termination: Termination,
+        /// Items of the answer, with those that must be in.
+        found: usize,
+        /// Items asked for.
+        asked: usize,
+    },
     /// Somebody pressed Ctrl-C; the best answer so far is out.
     #[error("interrupted: what is printed is the best so far")]
     Interrupted,
@@ -62,7 +75,7 @@ impl Failure {
             | Failure::Budget { .. } => 4,
             Failure::Device(_) => 3,
             Failure::Interrupted => INTERRUPTED,
-            Failure::Output(_) => 1,
+            Failure::Output(_) | Failure::Signal(_) | Failure::Incomplete { .. } => 1,
             _ => 2,
         }
     }

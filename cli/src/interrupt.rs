@@ -16,7 +16,11 @@ pub(crate) fn flag() -> Result<&'static AtomicBool, Failure> {
             process::exit(INTERRUPTED.into());
         }
     };
-    ctrlc::set_handler(handler)
-        .map_err(|error| Failure::Device(format!("Ctrl-C cannot be caught: {error}")))?;
+    ctrlc::set_handler(handler).map_err(Failure::Signal)?;
     Ok(&FLAG)
+}
+
+/// Whether somebody has pressed Ctrl-C.
+pub(crate) fn raised() -> bool {
+    FLAG.load(Ordering::Relaxed)
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use partition_dpp::{
     BranchAndBound, Dpp, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
-    SymmetricGreedy, Termination, UpperBound, Watch,
+    SymmetricGreedy, UpperBound, Watch,
     engine::{Engine, EngineInfo},
 };
 
@@ -35,6 +35,8 @@ pub(crate) struct Found {
 
 /// How long a local search goes on unless told.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
+/// How long a certificate may take at least.
+const CERTIFICATE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
@@ -51,9 +53,9 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     let engine = compute::open_engine(arguments.compute.engine)?;
     progress.stage("searching");
     let started = Instant::now();
-    let report = |step| progress.searched(&step);
-    let watch = Watch::default().stopped_by(interrupt::flag()?).reporting_to(&report);
-    let solution = search(&model, engine.as_ref(), arguments, &watch)?;
+    let stop = Watch::default().stopped_by(interrupt::flag()?);
+    let run = Run { engine: engine.as_ref(), arguments, progress: &progress, stop };
+    let solution = run.search(&model)?;
     let found = Found { solution, solver: arguments.solver, engine: engine.info(), time: started.elapsed() };
     progress.finish();
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
@@ -62,15 +64,26 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     }
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     output::map::write(&question, &found, arguments)?;
-    match found.solution.termination {
-        Termination::Interrupted => Err(Failure::Interrupted),
-        _ => Ok(()),
+    outcome(&found.solution)
+}
+
+/// What the exit status says of an answer that is out.
+fn outcome(solution: &Solution) -> Result<(), Failure> {
+    if interrupt::raised() {
+        return Err(Failure::Interrupted);
+    }
+    match (solution.missing, solution.subset.len()) {
+        (0, _) => Ok(()),
+        (missing, found) => {
+            let termination = solution.termination;
+            Err(Failure::Incomplete { termination, found, asked: found + missing })
+        }
     }
 }
 
 /// Options that a solver has no use for are refused.
 fn check_solver(arguments: &MapArguments) -> Result<(), Failure> {
-    let MapArguments { solver, law, epsilon, .. } = arguments;
+    let MapArguments { solver, law, epsilon, certify, time_limit, .. } = arguments;
     let any_size = matches!(solver, SolverChoice::SymmetricGreedy | SolverChoice::Softmax);
     if any_size && (law.k.is_some() || law.quota.is_some()) {
         let sentence = format!("--solver {solver} finds sets of any size: it takes neither --quota nor --k");
@@ -80,86 +93,89 @@ fn check_solver(arguments: &MapArguments) -> Result<(), Failure> {
         let sentence = format!("--epsilon is for --solver local-search; --solver {solver} has no use for it");
         return Err(Failure::Arguments(sentence));
     }
+    let unlimited = matches!(solver, SolverChoice::Greedy | SolverChoice::SymmetricGreedy);
+    if time_limit.is_some() && unlimited && !certify {
+        let sentence = format!("--time-limit: --solver {solver} has no use for it without --certify");
+        return Err(Failure::Arguments(sentence));
+    }
     Ok(())
 }
 
-fn search(
-    model: &Model<'_>,
-    engine: &dyn Engine,
-    arguments: &MapArguments,
-    watch: &Watch<'_>,
-) -> Result<Solution, Failure> {
-    match model {
-        Model::PartitionDpp(dpp) => solve(dpp, engine, arguments, watch),
-        Model::KDpp(dpp) => solve(dpp, engine, arguments, watch),
-        Model::Dpp(dpp) => match arguments.solver {
-            SolverChoice::SymmetricGreedy | SolverChoice::Softmax => {
-                let solution = solve_any_size(dpp, engine, arguments, watch)?;
-                certify(solution, dpp, engine, arguments, watch)
+/// What every search shares.
+struct Run<'a> {
+    engine: &'a dyn Engine,
+    arguments: &'a MapArguments,
+    progress: &'a Progress,
+    /// By Ctrl-C.
+    stop: Watch<'static>,
+}
+
+impl Run<'_> {
+    fn search(&self, model: &Model<'_>) -> Result<Solution, Failure> {
+        match model {
+            Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
+            Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
+            Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
+            // The arguments leave no way to ask for them.
+            Model::IndependentKDpps(_) => {
+                Err(Failure::Arguments("independent k-DPPs are for sampling only".into()))
             }
-            _ => solve(dpp, engine, arguments, watch),
-        },
-        // The arguments leave no way to ask for them.
-        Model::IndependentKDpps(_) => {
-            Err(Failure::Arguments("independent k-DPPs are for sampling only".into()))
         }
     }
-}
 
-fn solve(
-    model: &impl Objective,
-    engine: &dyn Engine,
-    arguments: &MapArguments,
-    watch: &Watch<'_>,
-) -> Result<Solution, Failure> {
-    let limit = arguments.time_limit;
-    let solution = match arguments.solver {
-        SolverChoice::Exact => {
-            let solver = BranchAndBound::default();
-            let solver = limit.map_or(solver, |limit| solver.with_time_limit(limit));
-            solver.solve_watched(model, engine, watch)?
+    fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
+        let (engine, limit) = (self.engine, self.arguments.time_limit);
+        let report = |step| self.progress.searched(&step);
+        let watch = self.stop.reporting_to(&report);
+        Ok(match self.arguments.solver {
+            SolverChoice::Exact => {
+                let solver = BranchAndBound::default();
+                let solver = limit.map_or(solver, |limit| solver.with_time_limit(limit));
+                solver.solve_watched(model, engine, &watch)?
+            }
+            SolverChoice::Greedy => LazyGreedy::default().solve_watched(model, engine, &watch)?,
+            _ => self.local_search(limit.unwrap_or(TIME_LIMIT)).solve_watched(model, engine, &watch)?,
+        })
+    }
+
+    fn solve_any_size(&self, dpp: &Dpp<'_>) -> Result<Solution, Failure> {
+        let report = |step| self.progress.searched(&step);
+        let watch = self.stop.reporting_to(&report);
+        match self.arguments.solver {
+            SolverChoice::SymmetricGreedy => {
+                let solver = SymmetricGreedy::default().with_order(ItemOrder::GreedyBasisLast);
+                Ok(solver.solve_watched(dpp, self.engine, &watch)?)
+            }
+            SolverChoice::Softmax => {
+                let softmax = Softmax::default();
+                let limit = self.arguments.time_limit;
+                let softmax = limit.map_or(softmax, |limit| softmax.with_time_limit(limit));
+                Ok(softmax.solve_watched(dpp, self.engine, &watch)?)
+            }
+            _ => self.solve(dpp),
         }
-        SolverChoice::Greedy => LazyGreedy::default().solve(model, engine)?,
-        _ => local_search(arguments, limit.unwrap_or(TIME_LIMIT)).solve_watched(model, engine, watch)?,
-    };
-    certify(solution, model, engine, arguments, watch)
-}
-
-/// A time limit of zero means one climb, to its end.
-fn local_search(arguments: &MapArguments, limit: Duration) -> LocalSearch {
-    let search = LocalSearch::default();
-    let search = arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon));
-    if limit.is_zero() {
-        return search;
     }
-    search.with_restarts(Restarts::UntilTimeLimit).with_time_limit(limit)
-}
 
-fn solve_any_size(
-    dpp: &Dpp<'_>,
-    engine: &dyn Engine,
-    arguments: &MapArguments,
-    watch: &Watch<'_>,
-) -> Result<Solution, Failure> {
-    if arguments.solver == SolverChoice::SymmetricGreedy {
-        return Ok(SymmetricGreedy::default().with_order(ItemOrder::GreedyBasisLast).solve(dpp, engine)?);
+    /// A time limit of zero means one climb, to its end.
+    fn local_search(&self, limit: Duration) -> LocalSearch {
+        let search = LocalSearch::default();
+        let search = self.arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon));
+        if limit.is_zero() {
+            return search;
+        }
+        search.with_restarts(Restarts::UntilTimeLimit).with_time_limit(limit)
     }
-    let softmax = Softmax::default();
-    let softmax = arguments.time_limit.map_or(softmax, |limit| softmax.with_time_limit(limit));
-    Ok(softmax.solve_watched(dpp, engine, watch)?)
-}
 
-/// Adds a bound, if one is wanted and none is known.
-fn certify(
-    solution: Solution,
-    model: &impl Objective,
-    engine: &dyn Engine,
-    arguments: &MapArguments,
-    watch: &Watch<'_>,
-) -> Result<Solution, Failure> {
-    if !arguments.certify || solution.upper_bound.is_some() {
-        return Ok(solution);
+    /// Adds a bound, if one is wanted and none is known, and if the set is one that it bounds.
+    fn certified(&self, model: &impl Objective, solution: Solution) -> Result<Solution, Failure> {
+        if !self.arguments.certify || solution.upper_bound.is_some() || solution.missing > 0 {
+            return Ok(solution);
+        }
+        let limit = self.arguments.time_limit.unwrap_or_default().max(CERTIFICATE_LIMIT);
+        let report = |step| self.progress.bounded(&step, solution.log_det);
+        let watch = self.stop.reporting_to(&report);
+        let bound = UpperBound::default().with_time_limit(limit);
+        let certificate = bound.certify_watched(model, self.engine, &watch)?;
+        Ok(solution.certified(&certificate))
     }
-    let certificate = UpperBound::default().certify_watched(model, engine, watch)?;
-    Ok(solution.certified(&certificate))
 }

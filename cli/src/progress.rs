@@ -46,6 +46,13 @@ impl Progress {
             .set_message(format!("log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C: take it)"));
     }
 
+    /// No set has a larger ln det than the bound of a step, and one has this.
+    pub(crate) fn bounded(&self, step: &Step, log_det: f64) {
+        let Some(bound) = step.upper_bound else { return };
+        let (gap, seconds) = (bound - log_det, step.elapsed.as_secs());
+        self.bar.set_message(format!("at most {bound:.6}, gap {gap:.4}; {seconds} s (Ctrl-C: take it)"));
+    }
+
     /// `done` steps are done.
     pub(crate) fn reached(&self, done: u64) {
         self.bar.set_position(done);

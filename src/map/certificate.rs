@@ -158,9 +158,13 @@ impl Certificate {
 }
 
 impl Solution {
-    /// With the bound of a certificate for the same model, if that is lower than what is known.
+    /// With the bound of a certificate for the same model, if that is lower than what is known. A set that lacks items
+    /// stays as it is: the bound is one of other sets.
     #[must_use]
     pub fn certified(self, certificate: &Certificate) -> Self {
+        if self.missing > 0 {
+            return self;
+        }
         let known = self.upper_bound.unwrap_or(f64::INFINITY);
         Self { upper_bound: Some(known.min(certificate.upper_bound)), ..self }
     }

@@ -15,6 +15,9 @@
 //!
 //! [`UpperBound`] tells how much better than any of these the best set can be.
 //!
+//! Rows may be of any magnitude, but those of one part, or of all parts where there are none, are squared beside each
+//! other: next to rows that are 10¹⁵⁰ times as long they count as zero ([`Termination::RankExhausted`]).
+//!
 //! The problem is NP-hard, to approximate within a factor c^k too (Çivril and Magdon-Ismail 2013).
 
 mod bounds;
@@ -55,6 +58,9 @@ pub struct Solution {
     /// ln det K_S, computed from the features in f64 whatever the solver computed with; −∞ for dependent
     /// rows, 0 for the empty set.
     pub log_det: f64,
+    /// How many items the set has less than the model asks for: 0, but where the rank is exhausted or a run was stopped
+    /// before it had found independent items.
+    pub missing: usize,
     /// No set that the model allows has a larger ln det, where that is known.
     pub upper_bound: Option<f64>,
     /// Why the solver stopped.
@@ -65,19 +71,24 @@ pub struct Solution {
 
 impl Solution {
     pub(crate) fn new(candidates: &Candidates<'_>, chosen: &[Place], termination: Termination) -> Self {
+        let asked = if candidates.size == Size::Fixed { candidates.total() } else { 0 };
         Self {
             subset: candidates.subset(chosen),
             log_det: candidates.log_det(chosen),
+            missing: asked.saturating_sub(chosen.len()),
             upper_bound: None,
             termination,
             stats: Stats::default(),
         }
     }
 
-    /// How much larger the optimum can be, in ln det; `None` without an upper bound.
+    /// How much larger the optimum can be, in ln det; `None` without an upper bound, and for a set that is none of
+    /// those that the model allows.
     #[must_use]
     pub fn gap(&self) -> Option<f64> {
-        self.upper_bound.map(|bound| (bound - self.log_det).max(0.0))
+        let bound = self.upper_bound.filter(|_| self.missing == 0 && self.log_det.is_finite())?;
+        // Rounding may take a tight bound below what it bounds.
+        Some((bound - self.log_det).max(0.0))
     }
 }
 

@@ -26,11 +26,13 @@ pub(crate) struct MapArguments {
     /// Local search exchanges items while that multiplies the determinant by more than 1 + E/k; 1e-9 unless given.
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
-    /// Bound the determinant of every set from above, and say how far from the best the answer can be.
+    /// Bound the determinant of every set from above, and say how far from the best the answer can be. Takes as long as
+    /// --time-limit allows once more, and 5 seconds if that is less.
     #[arg(long)]
     pub(crate) certify: bool,
     /// Stop after so many seconds with the best set so far. Local search starts anew until then, for 1 second unless
-    /// given; with 0 it ends where no exchange improves.
+    /// given, or until nothing new is found; with 0 it ends where no exchange improves. What a limit cuts short may differ
+    /// from run to run.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
     /// What computes.
@@ -72,6 +74,8 @@ fn epsilon(text: &str) -> Result<f64, String> {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| format!("'{text}' is not a number of seconds"))
+    let usable = |seconds: &f64| *seconds >= 0.0;
+    let seconds: Option<f64> = text.trim().parse().ok().filter(usable);
+    let seconds = seconds.ok_or_else(|| format!("'{text}' is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("'{text}' seconds are too many"))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Question,
-    numbers::short,
+    numbers::factor_of_log,
     print, print_json,
     table::{MOST_ROWS, more, new_table, right},
 };
@@ -58,6 +58,9 @@ impl<'a> From<&'a Found> for Answer<'a> {
 
 /// One row per part that has an item.
 fn render(question: &Question<'_>, subset: &Subset) -> String {
+    if subset.is_empty() {
+        return "set       (empty)\n".into();
+    }
     let Some(partition) = &question.input.partition else { return format!("set       {subset}\n") };
     let mut table = new_table(vec!["part", "quota", "items"]);
     let quota = question.law.quota();
@@ -76,13 +79,23 @@ fn items_of(subset: &Subset, partition: &Partition, part: usize) -> String {
     items.map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
 }
 
+/// Gaps below this fraction of ln det are none.
+const ROUNDING: f64 = 1e-12;
+
 /// ln det, and what is known of the optimum.
 fn worth(solution: &Solution) -> String {
-    let log_det = format!("log det   {:.6}\n", solution.log_det);
+    let mut log_det = format!("log det   {:.6}\n", solution.log_det);
+    if solution.missing > 0 {
+        let asked = solution.subset.len() + solution.missing;
+        log_det.push_str(&format!("lacks     {} of the {asked} items asked for\n", solution.missing));
+    }
     let (Some(bound), Some(gap)) = (solution.upper_bound, solution.gap()) else { return log_det };
     let proof = match solution.termination {
         Termination::Optimal => "proven optimal".to_owned(),
-        _ => format!("gap {gap:.6}: no set has a determinant more than {} times as large", short(gap.exp())),
+        _ if gap <= ROUNDING * (1.0 + bound.abs()) => "within rounding of the optimum".to_owned(),
+        _ => {
+            format!("gap {gap:.6}: no set has a determinant more than {} times as large", factor_of_log(gap))
+        }
     };
     format!("{log_det}at most   {bound:.6}; {proof}\n")
 }

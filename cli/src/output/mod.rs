@@ -30,7 +30,9 @@ impl Question<'_> {
     fn describe(&self) -> String {
         let features = &self.input.features;
         let (items, dims) = (features.items(), features.dims());
-        let law = format!("law       {}, from {items} items of {dims} dimensions\n", self.law);
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let source = format!("{items} item{} of {dims} dimension{}", plural(items), plural(dims));
+        let law = format!("law       {}, from {source}\n", self.law);
         let ConditionArguments { include, exclude } = self.conditions;
         match (&include[..], &exclude[..]) {
             ([], []) => law,

@@ -13,6 +13,16 @@ pub(super) fn short(number: f64) -> String {
     }
 }
 
+/// A factor given by its logarithm, however large.
+pub(super) fn factor_of_log(log: f64) -> String {
+    const LARGEST: f64 = 700.0;
+    if log < LARGEST || log.is_infinite() {
+        return short(log.exp());
+    }
+    let exponent = (log / LN_10).floor();
+    format!("{:.2}e{exponent}", 10_f64.powf(log / LN_10 - exponent))
+}
+
 /// A probability, to four digits or so.
 pub(super) fn probability(p: f64) -> String {
     if p <= 0.0 {
@@ -50,6 +60,8 @@ mod tests {
             assert_eq!(probability(p), text);
             assert_eq!(probability_of_log(p.ln()), text);
         }
+        assert_eq!(factor_of_log(1000.0 * LN_10 + 2_f64.ln()), "2.00e1000");
+        assert_eq!(factor_of_log(2_f64.ln()), "2.00");
         assert_eq!(probability_of_log(-1000.0 * LN_10 + 2_f64.ln()), "2.000e-1000");
     }
 }

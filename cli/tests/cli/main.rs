@@ -9,6 +9,7 @@ mod formats;
 mod infer;
 mod laws;
 mod map;
+mod map_ends;
 mod methods;
 mod plots;
 mod support;

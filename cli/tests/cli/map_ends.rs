@@ -1,0 +1,73 @@
+//! How `pdpp map` ends: empty answers, incomplete ones, proofs, Ctrl-C.
+
+use std::{
+    process::{Command, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+#[test]
+fn an_empty_set_is_an_answer() {
+    let folder = Folder::new();
+    folder.write("short.csv", "0.5\n");
+    folder.write("labels.csv", "part\na\n");
+    for solver in ["greedy", "local-search", "exact"] {
+        for labels in ["", "--labels labels.csv"] {
+            let text = folder.text(&format!("map --features short.csv {labels} --solver {solver} --certify"));
+            assert!(text.starts_with("set       (empty)\nlog det   0.000000\n"), "{text}");
+            assert!(text.contains("from 1 item of 1 dimension\n"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_gap_of_rounding_is_none() {
+    let folder = Folder::with_pairs();
+    // Only one set to choose.
+    let text = folder.text("map --features pairs.csv --k 2 --exclude 0,1 --solver greedy --certify");
+    assert!(text.contains("; within rounding of the optimum\n") && !text.contains("gap"), "{text}");
+}
+
+#[test]
+fn missing_items_are_no_success() {
+    let folder = Folder::new();
+    // Beside the others the third row vanishes when squared.
+    folder.write("range.csv", "1e82,0,0\n0,1e82,1e81\n1e-83,1e-83,2e-83\n");
+    let arguments = "map --features range.csv --k 3 --solver greedy --certify";
+    let output = folder.pdpp(&format!("{arguments} --json")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["set"].as_array().unwrap().len(), 2);
+    assert_eq!(found["termination"], "rank-exhausted");
+    assert!(found["gap"].is_null() && found["upper_bound"].is_null(), "{found}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr, "error: rank exhausted: what is printed has 2 of the 3 items asked for\n");
+    let text = String::from_utf8(folder.pdpp(arguments).output().unwrap().stdout).unwrap();
+    assert!(text.contains("lacks     1 of the 3 items asked for\n"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_during_a_certificate_ends_with_what_is_known() {
+    let folder = Folder::new();
+    let number = |at: u32| (f64::from(at) * f64::from(at) * 0.37).sin();
+    let row = |i: u32| (0..300).map(|j| number(300 * i + j).to_string()).collect::<Vec<_>>().join(",");
+    folder.write("many.csv", &(0..300).map(row).collect::<Vec<_>>().join("\n"));
+    let arguments = "--k 150 --solver greedy --certify --time-limit 500 --json";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
+    command.args(["map", "--features"]).arg(folder.path("many.csv")).args(arguments.split(' '));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    sleep(Duration::from_secs(1));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert_eq!(stderr, "error: interrupted: what is printed is the best so far\n");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["set"].as_array().unwrap().len(), 150);
+    assert!(found["gap"].as_f64().unwrap() > 0.0, "{found}");
+}

@@ -196,8 +196,14 @@ fn log_volume(
 /// # Cost
 /// O(n|S|²).
 pub(crate) fn log_determinant(features: &Features<'_>, subset: &Subset) -> f64 {
+    log_determinant_estimate(features, subset).value
+}
+
+/// The same with its rounding error.
+pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     let mut span = OrthonormalBasis::new(features.dims());
-    log_volume(features, subset.iter(), &mut span).map_or(f64::NEG_INFINITY, |log_det| log_det.value)
+    let nothing = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
+    log_volume(features, subset.iter(), &mut span).unwrap_or(nothing)
 }
 
 /// Adds a list of items, sorted and checked, to an ascending list.

@@ -16,7 +16,7 @@ mod subset;
 pub(crate) mod values;
 
 pub use features::Features;
-pub(crate) use ground_set::{FreeItems, GroundSet, log_determinant};
+pub(crate) use ground_set::{FreeItems, GroundSet, log_determinant, log_determinant_estimate};
 pub use kernel::Kernel;
 pub use partition::Partition;
 pub use quota::Quota;

@@ -2,7 +2,7 @@
 
 use crate::{
     Dpp, Features, KDpp, PartitionDpp, Subset,
-    data::{FreeItems, GroundSet, log_determinant},
+    data::{FreeItems, GroundSet, log_determinant, log_determinant_estimate},
     engine::{Items, Rows},
     sealed::Sealed,
 };
@@ -116,5 +116,11 @@ impl Candidates<'_> {
     /// ln det K_S, from the data.
     pub(crate) fn log_det(&self, chosen: &[Place]) -> f64 {
         log_determinant(self.features(), &self.subset(chosen))
+    }
+
+    /// The same with its rounding error added.
+    pub(crate) fn log_det_at_most(&self, chosen: &[Place]) -> f64 {
+        let log_det = log_determinant_estimate(self.features(), &self.subset(chosen));
+        log_det.value + log_det.error
     }
 }

@@ -43,7 +43,8 @@ use crate::{Result, engine::Engine};
 /// # Numerics
 /// f64. What rounding may have taken from the kernel is added to it as a multiple of the identity, what it may
 /// have taken from sums is added to them: about 1e-12 where k leading eigenvalues are within 1e8 of each other.
-/// This is an estimate from above, not interval arithmetic.
+/// This is an estimate from above, not interval arithmetic. Where items that must be in agree to d digits, that is
+/// 10^d times as much.
 ///
 /// # Examples
 /// ```
@@ -136,7 +137,10 @@ impl UpperBound {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.is_settled() {
-            return Ok(Certificate::of(candidates.log_det(&candidates.only_set()), Bound::Enumeration));
+            return Ok(Certificate::of(
+                candidates.log_det_at_most(&candidates.only_set()),
+                Bound::Enumeration,
+            ));
         }
         let members: usize = candidates.groups.iter().map(crate::data::FreeItems::len).sum();
         if members <= MOST_DENSE { of_few(&candidates, &clock) } else { of_many(&candidates, engine, &clock) }
@@ -179,7 +183,8 @@ const TUNING_SHARE: f64 = 0.003;
 fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate> {
     let mut state = State::whole(Problem::new(candidates, places(candidates)));
     if state.settle() == Left::One {
-        return Ok(Certificate::of(candidates.log_det(&state.included), Bound::Enumeration));
+        let at_most = candidates.log_det_at_most(&state.included).max(state.problem.offset());
+        return Ok(Certificate::of(at_most, Bound::Enumeration));
     }
     let problem = &state.problem;
     let mut certificate = Certificate::of(spectral_bound(problem)?, Bound::Spectral);

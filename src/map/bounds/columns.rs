@@ -191,16 +191,19 @@ impl<'a> Held<'a> {
 
 impl Pool for Held<'_> {
     fn master(&self, items: &[usize]) -> Problem {
-        let mut master = self.problem.clone();
-        master.retain(|item| items.binary_search(&item).is_ok());
-        master
+        self.problem.part(items)
     }
 
     fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>> {
-        let images: Mat<f64> = factor.transpose() * self.problem.rows();
-        Ok((0..self.problem.len())
-            .map(|i| self.problem.weights[i] + images.col(i).squared_norm_l2())
-            .collect())
+        /// Images are as long as rows: only so many at a time.
+        const BLOCK: usize = 1024;
+        let (rows, weights) = (self.problem.rows(), &self.problem.weights);
+        let mut prices = Vec::with_capacity(weights.len());
+        for (block, weights) in weights.chunks(BLOCK).enumerate() {
+            let images: Mat<f64> = factor.transpose() * rows.subcols(block * BLOCK, weights.len());
+            prices.extend((0..weights.len()).map(|i| weights[i] + images.col(i).squared_norm_l2()));
+        }
+        Ok(prices)
     }
 
     fn choices(&self) -> &Choices {

@@ -99,6 +99,8 @@ pub(super) fn maximise<R: Relaxation>(
 fn inside(mut x: Vec<f64>, choices: &Choices) -> Vec<f64> {
     /// Of the largest sum, for a start.
     const SHARE: f64 = 0.9;
+    /// Groups that are to be had as a whole, or not at all, stay this far from it: bounds hold anywhere.
+    const LEAST: f64 = 1e-9;
     x.iter_mut().for_each(|x| *x = x.clamp(MARGIN, 1.0 - MARGIN));
     for (l, items) in choices.groups.iter().enumerate() {
         match (&choices.counts, choices.most) {
@@ -109,6 +111,7 @@ fn inside(mut x: Vec<f64>, choices: &Choices) -> Vec<f64> {
             _ => {}
         }
     }
+    x.iter_mut().for_each(|x| *x = x.clamp(LEAST, 1.0 - LEAST));
     x
 }
 

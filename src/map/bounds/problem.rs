@@ -20,9 +20,12 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 ///
 /// T holds the items that are in already: rows are projected off theirs (Schur), and w_i undoes the scale of
 /// a row.
+///
+/// Where rows of T almost agree, what rounding has left of them is magnified in all others and in the determinant.
+/// Errors are carried along, to first order, and the offset is one from above.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    /// Where the items are among the candidates.
+    /// Where the items are among the candidates, ascending.
     pub(super) places: Vec<Place>,
     /// How many items are to be chosen of every group.
     pub(crate) counts: Vec<usize>,
@@ -32,25 +35,35 @@ pub(crate) struct Problem {
     dims: usize,
     /// ‖v_i‖ before anything was included.
     norms: Vec<f64>,
+    /// What rounding may have added to v_i, in norm.
+    errors: Vec<f64>,
     /// w_i.
     pub(super) weights: Vec<f64>,
     /// T, and the logarithm of its determinant.
     chosen: Vec<Place>,
     pub(super) offset: f64,
-    /// The largest ‖v_i‖ before anything was included, of all items that could be chosen.
+    /// The largest norm of a row of any item that could be chosen.
     longest: f64,
+    /// The error of v_i before anything was included, as a fraction of the norm of its row.
+    precision: f64,
 }
 
 impl Problem {
-    /// The problem of some of the candidates.
+    /// The problem of some of the candidates, at ascending places.
     pub(crate) fn new(candidates: &Candidates<'_>, places: Vec<Place>) -> Self {
         let rows = candidates.rows();
         let features = candidates.features();
         let dims = candidates.ground.dims_left();
+        let included = candidates.ground.log_det_included();
+        // The span of rows that almost agree is uncertain by as much as their determinant.
+        let precision = (features.dims() as f64).sqrt() * ROUNDING + included.error;
         let mut columns = Vec::with_capacity(places.len() * dims);
+        let norm = |column: &[f64]| kernels::dot(column, column).sqrt();
         let mut row = vec![0.0; features.dims()];
+        let mut lengths = Vec::with_capacity(places.len());
         for &place in &places {
             features.read_row(candidates.item(place), rows.groups()[place.group].scale, &mut row);
+            lengths.push(norm(&row));
             match candidates.ground.beyond() {
                 None => columns.extend_from_slice(&row),
                 Some(basis) => {
@@ -58,21 +71,22 @@ impl Problem {
                 }
             }
         }
-        let norm = |column: &[f64]| kernels::dot(column, column).sqrt();
         let norms: Vec<f64> = columns.chunks_exact(dims.max(1)).map(norm).collect();
         let norms = if dims == 0 { vec![0.0; places.len()] } else { norms };
-        let longest = norms.iter().copied().fold(0.0, f64::max);
+        let longest = lengths.iter().copied().fold(0.0, f64::max);
         let weights = places.iter().map(|place| -2.0 * rows.groups()[place.group].scale.ln()).collect();
         Self {
             counts: candidates.counts.clone(),
             size: candidates.size,
             columns,
             dims,
+            errors: lengths.iter().map(|length| precision * length).collect(),
             norms,
             weights,
             chosen: Vec::new(),
-            offset: candidates.ground.log_det_included().value,
+            offset: included.value + included.error,
             longest,
+            precision,
             places,
         }
     }
@@ -123,7 +137,7 @@ impl Problem {
     }
 
     pub(crate) fn position(&self, place: Place) -> Option<usize> {
-        self.places.iter().position(|&known| known == place)
+        self.places.binary_search(&place).ok()
     }
 
     /// The items chosen before, and those with the largest x: as many of every group as are asked for, or all
@@ -152,7 +166,24 @@ impl Problem {
         self.weights[item] + squared.ln()
     }
 
-    /// For items that are not all there: the largest ‖v_i‖ of any.
+    /// What the gain may be at most, whatever rounding has done.
+    pub(crate) fn gain_at_most(&self, item: usize) -> f64 {
+        let (gain, row) = (self.gain(item), self.row(item));
+        let length = kernels::dot(row, row).sqrt();
+        gain + 2.0 * self.errors[item] / length + f64::EPSILON * gain.abs()
+    }
+
+    /// ln det K_T, at least, and of no set less where nothing is left to choose.
+    pub(crate) fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// Raises it, where what was included last is one of several.
+    pub(crate) fn raise_offset(&mut self, offset: f64) {
+        self.offset = self.offset.max(offset);
+    }
+
+    /// For items that are not all there: the norm of the longest row of any.
     pub(super) fn with_longest(self, longest: f64) -> Self {
         Self { longest: self.longest.max(longest), ..self }
     }
@@ -172,14 +203,16 @@ impl Problem {
     }
 
     fn error_of(&self, items: usize) -> f64 {
-        let rows = ((items * self.dims) as f64).sqrt() * ROUNDING * self.longest;
+        let worst = self.errors.iter().copied().fold(self.precision * self.longest, f64::max);
+        let rows = (items as f64).sqrt() * worst;
         let norm = (items as f64).sqrt() * self.longest;
         (2.0 * norm + rows) * rows + items as f64 * f64::EPSILON * norm * norm
     }
 
     /// Takes an item in: the others keep what they have beyond it.
     pub(crate) fn include(&mut self, item: usize) {
-        self.offset += self.gain(item);
+        self.offset += self.gain_at_most(item);
+        let error = self.errors[item];
         let place = self.places[item];
         self.chosen.push(place);
         if self.size == Size::Fixed {
@@ -193,9 +226,11 @@ impl Problem {
         let towards = if normal[last] < 0.0 { -length } else { length };
         normal[last] += towards;
         let factor = (towards * normal[last]).recip();
-        for row in self.columns.chunks_exact_mut(self.dims) {
+        for (row, own) in self.columns.chunks_exact_mut(self.dims).zip(&mut self.errors) {
             let along = kernels::dot(&normal, row);
             kernels::add_scaled(row, -factor * along, &normal);
+            // As many times v_i as was taken off, of its error.
+            *own += (row[last] / length).abs() * error;
         }
         let kept = self.columns.chunks_exact(self.dims).flat_map(|row| row[..last].iter().copied());
         self.columns = kept.collect();
@@ -205,13 +240,26 @@ impl Problem {
     /// Keeps some items, and takes the others out.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let kept: Vec<usize> = (0..self.len()).filter(|&item| keep(item)).collect();
-        if kept.len() == self.len() {
-            return;
+        if kept.len() < self.len() {
+            *self = self.part(&kept);
         }
-        self.columns = kept.iter().flat_map(|&item| self.row(item).to_vec()).collect();
-        self.places = kept.iter().map(|&item| self.places[item]).collect();
-        self.norms = kept.iter().map(|&item| self.norms[item]).collect();
-        self.weights = kept.iter().map(|&item| self.weights[item]).collect();
+    }
+
+    /// The problem of some of the items, ascending.
+    pub(crate) fn part(&self, items: &[usize]) -> Self {
+        let of = |values: &[f64]| items.iter().map(|&item| values[item]).collect();
+        let mut columns = Vec::with_capacity(items.len() * self.dims);
+        items.iter().for_each(|&item| columns.extend_from_slice(self.row(item)));
+        Self {
+            places: items.iter().map(|&item| self.places[item]).collect(),
+            counts: self.counts.clone(),
+            columns,
+            norms: of(&self.norms),
+            errors: of(&self.errors),
+            weights: of(&self.weights),
+            chosen: self.chosen.clone(),
+            ..*self
+        }
     }
 
     /// How many items each group has left.

@@ -1,7 +1,7 @@
 //! The concave functions of a spectrum that stand in for ln det.
 
 /// What a function of the eigenvalues is near a spectrum: value, slopes, and what its curvature needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Split {
     pub(super) value: f64,
     /// How many leading eigenvalues count by themselves; the others count by their sum.
@@ -44,6 +44,8 @@ pub(super) enum Sets {
 /// ```
 pub(super) fn split(eigenvalues: &[f64], sets: Sets, sum: f64, shift: f64) -> Split {
     let size = match sets {
+        // The empty set alone: Γ_0 = 0.
+        Sets::OfSize(0) => return Split::default(),
         Sets::OfSize(size) => size as f64,
         Sets::OfAnySize => sum,
     };

@@ -109,6 +109,29 @@ fn bounds_hold_at_any_point() {
 }
 
 #[test]
+fn whole_groups_and_none_are_no_trouble() {
+    let (mut numbers, close) = (Numbers(7), |bound: f64, value: f64| bound - value < 1e-6);
+    let features = numbers.features(9);
+    let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
+    let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
+    let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
+    let candidates = model.candidates();
+    let mut problem = Problem::new(&candidates, super::places(&candidates));
+    for counts in [[4, 2], [4, 0], [0, 0], [4, 5]] {
+        problem.counts = counts.to_vec();
+        let fits = |places: &[Place]| {
+            (0..2).all(|l| places.iter().filter(|place| place.group == l).count() == counts[l])
+        };
+        let best = largest(&candidates, &problem, fits);
+        let found = match maximise(&Gamma::of(&problem), &Choices::of(&problem), None, &close) {
+            Ok(bounded) => bounded.upper_bound,
+            Err(error) => panic!("{error}"),
+        };
+        assert!(found >= best - 1e-12 && found < best + 3.0, "{counts:?}: {found} {best}");
+    }
+}
+
+#[test]
 fn planted_faults_break_the_bounds() {
     let broken = std::cell::RefCell::new([0; 3]);
     each_problem(9, |problem, best, _| {

@@ -122,5 +122,6 @@ pub(crate) fn spectral_bound_of_whole(candidates: &Candidates<'_>, engine: &dyn 
     let longest = engine.row_norms(&rows)?.into_iter().fold(0.0, f64::max).sqrt();
     let error = Problem::new(candidates, Vec::new()).with_longest(longest).set_error();
     let bound = bound_from_grams(&grams, &candidates.counts, &weights, candidates.size, error)?;
-    Ok(bound + candidates.ground.log_det_included().value)
+    let included = candidates.ground.log_det_included();
+    Ok(bound + included.value + included.error)
 }

@@ -38,6 +38,7 @@ pub(super) fn branch(
         match state.settle() {
             Left::Nothing => return Ok(branched),
             Left::One => {
+                branched.fathomed = branched.fathomed.max(state.problem.offset());
                 branched.sets.push(state.included);
                 return Ok(branched);
             }
@@ -58,7 +59,7 @@ pub(super) fn branch(
         let before = state.problem.len();
         branched.fathomed = branched.fathomed.max(fix(&mut state, relaxed, target));
         if ((before - state.problem.len()) as f64) < WORTH_ANOTHER_ROUND * before as f64 {
-            branched.children = split(state, bound);
+            branched.children = split(&state, bound);
             return Ok(branched);
         }
     }
@@ -103,19 +104,20 @@ fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
 }
 
 /// The problem with its most doubtful item in, and with it out.
-fn split(state: State, bound: f64) -> Vec<Node> {
+fn split(state: &State, bound: f64) -> Vec<Node> {
     let doubt = |item: usize| (state.x[item] - 0.5).abs();
     let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt(b) < doubt(a) { b } else { a });
     let Some(item) = doubtful else { return vec![state.node(bound)] };
     let mut children = Vec::with_capacity(2);
     // What was just taken in may have left nothing of it.
     if state.problem.gain(item) > f64::NEG_INFINITY {
-        let mut with = state.clone();
-        with.include(item);
-        children.push(with.node(bound));
+        let mut with = state.node(bound);
+        let place = with.take(item);
+        with.included.push(place);
+        children.push(with);
     }
-    let mut without = state;
-    without.retain(|other| other != item);
-    children.push(without.node(bound));
+    let mut without = state.node(bound);
+    without.take(item);
+    children.push(without);
     children
 }

@@ -34,7 +34,8 @@ use crate::{Error, Result, engine::Engine};
 /// # Cost
 /// Exponential in the worst case. The 63 stations of the benchmark C63 take a second or so, and at most some
 /// hundred nodes, for each of the sizes 2 … 62. A thousand items in the span of a few dozen features may take
-/// any time once k is more than ten: set a limit. 8mn bytes, and up to 24m for every open node.
+/// any time once k is more than ten: set a limit. 8m'n bytes for the m' items that the bound of the whole leaves, as
+/// much again for every node that is looked at (one per thread), and up to 24m' for every open node.
 ///
 /// # Numerics
 /// f64. Every bound has a margin for what rounding may have taken from it (see [`UpperBound`](crate::UpperBound)).

@@ -57,7 +57,7 @@ impl<'c> Run<'c> {
         let candidates = self.candidates;
         if candidates.is_settled() {
             let set = candidates.only_set();
-            return Ok(self.solution(&set, &Searched::done(candidates.log_det(&set))));
+            return Ok(self.solution(&set, &Searched::done(candidates.log_det_at_most(&set))));
         }
         let rows = candidates.rows();
         let gains = PlainGains::new(self.engine, &rows);

@@ -17,6 +17,21 @@ pub(super) struct Node {
     pub(super) bound: f64,
 }
 
+impl Node {
+    /// Takes an undecided item off the lists.
+    pub(super) fn take(&mut self, item: usize) -> Place {
+        if let Method::Shifted(scaling) | Method::Complement(scaling) = &mut self.method
+            && item < scaling.len()
+        {
+            scaling.remove(item);
+        }
+        if item < self.x.len() {
+            self.x.remove(item);
+        }
+        self.undecided.remove(item)
+    }
+}
+
 /// A node's problem.
 #[derive(Clone, Debug)]
 pub(in crate::map) struct State {
@@ -44,11 +59,10 @@ impl State {
     }
 
     pub(super) fn new(root: &Problem, node: &Node) -> Self {
-        let mut problem = root.clone();
-        let known: Vec<Place> = problem.places().to_vec();
-        let mut kept: Vec<Place> = node.included.iter().chain(&node.undecided).copied().collect();
+        let places = node.included.iter().chain(&node.undecided);
+        let mut kept: Vec<usize> = places.filter_map(|&place| root.position(place)).collect();
         kept.sort_unstable();
-        problem.retain(|item| kept.binary_search(&known[item]).is_ok());
+        let mut problem = root.part(&kept);
         for &place in &node.included {
             if let Some(item) = problem.position(place) {
                 problem.include(item);
@@ -86,11 +100,10 @@ impl State {
     pub(in crate::map) fn settle(&mut self) -> Left {
         loop {
             let (free, problem) = (self.problem.size == Size::Free, &self.problem);
-            let gains: Vec<f64> = (0..problem.len()).map(|item| problem.gain(item)).collect();
             let open = |item: usize| problem.counts[problem.group(item)] > 0;
-            let useful: Vec<bool> = (0..problem.len())
-                .map(|item| open(item) && gains[item] > if free { 0.0 } else { f64::NEG_INFINITY })
-                .collect();
+            let least = if free { 0.0 } else { f64::NEG_INFINITY };
+            let useful: Vec<bool> =
+                (0..problem.len()).map(|item| open(item) && problem.gain_at_most(item) > least).collect();
             if useful.contains(&false) {
                 self.retain(|item| useful[item]);
                 continue;
@@ -110,9 +123,7 @@ impl State {
             match problem.total() {
                 0 => return Left::One,
                 1 => {
-                    let first_of_best =
-                        |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
-                    self.include((0..gains.len()).reduce(first_of_best).unwrap_or(0));
+                    self.include_best();
                     return Left::One;
                 }
                 _ => {}
@@ -123,9 +134,23 @@ impl State {
         }
     }
 
+    /// The last pick: the first of the largest gains.
+    fn include_best(&mut self) {
+        let problem = &self.problem;
+        let gains: Vec<f64> = (0..problem.len()).map(|item| problem.gain(item)).collect();
+        let first_of_best = |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
+        let best = (0..gains.len()).reduce(first_of_best).unwrap_or(0);
+        // Rounding may have decided.
+        let most = (0..gains.len()).map(|item| problem.gain_at_most(item)).fold(f64::NEG_INFINITY, f64::max);
+        let at_most = problem.offset() + most;
+        self.include(best);
+        self.problem.raise_offset(at_most);
+    }
+
     /// The node that is left.
-    pub(super) fn node(self, bound: f64) -> Node {
+    pub(super) fn node(&self, bound: f64) -> Node {
         let Self { problem, included, x, method } = self;
+        let (included, x, method) = (included.clone(), x.clone(), method.clone());
         Node { included, undecided: problem.places().to_vec(), x, method, bound }
     }
 }

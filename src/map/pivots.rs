@@ -107,7 +107,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 picked.termination = Termination::GainNotPositive;
                 break;
             }
-            let Some(log_gain) = self.take(place)? else { continue };
+            let Some(log_gain) = self.take(place) else { continue };
             picked.places.push(place);
             picked.log_gains.push(log_gain);
             if self.left.iter().any(|&left| left > 0) {
@@ -124,16 +124,16 @@ impl<'c, G: Gains> Pivots<'c, G> {
     /// Meets the counts without a look at the rows: the items with the largest gains as they were, if they are
     /// independent.
     fn fill(mut self, picked: &mut Picked) -> Result<()> {
+        /// Rows that turn out to be dependent.
+        const PATIENCE: usize = 1000;
         if self.candidates.size == Size::Free {
             return Ok(());
         }
-        /// Rows that turn out to be dependent.
-        const PATIENCE: usize = 1000;
         let mut dependent = 0;
         while dependent < PATIENCE
             && let Some((place, _)) = self.best()?
         {
-            let Some(log_gain) = self.take(place)? else {
+            let Some(log_gain) = self.take(place) else {
                 dependent += 1;
                 continue;
             };
@@ -165,17 +165,17 @@ impl<'c, G: Gains> Pivots<'c, G> {
     }
 
     /// Adds an item; `None` if its row depends on those before it after all.
-    fn take(&mut self, place: Place) -> Result<Option<f64>> {
+    fn take(&mut self, place: Place) -> Option<f64> {
         self.gone.push(place);
         self.gains.remove(place);
         let mut row = self.candidates.features().row(self.candidates.item(place));
-        let Some(log_norm) = OrthonormalBasis::normalise(&mut row) else { return Ok(None) };
-        let Some(residual) = self.basis.extend(&row) else { return Ok(None) };
+        let log_norm = OrthonormalBasis::normalise(&mut row)?;
+        let residual = self.basis.extend(&row)?;
         self.left[place.group] -= 1;
         if self.left[place.group] == 0 {
             self.gains.close(place.group);
         }
-        Ok(Some(2.0 * (log_norm + residual.ln())))
+        Some(2.0 * (log_norm + residual.ln()))
     }
 
     /// Gains from the rows and the directions, without subtraction.

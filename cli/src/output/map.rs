@@ -87,7 +87,7 @@ fn worth(solution: &Solution) -> String {
     let mut log_det = format!("log det   {:.6}\n", solution.log_det);
     if solution.missing > 0 {
         let asked = solution.subset.len() + solution.missing;
-        log_det.push_str(&format!("lacks     {} of the {asked} items asked for\n", solution.missing));
+        log_det = format!("{log_det}lacks     {} of the {asked} items asked for\n", solution.missing);
     }
     let (Some(bound), Some(gap)) = (solution.upper_bound, solution.gap()) else { return log_det };
     let proof = match solution.termination {

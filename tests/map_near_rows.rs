@@ -10,7 +10,7 @@
 mod common;
 
 use common::random::normals;
-use partition_dpp::{BranchAndBound, Features, KDpp, UpperBound, engine::Cpu};
+use partition_dpp::{BranchAndBound, Dpp, Features, KDpp, UpperBound, engine::Cpu};
 
 const ITEMS: usize = 9;
 const SIZE: usize = 4;
@@ -84,4 +84,30 @@ fn bounds_hold_where_included_rows_almost_agree() {
     }
     println!("largest violation {worst:e}");
     assert!(worst < 1e-12, "{worst}");
+}
+
+#[test]
+fn bounds_stay_close_where_included_rows_almost_agree() {
+    // Items 0 and 2 agree to eleven digits; the others are as near, and add nothing.
+    let base = normals(5, 3);
+    let noise = normals(15, 4);
+    let values: Vec<f64> = (0..15).map(|at| base[at % 5] + 1e-11 * noise[at]).collect();
+    let features = Features::from_rows(3, 5, values).unwrap();
+    let model = Dpp::new(&features).unwrap().including(&[0, 2]).unwrap();
+    let solution = BranchAndBound::default().solve(&model, &Cpu).unwrap();
+    assert_eq!(solution.subset.as_slice(), [0, 2]);
+    assert!(solution.gap().unwrap() < 1e-2, "{:?}", solution.gap());
+}
+
+#[test]
+fn rows_that_vanish_when_squared_still_have_a_bound() {
+    let scales = [1e100, 1e-90, 1e-95, 1e-100];
+    let values: Vec<f64> = normals(20, 5).iter().enumerate().map(|(at, x)| x * scales[at / 5]).collect();
+    let features = Features::from_rows(4, 5, values).unwrap();
+    for size in 2..=3 {
+        let model = KDpp::new(&features, size).unwrap();
+        let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
+        let best = 2.0 * scales[..size].iter().map(|scale| scale.ln()).sum::<f64>();
+        assert!(certificate.upper_bound > best, "{} {best}", certificate.upper_bound);
+    }
 }

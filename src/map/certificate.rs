@@ -181,10 +181,15 @@ const TUNING_SHARE: f64 = 0.003;
 
 /// Every bound of a ground set that fits in a dense kernel.
 fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate> {
-    let mut state = State::whole(Problem::new(candidates, places(candidates)));
-    if state.settle() == Left::One {
-        let at_most = candidates.log_det_at_most(&state.included).max(state.problem.offset());
-        return Ok(Certificate::of(at_most, Bound::Enumeration));
+    let whole = Problem::new(candidates, places(candidates));
+    let mut state = State::whole(whole.clone());
+    match state.settle() {
+        Left::Nothing => return Ok(Certificate::of(spectral_bound(&whole)?, Bound::Spectral)),
+        Left::One => {
+            let at_most = candidates.log_det_at_most(&state.included).max(state.problem.offset());
+            return Ok(Certificate::of(at_most, Bound::Enumeration));
+        }
+        Left::Choices => {}
     }
     let problem = &state.problem;
     let mut certificate = Certificate::of(spectral_bound(problem)?, Bound::Spectral);

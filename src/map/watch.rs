@@ -16,7 +16,7 @@ pub struct Progress {
     pub log_det: f64,
     /// No set has a larger ln det, where that is known.
     pub upper_bound: Option<f64>,
-    /// Sets compared, or nodes of a tree searched.
+    /// Picks made, sets compared, steps of a relaxation, or nodes of a tree searched.
     pub steps: u64,
     /// Since the start.
     pub elapsed: Duration,

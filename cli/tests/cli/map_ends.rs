@@ -56,7 +56,7 @@ fn ctrl_c_during_a_certificate_ends_with_what_is_known() {
     let folder = Folder::new();
     let number = |at: u32| (f64::from(at) * f64::from(at) * 0.37).sin();
     let row = |i: u32| (0..300).map(|j| number(300 * i + j).to_string()).collect::<Vec<_>>().join(",");
-    folder.write("many.csv", &(0..300).map(row).collect::<Vec<_>>().join("\n"));
+    folder.write("many.csv", (0..300).map(row).collect::<Vec<_>>().join("\n"));
     let arguments = "--k 150 --solver greedy --certify --time-limit 500 --json";
     let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
     command.args(["map", "--features"]).arg(folder.path("many.csv")).args(arguments.split(' '));

@@ -7,6 +7,7 @@ mod descent;
 mod gamma;
 mod interior_point;
 mod linx;
+mod magnifier;
 mod node;
 mod problem;
 mod relaxation;

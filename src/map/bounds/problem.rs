@@ -2,6 +2,7 @@
 
 use faer::{Mat, MatRef};
 
+use super::magnifier::Magnifier;
 use crate::{
     linalg::{column, kernels},
     map::{Candidates, Place, Size},
@@ -44,7 +45,9 @@ pub(crate) struct Problem {
     pub(super) offset: f64,
     /// The largest norm of a row of any item that could be chosen.
     longest: f64,
-    /// The error of v_i before anything was included, as a fraction of the norm of its row.
+    /// The error of rows that are not there.
+    unseen: f64,
+    /// The same as a fraction of the norm of a row.
     precision: f64,
 }
 
@@ -55,15 +58,17 @@ impl Problem {
         let features = candidates.features();
         let dims = candidates.ground.dims_left();
         let included = candidates.ground.log_det_included();
-        // The span of rows that almost agree is uncertain by as much as their determinant.
-        let precision = (features.dims() as f64).sqrt() * ROUNDING + included.error;
+        let rounding = (features.dims() as f64).sqrt() * ROUNDING;
+        let magnifier = Magnifier::of(candidates);
         let mut columns = Vec::with_capacity(places.len() * dims);
         let norm = |column: &[f64]| kernels::dot(column, column).sqrt();
         let mut row = vec![0.0; features.dims()];
         let mut lengths = Vec::with_capacity(places.len());
+        let mut errors = Vec::with_capacity(places.len());
         for &place in &places {
             features.read_row(candidates.item(place), rows.groups()[place.group].scale, &mut row);
             lengths.push(norm(&row));
+            errors.push(rounding * (norm(&row) + magnifier.of_row(&row)));
             match candidates.ground.beyond() {
                 None => columns.extend_from_slice(&row),
                 Some(basis) => {
@@ -80,13 +85,15 @@ impl Problem {
             size: candidates.size,
             columns,
             dims,
-            errors: lengths.iter().map(|length| precision * length).collect(),
+            errors,
             norms,
             weights,
             chosen: Vec::new(),
             offset: included.value + included.error,
             longest,
-            precision,
+            unseen: 0.0,
+            // The span of rows that almost agree is uncertain by as much as their determinant.
+            precision: rounding + included.error,
             places,
         }
     }
@@ -170,7 +177,7 @@ impl Problem {
     pub(crate) fn gain_at_most(&self, item: usize) -> f64 {
         let (gain, row) = (self.gain(item), self.row(item));
         let length = kernels::dot(row, row).sqrt();
-        gain + 2.0 * self.errors[item] / length + f64::EPSILON * gain.abs()
+        gain + 2.0 * (self.errors[item] / length).ln_1p() + f64::EPSILON * gain.abs()
     }
 
     /// ln det K_T, at least, and of no set less where nothing is left to choose.
@@ -185,7 +192,8 @@ impl Problem {
 
     /// For items that are not all there: the norm of the longest row of any.
     pub(super) fn with_longest(self, longest: f64) -> Self {
-        Self { longest: self.longest.max(longest), ..self }
+        let longest = self.longest.max(longest);
+        Self { longest, unseen: self.precision * longest, ..self }
     }
 
     /// A bound of the rounding in K_S, in spectral norm, for all sets S that can be chosen.
@@ -203,7 +211,7 @@ impl Problem {
     }
 
     fn error_of(&self, items: usize) -> f64 {
-        let worst = self.errors.iter().copied().fold(self.precision * self.longest, f64::max);
+        let worst = self.errors.iter().copied().fold(self.unseen, f64::max);
         let rows = (items as f64).sqrt() * worst;
         let norm = (items as f64).sqrt() * self.longest;
         (2.0 * norm + rows) * rows + items as f64 * f64::EPSILON * norm * norm

@@ -38,7 +38,8 @@ use crate::{Error, Result, engine::Engine};
 /// much again for every node that is looked at (one per thread), and up to 24m' for every open node.
 ///
 /// # Numerics
-/// f64. Every bound has a margin for what rounding may have taken from it (see [`UpperBound`](crate::UpperBound)).
+/// f64. Every bound has a margin for what rounding may have taken from it (see [`UpperBound`](crate::UpperBound));
+/// where rows agree to more than ten digits that margin, and with it the gap of an optimal set, may exceed the tolerance.
 /// The set does not depend on the number of threads, unless a time limit or a stop cuts the run. Of sets with
 /// equal determinants among those met the first in the order of items is returned.
 ///

@@ -35,7 +35,7 @@ pub(super) fn read_rows(problem: &Problem<'_>, slots: &[Vec<usize>]) -> Option<(
 }
 
 /// W = Q R⁻ᵀ from B = Q R, what is orthogonal to Q, and ln det BᵀB; `None` for dependent columns.
-pub(super) fn dual_basis(rows: MatRef<'_, f64>) -> Option<(Mat<f64>, Mat<f64>, f64)> {
+pub(in crate::map) fn dual_basis(rows: MatRef<'_, f64>) -> Option<(Mat<f64>, Mat<f64>, f64)> {
     let (dims, count) = (rows.nrows(), rows.ncols());
     let factors = rows.qr();
     let triangle = factors.thin_R();

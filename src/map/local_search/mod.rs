@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+pub(super) use basis::dual_basis;
 pub(super) use climb::climb;
 
 use super::{Candidates, Objective, Place, Size, Solution, Stats, Termination, Watch, watch::Clock};

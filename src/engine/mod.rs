@@ -4,6 +4,7 @@
 //! groups of rows mean.
 
 mod cpu;
+pub(crate) mod gains;
 mod grid;
 mod rows;
 pub(crate) mod swaps;
@@ -13,9 +14,10 @@ use std::fmt;
 use faer::{Mat, MatRef, c64};
 
 pub use cpu::Cpu;
+pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
-pub use swaps::{BestSwap, SwapTable, SwapUpdate, TILE, Top};
+pub use swaps::{BestSwap, SwapNumbers, SwapTable, SwapUpdate};
 
 use crate::Result;
 
@@ -85,12 +87,27 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Those of the device; the CPU has none.
     fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>>;
 
-    /// d ← d − c∘c with c_i = s_l a_i·q, for gains d given group after group; returns the largest of
-    /// every group, the first of equals. Gains of −∞ stay what they are and are never the largest.
+    /// A table of these gains, group after group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    fn gain_update(&self, rows: &Rows<'_>, direction: &[f64], gains: &mut [f64]) -> Result<Vec<Option<Top>>>;
+    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable>;
+
+    /// d ← d − c∘c with c_i = s_l a_i·q, if there is a direction q, for all open groups of a table. Returns the
+    /// largest of every group, the first of equals, and after it those that the engine's rounding cannot tell
+    /// from it; nothing for closed groups. Gains of −∞ stay what they are and are never the largest.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    ///
+    /// # Panics
+    /// If another engine made the table.
+    fn gain_update(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut GainTable,
+        direction: Option<&[f64]>,
+    ) -> Result<Vec<Vec<Top>>>;
 
     /// The coefficients C = W_lᵀ s_l a_i of every row, with these residuals d.
     ///
@@ -100,18 +117,21 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
 
     /// Updates a table by an exchange, if there was one, and returns the best next one of every group:
     /// the largest M_ii d_j + C_ij², where `weights` are the M_ii of every slot; of equals the one
-    /// whose entering item comes first, then the first slot. A slot of zero duals and weight 1 stands for an
-    /// addition. Groups without slots are left alone.
+    /// whose entering item comes first, then the first slot; and after it those that the engine's rounding cannot
+    /// tell from it. A slot of zero duals and weight 1 stands for an addition. Groups without slots are left alone.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
+    ///
+    /// # Panics
+    /// If another engine made the table.
     fn swap_gains(
         &self,
         rows: &Rows<'_>,
         table: &mut SwapTable,
         update: Option<&SwapUpdate<'_>>,
         weights: &[Vec<f64>],
-    ) -> Result<Vec<Option<BestSwap>>>;
+    ) -> Result<Vec<Vec<BestSwap>>>;
 }
 
 /// The linear map a_i ↦ w_l Fᵀ a_i: one weight per group, one factor for all.
@@ -139,13 +159,27 @@ pub struct EngineInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precision {
+    /// 32-bit: results are off by about 1e-7 of the largest numbers that they come from.
+    F32,
     /// 64-bit: results are exact up to rounding.
     F64,
+}
+
+impl Precision {
+    /// The relative rounding error of one operation, times two.
+    #[must_use]
+    pub fn epsilon(self) -> f64 {
+        match self {
+            Precision::F32 => f32::EPSILON.into(),
+            Precision::F64 => f64::EPSILON,
+        }
+    }
 }
 
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Precision::F32 => f.write_str("f32"),
             Precision::F64 => f.write_str("f64"),
         }
     }

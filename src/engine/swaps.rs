@@ -1,39 +1,12 @@
 //! What the local search keeps for every item, and what changes when two items are exchanged.
 
+use faer::Mat;
+
 use super::Rows;
+use crate::Result;
 
-/// Items side by side in a tile of a [`SwapTable`].
-pub const TILE: usize = 8;
-
-/// The largest gain of a group.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Top {
-    /// Where in the group.
-    pub position: usize,
-    /// The gain.
-    pub gain: f64,
-}
-
-impl Top {
-    /// Keeps the larger of two, and the first of equals.
-    pub(crate) fn keep_larger(kept: &mut Option<Self>, other: Option<Self>) {
-        let Some(other) = other else { return };
-        if kept.is_none_or(|kept| other.gain > kept.gain) {
-            *kept = Some(other);
-        }
-    }
-
-    /// The largest of some gains; `None` where all are −∞.
-    pub(crate) fn of(gains: &[f64]) -> Option<Self> {
-        let mut top = Self { position: 0, gain: f64::NEG_INFINITY };
-        for (position, &gain) in gains.iter().enumerate() {
-            if gain > top.gain {
-                top = Self { position, gain };
-            }
-        }
-        (top.gain > f64::NEG_INFINITY).then_some(top)
-    }
-}
+/// Items side by side in a tile of a [`SwapGroup`].
+pub(crate) const TILE: usize = 8;
 
 /// The coefficients and residuals from which the gain of every exchange follows.
 ///
@@ -44,15 +17,36 @@ impl Top {
 /// w_i is the dual basis of the chosen rows, M = (K_S)⁻¹ = WᵀW. Only exchanges inside a group count, so
 /// C_ij is kept for i and j of one group, i in a *slot* of the group.
 ///
-/// # Shapes
-/// For every group, tile after tile of [`TILE`] items: `slots` runs of [`TILE`] coefficients. Groups
-/// end with a whole tile. 8·(slots + 1) bytes per item.
-#[derive(Clone, Debug, Default)]
+/// Kept where the engine that made it computes, and only that engine can update it. 8·(slots + 1) bytes per item
+/// in f64.
+#[derive(Debug, Default)]
 pub struct SwapTable {
-    pub(crate) groups: Vec<SwapGroup>,
+    pub(crate) values: SwapValues,
 }
 
-/// One group of a [`SwapTable`].
+/// Where the numbers are.
+#[derive(Debug)]
+pub(crate) enum SwapValues {
+    Host(Vec<SwapGroup>),
+}
+
+impl SwapValues {
+    /// Those of a table of the CPU.
+    pub(crate) fn host(&mut self) -> &mut [SwapGroup] {
+        match self {
+            Self::Host(groups) => groups,
+        }
+    }
+}
+
+impl Default for SwapValues {
+    fn default() -> Self {
+        Self::Host(Vec::new())
+    }
+}
+
+/// One group of a [`SwapTable`] on the host: tile after tile of [`TILE`] items, `slots` runs of [`TILE`]
+/// coefficients each.
 #[derive(Clone, Debug)]
 pub(crate) struct SwapGroup {
     /// Number of its chosen items.
@@ -63,9 +57,9 @@ pub(crate) struct SwapGroup {
     pub(crate) residuals: Vec<f64>,
 }
 
-impl SwapTable {
+impl SwapGroup {
     /// Coefficients all zero, and these residuals (group after group).
-    pub(crate) fn new(rows: &Rows<'_>, slots: &[usize], residuals: &[f64]) -> Self {
+    pub(crate) fn empty(rows: &Rows<'_>, slots: &[usize], residuals: &[f64]) -> Vec<Self> {
         let mut start = 0;
         let groups = rows.groups().iter().zip(slots).map(|(group, &slots)| {
             let len = group.items.len();
@@ -73,29 +67,44 @@ impl SwapTable {
             let mut own = residuals[start..start + len].to_vec();
             own.resize(padded, f64::NEG_INFINITY);
             start += len;
-            SwapGroup { slots, coefficients: vec![0.0; slots * padded], residuals: own }
+            Self { slots, coefficients: vec![0.0; slots * padded], residuals: own }
         });
-        Self { groups: groups.collect() }
+        groups.collect()
     }
 
-    /// C for a slot and the position of an item of a group.
-    ///
-    /// # Panics
-    /// If there is no such group, slot or position.
-    #[must_use]
-    pub fn coefficient(&self, group: usize, slot: usize, position: usize) -> f64 {
-        let SwapGroup { slots, coefficients, .. } = &self.groups[group];
-        assert!(slot < *slots, "slot {slot} of {slots}");
-        coefficients[(position / TILE * slots + slot) * TILE + position % TILE]
+    fn read(&self, len: usize) -> SwapNumbers {
+        let coefficient = |slot: usize, item: usize| {
+            self.coefficients[(item / TILE * self.slots + slot) * TILE + item % TILE]
+        };
+        SwapNumbers {
+            coefficients: Mat::from_fn(self.slots, len, coefficient),
+            residuals: self.residuals[..len].to_vec(),
+        }
     }
+}
 
-    /// d of the item at a position of a group; −∞ for chosen items.
+/// The numbers of one group of a [`SwapTable`].
+#[derive(Clone, Debug)]
+pub struct SwapNumbers {
+    /// C, slots×items.
+    pub coefficients: Mat<f64>,
+    /// d: −∞ for chosen items.
+    pub residuals: Vec<f64>,
+}
+
+impl SwapTable {
+    /// All numbers, by group.
     ///
-    /// # Panics
-    /// If there is no such group or position.
-    #[must_use]
-    pub fn residual(&self, group: usize, position: usize) -> f64 {
-        self.groups[group].residuals[position]
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    pub fn read(&self, rows: &Rows<'_>) -> Result<Vec<SwapNumbers>> {
+        match &self.values {
+            SwapValues::Host(groups) => Ok(groups
+                .iter()
+                .zip(rows.groups())
+                .map(|(group, rows)| group.read(rows.items.len()))
+                .collect()),
+        }
     }
 }
 

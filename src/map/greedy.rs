@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Engine, Group, Rows, Top},
+    engine::{Engine, GainTable, Rows, Top},
 };
 
 /// Pick after pick the item that multiplies the determinant most, of parts that are not full.
@@ -111,73 +111,48 @@ pub(super) fn places(
 pub(super) struct PlainGains<'c> {
     engine: &'c dyn Engine,
     rows: &'c Rows<'c>,
-    /// Group after group, open ones only.
-    gains: Vec<f64>,
-    open: Vec<OpenGroup>,
-}
-
-struct OpenGroup {
-    group: usize,
-    start: usize,
-    end: usize,
-    top: Option<Top>,
-    /// Whether the top must be looked for.
-    changed: bool,
+    table: Option<GainTable>,
+    /// The largest by group, if no item was taken out since they were found.
+    tops: Option<Vec<Vec<Top>>>,
 }
 
 impl<'c> PlainGains<'c> {
     pub(super) fn new(engine: &'c dyn Engine, rows: &'c Rows<'c>) -> Self {
-        Self { engine, rows, gains: Vec::new(), open: Vec::new() }
-    }
-
-    fn find(&mut self, group: usize) -> Option<&mut OpenGroup> {
-        self.open.iter_mut().find(|open| open.group == group)
+        Self { engine, rows, table: None, tops: None }
     }
 }
 
 impl Gains for PlainGains<'_> {
-    fn top(&mut self, group: usize) -> Result<Option<Top>> {
-        let Some(open) = self.open.iter_mut().find(|open| open.group == group) else { return Ok(None) };
-        if open.changed {
-            open.top = Top::of(&self.gains[open.start..open.end]);
-            open.changed = false;
-        }
-        Ok(open.top)
+    fn top(&mut self, group: usize) -> Result<Vec<Top>> {
+        let (Some(table), None) = (&mut self.table, &self.tops) else {
+            return Ok(self.tops.as_ref().map_or_else(Vec::new, |tops| tops[group].clone()));
+        };
+        let tops = self.engine.gain_update(self.rows, table, None)?;
+        Ok(self.tops.insert(tops)[group].clone())
     }
 
     fn remove(&mut self, place: Place) {
-        let Some(open) = self.find(place.group) else { return };
-        open.changed = true;
-        let at = open.start + place.position;
-        self.gains[at] = f64::NEG_INFINITY;
+        self.tops = None;
+        if let Some(table) = &mut self.table {
+            table.remove(place.group, place.position);
+        }
     }
 
     fn close(&mut self, group: usize) {
-        let Some(at) = self.open.iter().position(|open| open.group == group) else { return };
-        let closed = self.open.remove(at);
-        self.gains.drain(closed.start..closed.end);
-        for open in &mut self.open[at..] {
-            open.start -= closed.end - closed.start;
-            open.end -= closed.end - closed.start;
+        if let Some(table) = &mut self.table {
+            table.close(group);
         }
     }
 
     fn apply(&mut self, direction: &[f64]) -> Result<()> {
-        let groups: Vec<Group<'_>> = self.open.iter().map(|open| self.rows.groups()[open.group]).collect();
-        let rows = Rows::with_scales(self.rows.features(), groups);
-        let tops = self.engine.gain_update(&rows, direction, &mut self.gains)?;
-        self.open.iter_mut().zip(tops).for_each(|(open, top)| (open.top, open.changed) = (top, false));
+        let Some(table) = &mut self.table else { return Ok(()) };
+        self.tops = Some(self.engine.gain_update(self.rows, table, Some(direction))?);
         Ok(())
     }
 
-    fn reset(&mut self, gains: Vec<f64>) {
-        self.gains = gains;
-        self.open.clear();
-        let mut start = 0;
-        for (group, members) in self.rows.groups().iter().enumerate() {
-            let end = start + members.items.len();
-            self.open.push(OpenGroup { group, start, end, top: None, changed: true });
-            start = end;
-        }
+    fn reset(&mut self, gains: Vec<f64>) -> Result<()> {
+        self.table = Some(self.engine.gain_table(self.rows, &gains)?);
+        self.tops = None;
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Engine, Rows, Top},
+    engine::{Engine, Rows, Top, in_double},
     linalg::row_kernels::{CHUNK, push_chunks},
     parallel::map_ordered_mut,
 };
@@ -24,7 +24,7 @@ use crate::{
 /// # Cost
 /// mn operations for the first gains, then 2n for every item and direction that could matter: at m = 10⁶,
 /// n = 64, k = 50 Gaussian rows about a third of them. 16 bytes per item. Runs on the CPU whatever
-/// the engine, which computes first gains only.
+/// the engine, which computes first gains only, if it does so in f64.
 ///
 /// # Examples
 /// ```
@@ -64,7 +64,7 @@ impl LazyGreedy {
     ) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
-        greedy::solve(&candidates, engine, &rows, LazyGains::new(&rows), &watch.start(None))
+        greedy::solve(&candidates, in_double(engine), &rows, LazyGains::new(&rows), &watch.start(None))
     }
 }
 
@@ -102,12 +102,12 @@ impl<'c> LazyGains<'c> {
 }
 
 impl Gains for LazyGains<'_> {
-    fn top(&mut self, group: usize) -> Result<Option<Top>> {
+    fn top(&mut self, group: usize) -> Result<Vec<Top>> {
         let (features, members) = (self.rows.features(), self.rows.groups()[group]);
         let pending = Pending { features, members, directions: &self.directions };
         let group = &mut self.groups[group];
         let floor = group.lead(&pending);
-        Ok(group.search(&pending, floor))
+        Ok(group.search(&pending, floor).into_iter().collect())
     }
 
     fn remove(&mut self, place: Place) {
@@ -126,7 +126,7 @@ impl Gains for LazyGains<'_> {
         Ok(())
     }
 
-    fn reset(&mut self, gains: Vec<f64>) {
+    fn reset(&mut self, gains: Vec<f64>) -> Result<()> {
         self.directions.clear();
         let mut rest = &gains[..];
         self.groups.clear();
@@ -135,6 +135,7 @@ impl Gains for LazyGains<'_> {
             self.groups.push(LazyGroup::new(own.to_vec()));
             rest = others;
         }
+        Ok(())
     }
 }
 

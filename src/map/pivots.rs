@@ -3,18 +3,15 @@
 use super::{Candidates, Place, Size, Termination};
 use crate::{
     Result,
-    engine::{Engine, Rows, Top},
-    linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement},
+    engine::{Cpu, Engine, Precision, Rows, Top},
+    linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, kernels::dot},
 };
-
-/// Gains below this fraction of the largest one at their last accurate computation have lost too many
-/// digits to subtraction.
-const CANCELLED: f64 = 1e-8;
 
 /// Gains d_i = ‖a_i − π(a_i)‖² of all free items, however they are kept.
 pub(super) trait Gains {
-    /// The largest gain of a group, the first of equals; `None` if there is no item left.
-    fn top(&mut self, group: usize) -> Result<Option<Top>>;
+    /// The largest gain of a group, the first of equals, and those that rounding cannot tell from it; nothing if
+    /// there is no item left.
+    fn top(&mut self, group: usize) -> Result<Vec<Top>>;
     /// Takes an item out.
     fn remove(&mut self, place: Place);
     /// Takes a whole group out.
@@ -22,7 +19,7 @@ pub(super) trait Gains {
     /// d ← d − (A q)².
     fn apply(&mut self, direction: &[f64]) -> Result<()>;
     /// Starts anew from these gains, group after group.
-    fn reset(&mut self, gains: Vec<f64>);
+    fn reset(&mut self, gains: Vec<f64>) -> Result<()>;
 }
 
 /// What the loop did.
@@ -39,6 +36,7 @@ pub(super) struct Picked {
 pub(super) struct Pivots<'c, G> {
     candidates: &'c Candidates<'c>,
     engine: &'c dyn Engine,
+    precision: Precision,
     rows: &'c Rows<'c>,
     gains: G,
     basis: OrthonormalBasis,
@@ -75,8 +73,10 @@ impl<'c, G: Gains> Pivots<'c, G> {
         start.iter().for_each(|place| left[place.group] -= 1);
         let reference = vec![0.0; left.len()];
         let gone = [start, barred].concat();
+        let precision = engine.info().precision;
+        let updated = false;
         let mut pivots =
-            Self { candidates, engine, rows, gains, basis, left, reference, updated: false, gone };
+            Self { candidates, engine, precision, rows, gains, basis, left, reference, updated, gone };
         pivots.recompute()?;
         Ok(pivots)
     }
@@ -86,6 +86,9 @@ impl<'c, G: Gains> Pivots<'c, G> {
     pub(super) fn run(mut self, ended: &dyn Fn(&Picked) -> Option<Termination>) -> Result<Picked> {
         let mut picked =
             Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
+        // Gains below this fraction of the largest one at their last accurate computation have lost too many
+        // digits to subtraction.
+        let cancelled = self.precision.epsilon().sqrt();
         while self.left.iter().any(|&left| left > 0) {
             if let Some(termination) = ended(&picked) {
                 picked.termination = termination;
@@ -93,7 +96,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 return Ok(picked);
             }
             let best = self.best()?;
-            let doubtful = best.is_none_or(|(place, gain)| gain < CANCELLED * self.reference[place.group]);
+            let doubtful = best.is_none_or(|(place, gain)| gain < cancelled * self.reference[place.group]);
             if doubtful && self.updated {
                 self.recompute()?;
                 continue;
@@ -147,21 +150,33 @@ impl<'c, G: Gains> Pivots<'c, G> {
     fn best(&mut self) -> Result<Option<(Place, f64)>> {
         let mut best: Option<(Magnitude, Place, f64)> = None;
         for group in (0..self.left.len()).filter(|&group| self.left[group] > 0) {
-            let Some(Top { position, gain }) = self.gains.top(group)? else { continue };
-            if gain <= 0.0 {
-                continue;
-            }
-            let place = Place { group, position };
-            let magnitude = Magnitude::of(gain, self.rows.groups()[group].scale);
-            let better = |(known, at, _): &(Magnitude, Place, f64)| {
-                magnitude > *known
-                    || magnitude == *known && self.candidates.item(place) < self.candidates.item(*at)
-            };
-            if best.as_ref().is_none_or(better) {
-                best = Some((magnitude, place, gain));
+            for Top { position, gain } in self.gains.top(group)? {
+                let place = Place { group, position };
+                let gain = if self.precision == Precision::F64 { gain } else { self.gain(place) };
+                if gain <= 0.0 {
+                    continue;
+                }
+                let magnitude = Magnitude::of(gain, self.rows.groups()[group].scale);
+                let better = |(known, at, _): &(Magnitude, Place, f64)| {
+                    magnitude > *known
+                        || magnitude == *known && self.candidates.item(place) < self.candidates.item(*at)
+                };
+                if best.as_ref().is_none_or(better) {
+                    best = Some((magnitude, place, gain));
+                }
             }
         }
         Ok(best.map(|(_, place, gain)| (place, gain)))
+    }
+
+    /// The gain of an item from its row and the directions, in f64.
+    fn gain(&self, place: Place) -> f64 {
+        let features = self.candidates.features();
+        let mut row = vec![0.0; features.dims()];
+        features.read_row(self.candidates.item(place), self.rows.groups()[place.group].scale, &mut row);
+        let squared = dot(&row, &row);
+        OrthonormalBasis::normalise(&mut row);
+        self.basis.remove_from(&mut row).map_or(0.0, |residual| squared * residual * residual)
     }
 
     /// Adds an item; `None` if its row depends on those before it after all.
@@ -180,15 +195,18 @@ impl<'c, G: Gains> Pivots<'c, G> {
 
     /// Gains from the rows and the directions, without subtraction.
     fn recompute(&mut self) -> Result<()> {
-        let mut gains = residuals(self.engine, self.rows, &self.basis)?;
+        // Single precision would not see what is left of rows that are nearly in the span.
+        let exact = self.precision == Precision::F64 || self.basis.len() == 0;
+        let engine = if exact { self.engine } else { &Cpu };
+        let mut gains = residuals(engine, self.rows, &self.basis)?;
         if self.basis.len() > 0 {
             // What rounding leaves of rows in the span is nothing to pick.
-            let norms = self.engine.row_norms(self.rows)?;
+            let norms = engine.row_norms(self.rows)?;
             let nothing = INDEPENDENCE_TOLERANCE * INDEPENDENCE_TOLERANCE;
             let spanned = gains.iter_mut().zip(norms).filter(|(gain, norm)| **gain <= nothing * norm);
             spanned.for_each(|(gain, _)| *gain = f64::NEG_INFINITY);
         }
-        self.gains.reset(gains);
+        self.gains.reset(gains)?;
         self.updated = false;
         for group in 0..self.left.len() {
             if self.left[group] == 0 {
@@ -197,7 +215,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
         }
         self.gone.iter().for_each(|&place| self.gains.remove(place));
         for group in (0..self.left.len()).filter(|&group| self.left[group] > 0) {
-            self.reference[group] = self.gains.top(group)?.map_or(0.0, |top| top.gain);
+            self.reference[group] = self.gains.top(group)?.first().map_or(0.0, |top| top.gain);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::blocks::{AHEAD, Task, tasks};
 use crate::{
     data::{Features, Scalar, with_slice},
-    engine::{Items, Rows, Top},
+    engine::{GainTable, Items, Rows, Top},
     linalg::row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
     parallel::map_ordered_mut,
 };
@@ -21,12 +21,28 @@ pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
     norms
 }
 
-pub(super) fn gain_update(rows: &Rows<'_>, direction: &[f64], gains: &mut [f64]) -> Vec<Option<Top>> {
-    let tasks = tasks(rows);
-    let mut chunked = Vec::new();
-    push_chunks(direction, &mut chunked);
-    let direction = &chunked[..];
-    let found = map_ordered_mut(split(&tasks, gains), |index, gains| {
+pub(super) fn gain_update(
+    rows: &Rows<'_>,
+    table: &mut GainTable,
+    direction: Option<&[f64]>,
+) -> Vec<Option<Top>> {
+    let GainTable { values, open, removed } = table;
+    let groups = values.host();
+    removed.drain(..).for_each(|(group, position)| groups[group][position] = f64::NEG_INFINITY);
+    let tasks: Vec<Task> = tasks(rows).into_iter().filter(|task| open[task.group]).collect();
+    let chunked = direction.map(|direction| {
+        let mut chunked = Vec::new();
+        push_chunks(direction, &mut chunked);
+        chunked
+    });
+    let mut gains: Vec<&mut [f64]> = groups.iter_mut().map(|gains| &mut gains[..]).collect();
+    let slices = tasks.iter().map(|task| {
+        let (slice, rest) = std::mem::take(&mut gains[task.group]).split_at_mut(task.len());
+        gains[task.group] = rest;
+        slice
+    });
+    let found = map_ordered_mut(slices.collect(), |index, gains| {
+        let Some(direction) = &chunked else { return Top::of(gains) };
         let run = Run::new(rows, &tasks[index]);
         with_slice!(rows.features().values(), values => {
             Arch::new().dispatch(GainUpdate { run, values, direction, gains })
@@ -41,7 +57,7 @@ pub(super) fn gain_update(rows: &Rows<'_>, direction: &[f64], gains: &mut [f64])
 }
 
 /// One slice per task.
-pub(super) fn split<'a>(tasks: &[Task], mut values: &'a mut [f64]) -> Vec<&'a mut [f64]> {
+fn split<'a>(tasks: &[Task], mut values: &'a mut [f64]) -> Vec<&'a mut [f64]> {
     let mut slices = Vec::with_capacity(tasks.len());
     for task in tasks {
         let (slice, rest) = values.split_at_mut(task.len());

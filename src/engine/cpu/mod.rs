@@ -13,8 +13,8 @@ mod whiten_rows;
 use faer::{Mat, MatRef};
 
 use super::{
-    BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GridPoint, GridRequest, PhaseGrid, Precision,
-    RowMap, Rows, SwapTable, SwapUpdate, Top,
+    BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
+    Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
 };
 use crate::Result;
 
@@ -51,8 +51,18 @@ impl Engine for Cpu {
         Ok(gain_update::row_norms(rows))
     }
 
-    fn gain_update(&self, rows: &Rows<'_>, direction: &[f64], gains: &mut [f64]) -> Result<Vec<Option<Top>>> {
-        Ok(gain_update::gain_update(rows, direction, gains))
+    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
+        Ok(GainTable::on_host(rows, gains))
+    }
+
+    fn gain_update(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut GainTable,
+        direction: Option<&[f64]>,
+    ) -> Result<Vec<Vec<Top>>> {
+        let tops = gain_update::gain_update(rows, table, direction);
+        Ok(tops.into_iter().map(|top| top.into_iter().collect()).collect())
     }
 
     fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
@@ -65,8 +75,9 @@ impl Engine for Cpu {
         table: &mut SwapTable,
         update: Option<&SwapUpdate<'_>>,
         weights: &[Vec<f64>],
-    ) -> Result<Vec<Option<BestSwap>>> {
-        Ok(swap_gains::swap_gains(rows, table, update, weights))
+    ) -> Result<Vec<Vec<BestSwap>>> {
+        let best = swap_gains::swap_gains(rows, table, update, weights);
+        Ok(best.into_iter().map(|swap| swap.into_iter().collect()).collect())
     }
 
     fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {

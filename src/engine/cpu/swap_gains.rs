@@ -11,7 +11,7 @@ use crate::{
     data::{Scalar, with_slice},
     engine::{
         BestSwap, Rows, SwapTable, SwapUpdate,
-        swaps::{SwapGroup, TILE},
+        swaps::{SwapGroup, SwapValues, TILE},
     },
     linalg::{column, row_kernels::row_dot_in},
     parallel::map_ordered_mut,
@@ -19,9 +19,9 @@ use crate::{
 
 pub(super) fn swap_table(rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> SwapTable {
     let slots: Vec<usize> = duals.iter().map(MatRef::ncols).collect();
-    let mut table = SwapTable::new(rows, &slots, residuals);
+    let mut groups = SwapGroup::empty(rows, &slots, residuals);
     let tasks = tasks(rows);
-    map_ordered_mut(split(&tasks, &mut table), |index, (coefficients, _)| {
+    map_ordered_mut(split(&tasks, &mut groups), |index, (coefficients, _)| {
         let task = &tasks[index];
         let factor = Factor::new(duals[task.group]);
         let slots = slots[task.group];
@@ -43,7 +43,7 @@ pub(super) fn swap_table(rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: 
             }
         });
     });
-    table
+    SwapTable { values: SwapValues::Host(groups) }
 }
 
 pub(super) fn swap_gains(
@@ -52,13 +52,14 @@ pub(super) fn swap_gains(
     update: Option<&SwapUpdate<'_>>,
     weights: &[Vec<f64>],
 ) -> Vec<Option<BestSwap>> {
+    let groups = table.values.host();
     if let Some(update) = update {
-        let residuals = &mut table.groups[update.group].residuals;
+        let residuals = &mut groups[update.group].residuals;
         residuals[update.leaving_position] = 0.0;
         residuals[update.entering_position] = f64::NEG_INFINITY;
     }
     let tasks = tasks(rows);
-    let found = map_ordered_mut(split(&tasks, table), |index, (coefficients, residuals)| {
+    let found = map_ordered_mut(split(&tasks, groups), |index, (coefficients, residuals)| {
         let task = &tasks[index];
         if weights[task.group].is_empty() {
             return None;
@@ -86,9 +87,8 @@ pub(super) fn swap_gains(
 }
 
 /// Coefficients and residuals of every task. Tasks start at multiples of a tile.
-fn split<'a>(tasks: &[Task], table: &'a mut SwapTable) -> Vec<(&'a mut [f64], &'a mut [f64])> {
-    let mut rest: Vec<(usize, &mut [f64], &mut [f64])> = table
-        .groups
+fn split<'a>(tasks: &[Task], groups: &'a mut [SwapGroup]) -> Vec<(&'a mut [f64], &'a mut [f64])> {
+    let mut rest: Vec<(usize, &mut [f64], &mut [f64])> = groups
         .iter_mut()
         .map(|SwapGroup { slots, coefficients, residuals }| {
             (*slots, &mut coefficients[..], &mut residuals[..])

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{BestSwap, SwapTable},
+    engine::{BestSwap, Precision, SwapTable},
     linalg::{column, kernels::dot},
     map::{Place, Size},
 };
@@ -117,12 +117,17 @@ impl<'c> Chosen<'c> {
         let of_group = |(group, slots): (usize, &Vec<usize>)| {
             let mut weights: Vec<f64> = (0..slots.len()).map(|slot| self.weight(group, slot)).collect();
             if self.problem.candidates.size == Size::Free {
-                let scale = self.problem.rows.groups()[group].scale;
-                weights.push((scale * scale).recip().clamp(WEIGHTS.0, WEIGHTS.1));
+                weights.push(self.addition_weight(group));
             }
             weights
         };
         self.slots.iter().enumerate().map(of_group).collect()
+    }
+
+    /// M of the slot of additions: undoes the scale of a group.
+    pub(super) fn addition_weight(&self, group: usize) -> f64 {
+        let scale = self.problem.rows.groups()[group].scale;
+        (scale * scale).recip().clamp(WEIGHTS.0, WEIGHTS.1)
     }
 
     pub(super) fn weight(&self, group: usize, slot: usize) -> f64 {
@@ -134,6 +139,18 @@ impl<'c> Chosen<'c> {
     pub(super) fn best_swaps(&mut self, made: Option<&Made>) -> Result<Vec<Option<BestSwap>>> {
         let weights = self.weights();
         let update = made.map(Made::update);
-        self.problem.engine.swap_gains(self.problem.rows, &mut self.table, update.as_ref(), &weights)
+        let found =
+            self.problem.engine.swap_gains(self.problem.rows, &mut self.table, update.as_ref(), &weights)?;
+        let precise = self.problem.engine.info().precision == Precision::F64;
+        let best = |(group, leading): (usize, Vec<BestSwap>)| {
+            let exact = |swap: BestSwap| {
+                if precise { swap } else { BestSwap { ratio: self.ratio(group, swap), ..swap } }
+            };
+            leading
+                .into_iter()
+                .map(exact)
+                .reduce(|best, swap| if swap.ratio > best.ratio { swap } else { best })
+        };
+        Ok(found.into_iter().enumerate().map(best).collect())
     }
 }

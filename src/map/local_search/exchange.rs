@@ -25,18 +25,12 @@ pub(super) struct Exchange {
 }
 
 impl Chosen<'_> {
-    /// What an exchange would change, from the row of what enters and W.
-    ///
-    /// ```text
-    /// r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + C_ij²,   w' = (M_ii r + C_ij w_i) / ρ
-    /// ```
-    pub(super) fn exchange(&self, group: usize, swap: BestSwap) -> Exchange {
+    /// The row of an item, its w_l·b for every column, and what it has beyond the chosen rows.
+    fn beyond(&self, group: usize, position: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (features, members) = (self.problem.rows.features(), self.problem.rows.groups()[group]);
         let mut row = vec![0.0; features.dims()];
-        features.read_row(members.items.at(swap.position), members.scale, &mut row);
-        let leaving = self.column(group, swap.slot);
-        let columns = self.duals.ncols();
-        let mut coefficients = vec![0.0; columns];
+        features.read_row(members.items.at(position), members.scale, &mut row);
+        let mut coefficients = vec![0.0; self.duals.ncols()];
         let mut residual = row.clone();
         // Once more, for what rounding has left in the span.
         for _ in 0..2 {
@@ -46,6 +40,27 @@ impl Chosen<'_> {
                 *coefficient += along;
             }
         }
+        (row, coefficients, residual)
+    }
+
+    /// By how much an exchange or an addition multiplies the determinant, from the rows and their dual basis.
+    pub(super) fn ratio(&self, group: usize, swap: BestSwap) -> f64 {
+        if swap.slot < self.slots[group].len() {
+            return self.exchange(group, swap).ratio;
+        }
+        let (_, _, residual) = self.beyond(group, swap.position);
+        dot(&residual, &residual) * self.addition_weight(group)
+    }
+
+    /// What an exchange would change, from the row of what enters and W.
+    ///
+    /// ```text
+    /// r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + C_ij²,   w' = (M_ii r + C_ij w_i) / ρ
+    /// ```
+    pub(super) fn exchange(&self, group: usize, swap: BestSwap) -> Exchange {
+        let (row, coefficients, residual) = self.beyond(group, swap.position);
+        let leaving = self.column(group, swap.slot);
+        let columns = self.duals.ncols();
         let products: Vec<f64> = (0..columns).map(|l| dot(self.dual(l), self.dual(leaving))).collect();
         let (weight, along) = (products[leaving], coefficients[leaving]);
         let ratio = weight * dot(&residual, &residual) + along * along;
@@ -165,8 +180,8 @@ mod tests {
                 assert!((found / expected - 1.0).abs() < 1e-9, "M: {found} {expected}");
                 for position in 0..rows.len() {
                     let of = |chosen: &Chosen<'_>| {
-                        let x = chosen.table.coefficient(0, slot, position);
-                        (x, chosen.table.residual(0, position))
+                        let numbers = &chosen.table.read(&rows).unwrap()[0];
+                        (numbers.coefficients[(slot, position)], numbers.residuals[position])
                     };
                     let ((c, d), (x, y)) = (of(&updated), of(&fresh));
                     assert!((c - x).abs() < 1e-9 * (1.0 + x.abs()), "C: {c} {x}");

@@ -1,6 +1,6 @@
 //! The feature matrix A, one row per item.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use prefetch_index::prefetch_index;
 
@@ -37,6 +37,9 @@ pub struct Features<'a> {
     dims: usize,
     values: Values<'a>,
     max_abs: f64,
+    /// Shared by clones alone: engines that keep a copy know the values by it.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "for engines that keep a copy"))]
+    identity: Arc<()>,
 }
 
 impl<'a> Features<'a> {
@@ -72,7 +75,7 @@ impl<'a> Features<'a> {
             }
         }
         let max_abs = with_slice!(&values, slice => largest_magnitude(slice, dims))?;
-        Ok(Self { items, dims, values, max_abs })
+        Ok(Self { items, dims, values, max_abs, identity: Arc::new(()) })
     }
 
     /// Number of items, m.
@@ -106,6 +109,12 @@ impl<'a> Features<'a> {
                 *out = f64::from(value) * scale;
             }
         });
+    }
+
+    /// The same for clones, and for no other features while it is held.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn identity(&self) -> &Arc<()> {
+        &self.identity
     }
 
     /// The values as they are stored.

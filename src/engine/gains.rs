@@ -49,6 +49,8 @@ pub struct GainTable {
 #[derive(Debug)]
 pub(crate) enum GainValues {
     Host(Vec<Vec<f64>>),
+    #[cfg(feature = "gpu")]
+    Device(super::gpu::DeviceGains),
 }
 
 impl GainValues {
@@ -56,6 +58,17 @@ impl GainValues {
     pub(crate) fn host(&mut self) -> &mut [Vec<f64>] {
         match self {
             Self::Host(groups) => groups,
+            #[cfg(feature = "gpu")]
+            Self::Device(_) => panic!("the CPU was given a table of a graphics device"),
+        }
+    }
+
+    /// Those of a table of a graphics device.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn device(&mut self) -> &mut super::gpu::DeviceGains {
+        match self {
+            Self::Device(gains) => gains,
+            Self::Host(_) => panic!("a graphics device was given a table of the CPU"),
         }
     }
 }
@@ -94,6 +107,8 @@ impl GainTable {
     pub fn read(&self) -> Result<Vec<Vec<f64>>> {
         match &self.values {
             GainValues::Host(groups) => Ok(groups.clone()),
+            #[cfg(feature = "gpu")]
+            GainValues::Device(gains) => gains.read(),
         }
     }
 }

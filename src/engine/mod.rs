@@ -5,6 +5,8 @@
 
 mod cpu;
 pub(crate) mod gains;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod grid;
 mod rows;
 pub(crate) mod swaps;
@@ -188,6 +190,8 @@ impl fmt::Display for Precision {
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Cpu {}
+    #[cfg(feature = "gpu")]
+    impl Sealed for super::gpu::Gpu {}
 }
 
 /// det P(θ) and P(θ)⁻¹, node after node.

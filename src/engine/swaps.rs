@@ -28,6 +28,8 @@ pub struct SwapTable {
 #[derive(Debug)]
 pub(crate) enum SwapValues {
     Host(Vec<SwapGroup>),
+    #[cfg(feature = "gpu")]
+    Device(super::gpu::DeviceSwaps),
 }
 
 impl SwapValues {
@@ -35,6 +37,17 @@ impl SwapValues {
     pub(crate) fn host(&mut self) -> &mut [SwapGroup] {
         match self {
             Self::Host(groups) => groups,
+            #[cfg(feature = "gpu")]
+            Self::Device(_) => panic!("the CPU was given a table of a graphics device"),
+        }
+    }
+
+    /// Those of a table of a graphics device.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn device(&mut self) -> &mut super::gpu::DeviceSwaps {
+        match self {
+            Self::Device(swaps) => swaps,
+            Self::Host(_) => panic!("a graphics device was given a table of the CPU"),
         }
     }
 }
@@ -104,6 +117,8 @@ impl SwapTable {
                 .zip(rows.groups())
                 .map(|(group, rows)| group.read(rows.items.len()))
                 .collect()),
+            #[cfg(feature = "gpu")]
+            SwapValues::Device(swaps) => swaps.read(),
         }
     }
 }

@@ -24,6 +24,17 @@ impl Determinant {
     /// The empty product.
     const ONE: Self = Self { mantissa: c64 { re: 1.0, im: 0.0 }, exponent: 0 };
 
+    /// mantissa · 2^exponent for any mantissa.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn scaled(mantissa: c64, exponent: i32) -> Self {
+        let one = Self::ONE.times(mantissa);
+        if one.mantissa == c64::new(0.0, 0.0) {
+            one
+        } else {
+            Self { exponent: one.exponent + exponent, ..one }
+        }
+    }
+
     /// Multiplies by one more pivot.
     #[must_use]
     fn times(self, factor: c64) -> Self {

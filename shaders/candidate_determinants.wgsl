@@ -1,0 +1,70 @@
+// det P_i(θ) for every candidate and node, P_i(θ) = I + Π_i Q Π_i with Q = Σ_l (e^{iθ_l} − 1) N_l and
+// Π_i = I − u uᵀ, u the candidate's unit vector: Q is symmetric, so Π Q Π = Q − u wᵀ − w uᵀ + (uᵀw) u uᵀ, w = Q u.
+//
+// shares, phases: as for grid_determinants; units: n values per candidate; matrices: room for a matrix and a vector
+// per candidate and node; determinants: node after node, candidate after candidate. One workgroup each.
+
+struct Parameters { candidates: u32, nodes: u32, n: u32, parts: u32 }
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> shares: array<real>;
+@group(0) @binding(2) var<storage, read> phases: array<complex>;
+@group(0) @binding(3) var<storage, read_write> matrices: array<complex>;
+@group(0) @binding(4) var<storage, read_write> pivots: array<u32>;
+@group(0) @binding(5) var<storage, read> units: array<real>;
+@group(0) @binding(6) var<storage, read_write> determinants: array<complex>;
+@group(0) @binding(7) var<storage, read_write> exponents: array<i32>;
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let p = parameters;
+  let number = group.x + group.y * groups.x;
+  if number >= p.candidates * p.nodes {
+    return;
+  }
+  let n = p.n;
+  let node = number % p.nodes;
+  let unit = number / p.nodes * n;
+  let base = number * (n * n + n);
+  let image = base + n * n;
+  for (var at = thread; at < n * n; at += THREADS) {
+    matrices[base + at] = share_sum(at, n, p.parts, node);
+  }
+  storageBarrier();
+  workgroupBarrier();
+  for (var i = thread; i < n; i += THREADS) {
+    var w = complex(ZERO, ZERO);
+    for (var j = 0u; j < n; j++) {
+      w += matrices[base + i * n + j] * units[unit + j];
+    }
+    matrices[image + i] = w;
+  }
+  storageBarrier();
+  workgroupBarrier();
+  var form = complex(ZERO, ZERO);
+  for (var i = 0u; i < n; i++) {
+    form += matrices[image + i] * units[unit + i];
+  }
+  for (var at = thread; at < n * n; at += THREADS) {
+    let i = at / n;
+    let j = at % n;
+    let ui = units[unit + i];
+    let uj = units[unit + j];
+    var entry = matrices[base + at] - ui * matrices[image + j] - uj * matrices[image + i] + ui * uj * form;
+    if i == j {
+      entry.x += ONE;
+    }
+    matrices[base + at] = entry;
+  }
+  storageBarrier();
+  workgroupBarrier();
+  let determinant = eliminate(base, n, false, 0u, thread);
+  if thread == 0u {
+    determinants[number] = determinant.mantissa;
+    exponents[number] = determinant.exponent;
+  }
+}

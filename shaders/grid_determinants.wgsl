@@ -1,0 +1,48 @@
+// det P(θ) at every node, P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l, and P(θ)⁻¹ on request.
+//
+// shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: room for a matrix per
+// node, which an inverse is left in; pivots: n per node; determinants and exponents: mantissa and power of two. One
+// workgroup of 64 threads per node.
+
+struct Parameters { nodes: u32, n: u32, parts: u32, inverses: u32 }
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> shares: array<real>;
+@group(0) @binding(2) var<storage, read> phases: array<complex>;
+@group(0) @binding(3) var<storage, read_write> matrices: array<complex>;
+@group(0) @binding(4) var<storage, read_write> pivots: array<u32>;
+@group(0) @binding(5) var<storage, read_write> determinants: array<complex>;
+@group(0) @binding(6) var<storage, read_write> exponents: array<i32>;
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let p = parameters;
+  let node = group.x + group.y * groups.x;
+  // The same for all threads of a workgroup: barriers are reached by all or none.
+  if node >= p.nodes {
+    return;
+  }
+  let base = node * p.n * p.n;
+  for (var at = thread; at < p.n * p.n; at += THREADS) {
+    var entry = share_sum(at, p.n, p.parts, node);
+    if at / p.n == at % p.n {
+      entry.x += ONE;
+    }
+    matrices[base + at] = entry;
+  }
+  storageBarrier();
+  workgroupBarrier();
+  let whole = p.inverses != 0u;
+  let determinant = eliminate(base, p.n, whole, node * p.n, thread);
+  if whole && determinant.exponent != SINGULAR_EXPONENT {
+    order_columns(base, p.n, node * p.n, thread);
+  }
+  if thread == 0u {
+    determinants[node] = determinant.mantissa;
+    exponents[node] = determinant.exponent;
+  }
+}

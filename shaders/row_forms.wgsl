@@ -1,0 +1,41 @@
+// ‖Fᵀ a_i‖² for every row of a chunk.
+//
+// rows: quads·rows values, four by four; factor: 4·quads rows of column_quads·4 values; forms: one per row. One
+// workgroup per 64 rows, which goes through the columns 64 at a time.
+
+struct Parameters { rows: u32, quads: u32, column_quads: u32 }
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> rows: array<real4>;
+@group(0) @binding(2) var<storage, read> factor: array<real4>;
+@group(0) @binding(3) var<storage, read_write> forms: array<real>;
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let first = (group.x + group.y * groups.x) * BLOCK;
+  let p = parameters;
+  var squares = real4(ZERO, ZERO, ZERO, ZERO);
+  for (var quad = 0u; quad < p.column_quads; quad += BLOCK_QUADS) {
+    let e = product(first, p.rows, p.quads, quad, p.column_quads, thread);
+    squares += real4(dot(e.r0, e.r0), dot(e.r1, e.r1), dot(e.r2, e.r2), dot(e.r3, e.r3));
+  }
+  // Rows were spread over 16 threads: their sums meet in shared memory.
+  workgroupBarrier();
+  let at = thread / BLOCK_QUADS * 4u * STEP_PITCH + thread % BLOCK_QUADS;
+  sh_rows[at] = squares.x;
+  sh_rows[at + STEP_PITCH] = squares.y;
+  sh_rows[at + 2u * STEP_PITCH] = squares.z;
+  sh_rows[at + 3u * STEP_PITCH] = squares.w;
+  workgroupBarrier();
+  if thread < BLOCK && first + thread < p.rows {
+    var sum = ZERO;
+    for (var j = 0u; j < BLOCK_QUADS; j++) {
+      sum += sh_rows[thread * STEP_PITCH + j];
+    }
+    forms[first + thread] = sum;
+  }
+}

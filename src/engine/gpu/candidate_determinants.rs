@@ -1,0 +1,79 @@
+//! `candidate_determinants`: one determinant per candidate and node; the host sums over the nodes in f64.
+
+use super::{
+    Gpu,
+    buffers::size_of,
+    grid_determinants::{Found, matrices_per_binding, upload_phases, upload_shares},
+    kernels::Kernel,
+    words,
+};
+use crate::{
+    Result,
+    engine::{CandidateGrid, CandidateSums, Cpu, Engine, PhaseGrid},
+    linalg::kernels::dot,
+};
+
+pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
+    let context = gpu.context();
+    let PhaseGrid { shares, .. } = candidates.grid;
+    let (size, nodes) = (shares[0].nrows(), candidates.grid.nodes());
+    let rows: Vec<&[f64]> = candidates.rows.chunks_exact(size).collect();
+    let norms: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
+    let wanted: Vec<usize> = (0..rows.len()).filter(|&i| norms[i] > 0.0).collect();
+    let matrix = 2 * (size * size + size) * size_of(context.precision);
+    let most = matrices_per_binding(context, matrix)?;
+    gpu.with_room("candidate_determinants", || {
+        let shares_on_device = upload_shares(context, shares);
+        let mut sums = vec![0.0; rows.len()];
+        // All nodes of some candidates, or some nodes of one.
+        let (together, nodes_together) = ((most / nodes).max(1), nodes.min(most));
+        for chosen in wanted.chunks(together) {
+            let units: Vec<f64> = chosen
+                .iter()
+                .flat_map(|&i| rows[i].iter().map(move |x| (i, x)))
+                .map(|(i, x)| x / norms[i])
+                .collect();
+            let units = context.uploaded(&units);
+            for first in (0..nodes).step_by(nodes_together) {
+                let count = nodes_together.min(nodes - first);
+                let total = count * chosen.len();
+                let phases = upload_phases(context, &candidates.grid, first, count);
+                let matrices = context.storage((total * matrix) as u64);
+                let pivots = context.storage(4);
+                let found = Found::new(context, total);
+                let mut work = context.work();
+                context.dispatch(
+                    &mut work,
+                    Kernel::CandidateDeterminants,
+                    &[words(chosen.len()), words(count), words(size), words(shares.len())],
+                    &[
+                        shares_on_device.as_entire_binding(),
+                        phases.as_entire_binding(),
+                        matrices.as_entire_binding(),
+                        pivots.as_entire_binding(),
+                        units.as_entire_binding(),
+                        found.mantissas.as_entire_binding(),
+                        found.exponents.as_entire_binding(),
+                    ],
+                    total,
+                )?;
+                let (determinants, _) = found.read(context, work, total, &matrices, 0)?;
+                for (number, determinant) in determinants.into_iter().enumerate() {
+                    let (i, node) = (chosen[number / count], first + number % count);
+                    sums[i] += match determinant {
+                        Some(determinant) => (candidates.coefficients[node] * determinant.value()).re,
+                        None => on_host(candidates, rows[i], node)?,
+                    };
+                }
+            }
+        }
+        Ok(CandidateSums { sums, determinants: (wanted.len() * nodes) as u64 })
+    })
+}
+
+/// One term whose matrix is too nearly singular for the device.
+fn on_host(candidates: &CandidateGrid<'_>, row: &[f64], node: usize) -> Result<f64> {
+    let grid = PhaseGrid { shares: candidates.grid.shares, phases: candidates.grid.node(node) };
+    let one = CandidateGrid { grid, coefficients: &candidates.coefficients[node..=node], rows: row };
+    Ok(Cpu.candidate_determinants(&one)?.sums[0])
+}

@@ -1,0 +1,218 @@
+//! `gain_update`: d ← d − (A q)² and the largest d of every group.
+
+use std::sync::Arc;
+
+use super::{
+    Gpu,
+    buffers::{Lease, size_of},
+    context::Context,
+    kernels::Kernel,
+    resident::{DeviceGroup, TILE, padded},
+    words,
+};
+use crate::{
+    Result,
+    engine::{GainTable, Precision, Rows, Top, gains::GainValues},
+};
+
+/// Gains that rounding cannot tell apart are listed up to this many of a group.
+const MOST_RIVALS: usize = 4096;
+
+/// The gains of a table, on the device.
+#[derive(Debug)]
+pub(crate) struct DeviceGains {
+    gpu: Gpu,
+    groups: Vec<GroupGains>,
+    /// Directions so far.
+    updates: usize,
+}
+
+#[derive(Debug)]
+struct GroupGains {
+    rows: Arc<DeviceGroup>,
+    chunks: Vec<ChunkGains>,
+    /// The largest gain at the start.
+    reference: f64,
+}
+
+#[derive(Debug)]
+struct ChunkGains {
+    gains: Lease,
+    /// Largest and second largest of every tile.
+    values: Lease,
+    /// Where the largest is.
+    positions: Lease,
+}
+
+pub(super) fn gain_table(gpu: &Gpu, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
+    let context = gpu.context();
+    let groups = gpu.with_room("gain_table", || {
+        let mut rest = gains;
+        let mut groups = Vec::with_capacity(rows.groups().len());
+        for rows in gpu.resident().groups(context, rows) {
+            let len = rows.chunks.iter().map(|chunk| chunk.len).sum();
+            let (own, others) = rest.split_at(len);
+            rest = others;
+            let chunk = |chunk: &super::resident::Chunk| {
+                let tiles = chunk.len.div_ceil(TILE);
+                ChunkGains {
+                    gains: context.uploaded(&own[chunk.start..chunk.start + chunk.len]),
+                    values: context.reals(2 * tiles),
+                    positions: context.storage(4 * tiles as u64),
+                }
+            };
+            let chunks = rows.chunks.iter().map(chunk).collect();
+            let reference = own.iter().copied().fold(0.0, f64::max);
+            groups.push(GroupGains { rows, chunks, reference });
+        }
+        Ok(groups)
+    })?;
+    let values = GainValues::Device(DeviceGains { gpu: gpu.clone(), groups, updates: 0 });
+    Ok(GainTable { open: vec![true; rows.groups().len()], removed: Vec::new(), values })
+}
+
+pub(super) fn gain_update(
+    gpu: &Gpu,
+    table: &mut GainTable,
+    direction: Option<&[f64]>,
+) -> Result<Vec<Vec<Top>>> {
+    let context = gpu.context();
+    let GainTable { values, open, removed } = table;
+    let device = values.device();
+    context.checked("gain_update", || {
+        let lowest = [f64::NEG_INFINITY];
+        for (group, position) in removed.drain(..) {
+            let group = &device.groups[group];
+            let at = group.rows.chunks.partition_point(|chunk| chunk.start + chunk.len <= position);
+            context.write(&group.chunks[at].gains, position - group.rows.chunks[at].start, &lowest);
+        }
+        device.updates += usize::from(direction.is_some());
+        let tiles = device.run(context, open, direction)?;
+        let mut tops = vec![Vec::new(); open.len()];
+        for (group, tiles) in tiles {
+            tops[group] = device.leading(context, group, &tiles)?;
+        }
+        Ok(tops)
+    })
+}
+
+/// What a tile has found.
+struct TileTop {
+    chunk: usize,
+    /// First row of the tile in the chunk.
+    first: usize,
+    top: Top,
+    second: f64,
+}
+
+impl DeviceGains {
+    /// Updates all open groups and reads what their tiles have found.
+    fn run(
+        &self,
+        context: &Context,
+        open: &[bool],
+        direction: Option<&[f64]>,
+    ) -> Result<Vec<(usize, Vec<TileTop>)>> {
+        let update = u32::from(direction.is_some());
+        let direction = context.uploaded(&padded(direction.unwrap_or(&[0.0])));
+        let mut work = context.work();
+        let mut parts: Vec<(&wgpu::Buffer, u64, u64)> = Vec::new();
+        let width = size_of(context.precision) as u64;
+        let opened = || self.groups.iter().enumerate().filter(|(group, _)| open[*group]);
+        for (_, group) in opened() {
+            for (rows, own) in group.rows.chunks.iter().zip(&group.chunks) {
+                let tiles = rows.len.div_ceil(TILE);
+                context.dispatch(
+                    &mut work,
+                    Kernel::GainUpdate,
+                    &[words(rows.len), words(group.rows.quads), update],
+                    &[
+                        rows.rows.as_entire_binding(),
+                        direction.as_entire_binding(),
+                        own.gains.as_entire_binding(),
+                        own.values.as_entire_binding(),
+                        own.positions.as_entire_binding(),
+                    ],
+                    tiles,
+                )?;
+                parts.push((&own.values, 0, 2 * width * tiles as u64));
+                parts.push((&own.positions, 0, 4 * tiles as u64));
+            }
+        }
+        let mut found = context.download(work, "gain_update", &parts)?.into_iter();
+        let mut tops = Vec::new();
+        for (number, group) in opened() {
+            let mut tiles = Vec::new();
+            for (chunk, rows) in group.rows.chunks.iter().enumerate() {
+                let (Some(values), Some(positions)) = (found.next(), found.next()) else { break };
+                let values = context.values(&values);
+                let positions = bytemuck::pod_collect_to_vec::<u8, u32>(&positions);
+                for (tile, (values, position)) in values.chunks_exact(2).zip(positions).enumerate() {
+                    let top = Top { position: rows.start + position as usize, gain: values[0] };
+                    tiles.push(TileTop { chunk, first: tile * TILE, top, second: values[1] });
+                }
+            }
+            tops.push((number, tiles));
+        }
+        Ok(tops)
+    }
+
+    /// The largest gain of a group, and in single precision those that may be larger.
+    fn leading(&self, context: &Context, group: usize, tiles: &[TileTop]) -> Result<Vec<Top>> {
+        let mut best = None;
+        tiles.iter().for_each(|tile| Top::keep_larger(&mut best, Some(tile.top)));
+        let Some(best) = best.filter(|best| best.gain > f64::NEG_INFINITY) else { return Ok(Vec::new()) };
+        if context.precision == Precision::F64 {
+            return Ok(vec![best]);
+        }
+        let floor = best.gain - self.tolerance(group);
+        let mut leading = vec![best];
+        for tile in tiles.iter().filter(|tile| tile.top.gain >= floor) {
+            if tile.second >= floor {
+                let known = |top: &Top| top.position != best.position && top.gain >= floor;
+                leading.extend(self.read_tile(context, group, tile)?.into_iter().filter(known));
+            } else if tile.top.position != best.position {
+                leading.push(tile.top);
+            }
+            if leading.len() > MOST_RIVALS {
+                leading.truncate(MOST_RIVALS);
+                break;
+            }
+        }
+        Ok(leading)
+    }
+
+    /// By how much rounding may have put a gain wrong: every update adds the error of a product of n terms.
+    fn tolerance(&self, group: usize) -> f64 {
+        let GroupGains { rows, reference, .. } = &self.groups[group];
+        let (terms, updates) = ((rows.quads * 4) as f64, self.updates as f64);
+        f64::from(f32::EPSILON) * reference * (2.0 * (terms * (updates + 1.0)).sqrt() + updates.sqrt() + 4.0)
+    }
+
+    fn read_tile(&self, context: &Context, group: usize, tile: &TileTop) -> Result<Vec<Top>> {
+        let (rows, own) =
+            (&self.groups[group].rows.chunks[tile.chunk], &self.groups[group].chunks[tile.chunk]);
+        let width = size_of(context.precision);
+        let len = TILE.min(rows.len - tile.first);
+        let part = (&*own.gains, (tile.first * width) as u64, (len * width) as u64);
+        let bytes = context.download(context.work(), "gain_update", &[part])?.concat();
+        let gains = context.values(&bytes).into_iter().enumerate();
+        Ok(gains.map(|(at, gain)| Top { position: rows.start + tile.first + at, gain }).collect())
+    }
+
+    /// All gains, by group.
+    pub(crate) fn read(&self) -> Result<Vec<Vec<f64>>> {
+        let context = self.gpu.context();
+        context.checked("gain_update", || {
+            let read = |group: &GroupGains| {
+                let width = size_of(context.precision) as u64;
+                let chunks = group.chunks.iter().zip(&group.rows.chunks);
+                let parts: Vec<(&wgpu::Buffer, u64, u64)> =
+                    chunks.map(|(own, rows)| (&*own.gains, 0, width * rows.len as u64)).collect();
+                let bytes = context.download(context.work(), "gain_update", &parts)?;
+                Ok(bytes.iter().flat_map(|bytes| context.values(bytes)).collect())
+            };
+            self.groups.iter().map(read).collect()
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! `grid_determinants`: det P(θ), and P(θ)⁻¹ on request, at every node.
+
+use faer::{Mat, c64};
+
+use super::{
+    Gpu,
+    buffers::{Lease, size_of},
+    context::{Context, Work},
+    kernels::Kernel,
+    words,
+};
+use crate::{
+    Result,
+    engine::{Cpu, Engine, GridPoint, GridRequest, PhaseGrid},
+    linalg::Determinant,
+};
+
+/// The exponent that shaders give for matrices they could not eliminate.
+const SINGULAR_EXPONENT: i32 = -i32::MAX;
+
+pub(super) fn grid_determinants(
+    gpu: &Gpu,
+    grid: &PhaseGrid<'_>,
+    request: GridRequest,
+) -> Result<Vec<GridPoint>> {
+    let context = gpu.context();
+    let size = grid.shares[0].nrows();
+    let matrix = 2 * size * size * size_of(context.precision);
+    let most = matrices_per_binding(context, matrix)?;
+    gpu.with_room("grid_determinants", || {
+        let shares = upload_shares(context, grid.shares);
+        let mut points = Vec::with_capacity(grid.nodes());
+        for first in (0..grid.nodes()).step_by(most) {
+            let nodes = most.min(grid.nodes() - first);
+            let phases = upload_phases(context, grid, first, nodes);
+            let matrices = context.storage((nodes * matrix) as u64);
+            let pivots = context.storage(4 * (nodes * size) as u64);
+            let found = Found::new(context, nodes);
+            let mut work = context.work();
+            let inverses = u32::from(request == GridRequest::Inverses);
+            context.dispatch(
+                &mut work,
+                Kernel::GridDeterminants,
+                &[words(nodes), words(size), words(grid.shares.len()), inverses],
+                &[
+                    shares.as_entire_binding(),
+                    phases.as_entire_binding(),
+                    matrices.as_entire_binding(),
+                    pivots.as_entire_binding(),
+                    found.mantissas.as_entire_binding(),
+                    found.exponents.as_entire_binding(),
+                ],
+                nodes,
+            )?;
+            let wanted = if request == GridRequest::Inverses { nodes * matrix } else { 0 };
+            let (determinants, entries) = found.read(context, work, nodes, &matrices, wanted)?;
+            for (node, determinant) in determinants.into_iter().enumerate() {
+                points.push(match determinant {
+                    Some(determinant) => {
+                        let start = node * 2 * size * size;
+                        let inverse = (wanted > 0).then(|| complex_matrix(&entries[start..], size));
+                        GridPoint { determinant, inverse }
+                    }
+                    None => on_host(grid, first + node, request)?,
+                });
+            }
+        }
+        Ok(points)
+    })
+}
+
+/// A node whose matrix is too nearly singular for the device.
+fn on_host(grid: &PhaseGrid<'_>, node: usize, request: GridRequest) -> Result<GridPoint> {
+    let one = PhaseGrid { shares: grid.shares, phases: grid.node(node) };
+    Ok(Cpu.grid_determinants(&one, request)?.swap_remove(0))
+}
+
+/// How many matrices fit in a binding, if one does.
+pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<usize> {
+    let limit = context.largest_binding;
+    let fit = usize::try_from(limit).unwrap_or(usize::MAX) / bytes;
+    if fit == 0 {
+        return Err(crate::Error::DeviceLimit {
+            what: "a matrix of a node, in bytes,",
+            needed: bytes as u64,
+            limit,
+        });
+    }
+    Ok(fit)
+}
+
+/// N_l, one after another.
+pub(super) fn upload_shares(context: &Context, shares: &[Mat<f64>]) -> Lease {
+    let size = shares[0].nrows();
+    let entries = shares.iter().flat_map(|share| (0..size * size).map(|at| share[(at / size, at % size)]));
+    context.uploaded(&entries.collect::<Vec<f64>>())
+}
+
+/// e^{iθ_l} − 1, subtracted in f64, of some nodes.
+pub(super) fn upload_phases(context: &Context, grid: &PhaseGrid<'_>, first: usize, nodes: usize) -> Lease {
+    let phases = &grid.phases[first * grid.shares.len()..(first + nodes) * grid.shares.len()];
+    let factors = phases.iter().flat_map(|phase| [phase.re - 1.0, phase.im]);
+    context.uploaded(&factors.collect::<Vec<f64>>())
+}
+
+fn complex_matrix(entries: &[f64], size: usize) -> Mat<c64> {
+    Mat::from_fn(size, size, |i, j| {
+        let at = 2 * (i * size + j);
+        c64::new(entries[at], entries[at + 1])
+    })
+}
+
+/// Determinants as shaders leave them.
+pub(super) struct Found {
+    pub(super) mantissas: Lease,
+    pub(super) exponents: Lease,
+}
+
+impl Found {
+    pub(super) fn new(context: &Context, count: usize) -> Self {
+        Self { mantissas: context.reals(2 * count), exponents: context.storage(4 * count as u64) }
+    }
+
+    /// Runs what was recorded; the determinants, `None` where a matrix was too nearly singular, and so many bytes
+    /// of the matrices.
+    pub(super) fn read(
+        &self,
+        context: &Context,
+        work: Work,
+        count: usize,
+        matrices: &wgpu::Buffer,
+        wanted: usize,
+    ) -> Result<(Vec<Option<Determinant>>, Vec<f64>)> {
+        let width = 2 * size_of(context.precision);
+        let parts = [
+            (&*self.mantissas, 0, (count * width) as u64),
+            (&*self.exponents, 0, 4 * count as u64),
+            (matrices, 0, wanted as u64),
+        ];
+        let found = context.download(work, "determinants", &parts)?;
+        let mantissas = context.values(&found[0]);
+        let exponents = bytemuck::pod_collect_to_vec::<u8, i32>(&found[1]);
+        let determinant = |(mantissa, exponent): (&[f64], i32)| {
+            (exponent != SINGULAR_EXPONENT)
+                .then(|| Determinant::scaled(c64::new(mantissa[0], mantissa[1]), exponent))
+        };
+        let determinants = mantissas.chunks_exact(2).zip(exponents).map(determinant).collect();
+        Ok((determinants, context.values(&found[2])))
+    }
+}

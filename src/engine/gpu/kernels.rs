@@ -1,0 +1,132 @@
+//! The shaders: their texts for a precision, and their pipelines.
+
+use std::sync::OnceLock;
+
+use super::{buffers::size_of, context::Context};
+use crate::{Error, Result, engine::Precision};
+
+macro_rules! kernels {
+    ($($kernel:ident $stem:literal [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
+        /// One compute shader, `shaders/<stem>.wgsl`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Kernel {
+            $(#[doc = $stem] $kernel,)*
+        }
+
+        impl Kernel {
+            /// All, in order.
+            pub(super) const ALL: &'static [Kernel] = &[$(Kernel::$kernel,)*];
+
+            /// The file's stem, which is the verb's name.
+            pub(super) fn stem(self) -> &'static str {
+                match self {
+                    $(Kernel::$kernel => $stem,)*
+                }
+            }
+
+            /// As debuggers of graphics see it.
+            pub(super) fn label(self) -> &'static str {
+                match self {
+                    $(Kernel::$kernel => concat!("pdpp.", $stem),)*
+                }
+            }
+
+            /// Bytes that the threads of a workgroup share.
+            pub(super) fn workgroup_memory(self, precision: Precision) -> u64 {
+                let (reals, words) = match self {
+                    $(Kernel::$kernel => ($reals, $words),)*
+                };
+                reals * size_of(precision) as u64 + 4 * words
+            }
+
+            /// Included text, then the file's own.
+            fn texts(self) -> &'static [&'static str] {
+                match self {
+                    $(Kernel::$kernel => &[
+                        $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")),)*
+                        include_str!(concat!("../../../shaders/", $stem, ".wgsl")),
+                    ],)*
+                }
+            }
+        }
+    };
+}
+
+kernels! {
+    PartGrams "part_grams" [] 2048 reals 0 words,
+    RowForms "row_forms" ["product"] 2112 reals 0 words,
+    WhitenRows "whiten_rows" ["product"] 2112 reals 0 words,
+    GridDeterminants "grid_determinants" ["elimination"] 64 reals 64 words,
+    CandidateDeterminants "candidate_determinants" ["elimination"] 64 reals 64 words,
+    ProjectRows "project_rows" ["rows"] 2560 reals 0 words,
+    RowNorms "row_norms" ["rows"] 2304 reals 0 words,
+    GainUpdate "gain_update" ["rows", "leading"] 2816 reals 512 words,
+    SwapTable "swap_table" ["product"] 2112 reals 0 words,
+    SwapGains "swap_gains" ["rows", "leading"] 4096 reals 512 words,
+}
+
+/// Number of shaders.
+pub(super) const KERNELS: usize = Kernel::ALL.len();
+
+impl Kernel {
+    /// The whole shader.
+    pub(super) fn source(self, precision: Precision) -> String {
+        let prelude = match precision {
+            Precision::F32 => include_str!("../../../shaders/shared/f32.wgsl"),
+            Precision::F64 => include_str!("../../../shaders/shared/f64.wgsl"),
+        };
+        let mut source = prelude.to_owned();
+        self.texts().iter().for_each(|text| source.push_str(text));
+        source
+    }
+}
+
+/// Pipelines, each built when it is first used.
+#[derive(Debug)]
+pub(super) struct Pipelines([OnceLock<wgpu::ComputePipeline>; KERNELS]);
+
+impl Default for Pipelines {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| OnceLock::new()))
+    }
+}
+
+impl Pipelines {
+    /// # Errors
+    /// [`Error::DeviceLimit`] if the shader needs more shared memory than there is: no driver can be trusted to say
+    /// so.
+    pub(super) fn get(&self, context: &Context, kernel: Kernel) -> Result<&wgpu::ComputePipeline> {
+        let (needed, limit) = (kernel.workgroup_memory(context.precision), context.workgroup_memory);
+        if needed > limit {
+            return Err(Error::DeviceLimit {
+                what: "the memory that threads share, in bytes,",
+                needed,
+                limit,
+            });
+        }
+        Ok(self.0[kernel as usize].get_or_init(|| build(context, kernel)))
+    }
+}
+
+fn build(context: &Context, kernel: Kernel) -> wgpu::ComputePipeline {
+    let mut source = kernel.source(context.precision);
+    for patch in context.patches.iter().filter(|patch| patch.verb == kernel.stem()) {
+        assert!(source.contains(patch.from), "{} is not in {}", patch.from, patch.verb);
+        source = source.replace(patch.from, patch.to);
+    }
+    let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(kernel.label()),
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    });
+    context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(kernel.label()),
+        layout: None,
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: &[],
+            zero_initialize_workgroup_memory: false,
+        },
+        cache: None,
+    })
+}

@@ -1,0 +1,226 @@
+//! The GPU engine: WGSL compute shaders through wgpu, in f32 or f64.
+
+mod buffers;
+mod candidate_determinants;
+mod context;
+mod gain_update;
+mod grid_determinants;
+mod kernels;
+mod options;
+mod part_grams;
+mod project_rows;
+mod resident;
+mod row_forms;
+mod row_norms;
+mod swap_gains;
+mod whiten_rows;
+
+use std::{fmt, sync::Arc};
+
+use faer::{Mat, MatRef};
+
+pub(crate) use gain_update::DeviceGains;
+pub use options::{AdapterSummary, GpuOptions, summaries};
+pub(crate) use swap_gains::DeviceSwaps;
+
+use self::{
+    buffers::{Lease, size_of},
+    context::{Context, Work},
+    kernels::Kernel,
+    resident::{Chunk, DeviceGroup, Resident},
+};
+use super::{
+    BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
+    Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
+};
+use crate::Result;
+
+/// A graphics device.
+///
+/// Rows of features go to the device once, scaled and in its precision, and stay there as long as the features
+/// live; tables of gains and exchanges live there too. What is small and delicate stays on the host in f64:
+/// eigen-decompositions, sums over groups, logarithms, random numbers.
+///
+/// # Numerics
+/// In f64 (Vulkan adapters that have it) as the CPU. In f32 every verb is off by about 1e-7 times the square root of
+/// the number of terms of its sums; Gram matrices are summed in f64 over runs of rows. Single precision changes the
+/// law of samplers, who then say so; greedy and local search decide in f64 between what single precision cannot
+/// tell apart, and their determinants are always computed from the data in f64.
+///
+/// # Errors
+/// A lost device, too little memory, a limit that is exceeded and commands that are refused are errors of the verb
+/// at work ([`Error::DeviceLost`](crate::Error::DeviceLost), [`DeviceMemory`](crate::Error::DeviceMemory),
+/// [`DeviceLimit`](crate::Error::DeviceLimit), [`Device`](crate::Error::Device)), never panics.
+///
+/// # Examples
+/// ```
+/// use partition_dpp::{Error, engine::{Engine, gpu::{Gpu, GpuOptions}}};
+/// match Gpu::new(&GpuOptions::default()) {
+///     Ok(gpu) => println!("{:?}", gpu.info()),
+///     Err(Error::NoAdapter { reason }) => println!("the CPU, then: {reason}"),
+///     Err(other) => panic!("{other}"),
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Gpu {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: Context,
+    resident: Resident,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gpu").field("info", &self.inner.context.info()).finish()
+    }
+}
+
+impl Gpu {
+    /// Opens an adapter.
+    ///
+    /// # Errors
+    /// - [`Error::NoAdapter`](crate::Error::NoAdapter) if there is none, or none of that name;
+    /// - [`Error::NoDoublePrecision`](crate::Error::NoDoublePrecision) if f64 was asked for in vain.
+    pub fn new(options: &GpuOptions) -> Result<Self> {
+        Ok(Self::of(Context::open(options)?))
+    }
+
+    /// On a device that the application has opened. f64 needs its feature `SHADER_F64`, and arrays are cut to its
+    /// limits.
+    ///
+    /// # Errors
+    /// [`Error::NoDoublePrecision`](crate::Error::NoDoublePrecision) if f64 was asked for in vain.
+    pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
+        Ok(Self::of(Context::on(device, queue, options)?))
+    }
+
+    fn of(context: Context) -> Self {
+        Self { inner: Arc::new(Inner { context, resident: Resident::default() }) }
+    }
+
+    /// How often each shader ran, by the name of its verb.
+    #[must_use]
+    pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
+        Kernel::ALL.iter().map(|&kernel| (kernel.stem(), self.context().dispatches(kernel))).collect()
+    }
+
+    /// The shaders in a precision, whole: the verb's name, and the text.
+    #[must_use]
+    pub fn shaders(precision: Precision) -> Vec<(&'static str, String)> {
+        Kernel::ALL.iter().map(|kernel| (kernel.stem(), kernel.source(precision))).collect()
+    }
+
+    fn context(&self) -> &Context {
+        &self.inner.context
+    }
+
+    fn resident(&self) -> &Resident {
+        &self.inner.resident
+    }
+
+    /// Does something on the device; once more with nothing else there if its memory is full.
+    fn with_room<T>(&self, what: &'static str, work: impl Fn() -> Result<T>) -> Result<T> {
+        match self.context().checked(what, &work) {
+            Err(crate::Error::DeviceMemory { .. }) => {
+                self.resident().clear();
+                self.context().pool.clear();
+                self.context().checked(what, &work)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// So many values for every row, group after group: `record` dispatches one chunk.
+    fn map_rows(
+        &self,
+        what: &'static str,
+        rows: &Rows<'_>,
+        width: usize,
+        record: impl Fn(&Context, &mut Work, usize, &DeviceGroup, &Chunk, &Lease) -> Result<()>,
+    ) -> Result<Vec<f64>> {
+        let context = self.context();
+        self.with_room(what, || {
+            let mut values = Vec::with_capacity(rows.len() * width);
+            for number in 0..rows.groups().len() {
+                let group = self.resident().group(context, rows, number);
+                for chunk in &group.chunks {
+                    let out = context.reals(chunk.len * width);
+                    let mut work = context.work();
+                    record(context, &mut work, number, &group, chunk, &out)?;
+                    let bytes = (chunk.len * width * size_of(context.precision)) as u64;
+                    let found = context.download(work, what, &[(&out, 0, bytes)])?;
+                    values.extend(context.values(&found.concat()));
+                }
+            }
+            Ok(values)
+        })
+    }
+}
+
+/// A count as a parameter of a shader. Chunks keep all counts within 32 bits.
+fn words(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+impl Engine for Gpu {
+    fn info(&self) -> EngineInfo {
+        self.context().info()
+    }
+
+    fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+        part_grams::part_grams(self, rows, map)
+    }
+
+    fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+        row_forms::row_forms(self, rows, factors)
+    }
+
+    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
+        whiten_rows::whiten_rows(self, rows, map)
+    }
+
+    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
+        grid_determinants::grid_determinants(self, grid, request)
+    }
+
+    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
+        candidate_determinants::candidate_determinants(self, candidates)
+    }
+
+    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
+        project_rows::project_rows(self, rows, direction)
+    }
+
+    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
+        row_norms::row_norms(self, rows)
+    }
+
+    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
+        gain_update::gain_table(self, rows, gains)
+    }
+
+    fn gain_update(
+        &self,
+        _rows: &Rows<'_>,
+        table: &mut GainTable,
+        direction: Option<&[f64]>,
+    ) -> Result<Vec<Vec<Top>>> {
+        gain_update::gain_update(self, table, direction)
+    }
+
+    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
+        swap_gains::swap_table(self, rows, duals, residuals)
+    }
+
+    fn swap_gains(
+        &self,
+        _rows: &Rows<'_>,
+        table: &mut SwapTable,
+        update: Option<&SwapUpdate<'_>>,
+        weights: &[Vec<f64>],
+    ) -> Result<Vec<Vec<BestSwap>>> {
+        swap_gains::swap_gains(self, table, update, weights)
+    }
+}

@@ -1,0 +1,153 @@
+//! Which adapter, in what precision, within which limits.
+
+use crate::{Error, Result, engine::Precision};
+
+/// How to open a graphics device.
+#[derive(Clone, Debug, Default)]
+pub struct GpuOptions {
+    adapter: Option<String>,
+    precision: Option<Precision>,
+    largest_binding: Option<u64>,
+    patches: Vec<Patch>,
+}
+
+/// A change of a shader's text, to see that tests notice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patch {
+    pub(super) verb: &'static str,
+    pub(super) from: &'static str,
+    pub(super) to: &'static str,
+}
+
+impl GpuOptions {
+    /// Takes the first adapter whose name contains this text, in any case.
+    #[must_use]
+    pub fn with_adapter(self, name: impl Into<String>) -> Self {
+        Self { adapter: Some(name.into()), ..self }
+    }
+
+    /// Computes in this precision; otherwise in f64 where the adapter has it, else in f32.
+    #[must_use]
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision: Some(precision), ..self }
+    }
+
+    /// Binds no more bytes at a time than this, even where the adapter allows more: larger arrays are cut in
+    /// chunks.
+    #[must_use]
+    pub fn with_largest_binding(self, bytes: u64) -> Self {
+        Self { largest_binding: Some(bytes), ..self }
+    }
+
+    /// Replaces a text in a verb's shader: for tests that want to see a fault noticed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_patch(mut self, verb: &'static str, from: &'static str, to: &'static str) -> Self {
+        self.patches.push(Patch { verb, from, to });
+        self
+    }
+
+    pub(super) fn patches(&self) -> Vec<Patch> {
+        self.patches.clone()
+    }
+
+    pub(super) fn largest_binding(&self) -> u64 {
+        self.largest_binding.unwrap_or(u64::MAX)
+    }
+
+    /// The precision on an adapter.
+    pub(super) fn precision_on(&self, name: &str, features: wgpu::Features) -> Result<Precision> {
+        let double = features.contains(wgpu::Features::SHADER_F64);
+        match self.precision {
+            Some(Precision::F64) if !double => Err(Error::NoDoublePrecision { adapter: name.to_owned() }),
+            Some(precision) => Ok(precision),
+            None if double => Ok(Precision::F64),
+            None => Ok(Precision::F32),
+        }
+    }
+
+    /// The adapter that these options mean: of those that match, real graphics processors first.
+    pub(super) fn choose(&self) -> Result<wgpu::Adapter> {
+        let mut adapters = adapters();
+        if adapters.is_empty() {
+            let reason = "no driver offers one (Vulkan, Metal or DirectX 12)".to_owned();
+            return Err(Error::NoAdapter { reason });
+        }
+        let names: Vec<String> = adapters.iter().map(|adapter| adapter.get_info().name).collect();
+        if let Some(wanted) = &self.adapter {
+            let wanted = wanted.to_lowercase();
+            adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted));
+        }
+        let rank = |adapter: &wgpu::Adapter| match adapter.get_info().device_type {
+            wgpu::DeviceType::DiscreteGpu => 0,
+            wgpu::DeviceType::IntegratedGpu => 1,
+            wgpu::DeviceType::VirtualGpu => 2,
+            wgpu::DeviceType::Other => 3,
+            wgpu::DeviceType::Cpu => 4,
+        };
+        adapters.into_iter().min_by_key(rank).ok_or_else(|| {
+            let wanted = self.adapter.as_deref().unwrap_or_default();
+            Error::NoAdapter { reason: format!("none is called {wanted:?}; there are {}", names.join(", ")) }
+        })
+    }
+}
+
+/// An adapter of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AdapterSummary {
+    /// What it calls itself.
+    pub name: String,
+    /// The graphics interface: `vulkan`, `metal` or `dx12`.
+    pub interface: String,
+    /// The driver, with its version.
+    pub driver: String,
+    /// Whether it is a processor that plays graphics device.
+    pub is_software: bool,
+    /// Whether it computes in f64.
+    pub has_double_precision: bool,
+    /// The largest array that can be bound at a time, in bytes.
+    pub largest_binding: u64,
+    /// Memory that the threads of a workgroup share, in bytes.
+    pub workgroup_memory: u64,
+}
+
+/// All adapters of this machine.
+#[must_use]
+pub fn summaries() -> Vec<AdapterSummary> {
+    adapters().iter().map(AdapterSummary::of).collect()
+}
+
+impl AdapterSummary {
+    pub(super) fn of(adapter: &wgpu::Adapter) -> Self {
+        let (info, limits) = (adapter.get_info(), adapter.limits());
+        Self {
+            interface: interface(info.backend).to_owned(),
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            is_software: info.device_type == wgpu::DeviceType::Cpu,
+            has_double_precision: adapter.features().contains(wgpu::Features::SHADER_F64),
+            largest_binding: limits.max_storage_buffer_binding_size,
+            workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
+            name: info.name,
+        }
+    }
+}
+
+/// The name of a graphics interface.
+pub(super) fn interface(backend: wgpu::Backend) -> &'static str {
+    match backend {
+        wgpu::Backend::Vulkan => "vulkan",
+        wgpu::Backend::Metal => "metal",
+        wgpu::Backend::Dx12 => "dx12",
+        wgpu::Backend::Gl => "gl",
+        wgpu::Backend::BrowserWebGpu => "webgpu",
+        wgpu::Backend::Noop => "noop",
+    }
+}
+
+fn adapters() -> Vec<wgpu::Adapter> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    let instance = wgpu::Instance::new(descriptor.with_env());
+    pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
+}

@@ -1,0 +1,16 @@
+//! `row_norms`: ‖a_i‖² for every row.
+
+use super::{Gpu, kernels::Kernel, resident::TILE, words};
+use crate::{Result, engine::Rows};
+
+pub(super) fn row_norms(gpu: &Gpu, rows: &Rows<'_>) -> Result<Vec<f64>> {
+    gpu.map_rows("row_norms", rows, 1, |context, work, _, group, chunk, out| {
+        context.dispatch(
+            work,
+            Kernel::RowNorms,
+            &[words(chunk.len), words(group.quads)],
+            &[chunk.rows.as_entire_binding(), out.as_entire_binding()],
+            chunk.len.div_ceil(TILE),
+        )
+    })
+}

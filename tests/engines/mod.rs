@@ -1,0 +1,90 @@
+//! The engines that the conformance tests run on.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
+#![allow(unreachable_pub, reason = "a module of test binaries")]
+#![allow(dead_code, reason = "every test binary uses its own part of this module")]
+
+use partition_dpp::{
+    Error,
+    engine::{
+        Cpu, Engine, Precision,
+        gpu::{Gpu, GpuOptions},
+    },
+};
+
+/// An engine under test.
+#[derive(Debug)]
+pub struct Tested {
+    pub engine: Box<dyn Engine>,
+    /// Rounding error of its precision.
+    pub epsilon: f64,
+    /// The largest matrix that its bindings hold, by its number of rows.
+    pub largest_matrix: usize,
+}
+
+impl Tested {
+    /// Asserts that a number is right up to rounding of so many terms of this magnitude.
+    #[track_caller]
+    pub fn close(&self, found: f64, expected: f64, terms: usize, magnitude: f64, what: &str) {
+        let bound = 30.0 * (terms + 2) as f64 * self.epsilon * magnitude + f64::MIN_POSITIVE;
+        let error = (found - expected).abs();
+        assert!(error <= bound, "{what}: {found} is not {expected}, off by {error:e}, bound {bound:e}");
+    }
+}
+
+pub fn cpu() -> Tested {
+    Tested { engine: Box::new(Cpu), epsilon: f64::EPSILON, largest_matrix: usize::MAX }
+}
+
+/// A graphics device; says so and returns `None` where there is none. `PDPP_REQUIRE_GPU` makes that a failure.
+pub fn open(options: &GpuOptions, what: &str) -> Option<Gpu> {
+    match Gpu::new(options) {
+        Ok(gpu) => Some(gpu),
+        Err(error @ (Error::NoAdapter { .. } | Error::NoDoublePrecision { .. })) => {
+            assert!(std::env::var_os("PDPP_REQUIRE_GPU").is_none(), "PDPP_REQUIRE_GPU is set, but: {error}");
+            println!("SKIPPED {what}: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub fn gpu(precision: Precision) -> Option<Gpu> {
+    open(&GpuOptions::default().with_precision(precision), "graphics device")
+}
+
+pub fn tested(gpu: Gpu, largest_matrix: usize) -> Tested {
+    let epsilon = gpu.info().precision.epsilon();
+    Tested { engine: Box::new(gpu), epsilon, largest_matrix }
+}
+
+/// With bindings so small that everything is cut in chunks.
+pub fn in_chunks(precision: Precision) -> Option<Tested> {
+    let options = GpuOptions::default().with_precision(precision).with_largest_binding(1 << 16);
+    open(&options, "graphics device")
+        .map(|gpu| tested(gpu, if precision == Precision::F64 { 60 } else { 85 }))
+}
+
+/// Stamps tests, functions of a [`Tested`], onto every engine.
+#[macro_export]
+macro_rules! on_every_engine {
+    ($($test:ident),* $(,)?) => {
+        $crate::on_every_engine!(@engine cpu_f64, Some($crate::engines::cpu()), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32, $crate::engines::gpu(Precision::F32).map(|gpu| $crate::engines::tested(gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f64, $crate::engines::gpu(Precision::F64).map(|gpu| $crate::engines::tested(gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32_in_chunks, $crate::engines::in_chunks(Precision::F32), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f64_in_chunks, $crate::engines::in_chunks(Precision::F64), $($test),*);
+    };
+    (@engine $name:ident, $tested:expr, $($test:ident),*) => {
+        mod $name {
+            #[allow(unused_imports, reason = "the CPU has one precision")]
+            use partition_dpp::engine::Precision;
+
+            $(#[test]
+            fn $test() {
+                if let Some(tested) = $tested {
+                    super::$test(&tested);
+                }
+            })*
+        }
+    };
+}

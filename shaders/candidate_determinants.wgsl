@@ -2,9 +2,10 @@
 // Π_i = I − u uᵀ, u the candidate's unit vector: Q is symmetric, so Π Q Π = Q − u wᵀ − w uᵀ + (uᵀw) u uᵀ, w = Q u.
 //
 // shares, phases: as for grid_determinants; units: n values per candidate; matrices: room for a matrix and a vector
-// per candidate and node; determinants: node after node, candidate after candidate. One workgroup each.
+// per candidate and node; determinants: node after node, candidate after candidate. One workgroup each. Steps
+// first … last − 1 of the elimination: drivers end what takes too long.
 
-struct Parameters { candidates: u32, nodes: u32, n: u32, parts: u32 }
+struct Parameters { candidates: u32, nodes: u32, n: u32, parts: u32, first: u32, last: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> shares: array<real>;
@@ -15,24 +16,11 @@ struct Parameters { candidates: u32, nodes: u32, n: u32, parts: u32 }
 @group(0) @binding(6) var<storage, read_write> determinants: array<complex>;
 @group(0) @binding(7) var<storage, read_write> exponents: array<i32>;
 
-@compute @workgroup_size(64)
-fn main(
-  @builtin(workgroup_id) group: vec3<u32>,
-  @builtin(num_workgroups) groups: vec3<u32>,
-  @builtin(local_invocation_index) thread: u32,
-) {
-  let p = parameters;
-  let number = group.x + group.y * groups.x;
-  if number >= p.candidates * p.nodes {
-    return;
-  }
-  let n = p.n;
-  let node = number % p.nodes;
-  let unit = number / p.nodes * n;
-  let base = number * (n * n + n);
+// Leaves P_i(θ) in a matrix.
+fn assemble(base: u32, n: u32, node: u32, unit: u32, thread: u32) {
   let image = base + n * n;
   for (var at = thread; at < n * n; at += THREADS) {
-    matrices[base + at] = share_sum(at, n, p.parts, node);
+    matrices[base + at] = share_sum(at, n, parameters.parts, node);
   }
   storageBarrier();
   workgroupBarrier();
@@ -62,7 +50,30 @@ fn main(
   }
   storageBarrier();
   workgroupBarrier();
-  let determinant = eliminate(base, n, false, 0u, thread);
+}
+
+@compute @workgroup_size(64)
+fn main(
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let p = parameters;
+  let number = group.x + group.y * groups.x;
+  if number >= p.candidates * p.nodes {
+    return;
+  }
+  let n = p.n;
+  let node = number % p.nodes;
+  let unit = number / p.nodes * n;
+  let base = number * (n * n + n);
+  var so_far = Determinant(complex(ONE, ZERO), 0);
+  if p.first == 0u {
+    assemble(base, n, node, unit, thread);
+  } else {
+    so_far = Determinant(determinants[number], exponents[number]);
+  }
+  let determinant = eliminate(base, n, false, 0u, vec2<u32>(p.first, p.last), so_far, thread);
   if thread == 0u {
     determinants[number] = determinant.mantissa;
     exponents[number] = determinant.exponent;

@@ -2,9 +2,9 @@
 //
 // shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: room for a matrix per
 // node, which an inverse is left in; pivots: n per node; determinants and exponents: mantissa and power of two. One
-// workgroup of 64 threads per node.
+// workgroup of 64 threads per node. Steps first … last − 1 of the elimination: drivers end what takes too long.
 
-struct Parameters { nodes: u32, n: u32, parts: u32, inverses: u32 }
+struct Parameters { nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> shares: array<real>;
@@ -27,18 +27,23 @@ fn main(
     return;
   }
   let base = node * p.n * p.n;
-  for (var at = thread; at < p.n * p.n; at += THREADS) {
-    var entry = share_sum(at, p.n, p.parts, node);
-    if at / p.n == at % p.n {
-      entry.x += ONE;
+  var so_far = Determinant(complex(ONE, ZERO), 0);
+  if p.first == 0u {
+    for (var at = thread; at < p.n * p.n; at += THREADS) {
+      var entry = share_sum(at, p.n, p.parts, node);
+      if at / p.n == at % p.n {
+        entry.x += ONE;
+      }
+      matrices[base + at] = entry;
     }
-    matrices[base + at] = entry;
+  } else {
+    so_far = Determinant(determinants[node], exponents[node]);
   }
   storageBarrier();
   workgroupBarrier();
   let whole = p.inverses != 0u;
-  let determinant = eliminate(base, p.n, whole, node * p.n, thread);
-  if whole && determinant.exponent != SINGULAR_EXPONENT {
+  let determinant = eliminate(base, p.n, whole, node * p.n, vec2<u32>(p.first, p.last), so_far, thread);
+  if whole && p.last == p.n && determinant.exponent != SINGULAR_EXPONENT {
     order_columns(base, p.n, node * p.n, thread);
   }
   if thread == 0u {

@@ -16,29 +16,30 @@ struct Parameters { rows: u32, quads: u32, slots: u32, first: u32, update: u32 }
 @group(0) @binding(6) var<storage, read_write> values: array<vec2<real>>;
 @group(0) @binding(7) var<storage, read_write> places: array<vec2<u32>>;
 
-// As sh_partial, of g.
-var<workgroup> sh_entering: array<real, 1280>;
+// Four threads per row, and one more place than that: threads that add up then read from different banks.
+const LANES: u32 = 4u;
+const PITCH: u32 = 5u;
 
-// Half the lanes of other shaders: two products at a time.
-const HALF_LANES: u32 = 4u;
-const HALF_PITCH: u32 = 5u;
+// What the lanes have found of c and of g.
+var<workgroup> sh_leaving: array<real, 1280>;
+var<workgroup> sh_entering: array<real, 1280>;
 
 fn products(first: u32, thread: u32) {
   let p = parameters;
-  let lane = thread % HALF_LANES;
-  for (var at = thread / HALF_LANES; at < TILE; at += TILE / HALF_LANES) {
+  let lane = thread % LANES;
+  for (var at = thread / LANES; at < TILE; at += TILE / LANES) {
     var c = ZERO;
     var g = ZERO;
     if first + at < p.rows {
       let start = (p.first + first + at) * p.quads;
-      for (var quad = lane; quad < p.quads; quad += HALF_LANES) {
+      for (var quad = lane; quad < p.quads; quad += LANES) {
         let x = rows[start + quad];
         c += dot(x, exchange[quad]);
         g += dot(x, exchange[p.quads + quad]);
       }
     }
-    sh_partial[at * HALF_PITCH + lane] = c;
-    sh_entering[at * HALF_PITCH + lane] = g;
+    sh_leaving[at * PITCH + lane] = c;
+    sh_entering[at * PITCH + lane] = g;
   }
 }
 
@@ -62,9 +63,9 @@ fn main(
     var g = ZERO;
     var d = residuals[row];
     if p.update != 0u {
-      for (var lane = 0u; lane < HALF_LANES; lane++) {
-        c += sh_partial[thread * HALF_PITCH + lane];
-        g += sh_entering[thread * HALF_PITCH + lane];
+      for (var lane = 0u; lane < LANES; lane++) {
+        c += sh_leaving[thread * PITCH + lane];
+        g += sh_entering[thread * PITCH + lane];
       }
       // The last entry of slots holds a and b.
       let change = slots[p.slots];

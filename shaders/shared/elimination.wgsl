@@ -86,11 +86,17 @@ fn exchange_rows(base: u32, n: u32, one: u32, other: u32, thread: u32) {
   }
 }
 
-// Gaussian elimination of a matrix, below the diagonal only, or (`whole`) to its inverse but for the order of its
-// columns, which `pivots` tells. All threads of the workgroup come here together, and all know the answer.
-fn eliminate(base: u32, n: u32, whole: bool, pivots_base: u32, thread: u32) -> Determinant {
-  var determinant = Determinant(complex(ONE, ZERO), 0);
-  for (var step = 0u; step < n; step++) {
+// Some steps of Gaussian elimination of a matrix, below the diagonal only, or (`whole`) to its inverse but for the
+// order of its columns, which `pivots` tells; the determinant of the steps so far. All threads of the workgroup come
+// here together, and all know the answer.
+fn eliminate(
+  base: u32, n: u32, whole: bool, pivots_base: u32, steps: vec2<u32>, so_far: Determinant, thread: u32,
+) -> Determinant {
+  var determinant = so_far;
+  if determinant.exponent == SINGULAR_EXPONENT {
+    return determinant;
+  }
+  for (var step = steps.x; step < steps.y; step++) {
     let row = pivot_row(base, n, step, thread);
     if !(sh_size[0] > SINGULAR) {
       return Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);

@@ -1,15 +1,10 @@
-// Rows in tiles of 256, one tile per workgroup of 256 threads. Each thread reads every LANES-th group of four
-// values of some rows, so that neighbours read side by side; then each adds up what was found for one row.
-const TILE: u32 = 256u;
+// Products of rows with a vector: each thread reads every LANES-th group of four values of some rows, so that
+// neighbours read side by side; then each adds up what was found for one row.
 const LANES: u32 = 8u;
 // One more than the lanes: threads that add up then read from different banks.
 const PITCH: u32 = 9u;
 
 var<workgroup> sh_partial: array<real, 2304>;
-
-fn tile_of(group: vec3<u32>, groups: vec3<u32>) -> u32 {
-  return group.x + group.y * groups.x;
-}
 
 // What the lanes of a row have found, added up.
 fn row_sum(thread: u32) -> real {
@@ -19,3 +14,4 @@ fn row_sum(thread: u32) -> real {
   }
   return sum;
 }
+

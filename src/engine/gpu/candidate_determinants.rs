@@ -3,7 +3,7 @@
 use super::{
     Gpu,
     buffers::size_of,
-    grid_determinants::{Found, matrices_per_binding, upload_phases, upload_shares},
+    grid_determinants::{Found, matrices_per_binding, steps, upload_phases, upload_shares},
     kernels::Kernel,
     words,
 };
@@ -42,21 +42,30 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
                 let pivots = context.storage(4);
                 let found = Found::new(context, total);
                 let mut work = context.work();
-                context.dispatch(
-                    &mut work,
-                    Kernel::CandidateDeterminants,
-                    &[words(chosen.len()), words(count), words(size), words(shares.len())],
-                    &[
-                        shares_on_device.as_entire_binding(),
-                        phases.as_entire_binding(),
-                        matrices.as_entire_binding(),
-                        pivots.as_entire_binding(),
-                        units.as_entire_binding(),
-                        found.mantissas.as_entire_binding(),
-                        found.exponents.as_entire_binding(),
-                    ],
-                    total,
-                )?;
+                for steps in steps(size) {
+                    context.dispatch(
+                        &mut work,
+                        Kernel::CandidateDeterminants,
+                        &[
+                            words(chosen.len()),
+                            words(count),
+                            words(size),
+                            words(shares.len()),
+                            words(steps.start),
+                            words(steps.end),
+                        ],
+                        &[
+                            shares_on_device.as_entire_binding(),
+                            phases.as_entire_binding(),
+                            matrices.as_entire_binding(),
+                            pivots.as_entire_binding(),
+                            units.as_entire_binding(),
+                            found.mantissas.as_entire_binding(),
+                            found.exponents.as_entire_binding(),
+                        ],
+                        total,
+                    )?;
+                }
                 let (determinants, _) = found.read(context, work, total, &matrices, 0)?;
                 for (number, determinant) in determinants.into_iter().enumerate() {
                     let (i, node) = (chosen[number / count], first + number % count);

@@ -1,5 +1,7 @@
 //! `grid_determinants`: det P(θ), and P(θ)⁻¹ on request, at every node.
 
+use std::ops::Range;
+
 use faer::{Mat, c64};
 
 use super::{
@@ -38,20 +40,29 @@ pub(super) fn grid_determinants(
             let found = Found::new(context, nodes);
             let mut work = context.work();
             let inverses = u32::from(request == GridRequest::Inverses);
-            context.dispatch(
-                &mut work,
-                Kernel::GridDeterminants,
-                &[words(nodes), words(size), words(grid.shares.len()), inverses],
-                &[
-                    shares.as_entire_binding(),
-                    phases.as_entire_binding(),
-                    matrices.as_entire_binding(),
-                    pivots.as_entire_binding(),
-                    found.mantissas.as_entire_binding(),
-                    found.exponents.as_entire_binding(),
-                ],
-                nodes,
-            )?;
+            for steps in steps(size) {
+                context.dispatch(
+                    &mut work,
+                    Kernel::GridDeterminants,
+                    &[
+                        words(nodes),
+                        words(size),
+                        words(grid.shares.len()),
+                        inverses,
+                        words(steps.start),
+                        words(steps.end),
+                    ],
+                    &[
+                        shares.as_entire_binding(),
+                        phases.as_entire_binding(),
+                        matrices.as_entire_binding(),
+                        pivots.as_entire_binding(),
+                        found.mantissas.as_entire_binding(),
+                        found.exponents.as_entire_binding(),
+                    ],
+                    nodes,
+                )?;
+            }
             let wanted = if request == GridRequest::Inverses { nodes * matrix } else { 0 };
             let (determinants, entries) = found.read(context, work, nodes, &matrices, wanted)?;
             for (node, determinant) in determinants.into_iter().enumerate() {
@@ -73,6 +84,14 @@ pub(super) fn grid_determinants(
 fn on_host(grid: &PhaseGrid<'_>, node: usize, request: GridRequest) -> Result<GridPoint> {
     let one = PhaseGrid { shares: grid.shares, phases: grid.node(node) };
     Ok(Cpu.grid_determinants(&one, request)?.swap_remove(0))
+}
+
+/// Steps of an elimination, in runs that take no dispatch too long.
+pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
+    /// Turns of the loops of a thread; some drivers stop counting at 2¹⁶.
+    const TURNS: usize = 30_000;
+    let run = (TURNS / (size * size / 64 + size)).max(1);
+    (0..size).step_by(run).map(move |first| first..size.min(first + run))
 }
 
 /// How many matrices fit in a binding, if one does.

@@ -58,11 +58,11 @@ kernels! {
     WhitenRows "whiten_rows" ["product"] 2112 reals 0 words,
     GridDeterminants "grid_determinants" ["elimination"] 64 reals 64 words,
     CandidateDeterminants "candidate_determinants" ["elimination"] 64 reals 64 words,
-    ProjectRows "project_rows" ["rows"] 2560 reals 0 words,
-    RowNorms "row_norms" ["rows"] 2304 reals 0 words,
-    GainUpdate "gain_update" ["rows", "leading"] 2816 reals 512 words,
+    ProjectRows "project_rows" ["tile", "rows"] 2560 reals 0 words,
+    RowNorms "row_norms" ["tile", "rows"] 2304 reals 0 words,
+    GainUpdate "gain_update" ["tile", "rows", "leading"] 2816 reals 512 words,
     SwapTable "swap_table" ["product"] 2112 reals 0 words,
-    SwapGains "swap_gains" ["rows", "leading"] 4096 reals 512 words,
+    SwapGains "swap_gains" ["tile", "leading"] 3072 reals 512 words,
 }
 
 /// Number of shaders.

@@ -112,6 +112,13 @@ impl Gpu {
         Kernel::ALL.iter().map(|kernel| (kernel.stem(), kernel.source(precision))).collect()
     }
 
+    /// Bytes that the threads of a workgroup share in each shader.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
+        Kernel::ALL.iter().map(|kernel| (kernel.stem(), kernel.workgroup_memory(precision))).collect()
+    }
+
     fn context(&self) -> &Context {
         &self.inner.context
     }

@@ -263,3 +263,43 @@ on_every_engine!(
     gain_update,
     the_first_of_equal_gains,
 );
+
+#[test]
+fn planted_faults_are_noticed() {
+    engines::assert_noticed(&[
+        (("row_norms", "dot(x, x)", "dot(x, x.yzwx)"), row_norms),
+        (("row_norms", "= row_sum(thread)", "= ZERO"), row_norms),
+        (("part_grams", "r1 += a.y * b", "r1 += a.x * b"), part_grams),
+        (("part_grams", "partials[at] = r0", "partials[at] = zero"), part_grams),
+        (("part_grams", "(run + 1u) * p.run, p.rows", "(run + 1u) * p.run - 1u, p.rows"), part_grams),
+        (("row_forms", "dot(e.r1, e.r1)", "dot(e.r1, e.r0)"), row_forms),
+        (("row_forms", "forms[first + thread] = sum", "forms[first + thread] = ZERO"), row_forms),
+        (("row_forms", "step + quad < quads", "step + quad + 1u < quads"), row_forms),
+        (("whiten_rows", "column, e.r2", "column, e.r1"), whiten_rows),
+        (("whiten_rows", "column + c < p.width", "column + c + 1u < p.width"), whiten_rows),
+        (("project_rows", "rows[start + quad] - sh_along", "rows[start + quad] + sh_along"), project_rows),
+        (("project_rows", "] = row_sum(thread);\n  }", "] = ZERO;\n  }"), project_rows),
+        (("gain_update", "gain -= along", "gain += along"), gain_update),
+        (("gain_update", "gains[first + thread] = gain;", "gains[first + thread] = ZERO;"), gain_update),
+        (("gain_update", "other.value > one.value", "other.value < one.value"), gain_update),
+        (
+            ("gain_update", "other.position < one.position", "other.position > one.position"),
+            the_first_of_equal_gains,
+        ),
+    ]);
+}
+
+#[test]
+fn a_skipped_chunk_is_noticed() {
+    // In chunks, 4097 rows of 13 values are four chunks of 1024 rows and one more row.
+    let skip = "if parameters.rows == 1024u { return; }\n  let first = ";
+    let options = partition_dpp::engine::gpu::GpuOptions::default()
+        .with_precision(partition_dpp::engine::Precision::F32)
+        .with_largest_binding(1 << 16)
+        .with_patch("row_norms", "let first = ", skip);
+    let Some(gpu) = engines::open(&options, "a skipped chunk") else { return };
+    let faulty = engines::tested(gpu, 0);
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| row_norms(&faulty)));
+    let message = outcome.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("4097×13"), "{message}");
+}

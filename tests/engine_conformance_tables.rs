@@ -107,13 +107,18 @@ impl Exchange {
         (c, d)
     }
 
-    /// How large the numbers of a group can be, for error bounds.
-    fn size(&self, l: usize) -> f64 {
-        let duals = self.duals[l].norm_l2()
-            + dot(&self.vectors[0], &self.vectors[0])
-            + dot(&self.vectors[1], &self.vectors[1]);
-        let factors = self.factors[l].iter().flatten().fold(1.0, |max, x| f64::max(max, x.abs()));
-        10.0 * duals * factors
+    /// How large what is added up to C and to d of a group can be.
+    fn sizes(&self, l: usize) -> (f64, f64) {
+        let scale = self.rows().groups()[l].scale;
+        let norm = |x: &[f64]| dot(x, x).sqrt();
+        let rows = self.groups[l].iter().map(|&item| scale * norm(&self.features.row(item as usize)));
+        let row = rows.fold(0.0, f64::max);
+        let duals = (0..self.duals[l].ncols()).map(|slot| self.duals[l].col(slot).norm_l2());
+        let largest =
+            |at: usize| self.factors[l].iter().fold(0.0, |max, factors| f64::max(max, factors[at].abs()));
+        let [w, g] = [0, 1].map(|v| norm(&self.vectors[v]));
+        let coefficient = row * (duals.fold(0.0, f64::max) + largest(0) * w + largest(1) * g);
+        (coefficient, 4.0 + row * row * (0.3 * w * w + 0.01 * g * g))
     }
 
     fn check(&self, tested: &Tested, table: &SwapTable, found: &[Vec<BestSwap>], updated: bool, what: &str) {
@@ -125,14 +130,16 @@ impl Exchange {
                 continue;
             }
             let (c, d) = self.naive(l, updated);
-            let (terms, size) = (self.features.dims(), self.size(l));
+            let (terms, (size, residual_size)) = (self.features.dims(), self.sizes(l));
+            let weight = self.weights[l].iter().copied().fold(0.0, f64::max);
+            let ratio_size = weight * residual_size + size * size;
             let mut best = f64::NEG_INFINITY;
             let ratio = |slot: usize, at: usize| self.weights[l][slot] * d[at] + c[(slot, at)].powi(2);
             for at in 0..d.len() {
                 let residual = numbers[l].residuals[at];
                 assert_eq!(residual.is_finite(), d[at].is_finite(), "{what}, item {at} of {l}");
                 if d[at].is_finite() {
-                    tested.close(residual, d[at], terms, size * size, what);
+                    tested.close(residual, d[at], terms, residual_size, what);
                 }
                 for slot in 0..c.nrows() {
                     tested.close(numbers[l].coefficients[(slot, at)], c[(slot, at)], terms, size, what);
@@ -141,12 +148,12 @@ impl Exchange {
             }
             assert_eq!(found[l].is_empty(), best == f64::NEG_INFINITY, "{what}");
             if let Some(first) = found[l].first() {
-                tested.close(first.ratio, best, terms, size * size, what);
+                tested.close(first.ratio, best, terms, ratio_size, what);
                 let reached = found[l]
                     .iter()
                     .map(|swap| ratio(swap.slot, swap.position))
                     .fold(f64::NEG_INFINITY, f64::max);
-                assert!(reached >= best - 1e-12 * size * size, "{what}: {reached} {best}");
+                assert!(reached >= best - 1e-12 * ratio_size, "{what}: {reached} {best}");
             }
         }
     }
@@ -293,3 +300,25 @@ fn candidate_determinants(tested: &Tested) {
 }
 
 on_every_engine!(swap_table_and_gains, grid_determinants, singular_nodes, candidate_determinants);
+
+#[test]
+fn planted_faults_are_noticed() {
+    engines::assert_noticed(&[
+        (("swap_table", "= values[c]", "= values[0]"), swap_table_and_gains),
+        (("swap_gains", "s.x * c + s.y * g", "s.x * c - s.y * g"), swap_table_and_gains),
+        (("swap_gains", "s.z * d + x * x", "s.z * d - x * x"), swap_table_and_gains),
+        (("swap_gains", "c * c - change.y", "c * c + change.y"), swap_table_and_gains),
+        (("swap_gains", "coefficients[at] = x;", "coefficients[at] = ZERO;"), swap_table_and_gains),
+        (("swap_gains", "vec2<u32>(leading.position", "vec2<u32>(first"), swap_table_and_gains),
+        (("grid_determinants", "entry.x += ONE", "entry.x += ZERO"), grid_determinants),
+        (("grid_determinants", "x.x * y.x - x.y * y.y", "x.x * y.x + x.y * y.y"), grid_determinants),
+        (("grid_determinants", "factor = -pivot", "factor = pivot"), grid_determinants),
+        (
+            ("grid_determinants", "[pivots_base + step] = row", "[pivots_base + step] = step"),
+            grid_determinants,
+        ),
+        (("candidate_determinants", "+ ui * uj * form", "- ui * uj * form"), candidate_determinants),
+        (("candidate_determinants", "j] -= times(", "j] += times("), candidate_determinants),
+        (("candidate_determinants", "determinants[number] =", "determinants[0] ="), candidate_determinants),
+    ]);
+}

@@ -11,6 +11,9 @@ use partition_dpp::{
     },
 };
 
+/// Bytes that a binding may have where everything is to be cut in chunks.
+const CHUNK: u64 = 1 << 16;
+
 /// An engine under test.
 #[derive(Debug)]
 pub struct Tested {
@@ -59,9 +62,29 @@ pub fn tested(gpu: Gpu, largest_matrix: usize) -> Tested {
 
 /// With bindings so small that everything is cut in chunks.
 pub fn in_chunks(precision: Precision) -> Option<Tested> {
-    let options = GpuOptions::default().with_precision(precision).with_largest_binding(1 << 16);
+    let options = GpuOptions::default().with_precision(precision).with_largest_binding(CHUNK);
     open(&options, "graphics device")
         .map(|gpu| tested(gpu, if precision == Precision::F64 { 60 } else { 85 }))
+}
+
+/// A fault to plant: the verb, what to look for in its shader, and what to put there.
+pub type Fault = (&'static str, &'static str, &'static str);
+
+/// Asserts that tests fail on a single-precision device in whose shaders a fault is planted, with bindings cut small
+/// and not.
+#[track_caller]
+pub fn assert_noticed(faults: &[(Fault, fn(&Tested))]) {
+    for &((verb, from, to), test) in faults {
+        for options in [GpuOptions::default(), GpuOptions::default().with_largest_binding(CHUNK)] {
+            let options = options.with_precision(Precision::F32).with_patch(verb, from, to);
+            let Some(gpu) = open(&options, "planted faults") else { return };
+            let faulty = tested(gpu, 85);
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));
+            let message = outcome.expect_err(&format!("{verb}: {from} → {to} goes unnoticed"));
+            let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+            assert!(!message.contains("parsing error"), "{verb}: {to} is no shader: {message}");
+        }
+    }
 }
 
 /// Stamps tests, functions of a [`Tested`], onto every engine.

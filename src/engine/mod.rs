@@ -4,6 +4,7 @@
 //! groups of rows mean.
 
 mod cpu;
+mod double;
 pub(crate) mod gains;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -16,6 +17,7 @@ use std::fmt;
 use faer::{Mat, MatRef, c64};
 
 pub use cpu::Cpu;
+pub(crate) use double::{bounded_forms, in_double};
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};

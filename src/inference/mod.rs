@@ -12,7 +12,7 @@ pub use part_counts::PartCounts;
 use crate::{
     Error, Estimate, Partition, Quota, Result, Subset,
     data::{FreeItems, GroundSet, log_determinant},
-    engine::{Engine, EngineInfo, Items, Rows},
+    engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
     polynomial::{generating_function::GeneratingFunction, torus::Torus},
 };
 
@@ -150,25 +150,25 @@ impl Inference<'_> {
         let error = match &self.marginals {
             Marginals::Settled => 0.0,
             Marginals::Spectral(factor, error) => {
-                self.add_forms(&rows, std::slice::from_ref(factor), &mut probabilities)?;
-                *error
+                error + self.add_forms(&rows, std::slice::from_ref(factor), &mut probabilities)?
             }
             Marginals::Torus(nodes) => {
                 let (factors, error) = nodes.factors(self.engine)?;
-                self.add_forms(&rows, &factors, &mut probabilities)?;
-                error
+                error + self.add_forms(&rows, &factors, &mut probabilities)?
             }
         };
         Ok(Estimate { value: probabilities, error })
     }
 
-    /// ‖F_lᵀ s_l a_i‖² for every row.
-    fn add_forms(&self, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<()> {
+    /// ‖F_lᵀ s_l a_i‖² for every row; by how much single precision may have put one wrong.
+    fn add_forms(&self, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
-        let forms = self.engine.row_forms(rows, &factors)?;
+        let (forms, above) = bounded_forms(self.engine, rows, &factors)?;
+        let rounding =
+            above.iter().flatten().zip(&forms).map(|(above, form)| above - form).fold(0.0, f64::max);
         for ((item, _), form) in rows.iter().zip(forms) {
             out[item] = form.min(1.0);
         }
-        Ok(())
+        Ok(rounding)
     }
 }

@@ -52,7 +52,7 @@ impl<'a> PartitionDpp<'a> {
             let plan = TorusPlan::for_coefficient(&function, &counts)?.within(self.node_budget())?;
             let torus = Torus::new(plan);
             let values = torus.values(engine, &function)?;
-            let found = torus.coefficient(&values, &counts, function.rank());
+            let found = torus.coefficient(&values, &counts, function.rank(), engine.info().precision);
             accurate(found.error / found.value)?;
             log_z.value += reference.log_coefficient(&counts, found.value);
             log_z.error +=
@@ -85,7 +85,7 @@ impl<'a> PartitionDpp<'a> {
         let plan = TorusPlan::for_coefficient(&function, &counts)?.at_fixed_size();
         let torus = Torus::new(plan.within(self.node_budget())?);
         let values = fixed_size_values(engine, &function, &torus.phases, k)?;
-        let found = torus.coefficient(&values, &counts, function.rank());
+        let found = torus.coefficient(&values, &counts, function.rank(), engine.info().precision);
         accurate(found.error / found.value)?;
         let value = log_det.value + reference.log_coefficient(&counts, found.value);
         let error =
@@ -112,7 +112,7 @@ impl Nodes {
     pub(super) fn factors(&self, engine: &dyn Engine) -> Result<(Vec<Mat<f64>>, f64)> {
         let Self { function, torus, counts, error } = self;
         let (values, forms) = torus.values_and_forms(engine, function, counts)?;
-        let mass = torus.coefficient(&values, counts, function.rank());
+        let mass = torus.coefficient(&values, counts, function.rank(), engine.info().precision);
         let mut factors = Vec::with_capacity(forms.len());
         for (form, weight) in forms.iter().zip(&function.weights) {
             let root = linalg::positive_root(form.as_ref(), weight * weight / mass.value)?;

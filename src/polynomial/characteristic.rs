@@ -119,7 +119,8 @@ impl<'a> CharacteristicPolynomial<'a> {
             TorusPlan::for_coefficient(&centre.function, &centre.counts)?.within(DEFAULT_NODE_BUDGET)?;
         let torus = Torus::new(plan);
         let values = torus.values(engine, &centre.function)?;
-        let found = torus.coefficient(&values, &centre.counts, centre.function.rank());
+        let found =
+            torus.coefficient(&values, &centre.counts, centre.function.rank(), engine.info().precision);
         Ok(self.scaled_up(&counts, found, &centre, &centre.counts))
     }
 
@@ -171,7 +172,7 @@ impl<'a> CharacteristicPolynomial<'a> {
         let torus = Torus::new(TorusPlan::complete(&largest));
         let values = torus.values(engine, &centre.function)?;
         let shares = torus.all_coefficients(&values)?;
-        let error = torus.coefficient(&values, &centre.counts, rank).error;
+        let error = torus.coefficient(&values, &centre.counts, rank, engine.info().precision).error;
         let index =
             |counts: &[usize]| counts.iter().zip(torus.sizes()).fold(0, |at, (c, size)| at * size + c);
         for (counts, slot) in all.iter().zip(found).filter(|(_, slot)| slot.is_none()) {

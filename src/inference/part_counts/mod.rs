@@ -165,7 +165,7 @@ impl<'a> Dpp<'a> {
         let total: f64 = found.iter().sum();
         let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
         let entries = each_count(torus.sizes()).zip(found).map(entry).collect();
-        let rounding = 4.0 * rank as f64 * f64::EPSILON;
+        let rounding = 4.0 * rank as f64 * engine.info().precision.epsilon();
         Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
     }
 

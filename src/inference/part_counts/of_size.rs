@@ -52,7 +52,7 @@ impl KDpp<'_> {
         let total: f64 = found.values().sum();
         let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
         let entries = found.into_iter().map(entry).collect();
-        let rounding = 4.0 * (function.rank() + k) as f64 * f64::EPSILON / total;
+        let rounding = 4.0 * (function.rank() + k) as f64 * engine.info().precision.epsilon() / total;
         Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
     }
 }

@@ -8,7 +8,7 @@ pub(crate) use laws::keep_probabilities;
 
 use crate::{
     Error, Result,
-    engine::{Engine, RowMap, Rows},
+    engine::{Engine, RowMap, Rows, in_double},
     linalg::{self, Grading},
     polynomial::{
         REFUSED,
@@ -105,7 +105,7 @@ impl Spectrum {
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
         usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
     ) -> Result<TiltedSpectrum> {
-        let mut found = Self::resolve_projected(engine, rows, beyond, tilt, &usage)?;
+        let mut found = Self::resolve_projected(in_double(engine), rows, beyond, tilt, &usage)?;
         if beyond.is_some() {
             let probability = usage(&found.spectrum.values)?;
             found.spectrum.error += found.projection_error(&probability, rows.features().dims());

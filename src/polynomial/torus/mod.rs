@@ -13,7 +13,7 @@ pub(crate) use plan::{TorusPlan, coefficient_bound};
 use super::generating_function::GeneratingFunction;
 use crate::{
     Estimate, Result,
-    engine::{Engine, GridRequest, PhaseGrid, grid_inverses},
+    engine::{Engine, GridRequest, PhaseGrid, Precision, grid_inverses},
     linalg::{column, column_mut},
 };
 
@@ -148,10 +148,16 @@ impl Torus {
     }
 
     /// The coefficient of z^κ from φ at every node.
-    pub(crate) fn coefficient(&self, values: &[c64], exponents: &[usize], rank: usize) -> Estimate<f64> {
+    pub(crate) fn coefficient(
+        &self,
+        values: &[c64],
+        exponents: &[usize],
+        rank: usize,
+        precision: Precision,
+    ) -> Estimate<f64> {
         let value = real_sum(&self.extractors(exponents), values);
         let mass: f64 = values.iter().zip(&self.weights).map(|(value, weight)| value.norm() * weight).sum();
-        let rounding = 2.0 * (rank as f64 + 4.0) * f64::EPSILON * mass;
+        let rounding = 2.0 * (rank as f64 + 4.0) * precision.epsilon() * mass;
         Estimate { value, error: self.aliasing + rounding }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     Features, Partition, PartitionDpp, Quota, Subset,
     data::log_determinant,
-    engine::Cpu,
+    engine::{Cpu, Precision},
     polynomial::{generating_function::Reference, poisson_binomial::poisson_binomial},
 };
 
@@ -27,7 +27,7 @@ fn small_case() -> (GeneratingFunction, Reference, Torus, f64) {
 }
 
 fn log_z(torus: &Torus, values: &[c64], reference: &Reference) -> f64 {
-    reference.log_coefficient(&COUNTS, torus.coefficient(values, &COUNTS, 5).value.abs())
+    reference.log_coefficient(&COUNTS, torus.coefficient(values, &COUNTS, 5, Precision::F64).value.abs())
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn planted_faults_change_the_partition_function() {
     // Too few nodes: what aliases is what the bound says, and no more.
     let sizes = torus.sizes.iter().map(|size| size - 1).collect();
     let few = Torus::new(TorusPlan { sizes, reference: torus.reference, aliasing: 0.0 });
-    let found = few.coefficient(&few.values(&Cpu, &function).unwrap(), &COUNTS, 5).value;
-    let whole = torus.coefficient(&values, &COUNTS, 5).value;
+    let found = few.coefficient(&few.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64).value;
+    let whole = torus.coefficient(&values, &COUNTS, 5, Precision::F64).value;
     assert!((found / whole - 1.0).abs() > 1e-9, "{found} {whole}");
 }
 
@@ -78,7 +78,7 @@ fn kept_nodes_and_their_conjugates_are_all_nodes() {
 fn the_aliasing_bound_holds() {
     let (function, _, _, _) = small_case();
     let exact = Torus::new(TorusPlan::complete(&[4, 4]));
-    let exact = exact.coefficient(&exact.values(&Cpu, &function).unwrap(), &COUNTS, 5).value;
+    let exact = exact.coefficient(&exact.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64).value;
     for sizes in [[1, 1], [2, 3], [3, 2], [3, 3]] {
         let mut aliasing = 0.0;
         for (group, &count) in COUNTS.iter().enumerate() {
@@ -87,7 +87,7 @@ fn the_aliasing_bound_holds() {
             aliasing += (0..law.len()).filter(aliases).map(|c| law[c]).sum::<f64>();
         }
         let torus = Torus::new(TorusPlan { sizes: sizes.to_vec(), reference: None, aliasing });
-        let found = torus.coefficient(&torus.values(&Cpu, &function).unwrap(), &COUNTS, 5);
+        let found = torus.coefficient(&torus.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64);
         let error = (found.value - exact).abs();
         assert!(error > 0.0 && error <= found.error, "{sizes:?}: {error:e} {:e}", found.error);
     }

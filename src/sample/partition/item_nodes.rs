@@ -8,7 +8,7 @@ use faer::{Mat, c64};
 use super::{row_nodes::is_near_singular, stage::Stage};
 use crate::{
     Result,
-    engine::{PhaseGrid, RowMap, grid_inverses},
+    engine::{PhaseGrid, RowMap, grid_inverses, in_double},
     linalg::{column, complex_inverse},
     parallel::map_ordered,
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
@@ -42,7 +42,8 @@ pub(super) struct ItemNodes {
 impl ItemNodes {
     /// The nodes of a stage, for one of its groups; `None` where rounding spoils them.
     pub(super) fn new(stage: &Stage<'_>, at: usize) -> Result<Option<Self>> {
-        let engine = stage.problem.engine;
+        // What follows is small beside a pass over the rows, and the law is made of it.
+        let engine = in_double(stage.problem.engine);
         let function = &stage.function;
         let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
         let rows = engine.whiten_rows(&stage.problem.rows(&stage.groups[at..=at]), &map)?;

@@ -130,7 +130,8 @@ impl<'a> Stage<'a> {
     /// # Errors
     /// [`Error::IllConditioned`] where it is lost in rounding.
     pub(super) fn error(&self, coefficient: f64) -> Result<f64> {
-        let rounding = 2.0 * (self.function.rank() as f64 + 4.0) * f64::EPSILON;
+        let rounding =
+            2.0 * (self.function.rank() as f64 + 4.0) * self.problem.engine.info().precision.epsilon();
         accurate(self.total() as f64 * rounding / coefficient + self.problem.error)
     }
 

@@ -10,7 +10,7 @@ use rand::Rng;
 
 use crate::{
     Features, Result,
-    engine::{Engine, RowMap, Rows},
+    engine::{Engine, RowMap, Rows, bounded_forms, in_double},
     linalg::square_root,
     polynomial::spectrum::Spectrum,
 };
@@ -69,13 +69,15 @@ impl<'a> ProjectionDpp<'a> {
         let way = if way == Projection::Cheaper { cheaper() } else { way };
         if way == Projection::Elementary {
             let map = RowMap { weights, factor: whitener.as_ref() };
-            let whitened = engine.whiten_rows(rows, &map)?;
+            let whitened = in_double(engine).whiten_rows(rows, &map)?;
             return Ok(Self::Elementary(elementary::ElementaryScan::new(rows, &whitened, whitener.ncols())));
         }
         let root = square_root(whitener.clone());
         let factors: Vec<_> = weights.iter().map(|&weight| &root * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
-        let leverages = engine.row_forms(rows, &factors)?;
+        // The law is that of the whitener as long as no leverage is too low.
+        let (leverages, above) = bounded_forms(engine, rows, &factors)?;
+        let leverages = above.unwrap_or(leverages);
         Ok(Self::Leverage(leverage::LeverageTrials::new(features, rows, weights, whitener, leverages)))
     }
 

@@ -1,0 +1,38 @@
+//! What single precision is not enough for.
+
+use faer::MatRef;
+
+use super::{Cpu, Engine, Precision, Rows};
+use crate::Result;
+
+/// An engine for what decides the law of a draw: the given one, or the CPU where that computes in single precision. A
+/// Gram matrix from single precision would put eigenvectors, tilt and rank wrong.
+pub(crate) fn in_double(engine: &dyn Engine) -> &dyn Engine {
+    match engine.info().precision {
+        Precision::F64 => engine,
+        Precision::F32 => &Cpu,
+    }
+}
+
+/// ‖F_lᵀ a_i‖² for every row, and in single precision what it is at most: the root is off by (n + 2)·ε·‖F_l‖‖a_i‖ at
+/// most.
+pub(crate) fn bounded_forms(
+    engine: &dyn Engine,
+    rows: &Rows<'_>,
+    factors: &[MatRef<'_, f64>],
+) -> Result<(Vec<f64>, Option<Vec<f64>>)> {
+    let forms = engine.row_forms(rows, factors)?;
+    let precision = engine.info().precision;
+    if precision == Precision::F64 {
+        return Ok((forms, None));
+    }
+    let norms = engine.row_norms(rows)?;
+    let terms = rows.features().dims() as f64 + 2.0;
+    let sizes: Vec<f64> =
+        factors.iter().map(|factor| terms * precision.epsilon() * factor.norm_l2()).collect();
+    let above = |(((_, group), form), norm): (((usize, usize), &f64), &f64)| {
+        (form.sqrt() + sizes[group] * norm.sqrt()).powi(2)
+    };
+    let bounds = rows.iter().zip(&forms).zip(&norms).map(above).collect();
+    Ok((forms, Some(bounds)))
+}

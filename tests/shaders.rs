@@ -128,7 +128,7 @@ fn binding_0_is_the_parameters_and_the_others_follow() {
             .collect();
         let mut numbers: Vec<u32> = bindings.iter().map(|(number, _)| *number).collect();
         numbers.sort_unstable();
-        assert_eq!(numbers, (0..bindings.len() as u32).collect::<Vec<u32>>(), "{name} {precision}");
+        assert_eq!(numbers, (0..).take(bindings.len()).collect::<Vec<u32>>(), "{name} {precision}");
         let uniform =
             |(number, space): &(u32, AddressSpace)| (*number == 0) == (*space == AddressSpace::Uniform);
         assert!(bindings.iter().all(uniform), "{name} {precision}");

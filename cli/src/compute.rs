@@ -1,16 +1,23 @@
 //! Threads and engines.
 
-use partition_dpp::engine::{self, Engine};
+use partition_dpp::{
+    Features,
+    engine::{
+        self, Engine, Precision,
+        gpu::{Gpu, GpuOptions},
+    },
+};
 
 use crate::{
     arguments::{ComputeArguments, EngineChoice, PrecisionChoice},
     failure::Failure,
 };
 
-/// Sets the number of threads and refuses a precision that no engine of this build computes in.
+/// Sets the number of threads and refuses a precision that the processor does not compute in.
 pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
     if arguments.precision == PrecisionChoice::F32 && arguments.engine != EngineChoice::Gpu {
-        let sentence = "--precision f32: the CPU engine computes in f64; leave --precision out, or say f64";
+        let sentence =
+            "--precision f32: the CPU engine computes in f64; leave --precision out, or say --engine gpu";
         return Err(Failure::Arguments(sentence.into()));
     }
     if let Some(threads) = arguments.threads {
@@ -21,12 +28,18 @@ pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
 }
 
 /// Opens the engine; called once all input has been read and checked.
-pub(crate) fn open_engine(choice: EngineChoice) -> Result<Box<dyn Engine>, Failure> {
-    match choice {
-        EngineChoice::Auto => Ok(engine::auto()),
+pub(crate) fn open_engine(
+    arguments: &ComputeArguments,
+    features: &Features<'_>,
+) -> Result<Box<dyn Engine>, Failure> {
+    let options = match arguments.precision {
+        PrecisionChoice::Auto => GpuOptions::default(),
+        PrecisionChoice::F32 => GpuOptions::default().with_precision(Precision::F32),
+        PrecisionChoice::F64 => GpuOptions::default().with_precision(Precision::F64),
+    };
+    match arguments.engine {
+        EngineChoice::Auto => Ok(engine::auto(features)),
         EngineChoice::Cpu => Ok(Box::new(engine::Cpu)),
-        EngineChoice::Gpu => {
-            Err(Failure::Device("--engine gpu: there is no GPU engine in this build".into()))
-        }
+        EngineChoice::Gpu => Ok(Box::new(Gpu::new(&options)?)),
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let ConditionArguments { include, exclude } = &arguments.conditions;
     let dpp = KDpp::new(&input.features, k)?.including(include)?.excluding(exclude)?;
-    let engine = compute::open_engine(arguments.compute.engine)?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let chance = |quota| (quota, dpp.quota_probability(partition, quota, engine.as_ref()));
     let quota = quota.as_ref().map(chance);
     let law = dpp.part_counts(partition, engine.as_ref());

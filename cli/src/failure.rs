@@ -73,7 +73,15 @@ impl Failure {
         match self {
             Failure::Library(Error::ProposalBudget { .. } | Error::NodeBudget { .. })
             | Failure::Budget { .. } => 4,
-            Failure::Device(_) => 3,
+            Failure::Device(_)
+            | Failure::Library(
+                Error::NoAdapter { .. }
+                | Error::NoDoublePrecision { .. }
+                | Error::DeviceLost { .. }
+                | Error::DeviceMemory { .. }
+                | Error::DeviceLimit { .. }
+                | Error::Device { .. },
+            ) => 3,
             Failure::Interrupted => INTERRUPTED,
             Failure::Output(_) | Failure::Signal(_) | Failure::Incomplete { .. } => 1,
             _ => 2,

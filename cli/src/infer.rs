@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
     progress.stage("computing");
     let started = Instant::now();
     let model = law.model(&input.features, &arguments.conditions)?;
-    let engine = compute::open_engine(arguments.compute.engine)?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let inference = inference(&model, engine.as_ref())?;
     let inferred = Inferred {
         log_z: inference.log_partition_function(),

@@ -5,6 +5,7 @@
 mod arguments;
 mod compute;
 mod counts;
+mod devices;
 mod failure;
 mod infer;
 mod input;
@@ -44,5 +45,6 @@ fn run() -> Result<(), Failure> {
         Command::Infer(arguments) => infer::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Counts(arguments) => counts::run(&arguments),
+        Command::Devices(arguments) => devices::run(&arguments),
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     let input = Input::read(&arguments.input)?;
     let law = Law::of(&arguments.law, &input)?;
     let model = law.model(&input.features, &arguments.conditions)?;
-    let engine = compute::open_engine(arguments.compute.engine)?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
     progress.stage("searching");
     let started = Instant::now();
     let stop = Watch::default().stopped_by(interrupt::flag()?);

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
         progress.finish();
         return output::plan::write(&question, &planned, &arguments.output);
     }
-    let engine = compute::open_engine(arguments.compute.engine)?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let sampler = sampler(&model, arguments.method.into(), engine.as_ref())?;
     let drawn = draw(&sampler, arguments, &progress, started.elapsed());
     progress.finish();

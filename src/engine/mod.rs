@@ -23,7 +23,7 @@ pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest
 pub use rows::{Group, Items, Rows};
 pub use swaps::{BestSwap, SwapNumbers, SwapTable, SwapUpdate};
 
-use crate::Result;
+use crate::{Features, Result};
 
 /// The verbs.
 ///
@@ -159,6 +159,15 @@ pub struct EngineInfo {
     pub precision: Precision,
 }
 
+impl fmt::Display for EngineInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.adapter {
+            Some(adapter) => write!(f, "{adapter} ({}) in {}", self.name, self.precision),
+            None => write!(f, "{} in {}", self.name, self.precision),
+        }
+    }
+}
+
 /// Precision of an engine's arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -205,8 +214,16 @@ pub(crate) fn grid_inverses(engine: &dyn Engine, grid: &PhaseGrid<'_>) -> Result
     Ok(engine.grid_determinants(grid, GridRequest::Inverses)?.into_iter().map(pair).collect())
 }
 
-/// The best engine for this machine.
+/// The best engine for these features: a graphics processor that computes in f64, if there is one and the features are
+/// large enough to pay for their way there; otherwise the CPU.
+///
+/// Software that plays graphics processor is not taken, nor is one without f64: [`gpu::Gpu::new`] takes both.
 #[must_use]
-pub fn auto() -> Box<dyn Engine> {
+pub fn auto(features: &Features<'_>) -> Box<dyn Engine> {
+    #[cfg(feature = "gpu")]
+    if let Some(gpu) = gpu::worthwhile(features) {
+        return Box::new(gpu);
+    }
+    let _ = features;
     Box::new(Cpu)
 }

@@ -69,18 +69,20 @@ pub fn in_chunks(precision: Precision) -> Option<Tested> {
 
 /// A fault to plant: the verb, what to look for in its shader, and what to put there.
 pub type Fault = (&'static str, &'static str, &'static str);
+/// A test of conformance.
+pub type Test = fn(&Tested);
 
 /// Asserts that tests fail on a single-precision device in whose shaders a fault is planted, with bindings cut small
 /// and not.
 #[track_caller]
-pub fn assert_noticed(faults: &[(Fault, fn(&Tested))]) {
+pub fn assert_noticed(faults: &[(Fault, Test)]) {
     for &((verb, from, to), test) in faults {
         for options in [GpuOptions::default(), GpuOptions::default().with_largest_binding(CHUNK)] {
             let options = options.with_precision(Precision::F32).with_patch(verb, from, to);
             let Some(gpu) = open(&options, "planted faults") else { return };
             let faulty = tested(gpu, 85);
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));
-            let message = outcome.expect_err(&format!("{verb}: {from} → {to} goes unnoticed"));
+            let Err(message) = outcome else { panic!("{verb}: {from} → {to} goes unnoticed") };
             let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
             assert!(!message.contains("parsing error"), "{verb}: {to} is no shader: {message}");
         }

@@ -39,6 +39,16 @@ pub(crate) enum Command {
     ///
     /// With --k, or --quota, whose total is then k; with both they must agree.
     Counts(CountsArguments),
+    /// What could compute here: graphics adapters, and which one `--engine auto` would take.
+    Devices(DevicesArguments),
+}
+
+/// The arguments of `pdpp devices`.
+#[derive(Args, Debug)]
+pub(crate) struct DevicesArguments {
+    /// Print a JSON list on one line.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Which items there are: exactly one source.
@@ -95,7 +105,7 @@ pub(crate) struct ComputeArguments {
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineChoice {
-    /// The best there is.
+    /// A graphics processor with f64 for much data, else the processor.
     #[default]
     Auto,
     /// The processor.
@@ -107,7 +117,7 @@ pub(crate) enum EngineChoice {
 /// Which precision to compute in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PrecisionChoice {
-    /// The engine's own.
+    /// 64-bit where the engine has it.
     #[default]
     Auto,
     /// 32-bit.

@@ -89,11 +89,9 @@ fn list(counts: &[usize]) -> String {
 fn describe(question: &Question<'_>, Counted { law, engine, time, .. }: &Counted<'_>) -> String {
     format!(
         "{question}accuracy  probabilities ± {error}\n\
-         time      {time:.3} s on {engine} in {precision}\n",
+         time      {time:.3} s on {engine}\n",
         question = question.describe(),
         error = law.as_ref().map_or_else(|_| "–".into(), |law| error(law.error())),
         time = time.as_secs_f64(),
-        engine = engine.name,
-        precision = engine.precision,
     )
 }

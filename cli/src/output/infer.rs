@@ -115,11 +115,9 @@ fn sets(Inferred { sets, log_probs, .. }: &Inferred) -> String {
 fn describe(question: &Question<'_>, Inferred { marginals, engine, time, .. }: &Inferred) -> String {
     format!(
         "{question}accuracy  probabilities of items ± {error}\n\
-         time      {time:.3} s on {engine} in {precision}\n",
+         time      {time:.3} s on {engine}\n",
         question = question.describe(),
         error = error(marginals.error),
         time = time.as_secs_f64(),
-        engine = engine.name,
-        precision = engine.precision,
     )
 }

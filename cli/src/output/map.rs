@@ -106,11 +106,9 @@ fn worth(solution: &Solution) -> String {
 fn describe(question: &Question<'_>, found: &Found) -> String {
     let Found { solution, solver, engine, time } = found;
     format!(
-        "{question}solver    {solver} on {engine} in {precision}: {termination}{work}\n\
+        "{question}solver    {solver} on {engine}: {termination}{work}\n\
          time      {seconds:.3} s\n",
         question = question.describe(),
-        engine = engine.name,
-        precision = engine.precision,
         termination = solution.termination,
         work = work(&solution.stats),
         seconds = time.as_secs_f64(),

@@ -1,6 +1,7 @@
 //! All that is written to standard output and standard error.
 
 pub(crate) mod counts;
+pub(crate) mod devices;
 pub(crate) mod infer;
 pub(crate) mod map;
 mod numbers;

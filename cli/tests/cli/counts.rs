@@ -101,5 +101,5 @@ fn refused() {
     folder.refuses(&format!("{INPUT} --quota 1,1,1"), 2, &["3 entries", "2 parts"]);
     folder.refuses("counts --features pairs.csv --k 2", 2, &["--labels"]);
     folder.refuses("counts --features pairs.csv --quota 1,1", 2, &["--labels"]);
-    folder.refuses(&format!("{INPUT} --k 2 --engine gpu"), 3, &["GPU"]);
+    folder.refuses(&format!("{INPUT} --k 2 --engine gpu"), 3, &["graphics adapter"]);
 }

@@ -43,7 +43,7 @@ fn arguments() {
 #[test]
 fn missing_devices_have_their_own_status() {
     let folder = Folder::new();
-    folder.refuses("sample --features features.csv --engine gpu", 3, &["GPU"]);
+    folder.refuses("sample --features features.csv --engine gpu", 3, &["graphics adapter"]);
     // Input is looked at first.
     folder.refuses("sample --features gone.csv --engine gpu", 2, &["gone.csv"]);
 }

@@ -146,5 +146,5 @@ fn refused() {
     folder.refuses("infer --k 2", 2, &["--features"]);
     folder.refuses("infer --features gone.csv --engine gpu", 2, &["gone.csv"]);
     folder.refuses(&format!("{INPUT} --k 0 --engine gpu"), 2, &["k is zero"]);
-    folder.refuses(&format!("{INPUT} --engine gpu"), 3, &["GPU"]);
+    folder.refuses(&format!("{INPUT} --engine gpu"), 3, &["graphics adapter"]);
 }

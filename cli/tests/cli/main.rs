@@ -4,6 +4,7 @@
 
 mod conditions;
 mod counts;
+mod devices;
 mod errors;
 mod formats;
 mod infer;

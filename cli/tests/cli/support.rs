@@ -47,8 +47,16 @@ impl Folder {
         names
     }
 
-    /// `pdpp` with arguments separated by spaces.
+    /// `pdpp` with arguments separated by spaces, on a machine that has no graphics adapter.
     pub(crate) fn pdpp(&self, arguments: &str) -> Command {
+        let mut command = self.pdpp_with_adapters(arguments);
+        // No driver of this interface is ever looked for.
+        command.env("WGPU_BACKEND", "gl");
+        command
+    }
+
+    /// The same with the adapters that this machine has.
+    pub(crate) fn pdpp_with_adapters(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
         command.current_dir(self.0.path()).args(arguments.split_whitespace());
         command

@@ -107,6 +107,10 @@ impl Context {
         let validation = pollster::block_on(validation.pop());
         let internal = pollster::block_on(internal.pop());
         let memory = pollster::block_on(memory.pop());
+        if outcome.is_err() {
+            // A device tells that it is lost only when it is asked for news.
+            self.device.poll(wgpu::PollType::Poll).ok();
+        }
         self.check_lost()?;
         if memory.is_some() {
             return Err(Error::DeviceMemory { what, bytes: self.pool.last_request() });

@@ -33,7 +33,7 @@ use super::{
     BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
     Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
 };
-use crate::Result;
+use crate::{Features, Result};
 
 /// A graphics device.
 ///
@@ -164,6 +164,22 @@ impl Gpu {
             Ok(values)
         })
     }
+}
+
+/// Values of features that are worth sending to a device: a pass over fewer takes the CPU a few milliseconds.
+const WORTHWHILE: usize = 1 << 22;
+
+/// A device for features of this size: a graphics processor in f64, nothing else.
+pub(super) fn worthwhile(features: &Features<'_>) -> Option<Gpu> {
+    if features.items() * features.dims() < WORTHWHILE {
+        return None;
+    }
+    let real = |adapter: &AdapterSummary| !adapter.is_software && adapter.has_double_precision;
+    if !summaries().iter().any(real) {
+        return None;
+    }
+    // Real ones come first; a device that does not open is as good as none.
+    Gpu::new(&GpuOptions::default().with_precision(Precision::F64)).ok()
 }
 
 /// A count as a parameter of a shader. Chunks keep all counts within 32 bits.

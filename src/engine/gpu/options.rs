@@ -78,13 +78,6 @@ impl GpuOptions {
             let wanted = wanted.to_lowercase();
             adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted));
         }
-        let rank = |adapter: &wgpu::Adapter| match adapter.get_info().device_type {
-            wgpu::DeviceType::DiscreteGpu => 0,
-            wgpu::DeviceType::IntegratedGpu => 1,
-            wgpu::DeviceType::VirtualGpu => 2,
-            wgpu::DeviceType::Other => 3,
-            wgpu::DeviceType::Cpu => 4,
-        };
         adapters.into_iter().min_by_key(rank).ok_or_else(|| {
             let wanted = self.adapter.as_deref().unwrap_or_default();
             Error::NoAdapter { reason: format!("none is called {wanted:?}; there are {}", names.join(", ")) }
@@ -112,10 +105,23 @@ pub struct AdapterSummary {
     pub workgroup_memory: u64,
 }
 
-/// All adapters of this machine.
+/// All adapters of this machine; an engine that asks for none by name takes the first that fits.
 #[must_use]
 pub fn summaries() -> Vec<AdapterSummary> {
-    adapters().iter().map(AdapterSummary::of).collect()
+    let mut adapters = adapters();
+    adapters.sort_by_key(rank);
+    adapters.iter().map(AdapterSummary::of).collect()
+}
+
+/// Graphics processors of their own come first, software last.
+fn rank(adapter: &wgpu::Adapter) -> u8 {
+    match adapter.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    }
 }
 
 impl AdapterSummary {

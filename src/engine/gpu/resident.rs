@@ -110,6 +110,9 @@ pub(super) fn rows_per_binding(context: &Context, bytes_per_row: usize) -> usize
     if fit > TILE { fit / TILE * TILE } else { fit.max(1) }
 }
 
+/// Values converted at a time.
+const PIECE: usize = 1 << 21;
+
 fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> DeviceGroup {
     let Group { items, scale } = rows.groups()[group];
     let features = rows.features();
@@ -117,8 +120,6 @@ fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> DeviceGroup {
     let quads = dims.div_ceil(QUAD);
     let pitch = quads * QUAD;
     let most = rows_per_binding(context, pitch * size_of(context.precision));
-    /// Values converted at a time.
-    const PIECE: usize = 1 << 21;
     let piece = (PIECE / pitch).max(1);
     let mut values = vec![0.0; piece.min(items.len()) * pitch];
     let chunk = |start: usize| {

@@ -67,12 +67,10 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
     let Drawn { algorithm, plan, engine, setup, sampling, .. } = drawn;
     let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
     format!(
-        "{question}method    {algorithm} on {engine} in {precision}, seed {seed}\n\
+        "{question}method    {algorithm} on {engine}, seed {seed}\n\
          {why}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         question = question.describe(),
-        engine = engine.name,
-        precision = engine.precision,
         proposals = proposals(drawn),
         setup = setup.as_secs_f64(),
         sampling = sampling.as_secs_f64(),

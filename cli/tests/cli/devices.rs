@@ -1,0 +1,56 @@
+//! `pdpp devices`, and the other commands on what it lists.
+
+#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+const MAP: &str = "map --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --solver greedy --json";
+
+/// The adapters of this machine; says so where there are none, which `PDPP_REQUIRE_GPU` forbids.
+fn adapters() -> Vec<Value> {
+    let output = Folder::new().pdpp_with_adapters("devices --json").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let devices: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    if devices.is_empty() {
+        assert!(std::env::var_os("PDPP_REQUIRE_GPU").is_none(), "PDPP_REQUIRE_GPU is set, but there is none");
+        eprintln!("SKIPPED: no graphics adapter");
+    }
+    devices
+}
+
+#[test]
+fn a_machine_without_adapters_says_so() {
+    let output = Folder::new().pdpp("devices").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text.contains("no graphics adapter") && text.contains("the CPU"), "{text}");
+}
+
+#[test]
+fn adapters_are_listed_and_compute() {
+    let devices = adapters();
+    let Some(first) = devices.first() else { return };
+    let name = first["name"].as_str().unwrap();
+    let text = Folder::new().pdpp_with_adapters("devices").output().unwrap().stdout;
+    assert!(String::from_utf8(text).unwrap().contains(name));
+    let answer = |arguments: &str| -> Value {
+        let output = Folder::new().pdpp_with_adapters(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let on_cpu = answer(&format!("{MAP} --engine cpu"));
+    for precision in if first["f64"] == true { &["f32", "f64"][..] } else { &["f32"] } {
+        let found = answer(&format!("{MAP} --engine gpu --precision {precision}"));
+        assert_eq!(found["engine"], first["interface"]);
+        assert_eq!(found["set"], on_cpu["set"], "{precision}");
+        let difference = found["log_det"].as_f64().unwrap() - on_cpu["log_det"].as_f64().unwrap();
+        assert!(difference.abs() < 1e-9, "{precision}: {difference}");
+        let drawn = answer(&format!(
+            "sample --dataset digits --k 5 --samples 3 --json --engine gpu --precision {precision}"
+        ));
+        assert_eq!(drawn["precision"], *precision);
+        assert_eq!(drawn["samples"].as_array().unwrap().len(), 3);
+    }
+}

@@ -1,0 +1,37 @@
+//! A device and queue that the application has opened, for other work too; `cargo run --release --example own_device`.
+#![allow(clippy::print_stdout, reason = "examples talk")]
+
+use partition_dpp::{
+    Error, Features, Greedy, Partition, PartitionDpp, Quota,
+    engine::gpu::{Gpu, GpuOptions},
+};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+    let request = instance.request_adapter(&wgpu::RequestAdapterOptions::default());
+    let Ok(adapter) = pollster::block_on(request) else {
+        println!("no graphics adapter on this machine");
+        return Ok(());
+    };
+    // All of its limits, and f64 if it has it.
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        required_features: adapter.features() & wgpu::Features::SHADER_F64,
+        required_limits: adapter.limits(),
+        ..Default::default()
+    }))?;
+    let gpu = Gpu::from_device(device, queue, &GpuOptions::default())?;
+    println!("{:?}: {} items", gpu, choose(&gpu)?);
+    let ran: Vec<_> = gpu.dispatches().into_iter().filter(|(_, count)| *count > 0).collect();
+    println!("dispatches: {ran:?}");
+    Ok(())
+}
+
+/// Two of each of three parts.
+fn choose(gpu: &Gpu) -> Result<usize, Error> {
+    let values: Vec<f32> = (0..3000 * 16).map(|i| (i as f32 * 0.37).sin() * (i as f32).sqrt()).collect();
+    let features = Features::from_rows(3000, 16, values)?;
+    let partition = Partition::from_labels(&(0..3000).map(|i| i % 3).collect::<Vec<usize>>())?;
+    let quota = Quota::each(&partition, 2)?;
+    let dpp = PartitionDpp::new(&features, &partition, &quota)?;
+    Ok(Greedy::default().solve(&dpp, gpu)?.subset.len())
+}

@@ -43,9 +43,6 @@ pub(crate) enum Failure {
         /// What the command line can do about it.
         advice: &'static str,
     },
-    /// The machine lacks what was asked for.
-    #[error("{0}")]
-    Device(String),
     /// Ctrl-C cannot be caught.
     #[error("Ctrl-C cannot be caught: {0}")]
     Signal(ctrlc::Error),
@@ -73,8 +70,7 @@ impl Failure {
         match self {
             Failure::Library(Error::ProposalBudget { .. } | Error::NodeBudget { .. })
             | Failure::Budget { .. } => 4,
-            Failure::Device(_)
-            | Failure::Library(
+            Failure::Library(
                 Error::NoAdapter { .. }
                 | Error::NoDoublePrecision { .. }
                 | Error::DeviceLost { .. }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bench;
 mod compute;
 mod counts;
 mod devices;
@@ -45,6 +46,7 @@ fn run() -> Result<(), Failure> {
         Command::Infer(arguments) => infer::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Counts(arguments) => counts::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
     }
 }

@@ -1,9 +1,11 @@
 //! The command line, as data.
 
+mod bench;
 mod map;
 
 use std::path::PathBuf;
 
+pub(crate) use bench::BenchArguments;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub(crate) use map::{MapArguments, SolverChoice};
 use partition_dpp::Method;
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     ///
     /// With --k, or --quota, whose total is then k; with both they must agree.
     Counts(CountsArguments),
+    /// The processor against a graphics processor, over a grid of sizes; answers are checked.
+    Bench(BenchArguments),
     /// What could compute here: graphics adapters, and which one `--engine auto` would take.
     Devices(DevicesArguments),
 }

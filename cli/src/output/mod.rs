@@ -1,5 +1,6 @@
 //! All that is written to standard output and standard error.
 
+pub(crate) mod bench;
 pub(crate) mod counts;
 pub(crate) mod devices;
 pub(crate) mod infer;

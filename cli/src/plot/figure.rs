@@ -8,7 +8,7 @@ use plotters::{
 };
 
 use super::{
-    PlotFormat, images,
+    Picture, PlotFormat, images,
     palette::colour,
     pen::{Pen, width_of},
     projection::Projection,
@@ -83,13 +83,28 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// Width and height.
-    pub(super) fn size(&self) -> (u32, u32) {
+    fn legend(&self) -> Vec<String> {
+        let names = self.input.partition.as_ref().map_or(&[][..], |partition| partition.names());
+        if names.len() > MOST_NAMED { Vec::new() } else { names.iter().map(|name| shorten(name)).collect() }
+    }
+
+    fn draw_legend<B: DrawingBackend>(&self, area: &Area<B>, names: &[String]) -> Drawing<B> {
+        const STEP: i32 = 44;
+        for (part, name) in names.iter().enumerate() {
+            let y = 40 + STEP * i32::try_from(part).unwrap_or(i32::MAX / STEP);
+            area.draw(&Circle::new((24, y), 11, colour(part).filled()))?;
+            self.pen.write(area, name, (48, y - NAME_SIZE / 2), NAME_SIZE)?;
+        }
+        Ok(())
+    }
+}
+
+impl Picture for Figure<'_> {
+    fn size(&self) -> (u32, u32) {
         (if self.input.images.is_some() { WIDTH + IMAGES_WIDTH } else { WIDTH }, HEIGHT)
     }
 
-    /// Draws everything.
-    pub(super) fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Drawing<B> {
+    fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Drawing<B> {
         area.fill(&WHITE)?;
         let (head, body) = area.split_vertically(TITLE_HEIGHT);
         self.pen.write(&head, &self.title, (MARGIN, 16), 38)?;
@@ -109,21 +124,6 @@ impl<'a> Figure<'a> {
         scatter::draw(&items, self)?;
         self.draw_legend(&legend, &names)?;
         area.present()
-    }
-
-    fn legend(&self) -> Vec<String> {
-        let names = self.input.partition.as_ref().map_or(&[][..], |partition| partition.names());
-        if names.len() > MOST_NAMED { Vec::new() } else { names.iter().map(|name| shorten(name)).collect() }
-    }
-
-    fn draw_legend<B: DrawingBackend>(&self, area: &Area<B>, names: &[String]) -> Drawing<B> {
-        const STEP: i32 = 44;
-        for (part, name) in names.iter().enumerate() {
-            let y = 40 + STEP * i32::try_from(part).unwrap_or(i32::MAX / STEP);
-            area.draw(&Circle::new((24, y), 11, colour(part).filled()))?;
-            self.pen.write(area, name, (48, y - NAME_SIZE / 2), NAME_SIZE)?;
-        }
-        Ok(())
     }
 }
 

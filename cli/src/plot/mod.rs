@@ -7,6 +7,7 @@ mod palette;
 mod pen;
 mod projection;
 mod scatter;
+mod times;
 
 use std::{
     ffi::OsStr,
@@ -16,11 +17,12 @@ use std::{
 };
 
 use partition_dpp::Subset;
-use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
+use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, register_font};
 
-use crate::{failure::Failure, input::Input, law::Law};
-use figure::Figure;
+use crate::{bench::Run, failure::Failure, input::Input, law::Law};
+use figure::{Area, Drawing, Figure};
+use times::Times;
 
 /// Where to write a plot, and in which format.
 #[derive(Clone, Debug)]
@@ -88,22 +90,38 @@ impl PlotFile {
     }
 }
 
+/// What can be drawn in both formats.
+trait Picture {
+    /// Width and height.
+    fn size(&self) -> (u32, u32);
+    /// Draws everything.
+    fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Drawing<B>;
+}
+
 /// Draws a subset and writes the picture.
 pub(crate) fn draw(file: &PlotFile, input: &Input, law: &Law<'_>, subset: &Subset) -> Result<(), Failure> {
+    save(file, &Figure::new(input, law, subset, file.format))
+}
+
+/// Draws what a run of benchmarks took and writes the picture.
+pub(crate) fn draw_times(file: &PlotFile, run: &Run) -> Result<(), Failure> {
+    save(file, &Times::new(run, file.format))
+}
+
+fn save(file: &PlotFile, picture: &impl Picture) -> Result<(), Failure> {
     let cannot = |reason: String| Failure::file(&file.path, format!("the plot cannot be written: {reason}"));
     // Compiled in, under the name that viewers of .svg files know.
     if register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular()).is_err() {
         return Err(cannot("the font is damaged".into()));
     }
-    let figure = Figure::new(input, law, subset, file.format);
     let bytes = match file.format {
-        PlotFormat::Png => png(&figure),
-        PlotFormat::Svg => svg(&figure),
+        PlotFormat::Png => png(picture),
+        PlotFormat::Svg => svg(picture),
     };
     file.write(&bytes.map_err(cannot)?).map_err(|error| cannot(error.to_string()))
 }
 
-fn png(figure: &Figure<'_>) -> Result<Vec<u8>, String> {
+fn png(figure: &impl Picture) -> Result<Vec<u8>, String> {
     let (width, height) = figure.size();
     let mut pixels = vec![0; 3 * width as usize * height as usize];
     let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
@@ -119,7 +137,7 @@ fn png(figure: &Figure<'_>) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-fn svg(figure: &Figure<'_>) -> Result<Vec<u8>, String> {
+fn svg(figure: &impl Picture) -> Result<Vec<u8>, String> {
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, figure.size()).into_drawing_area();
     figure.draw(&area).map_err(|error| error.to_string())?;

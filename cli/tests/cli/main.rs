@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
+mod bench;
 mod conditions;
 mod counts;
 mod devices;

@@ -3,6 +3,7 @@
 mod buffers;
 mod candidate_determinants;
 mod context;
+mod copy_rate;
 mod gain_update;
 mod grid_determinants;
 mod kernels;
@@ -104,6 +105,15 @@ impl Gpu {
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
         Kernel::ALL.iter().map(|&kernel| (kernel.stem(), self.context().dispatches(kernel))).collect()
+    }
+
+    /// Bytes that the device reads and writes in a second when it copies: the ceiling of what reads or writes much and
+    /// computes little.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn copy_rate(&self) -> Result<f64> {
+        copy_rate::copy_rate(self.context())
     }
 
     /// The shaders in a precision, whole: the verb's name, and the text.

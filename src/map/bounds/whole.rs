@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{Engine, RowMap, Rows},
+    engine::{Engine, RowMap, Rows, in_double},
     map::{Candidates, Place, Size},
 };
 
@@ -71,6 +71,8 @@ pub(crate) fn relax_whole(
     start: &[Place],
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Relaxed> {
+    // Prices of single precision would be no bound.
+    let engine = in_double(engine);
     let rows = candidates.rows();
     let mut first = 0;
     let mut groups = Vec::with_capacity(candidates.groups.len());
@@ -113,6 +115,7 @@ fn longest_rows(choices: &Choices, norms: &[f64], candidates: &Candidates<'_>) -
 /// # Cost
 /// 2mn².
 pub(crate) fn spectral_bound_of_whole(candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<f64> {
+    let engine = in_double(engine);
     let rows = candidates.rows();
     let map = candidates.ground.beyond().map(Mat::as_ref);
     let ones = vec![1.0; rows.groups().len()];

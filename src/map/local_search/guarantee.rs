@@ -3,7 +3,7 @@
 use super::Problem;
 use crate::{
     Result,
-    engine::RowMap,
+    engine::{RowMap, in_double},
     linalg,
     map::{Size, Stats},
 };
@@ -25,7 +25,7 @@ pub(super) fn fill(problem: &Problem<'_>, stats: &mut Stats) -> Result<()> {
         return Ok(());
     }
     let map = candidates.ground.beyond().map(|beyond| RowMap { weights: &[1.0], factor: beyond.as_ref() });
-    let grams = problem.engine.part_grams(problem.rows, map.as_ref())?;
+    let grams = in_double(problem.engine).part_grams(problem.rows, map.as_ref())?;
     let eigenvalues = linalg::eigen(grams[0].as_ref())?.values;
     let others = problem.rows.len() - k + 1;
     let tail: f64 = eigenvalues[k - 1..].iter().map(|value| value.max(0.0)).sum();

@@ -1,0 +1,32 @@
+//! How fast the device copies.
+
+use std::time::Instant;
+
+use super::context::Context;
+use crate::Result;
+
+/// Bytes of a copy: more than caches hold.
+const BYTES: u64 = 1 << 28;
+/// Copies in a row: of so many and of one, the difference is timed.
+const COPIES: u64 = 9;
+
+pub(super) fn copy_rate(context: &Context) -> Result<f64> {
+    context.checked("copying", || {
+        let bytes = BYTES.min(context.largest_binding) / 256 * 256;
+        let (from, to) = (context.storage(bytes), context.storage(bytes));
+        let run = |copies: u64| -> Result<f64> {
+            let mut work = context.work();
+            (0..copies).for_each(|_| work.encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes));
+            let start = Instant::now();
+            context.download(work, "copying", &[(&to, 0, 4)])?;
+            Ok(start.elapsed().as_secs_f64())
+        };
+        run(1)?;
+        let mut best = f64::INFINITY;
+        for _ in 0..3 {
+            let (one, many) = (run(1)?, run(COPIES)?);
+            best = best.min((many - one).max(f64::MIN_POSITIVE));
+        }
+        Ok(2.0 * bytes as f64 * (COPIES - 1) as f64 / best)
+    })
+}

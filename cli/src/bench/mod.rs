@@ -71,6 +71,9 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.plot {
         file.check_folder()?;
     }
+    if arguments.parts.contains(&0) {
+        return Err(Failure::Arguments("--parts 0: there is at least one part".into()));
+    }
     let progress = Progress::new(arguments.quiet);
     let gpu = open(arguments)?;
     let copies = gpu.as_ref().map(Gpu::copy_rate).transpose()?;

@@ -38,6 +38,7 @@ fn a_device_is_timed_where_it_is_right() {
 #[test]
 fn bad_sizes_are_refused() {
     let folder = Folder::new();
-    folder.refuses("bench --items 10 --k 30", 2, &["30"]);
+    folder.refuses("bench --items 10 --k 30", 2, &["part 0"]);
+    folder.refuses("bench --parts 2,0", 2, &["--parts 0"]);
     folder.refuses("bench --plot gone/plot.png", 2, &["gone/plot.png"]);
 }

@@ -46,7 +46,7 @@ impl Near {
             let minor = |u: &[i64; SIZE], v: &[i64; SIZE], i: usize, j: usize| u[i] * v[j] - u[j] * v[i];
             a[p] * minor(&b, &c, q, r) - a[q] * minor(&b, &c, p, r) + a[r] * minor(&b, &c, p, q)
         };
-        let sign = |j: usize| if j % 2 == 0 { 1 } else { -1 };
+        let sign = |j: usize| if j.is_multiple_of(2) { 1 } else { -1 };
         let det: i128 = (0..SIZE).map(|j| sign(j) * i128::from(first[j]) * i128::from(cofactor(j))).sum();
         2.0 * (det.unsigned_abs() as f64).ln()
     }

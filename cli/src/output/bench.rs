@@ -99,7 +99,7 @@ fn crossovers(run: &Run) -> Vec<String> {
     for ((n, k, p, task), from) in first {
         match from {
             Some(m) => {
-                lines.push(format!("from m = {m} on, transfer included: {task} (n = {n}, k = {k}, p = {p})"))
+                lines.push(format!("from m = {m} on, transfer included: {task} (n = {n}, k = {k}, p = {p})"));
             }
             None => never.push(task),
         }

@@ -149,7 +149,8 @@ impl Gpu {
         }
     }
 
-    /// So many values for every row, group after group: `record` dispatches one chunk.
+    /// So many values for every row, group after group: `record` dispatches one chunk. The device works on the first
+    /// chunks while others are on their way; answers are read together.
     fn map_rows(
         &self,
         what: &'static str,
@@ -157,20 +158,33 @@ impl Gpu {
         width: usize,
         record: impl Fn(&Context, &mut Work, usize, &DeviceGroup, &Chunk, &Lease) -> Result<()>,
     ) -> Result<Vec<f64>> {
+        /// Bytes of answers that may wait on the device.
+        const MOST_WAITING: u64 = 1 << 28;
         let context = self.context();
+        let read = |answers: &mut Vec<(Lease, u64)>, values: &mut Vec<f64>| -> Result<()> {
+            let parts: Vec<(&wgpu::Buffer, u64, u64)> =
+                answers.iter().map(|(out, bytes)| (&**out, 0, *bytes)).collect();
+            let found = context.download(context.work(), what, &parts)?;
+            values.extend(found.iter().flat_map(|bytes| context.values(bytes)));
+            answers.clear();
+            Ok(())
+        };
         self.with_room(what, || {
-            let mut values = Vec::with_capacity(rows.len() * width);
+            let (mut answers, mut values) = (Vec::new(), Vec::with_capacity(rows.len() * width));
             for number in 0..rows.groups().len() {
                 let group = self.resident().group(context, rows, number);
                 for chunk in &group.chunks {
                     let out = context.reals(chunk.len * width);
                     let mut work = context.work();
                     record(context, &mut work, number, &group, chunk, &out)?;
-                    let bytes = (chunk.len * width * size_of(context.precision)) as u64;
-                    let found = context.download(work, what, &[(&out, 0, bytes)])?;
-                    values.extend(context.values(&found.concat()));
+                    context.submit(work);
+                    answers.push((out, (chunk.len * width * size_of(context.precision)) as u64));
+                    if answers.iter().map(|(_, bytes)| bytes).sum::<u64>() > MOST_WAITING {
+                        read(&mut answers, &mut values)?;
+                    }
                 }
             }
+            read(&mut answers, &mut values)?;
             Ok(values)
         })
     }

@@ -131,6 +131,8 @@ fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> DeviceGroup {
                 features.read_row(items.at(start + first + at), scale, &mut row[..dims]);
             }
             context.write(&buffer, first * pitch, &values[..count * pitch]);
+            // These travel while the next are converted.
+            context.queue.submit([]);
         }
         Chunk { start, len, rows: buffer }
     };

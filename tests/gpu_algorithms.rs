@@ -9,8 +9,8 @@ mod engines;
 use common::{Case, enumerable_cases, known_answers, random::normals, stats};
 use engines::gpu;
 use partition_dpp::{
-    BranchAndBound, Dpp, Features, Greedy, KDpp, LocalSearch, Method, Partition, PartitionDpp, Projection,
-    Quota, Softmax, Subset, SymmetricGreedy, UpperBound,
+    BranchAndBound, Dpp, Features, Greedy, IndependentKDpps, KDpp, LazyGreedy, LocalSearch, Method,
+    Partition, PartitionDpp, Projection, Quota, Softmax, Subset, SymmetricGreedy, UpperBound,
     engine::{Cpu, Engine, Precision, gpu::Gpu},
 };
 
@@ -244,4 +244,35 @@ fn known_optima_on_the_device() {
             assert!((found.log_det - expected.log_det).abs() < 1e-6, "{precision}: {found:?} {expected:?}");
         }
     }
+}
+
+#[test]
+fn every_algorithm_computes_there() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    let (items, dims) = (900, 10);
+    let features = Features::from_rows(items, dims, normals(items * dims, 13)).unwrap();
+    let partition = Partition::from_labels(&(0..items).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
+    let quota = Quota::each(&partition, 2).unwrap();
+    let quotas = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let (size, any) = (KDpp::new(&features, 4).unwrap(), Dpp::new(&features).unwrap());
+    let parts = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let leverage = &["part_grams", "row_forms"][..];
+    dispatching(&gpu, leverage, || drop(size.sampler(&gpu).unwrap()));
+    dispatching(&gpu, leverage, || drop(any.sampler(&gpu).unwrap()));
+    dispatching(&gpu, leverage, || drop(parts.sampler(&gpu).unwrap()));
+    dispatching(&gpu, leverage, || drop(size.inference(&gpu).unwrap().inclusion_probabilities().unwrap()));
+    dispatching(&gpu, leverage, || drop(any.inference(&gpu).unwrap().inclusion_probabilities().unwrap()));
+    dispatching(&gpu, &["grid_determinants"], || drop(any.part_counts(&partition, &gpu).unwrap()));
+    dispatching(&gpu, &["whiten_rows"], || {
+        let scan = quotas.clone().with_projection(Projection::Elementary);
+        drop(scan.sampler(Method::Rejection, &gpu).unwrap());
+    });
+    dispatching(&gpu, &["row_norms", "row_forms"], || UpperBound::default().certify(&quotas, &gpu).unwrap());
+    dispatching(&gpu, &["gain_update"], || BranchAndBound::default().solve(&quotas, &gpu).unwrap());
+    dispatching(&gpu, &["row_norms"], || LazyGreedy::default().solve(&quotas, &gpu).unwrap());
+    dispatching(&gpu, &["row_forms"], || Softmax::default().solve(&any, &gpu).unwrap());
+    // Symmetric greedy decides item by item on the host: no verb would help it.
+    let before = gpu.dispatches();
+    SymmetricGreedy::default().solve(&any, &gpu).unwrap();
+    assert_eq!(gpu.dispatches(), before);
 }

@@ -14,6 +14,7 @@ mod resident;
 mod row_forms;
 mod row_norms;
 mod swap_gains;
+mod swap_table;
 mod whiten_rows;
 
 use std::{fmt, sync::Arc};
@@ -22,7 +23,7 @@ use faer::{Mat, MatRef};
 
 pub(crate) use gain_update::DeviceGains;
 pub use options::{AdapterSummary, GpuOptions, summaries};
-pub(crate) use swap_gains::DeviceSwaps;
+pub(crate) use swap_table::DeviceSwaps;
 
 use self::{
     buffers::{Lease, size_of},
@@ -258,7 +259,7 @@ impl Engine for Gpu {
     }
 
     fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
-        swap_gains::swap_table(self, rows, duals, residuals)
+        swap_table::swap_table(self, rows, duals, residuals)
     }
 
     fn swap_gains(

@@ -32,14 +32,18 @@ pub(crate) fn open_engine(
     arguments: &ComputeArguments,
     features: &Features<'_>,
 ) -> Result<Box<dyn Engine>, Failure> {
-    let options = match arguments.precision {
-        PrecisionChoice::Auto => GpuOptions::default(),
-        PrecisionChoice::F32 => GpuOptions::default().with_precision(Precision::F32),
-        PrecisionChoice::F64 => GpuOptions::default().with_precision(Precision::F64),
-    };
     match arguments.engine {
         EngineChoice::Auto => Ok(engine::auto(features)),
         EngineChoice::Cpu => Ok(Box::new(engine::Cpu)),
-        EngineChoice::Gpu => Ok(Box::new(Gpu::new(&options)?)),
+        EngineChoice::Gpu => Ok(Box::new(Gpu::new(&gpu_options(arguments.precision))?)),
+    }
+}
+
+/// A device in the precision asked for.
+pub(crate) fn gpu_options(precision: PrecisionChoice) -> GpuOptions {
+    match precision {
+        PrecisionChoice::Auto => GpuOptions::default(),
+        PrecisionChoice::F32 => GpuOptions::default().with_precision(Precision::F32),
+        PrecisionChoice::F64 => GpuOptions::default().with_precision(Precision::F64),
     }
 }

@@ -18,6 +18,7 @@ mod plot;
 mod progress;
 mod quota;
 mod sample;
+mod whole_file;
 
 use std::process::ExitCode;
 

@@ -7,10 +7,7 @@ use std::time::{Duration, Instant};
 
 use partition_dpp::{
     Error, Result as Outcome,
-    engine::{
-        Cpu, Engine, EngineInfo, Precision,
-        gpu::{Gpu, GpuOptions},
-    },
+    engine::{Cpu, Engine, EngineInfo, gpu::Gpu},
 };
 
 use self::{
@@ -19,9 +16,11 @@ use self::{
 };
 use crate::{
     arguments::{BenchArguments, PrecisionChoice},
+    compute::gpu_options,
     failure::Failure,
     output,
     progress::Progress,
+    whole_file,
 };
 
 /// One task at one size.
@@ -71,6 +70,9 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.plot {
         file.check_folder()?;
     }
+    if let Some(path) = &arguments.csv {
+        whole_file::check_folder(path, "the table")?;
+    }
     if arguments.parts.contains(&0) {
         return Err(Failure::Arguments("--parts 0: there is at least one part".into()));
     }
@@ -97,12 +99,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
 
 /// The device asked for; none where none is there, unless one was asked for by precision.
 fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
-    let options = match arguments.precision {
-        PrecisionChoice::Auto => GpuOptions::default(),
-        PrecisionChoice::F32 => GpuOptions::default().with_precision(Precision::F32),
-        PrecisionChoice::F64 => GpuOptions::default().with_precision(Precision::F64),
-    };
-    match Gpu::new(&options) {
+    match Gpu::new(&gpu_options(arguments.precision)) {
         Ok(gpu) => Ok(Some(gpu)),
         Err(Error::NoAdapter { .. }) if arguments.precision == PrecisionChoice::Auto => Ok(None),
         Err(error) => Err(error.into()),

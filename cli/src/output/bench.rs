@@ -13,13 +13,13 @@ use crate::{
     arguments::BenchArguments,
     bench::{Measured, Run},
     failure::Failure,
-    plot,
+    plot, whole_file,
 };
 
 /// Writes the table, and the files asked for.
 pub(crate) fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.csv {
-        std::fs::write(path, csv(run)).map_err(|error| Failure::io(path, &error))?;
+        whole_file::write(path, csv(run).as_bytes()).map_err(|error| Failure::io(path, &error))?;
     }
     if let Some(file) = &arguments.plot {
         plot::draw_times(file, run)?;

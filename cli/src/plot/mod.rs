@@ -11,7 +11,6 @@ mod times;
 
 use std::{
     ffi::OsStr,
-    io::{self, Write},
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -20,7 +19,7 @@ use partition_dpp::Subset;
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, register_font};
 
-use crate::{bench::Run, failure::Failure, input::Input, law::Law};
+use crate::{bench::Run, failure::Failure, input::Input, law::Law, whole_file};
 use figure::{Area, Drawing, Figure};
 use times::Times;
 
@@ -60,33 +59,7 @@ impl PlotFile {
 
     /// Refuses, before anything is computed, a file that could not be written in the end.
     pub(crate) fn check_folder(&self) -> Result<(), Failure> {
-        if self.path.is_dir() {
-            return Err(Failure::file(&self.path, "the plot cannot be written: this is a folder"));
-        }
-        if !self.folder().is_dir() {
-            return Err(Failure::file(&self.path, "the plot cannot be written: there is no such folder"));
-        }
-        Ok(())
-    }
-
-    fn folder(&self) -> &Path {
-        match self.path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        }
-    }
-
-    /// All or nothing: the bytes go to a file beside it that then takes its name.
-    fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-        #[cfg(unix)]
-        builder.permissions(mode);
-        let mut file = builder.tempfile_in(self.folder())?;
-        file.write_all(bytes)?;
-        file.persist(&self.path)?;
-        Ok(())
+        whole_file::check_folder(&self.path, "the plot")
     }
 }
 
@@ -118,7 +91,7 @@ fn save(file: &PlotFile, picture: &impl Picture) -> Result<(), Failure> {
         PlotFormat::Png => png(picture),
         PlotFormat::Svg => svg(picture),
     };
-    file.write(&bytes.map_err(cannot)?).map_err(|error| cannot(error.to_string()))
+    whole_file::write(&file.path, &bytes.map_err(cannot)?).map_err(|error| cannot(error.to_string()))
 }
 
 fn png(figure: &impl Picture) -> Result<Vec<u8>, String> {

@@ -40,5 +40,6 @@ fn bad_sizes_are_refused() {
     let folder = Folder::new();
     folder.refuses("bench --items 10 --k 30", 2, &["part 0"]);
     folder.refuses("bench --parts 2,0", 2, &["--parts 0"]);
+    folder.refuses("bench --csv gone/times.csv", 2, &["gone/times.csv", "the table"]);
     folder.refuses("bench --plot gone/plot.png", 2, &["gone/plot.png"]);
 }

@@ -78,7 +78,10 @@ impl GpuOptions {
             let wanted = wanted.to_lowercase();
             adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted));
         }
-        adapters.into_iter().min_by_key(rank).ok_or_else(|| {
+        // One that has the precision, if any has.
+        let double = |adapter: &wgpu::Adapter| adapter.features().contains(wgpu::Features::SHADER_F64);
+        let lacking = |adapter: &wgpu::Adapter| self.precision == Some(Precision::F64) && !double(adapter);
+        adapters.into_iter().min_by_key(|adapter| (lacking(adapter), rank(adapter))).ok_or_else(|| {
             let wanted = self.adapter.as_deref().unwrap_or_default();
             Error::NoAdapter { reason: format!("none is called {wanted:?}; there are {}", names.join(", ")) }
         })

@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use partition_dpp::{
     BranchAndBound, Dpp, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
-    SymmetricGreedy, UpperBound, Watch,
-    engine::{Engine, EngineInfo},
+    SymmetricGreedy, UpperBound, Watch, engine::Engine,
 };
 
 use crate::{
@@ -27,8 +26,6 @@ pub(crate) struct Found {
     pub(crate) solution: Solution,
     /// What found it.
     pub(crate) solver: SolverChoice,
-    /// What computed.
-    pub(crate) engine: EngineInfo,
     /// Time of everything but reading.
     pub(crate) time: Duration,
 }
@@ -56,7 +53,7 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     let stop = Watch::default().stopped_by(interrupt::flag()?);
     let run = Run { engine: engine.as_ref(), arguments, progress: &progress, stop };
     let solution = run.search(&model)?;
-    let found = Found { solution, solver: arguments.solver, engine: engine.info(), time: started.elapsed() };
+    let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
     progress.finish();
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
     if let Some(file) = &arguments.plot {

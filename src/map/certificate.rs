@@ -11,7 +11,10 @@ use super::{
     exact::{Left, State, improve},
     watch::Clock,
 };
-use crate::{Result, engine::Engine};
+use crate::{
+    Result,
+    engine::{Cpu, Engine, EngineInfo, in_double},
+};
 
 /// An upper bound of ln det K_S over all sets that a model allows: the least of several.
 ///
@@ -78,6 +81,8 @@ pub struct Certificate {
     pub bounds: Vec<(Bound, f64)>,
     /// Steps of the relaxations.
     pub iterations: u64,
+    /// What computed it: the CPU in f64 for a few hundred items, and instead of an engine in single precision.
+    pub engine: EngineInfo,
 }
 
 /// How an upper bound was found.
@@ -137,10 +142,8 @@ impl UpperBound {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.is_settled() {
-            return Ok(Certificate::of(
-                candidates.log_det_at_most(&candidates.only_set()),
-                Bound::Enumeration,
-            ));
+            let at_most = candidates.log_det_at_most(&candidates.only_set());
+            return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
         let members: usize = candidates.groups.iter().map(crate::data::FreeItems::len).sum();
         if members <= MOST_DENSE { of_few(&candidates, &clock) } else { of_many(&candidates, engine, &clock) }
@@ -148,8 +151,9 @@ impl UpperBound {
 }
 
 impl Certificate {
-    fn of(upper_bound: f64, bound: Bound) -> Self {
-        Self { upper_bound, bound, bounds: vec![(bound, upper_bound)], iterations: 0 }
+    fn of(upper_bound: f64, bound: Bound, engine: &dyn Engine) -> Self {
+        let bounds = vec![(bound, upper_bound)];
+        Self { upper_bound, bound, bounds, iterations: 0, engine: engine.info() }
     }
 
     fn add(&mut self, upper_bound: f64, bound: Bound, iterations: u64) {
@@ -184,15 +188,15 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
     let whole = Problem::new(candidates, places(candidates));
     let mut state = State::whole(whole.clone());
     match state.settle() {
-        Left::Nothing => return Ok(Certificate::of(spectral_bound(&whole)?, Bound::Spectral)),
+        Left::Nothing => return Ok(Certificate::of(spectral_bound(&whole)?, Bound::Spectral, &Cpu)),
         Left::One => {
             let at_most = candidates.log_det_at_most(&state.included).max(state.problem.offset());
-            return Ok(Certificate::of(at_most, Bound::Enumeration));
+            return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
         Left::Choices => {}
     }
     let problem = &state.problem;
-    let mut certificate = Certificate::of(spectral_bound(problem)?, Bound::Spectral);
+    let mut certificate = Certificate::of(spectral_bound(problem)?, Bound::Spectral, &Cpu);
     let ended = || clock.ended().is_some();
     // Of the best set that x has led to: no bound can fall below it.
     let mut reached = f64::NEG_INFINITY;
@@ -222,7 +226,9 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
 
 /// The bounds that take a few passes over the rows.
 fn of_many(candidates: &Candidates<'_>, engine: &dyn Engine, clock: &Clock<'_>) -> Result<Certificate> {
-    let mut certificate = Certificate::of(spectral_bound_of_whole(candidates, engine)?, Bound::Spectral);
+    let engine = in_double(engine);
+    let spectral = spectral_bound_of_whole(candidates, engine)?;
+    let mut certificate = Certificate::of(spectral, Bound::Spectral, engine);
     let report = |bound: f64| clock.report(f64::NEG_INFINITY, Some(bound), 0);
     report(certificate.upper_bound);
     if clock.ended().is_none() {

@@ -88,7 +88,7 @@ pub(super) fn solve(
     };
     let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&ended)?;
     let repairs = repair::complete(candidates, engine, rows, &mut picked, clock)?;
-    let mut solution = Solution::new(candidates, &picked.places, picked.termination);
+    let mut solution = Solution::new(candidates, &picked.places, picked.termination, engine);
     solution.stats.gains = picked.log_gains;
     solution.stats.repairs = repairs;
     Ok(solution)

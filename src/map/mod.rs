@@ -47,7 +47,10 @@ pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
 pub use symmetric_greedy::{Decision, ItemOrder, SymmetricGreedy};
 pub use watch::{Progress, Watch};
 
-use crate::Subset;
+use crate::{
+    Subset,
+    engine::{Engine, EngineInfo},
+};
 
 /// A set, what it is worth, and how it was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,10 +70,17 @@ pub struct Solution {
     pub termination: Termination,
     /// What it did.
     pub stats: Stats,
+    /// The engine that it ran on; what is compared or stated was computed in f64 all the same.
+    pub engine: EngineInfo,
 }
 
 impl Solution {
-    pub(crate) fn new(candidates: &Candidates<'_>, chosen: &[Place], termination: Termination) -> Self {
+    pub(crate) fn new(
+        candidates: &Candidates<'_>,
+        chosen: &[Place],
+        termination: Termination,
+        engine: &dyn Engine,
+    ) -> Self {
         let asked = if candidates.size == Size::Fixed { candidates.total() } else { 0 };
         Self {
             subset: candidates.subset(chosen),
@@ -79,6 +89,7 @@ impl Solution {
             upper_bound: None,
             termination,
             stats: Stats::default(),
+            engine: engine.info(),
         }
     }
 

@@ -143,7 +143,7 @@ impl SymmetricGreedy {
             }
         }
         let termination = clock.ended().unwrap_or(Termination::AllDecided);
-        let mut solution = Solution::new(&candidates, &places, termination);
+        let mut solution = Solution::new(&candidates, &places, termination, engine);
         solution.stats.gains = gains;
         Ok(solution)
     }

@@ -42,7 +42,7 @@ pub(crate) fn write(question: &Question<'_>, found: &Found, arguments: &MapArgum
 }
 
 impl<'a> From<&'a Found> for Answer<'a> {
-    fn from(Found { solution, solver, engine, time }: &'a Found) -> Self {
+    fn from(Found { solution, solver, time }: &'a Found) -> Self {
         Self {
             set: solution.subset.as_slice(),
             log_det: solution.log_det,
@@ -50,7 +50,7 @@ impl<'a> From<&'a Found> for Answer<'a> {
             gap: solution.gap(),
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),
-            engine: engine.name,
+            engine: solution.engine.name,
             seconds: time.as_secs_f64(),
         }
     }
@@ -104,11 +104,12 @@ fn worth(solution: &Solution) -> String {
 
 /// What was done, how, and what it took.
 fn describe(question: &Question<'_>, found: &Found) -> String {
-    let Found { solution, solver, engine, time } = found;
+    let Found { solution, solver, time } = found;
     format!(
         "{question}solver    {solver} on {engine}: {termination}{work}\n\
          time      {seconds:.3} s\n",
         question = question.describe(),
+        engine = solution.engine,
         termination = solution.termination,
         work = work(&solution.stats),
         seconds = time.as_secs_f64(),

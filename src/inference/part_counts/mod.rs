@@ -6,7 +6,7 @@ use super::default_node_budget;
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
     data::{FreeItems, GroundSet, check_labels},
-    engine::{Engine, Items, Rows},
+    engine::{Engine, EngineInfo, Items, Rows},
     polynomial::{
         characteristic::each_count,
         generating_function::GeneratingFunction,
@@ -33,6 +33,7 @@ use crate::{
 pub struct PartCounts {
     entries: Vec<(Vec<usize>, f64)>,
     error: f64,
+    engine: EngineInfo,
 }
 
 impl PartCounts {
@@ -57,6 +58,12 @@ impl PartCounts {
             means.iter_mut().zip(counts).for_each(|(mean, &count)| *mean += count as f64 * probability);
         }
         means
+    }
+
+    /// The engine that computed them.
+    #[must_use]
+    pub fn engine(&self) -> &EngineInfo {
+        &self.engine
     }
 
     /// Estimated absolute error of every probability.
@@ -104,8 +111,9 @@ impl<'a> Parts<'a> {
         whole
     }
 
-    fn settled(&self) -> PartCounts {
-        PartCounts { entries: vec![(self.included.clone(), 1.0)], error: 0.0 }
+    /// Nothing is left to chance, nor to compute.
+    fn settled(&self, engine: &dyn Engine) -> PartCounts {
+        PartCounts { entries: vec![(self.included.clone(), 1.0)], error: 0.0, engine: engine.info() }
     }
 }
 
@@ -150,12 +158,12 @@ impl<'a> Dpp<'a> {
         let parts = Parts::of(&self.ground, partition)?;
         let open = parts.open();
         if open.is_empty() || self.ground.dims_left() == 0 {
-            return Ok(parts.settled());
+            return Ok(parts.settled(engine));
         }
         let rows = parts.rows(&self.ground);
         let Some((spectrum, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, self.ground.beyond())?
         else {
-            return Ok(parts.settled());
+            return Ok(parts.settled(engine));
         };
         let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale);
         let rank = function.rank();
@@ -166,7 +174,7 @@ impl<'a> Dpp<'a> {
         let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
         let entries = each_count(torus.sizes()).zip(found).map(entry).collect();
         let rounding = 4.0 * rank as f64 * engine.info().precision.epsilon();
-        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
+        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error, engine: engine.info() })
     }
 
     /// Probability that a quota is met by chance.

@@ -32,7 +32,7 @@ impl KDpp<'_> {
         let parts = Parts::of(&self.ground, partition)?;
         let (open, k) = (parts.open(), self.free_size());
         if k == 0 || open.is_empty() {
-            return Ok(parts.settled());
+            return Ok(parts.settled(engine));
         }
         let sizes: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(k)).collect();
         let together = open.len().min(k);
@@ -53,7 +53,7 @@ impl KDpp<'_> {
         let entry = |(counts, p): (Vec<usize>, f64)| (parts.whole(&open, &counts), p / total);
         let entries = found.into_iter().map(entry).collect();
         let rounding = 4.0 * (function.rank() + k) as f64 * engine.info().precision.epsilon() / total;
-        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error })
+        Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error, engine: engine.info() })
     }
 }
 

@@ -76,14 +76,14 @@ impl<'c> Run<'c> {
                 Termination::Optimal => Termination::RankExhausted,
                 ended => ended,
             };
-            return Ok(Solution::new(candidates, &greedy, termination));
+            return Ok(Solution::new(candidates, &greedy, termination, self.engine));
         }
         let set = std::mem::take(&mut self.incumbent.set);
         Ok(self.solution(&set, &searched))
     }
 
     fn solution(&self, set: &[Place], searched: &Searched) -> Solution {
-        let mut solution = Solution::new(self.candidates, set, searched.termination);
+        let mut solution = Solution::new(self.candidates, set, searched.termination, self.engine);
         solution.upper_bound = Some(searched.upper_bound.max(self.left_out).max(solution.log_det));
         solution.stats.nodes = searched.nodes;
         solution.stats.iterations = self.steps + searched.steps;

@@ -165,7 +165,7 @@ impl LocalSearch {
                 Termination::RankExhausted => Termination::RankExhausted,
                 _ => Termination::LocallyOptimal,
             };
-            return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, termination) });
+            return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, termination, engine) });
         }
         let mut best = climb(&problem, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
         if best.termination == Termination::LocallyOptimal {
@@ -174,7 +174,7 @@ impl LocalSearch {
             }
             self.restart(&problem, &mut best, &clock, &mut stats)?;
         }
-        Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination) })
+        Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination, engine) })
     }
 
     /// Climbs again from other starts.

@@ -90,7 +90,7 @@ impl Softmax {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.total() == 0 {
-            return Ok(Solution::new(&candidates, &[], Termination::LocallyOptimal));
+            return Ok(Solution::new(&candidates, &[], Termination::LocallyOptimal, engine));
         }
         let search = Search { extension: SoftmaxExtension::new(model), candidates, engine, clock };
         let all = vec![1.0; search.candidates.groups[0].len()];
@@ -132,7 +132,7 @@ impl Search<'_> {
         };
         let places = single_items::improve(candidates, engine, rounded, clock)?;
         let termination = clock.ended().unwrap_or(Termination::LocallyOptimal);
-        let mut solution = Solution::new(candidates, &places, termination);
+        let mut solution = Solution::new(candidates, &places, termination, engine);
         solution.stats.iterations = steps + more;
         clock.report(solution.log_det.max(best), None, steps + more);
         Ok((solution, places))

@@ -281,6 +281,14 @@ pub enum Error {
         /// Name of the other.
         second: String,
     },
+    /// An item has the same label twice.
+    #[error("item {item} has label {label} twice")]
+    RepeatedLabel {
+        /// The index.
+        item: usize,
+        /// The label.
+        label: String,
+    },
     /// An item is in no part.
     #[error("item {item} is in no part; put it into a part with quota 0 if it must not be chosen")]
     ItemWithoutPart {

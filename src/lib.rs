@@ -49,7 +49,7 @@ mod parallel;
 pub mod polynomial;
 mod sample;
 
-pub use data::{Features, Kernel, Partition, Quota, Scalar, Storage, Subset};
+pub use data::{Features, Kernel, LabelCopies, Partition, Quota, Scalar, Storage, Subset};
 pub use error::{Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{

@@ -6,6 +6,7 @@ mod convert;
 mod features;
 mod ground_set;
 mod kernel;
+mod label_copies;
 #[cfg(feature = "npy")]
 mod mapped;
 #[cfg(feature = "npy")]
@@ -18,6 +19,7 @@ pub(crate) mod values;
 pub use features::Features;
 pub(crate) use ground_set::{FreeItems, GroundSet, log_determinant, log_determinant_estimate};
 pub use kernel::Kernel;
+pub use label_copies::LabelCopies;
 pub use partition::Partition;
 pub use quota::Quota;
 pub use subset::Subset;

@@ -1,0 +1,150 @@
+//! Items with several labels: one copy per label.
+
+use std::{fmt::Display, ops::Range};
+
+use super::{partition::check_item_count, with_slice};
+use crate::{Error, Features, Partition, Result, Subset};
+
+/// Items that have any number of labels each, as a ground set of copies: one copy per item and label, in the
+/// part of that label. So parts are disjoint and quotas per label are quotas per part.
+///
+/// ```text
+/// Pr(C) = det(K_C) / Z_κ,   K_cd = a_i(c) · a_i(d),   |C ∩ P_l| = κ_l
+/// ```
+///
+/// for a set C of copies, i(c) the item of copy c. A [`PartitionDpp`](crate::PartitionDpp), a
+/// [`KDpp`](crate::KDpp) or a [`Dpp`](crate::Dpp) over the copies never has an item twice: equal rows make the
+/// determinant zero. [`IndependentKDpps`](crate::IndependentKDpps) may, once per label of the item.
+///
+/// Copies are ordered by item, then by label; parts by label. An item without labels has no copy.
+///
+/// # Shapes
+/// m lists of labels, c of them in all: c copies. Memory: 12 bytes per copy and 8 per item.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, LabelCopies, Method, PartitionDpp, Quota, engine};
+/// // Four images; the third shows the sky above a tree.
+/// let images = Features::from_rows(4, 3, vec![1., 0., 0., 0., 1., 0., 1., 1., 1., 0., 0., 2.])?;
+/// let copies = LabelCopies::from_labels(&[vec!["sky"], vec!["tree"], vec!["tree", "sky"], vec!["sun"]])?;
+/// assert_eq!(copies.partition().names(), ["sky", "sun", "tree"]);
+/// assert_eq!(copies.partition().items(), 5);
+///
+/// let features = copies.features(&images)?;
+/// let quota = Quota::named(copies.partition(), [("sky", 1), ("tree", 1)])?;
+/// let dpp = PartitionDpp::new(&features, copies.partition(), &quota)?;
+/// let subset = &dpp.sampler(Method::Auto, &engine::Cpu)?.sample_many(1, 0).subsets()[0].clone();
+/// assert_eq!(copies.items_of(subset).len(), 2);
+/// assert_eq!(copies.repeats(subset), 0);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Kathuria and Deshpande (2016), § 4, the second task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelCopies {
+    partition: Partition,
+    /// The item of each copy, ascending.
+    item_of: Vec<u32>,
+    /// The copies of item i are `offsets[i]..offsets[i + 1]`.
+    offsets: Vec<usize>,
+}
+
+impl LabelCopies {
+    /// One copy for each label of each item; parts in the labels' own order.
+    ///
+    /// # Cost
+    /// O(m + c log c).
+    ///
+    /// # Errors
+    /// - [`Error::Empty`] if no item has a label;
+    /// - [`Error::RepeatedLabel`] for an item with the same label twice;
+    /// - [`Error::TooManyItems`] above 2³²−1 items or copies.
+    pub fn from_labels<L: Ord + Display, S: AsRef<[L]>>(labels: &[S]) -> Result<Self> {
+        check_item_count(labels.len())?;
+        let (mut of_copies, mut item_of) = (Vec::<&L>::new(), Vec::new());
+        let mut offsets = Vec::with_capacity(labels.len() + 1);
+        offsets.push(0);
+        for (item, labels) in (0..).zip(labels) {
+            let first = of_copies.len();
+            of_copies.extend(labels.as_ref());
+            of_copies[first..].sort_unstable();
+            if let Some(pair) = of_copies[first..].windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(Error::RepeatedLabel { item: item as usize, label: pair[0].to_string() });
+            }
+            item_of.resize(of_copies.len(), item);
+            offsets.push(of_copies.len());
+        }
+        Ok(Self { partition: Partition::from_labels(&of_copies)?, item_of, offsets })
+    }
+
+    /// The parts of the copies, one per label.
+    #[must_use]
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// Number of items, m; the number of copies is that of [`partition`](Self::partition).
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The item of a copy.
+    ///
+    /// # Panics
+    /// If there is no such copy.
+    #[must_use]
+    pub fn item_of(&self, copy: usize) -> usize {
+        self.item_of[copy] as usize
+    }
+
+    /// The copies of an item.
+    ///
+    /// # Panics
+    /// If there is no such item.
+    #[must_use]
+    pub fn copies_of(&self, item: usize) -> Range<usize> {
+        self.offsets[item]..self.offsets[item + 1]
+    }
+
+    /// The rows of all copies, in the precision of the items' rows.
+    ///
+    /// # Shapes
+    /// From m×n to c×n.
+    ///
+    /// # Cost
+    /// One pass. Memory: c·n values, also where the items' rows are borrowed or memory-mapped.
+    ///
+    /// # Errors
+    /// [`Error::LabelCount`] for features of another number of items.
+    pub fn features(&self, features: &Features<'_>) -> Result<Features<'static>> {
+        let (items, dims, copies) = (features.items(), features.dims(), self.item_of.len());
+        if items != self.items() {
+            return Err(Error::LabelCount { items, labels: self.items() });
+        }
+        with_slice!(features.values(), rows => {
+            let row = |&item: &u32| &rows[item as usize * dims..][..dims];
+            Features::from_rows(copies, dims, self.item_of.iter().map(row).collect::<Vec<_>>().concat())
+        })
+    }
+
+    /// The item of every chosen copy, ascending: an item as often as it was chosen.
+    ///
+    /// # Panics
+    /// If the subset has a copy that does not exist.
+    #[must_use]
+    pub fn items_of(&self, subset: &Subset) -> Vec<usize> {
+        subset.iter().map(|copy| self.item_of(copy)).collect()
+    }
+
+    /// How many of the chosen copies are of an item that another one before them is of.
+    ///
+    /// # Panics
+    /// If the subset has a copy that does not exist.
+    #[must_use]
+    pub fn repeats(&self, subset: &Subset) -> usize {
+        self.items_of(subset).windows(2).filter(|pair| pair[0] == pair[1]).count()
+    }
+}

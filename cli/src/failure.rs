@@ -59,6 +59,14 @@ pub(crate) enum Failure {
     /// Somebody pressed Ctrl-C; the best answer so far is out.
     #[error("interrupted: what is printed is the best so far")]
     Interrupted,
+    /// Somebody pressed Ctrl-C; what was done is out.
+    #[error("interrupted: {done} of {of} parts are in the report")]
+    Stopped {
+        /// Parts that were finished.
+        done: usize,
+        /// Parts that were asked for.
+        of: usize,
+    },
     /// Standard output cannot be written to.
     #[error("standard output: {0}")]
     Output(io::Error),
@@ -78,7 +86,7 @@ impl Failure {
                 | Error::DeviceLimit { .. }
                 | Error::Device { .. },
             ) => 3,
-            Failure::Interrupted => INTERRUPTED,
+            Failure::Interrupted | Failure::Stopped { .. } => INTERRUPTED,
             Failure::Output(_) | Failure::Signal(_) | Failure::Incomplete { .. } => 1,
             _ => 2,
         }

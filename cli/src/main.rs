@@ -17,6 +17,7 @@ mod output;
 mod plot;
 mod progress;
 mod quota;
+mod reproduce;
 mod sample;
 mod whole_file;
 
@@ -48,6 +49,7 @@ fn run() -> Result<(), Failure> {
         Command::Map(arguments) => map::run(&arguments),
         Command::Counts(arguments) => counts::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
     }
 }

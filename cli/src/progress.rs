@@ -37,6 +37,21 @@ impl Progress {
         self.bar.set_length(total);
     }
 
+    /// `total` steps with names begin.
+    pub(crate) fn work(&self, total: u64) {
+        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {elapsed} {msg}") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(total);
+        self.bar.enable_steady_tick(Duration::from_millis(250));
+    }
+
+    /// The step after `done` others begins.
+    pub(crate) fn at(&self, done: u64, what: &str) {
+        self.bar.set_position(done);
+        self.bar.set_message(what.to_owned());
+    }
+
     /// A search has come so far.
     pub(crate) fn searched(&self, step: &Step) {
         let gap =

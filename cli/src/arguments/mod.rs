@@ -2,6 +2,7 @@
 
 mod bench;
 mod map;
+mod reproduce;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ pub(crate) use bench::BenchArguments;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub(crate) use map::{MapArguments, SolverChoice};
 use partition_dpp::Method;
+pub(crate) use reproduce::{ReproduceArguments, ReproducePart};
 
 use crate::{plot::PlotFile, quota::QuotaRequest};
 
@@ -43,6 +45,8 @@ pub(crate) enum Command {
     Counts(CountsArguments),
     /// The processor against a graphics processor, over a grid of sizes; answers are checked.
     Bench(BenchArguments),
+    /// The tables and figures of Kathuria and Deshpande (2016), computed again: a report, tables, figures.
+    Reproduce(ReproduceArguments),
     /// What could compute here: graphics adapters, and which one `--engine auto` would take.
     Devices(DevicesArguments),
 }

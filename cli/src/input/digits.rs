@@ -13,7 +13,7 @@ const LABELS: &[u8] = include_bytes!("../../data/digits/labels.csv");
 const SIDE: usize = 8;
 
 /// 1797 digits, their classes as parts.
-pub(super) fn read() -> Result<Input, Failure> {
+pub(crate) fn read() -> Result<Input, Failure> {
     let name = Path::new("digits");
     let pixels = NpyFile::new(FEATURES).and_then(NpyFile::into_vec::<u8>);
     let pixels = pixels.map_err(|error| Failure::io(name, &error))?;

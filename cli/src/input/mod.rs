@@ -1,7 +1,7 @@
 //! Items and parts, from files or built in. Everything is checked before anything is computed.
 
 mod csv;
-mod digits;
+pub(crate) mod digits;
 mod labels;
 mod npy;
 pub(crate) mod sets;

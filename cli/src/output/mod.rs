@@ -8,7 +8,7 @@ pub(crate) mod map;
 mod numbers;
 pub(crate) mod plan;
 pub(crate) mod sample;
-mod table;
+pub(crate) mod table;
 
 use std::io::{self, Write, stderr, stdout};
 

@@ -11,7 +11,7 @@ pub(super) const MOST_ROWS: usize = 20;
 pub(super) const MOST_COLUMNS: usize = 12;
 
 /// A table without rows, as wide as the terminal at most.
-pub(super) fn new_table(header: impl Into<Row>) -> Table {
+pub(crate) fn new_table(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none())).set_header(header);
     if let Some((_, width)) = Term::stdout().size_checked() {

@@ -47,7 +47,6 @@ pub(super) struct Dot {
 #[derive(Debug)]
 pub(super) struct Figure<'a> {
     pub(super) input: &'a Input,
-    pub(super) pen: Pen,
     title: String,
     subtitle: String,
     pub(super) background: Vec<Dot>,
@@ -58,7 +57,7 @@ pub(super) struct Figure<'a> {
 
 impl<'a> Figure<'a> {
     /// Projects the items and words the titles.
-    pub(super) fn new(input: &'a Input, law: &Law<'_>, subset: &Subset, format: PlotFormat) -> Self {
+    pub(super) fn new(input: &'a Input, law: &Law<'_>, subset: &Subset) -> Self {
         let features = &input.features;
         let shown = background_items(features);
         let projection = Projection::fit(features, &shown);
@@ -74,7 +73,6 @@ impl<'a> Figure<'a> {
         let background: Vec<Dot> = shown.iter().copied().map(dot).collect();
         Self {
             input,
-            pen: Pen::of(format),
             title: title(law, features.items()),
             subtitle: subtitle(subset.len(), background.len(), features.items()),
             background,
@@ -88,12 +86,12 @@ impl<'a> Figure<'a> {
         if names.len() > MOST_NAMED { Vec::new() } else { names.iter().map(|name| shorten(name)).collect() }
     }
 
-    fn draw_legend<B: DrawingBackend>(&self, area: &Area<B>, names: &[String]) -> Drawing<B> {
+    fn draw_legend<B: DrawingBackend>(area: &Area<B>, pen: Pen, names: &[String]) -> Drawing<B> {
         const STEP: i32 = 44;
         for (part, name) in names.iter().enumerate() {
             let y = 40 + STEP * i32::try_from(part).unwrap_or(i32::MAX / STEP);
             area.draw(&Circle::new((24, y), 11, colour(part).filled()))?;
-            self.pen.write(area, name, (48, y - NAME_SIZE / 2), NAME_SIZE)?;
+            pen.write(area, name, (48, y - NAME_SIZE / 2), NAME_SIZE)?;
         }
         Ok(())
     }
@@ -104,16 +102,17 @@ impl Picture for Figure<'_> {
         (if self.input.images.is_some() { WIDTH + IMAGES_WIDTH } else { WIDTH }, HEIGHT)
     }
 
-    fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Drawing<B> {
+    fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: PlotFormat) -> Drawing<B> {
+        let pen = Pen::of(format);
         area.fill(&WHITE)?;
         let (head, body) = area.split_vertically(TITLE_HEIGHT);
-        self.pen.write(&head, &self.title, (MARGIN, 16), 38)?;
-        self.pen.write(&head, &self.subtitle, (MARGIN, 68), 26)?;
+        pen.write(&head, &self.title, (MARGIN, 16), 38)?;
+        pen.write(&head, &self.subtitle, (MARGIN, 68), 26)?;
         let main = match self.input.images {
             None => body,
             Some(shape) => {
                 let (main, side) = body.split_horizontally(WIDTH.cast_signed());
-                images::draw(&side, self, shape)?;
+                images::draw(&side, pen, self, shape)?;
                 main
             }
         };
@@ -121,8 +120,8 @@ impl Picture for Figure<'_> {
         let width =
             names.iter().map(|name| width_of(&main, name, NAME_SIZE)).max().map_or(0, |width| width + 90);
         let (items, legend) = main.split_horizontally(WIDTH.cast_signed() - width.max(MARGIN));
-        scatter::draw(&items, self)?;
-        self.draw_legend(&legend, &names)?;
+        scatter::draw(&items, pen, self)?;
+        Self::draw_legend(&legend, pen, &names)?;
         area.present()
     }
 }

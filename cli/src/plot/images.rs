@@ -8,7 +8,7 @@ use plotters::{
 use super::{
     figure::{Area, Dot, Drawing, Figure},
     palette::colour,
-    pen::width_of,
+    pen::{Pen, width_of},
 };
 use crate::input::ImageShape;
 
@@ -28,7 +28,12 @@ struct Grid {
 }
 
 /// Draws the chosen items' images, each with its class and index.
-pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, figure: &Figure<'_>, shape: ImageShape) -> Drawing<B> {
+pub(super) fn draw<B: DrawingBackend>(
+    area: &Area<B>,
+    pen: Pen,
+    figure: &Figure<'_>,
+    shape: ImageShape,
+) -> Drawing<B> {
     let shown = &figure.chosen[..figure.chosen.len().min(MOST_IMAGES)];
     let grid = Grid::new(shown.len(), area.dim_in_pixel());
     let captions: Vec<String> = shown.iter().map(|dot| caption(figure, dot)).collect();
@@ -40,12 +45,12 @@ pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, figure: &Figure<'_>, shape
         let corner = grid.corner(at);
         draw_image(area, figure, dot, shape, corner, grid.side)?;
         let left = corner.0 + (grid.side - width_of(area, caption, size)) / 2;
-        figure.pen.write(area, caption, (left, corner.1 + grid.side + FRAME + 4), size)?;
+        pen.write(area, caption, (left, corner.1 + grid.side + FRAME + 4), size)?;
     }
     if shown.len() < figure.chosen.len() {
         let rest = format!("… and {} more", figure.chosen.len() - shown.len());
         let bottom = area.dim_in_pixel().1.cast_signed() - 40;
-        figure.pen.write(area, &rest, (MARGIN, bottom), 26)?;
+        pen.write(area, &rest, (MARGIN, bottom), 26)?;
     }
     Ok(())
 }

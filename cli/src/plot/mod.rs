@@ -1,5 +1,8 @@
 //! `--plot`: the first subset among all items.
 
+mod axis;
+mod bars;
+mod chart;
 mod figure;
 mod images;
 mod label;
@@ -8,6 +11,7 @@ mod pen;
 mod projection;
 mod scatter;
 mod times;
+mod triangle;
 
 use std::{
     ffi::OsStr,
@@ -20,8 +24,11 @@ use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBacke
 use plotters::style::{FontStyle, register_font};
 
 use crate::{bench::Run, failure::Failure, input::Input, law::Law, whole_file};
+pub(crate) use axis::Axis;
+pub(crate) use bars::{BarChart, Bars};
+pub(crate) use chart::{Chart, Mark, Point, Series};
 use figure::{Area, Drawing, Figure};
-use times::Times;
+pub(crate) use triangle::Triangle;
 
 /// Where to write a plot, and in which format.
 #[derive(Clone, Debug)]
@@ -31,7 +38,7 @@ pub(crate) struct PlotFile {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PlotFormat {
+pub(crate) enum PlotFormat {
     Png,
     Svg,
 }
@@ -64,56 +71,73 @@ impl PlotFile {
 }
 
 /// What can be drawn in both formats.
-trait Picture {
+pub(crate) trait Picture {
     /// Width and height.
     fn size(&self) -> (u32, u32);
     /// Draws everything.
-    fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Drawing<B>;
+    fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: PlotFormat) -> Drawing<B>;
 }
 
 /// Draws a subset and writes the picture.
 pub(crate) fn draw(file: &PlotFile, input: &Input, law: &Law<'_>, subset: &Subset) -> Result<(), Failure> {
-    save(file, &Figure::new(input, law, subset, file.format))
+    save(file, &Figure::new(input, law, subset))
 }
 
 /// Draws what a run of benchmarks took and writes the picture.
 pub(crate) fn draw_times(file: &PlotFile, run: &Run) -> Result<(), Failure> {
-    save(file, &Times::new(run, file.format))
+    save(file, &times::chart(run))
 }
 
 fn save(file: &PlotFile, picture: &impl Picture) -> Result<(), Failure> {
     let cannot = |reason: String| Failure::file(&file.path, format!("the plot cannot be written: {reason}"));
-    // Compiled in, under the name that viewers of .svg files know.
-    if register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular()).is_err() {
-        return Err(cannot("the font is damaged".into()));
-    }
     let bytes = match file.format {
         PlotFormat::Png => png(picture),
-        PlotFormat::Svg => svg(picture),
+        PlotFormat::Svg => svg_text(picture).map(String::into_bytes),
     };
     whole_file::write(&file.path, &bytes.map_err(cannot)?).map_err(|error| cannot(error.to_string()))
 }
 
-fn png(figure: &impl Picture) -> Result<Vec<u8>, String> {
-    let (width, height) = figure.size();
-    let mut pixels = vec![0; 3 * width as usize * height as usize];
-    let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
-    figure.draw(&area).map_err(|error| error.to_string())?;
-    drop(area);
+/// Lettering comes with the program, under the name that viewers of .svg files know.
+fn load_font() -> Result<(), String> {
+    register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
+        .map_err(|_| "the font is damaged".into())
+}
+
+/// A grey image as .png: brightness from 0 to 1, row by row; width and height.
+pub(crate) fn grey_png(pixels: &[f64], (width, height): (usize, usize)) -> Result<Vec<u8>, String> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=255")]
+    let levels: Vec<u8> = pixels.iter().map(|x| (255.0 * x).clamp(0.0, 255.0).round() as u8).collect();
+    let side = |pixels: usize| u32::try_from(pixels).map_err(|error| error.to_string());
+    encode(&levels, (side(width)?, side(height)?), png::ColorType::Grayscale)
+}
+
+fn encode(pixels: &[u8], (width, height): (u32, u32), colour: png::ColorType) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_color(colour);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header().map_err(|error| error.to_string())?;
-    writer.write_image_data(&pixels).map_err(|error| error.to_string())?;
+    writer.write_image_data(pixels).map_err(|error| error.to_string())?;
     writer.finish().map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 
-fn svg(figure: &impl Picture) -> Result<Vec<u8>, String> {
+/// The picture as the text of an .svg file.
+pub(crate) fn svg_text(picture: &impl Picture) -> Result<String, String> {
+    load_font()?;
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, figure.size()).into_drawing_area();
-    figure.draw(&area).map_err(|error| error.to_string())?;
+    let area = SVGBackend::with_string(&mut text, picture.size()).into_drawing_area();
+    picture.draw(&area, PlotFormat::Svg).map_err(|error| error.to_string())?;
     drop(area);
-    Ok(text.into_bytes())
+    Ok(text)
+}
+
+fn png(figure: &impl Picture) -> Result<Vec<u8>, String> {
+    load_font()?;
+    let (width, height) = figure.size();
+    let mut pixels = vec![0; 3 * width as usize * height as usize];
+    let area = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+    figure.draw(&area, PlotFormat::Png).map_err(|error| error.to_string())?;
+    drop(area);
+    encode(&pixels, (width, height), png::ColorType::Rgb)
 }

@@ -12,7 +12,7 @@ use super::{
     figure::{Area, Dot, Drawing, Figure},
     label,
     palette::{FRAME, INK, colour},
-    pen::{text, width_of},
+    pen::{Pen, text, width_of},
 };
 
 /// Above this many chosen items their indices would hide the picture.
@@ -37,7 +37,7 @@ impl Marks {
 }
 
 /// Draws axes, items and chosen items.
-pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, figure: &Figure<'_>) -> Drawing<B> {
+pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, pen: Pen, figure: &Figure<'_>) -> Drawing<B> {
     let dots = || figure.background.iter().chain(&figure.chosen).map(|dot| dot.at);
     let (across, up) = (padded(dots().map(|at| at.0)), padded(dots().map(|at| at.1)));
     let (name_x, name_y) = (tick_names(&across), tick_names(&up));
@@ -74,7 +74,7 @@ pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, figure: &Figure<'_>) -> Dr
     if figure.chosen.len() <= MOST_LABELS {
         let places: Vec<(i32, i32)> = figure.chosen.iter().map(|dot| chart.backend_coord(&dot.at)).collect();
         let inside = chart.plotting_area().get_pixel_range();
-        draw_labels(area, figure, &places, &inside)?;
+        draw_labels(area, pen, figure, &places, &inside)?;
     }
     Ok(())
 }
@@ -86,6 +86,7 @@ fn marker_colour(dot: &Dot) -> plotters::style::RGBColor {
 
 fn draw_labels<B: DrawingBackend>(
     area: &Area<B>,
+    pen: Pen,
     figure: &Figure<'_>,
     markers: &[(i32, i32)],
     inside: &(Range<i32>, Range<i32>),
@@ -98,7 +99,7 @@ fn draw_labels<B: DrawingBackend>(
         let at = (place.left - corner.0.start, place.top - corner.1.start);
         let end = (at.0 + place.width, at.1 + place.height);
         area.draw(&Rectangle::new([(at.0 - 2, at.1), (end.0 + 2, end.1)], WHITE.mix(0.75).filled()))?;
-        figure.pen.write(area, name, at, text)?;
+        pen.write(area, name, at, text)?;
     }
     Ok(())
 }

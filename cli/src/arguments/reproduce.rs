@@ -1,0 +1,55 @@
+//! The arguments of `pdpp reproduce`.
+
+use std::{fmt, path::PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::ComputeArguments;
+
+/// What to compute again, from what, and where to write it.
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArguments {
+    /// Which part of the paper.
+    #[arg(value_enum, value_name = "PART")]
+    pub(crate) part: ReproducePart,
+    /// Folder of the data sets: yaleb, corel16k, corel5k, debates2012. What is missing is skipped by name, or shown on
+    /// the digits that are built in.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Folder for report.html, a .csv file per table and an .svg file per figure; made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Seed of all draws and instances.
+    #[arg(long, value_name = "S", default_value_t = 2016)]
+    pub(crate) seed: u64,
+    /// What computes; a graphics processor is timed beside the processor.
+    #[command(flatten)]
+    pub(crate) compute: ComputeArguments,
+    /// No progress.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// The experiments of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReproducePart {
+    /// Seconds per sample, what rejection accepts, how both grow.
+    Timing,
+    /// Faces in three lights: k-DPPs are skewed, Partition-DPPs are not.
+    Yale,
+    /// Images with several labels: independent k-DPPs choose one twice.
+    Corel,
+    /// Greedy and local search on random points.
+    MapSynthetic,
+    /// Greedy and local search on statements of debates.
+    MapDebates,
+    /// All of them.
+    All,
+}
+
+impl fmt::Display for ReproducePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("all", |value| value.get_name()))
+    }
+}

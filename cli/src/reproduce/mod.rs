@@ -1,0 +1,164 @@
+//! `pdpp reproduce`: the paper's tables and figures, computed again.
+
+mod context;
+mod corel;
+mod html;
+mod map_debates;
+mod map_synthetic;
+mod map_table;
+mod report;
+mod summary;
+mod table_file;
+mod timing;
+mod yale;
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use partition_dpp::engine::{
+    Engine,
+    gpu::{Gpu, summaries},
+};
+
+use self::{
+    context::Context,
+    html::Page,
+    report::{Block, Section},
+};
+use crate::{
+    arguments::{ComputeArguments, EngineChoice, ReproduceArguments, ReproducePart},
+    compute::{self, gpu_options},
+    failure::Failure,
+    interrupt, output,
+    progress::Progress,
+    whole_file,
+};
+
+/// One part: its name, how many steps it takes, and what it does.
+struct Part {
+    name: &'static str,
+    steps: u64,
+    run: fn(&Context<'_>) -> Result<Outcome, Failure>,
+}
+
+/// What one part came to.
+#[derive(Debug)]
+enum Outcome {
+    /// It was done.
+    Done(Box<Section>),
+    /// Its data are not there.
+    Skipped(String),
+}
+
+/// A part that is over.
+#[derive(Debug)]
+struct Finished {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it came to.
+    pub(crate) outcome: Outcome,
+    /// What it took.
+    pub(crate) time: Duration,
+}
+
+/// All parts, in the paper's order.
+const PARTS: [Part; 5] = [
+    Part { name: "timing", steps: timing::STEPS, run: timing::run },
+    Part { name: "yale", steps: yale::STEPS, run: yale::run },
+    Part { name: "corel", steps: corel::STEPS, run: corel::run },
+    Part { name: "map-synthetic", steps: map_synthetic::STEPS, run: map_synthetic::run },
+    Part { name: "map-debates", steps: map_debates::STEPS, run: map_debates::run },
+];
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
+    compute::prepare(&arguments.compute)?;
+    if let Some(data) = arguments.data.as_deref().filter(|data| !data.is_dir()) {
+        return Err(Failure::file(data, "there is no such folder of data"));
+    }
+    fs::create_dir_all(&arguments.out).map_err(|error| Failure::io(&arguments.out, &error))?;
+    interrupt::flag()?;
+    let progress = Progress::new(arguments.quiet);
+    let gpu = device(&arguments.compute)?;
+    let wanted =
+        |part: &&Part| arguments.part == ReproducePart::All || part.name == arguments.part.to_string();
+    let parts: Vec<&Part> = PARTS.iter().filter(wanted).collect();
+    progress.work(parts.iter().map(|part| part.steps).sum());
+    let context = Context::new(arguments.data.as_deref(), gpu, arguments.seed, &progress);
+    let (mut finished, mut stopped) = (Vec::new(), false);
+    for part in &parts {
+        let started = Instant::now();
+        match (part.run)(&context) {
+            Ok(outcome) => finished.push(Finished { name: part.name, outcome, time: started.elapsed() }),
+            Err(Failure::Interrupted) => {
+                stopped = true;
+                break;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    progress.finish();
+    let folder = &arguments.out;
+    let files = write(folder, &finished, &made(&context, arguments))?;
+    output::print(&summary::render(&finished, folder, files))?;
+    if stopped {
+        return Err(Failure::Stopped { done: finished.len(), of: parts.len() });
+    }
+    Ok(())
+}
+
+/// A device to time: one that is asked for, or one that is not a program in disguise.
+fn device(compute: &ComputeArguments) -> Result<Option<Gpu>, Failure> {
+    let there = || summaries().iter().any(|adapter| !adapter.is_software);
+    match compute.engine {
+        EngineChoice::Gpu => Ok(Some(Gpu::new(&gpu_options(compute.precision))?)),
+        EngineChoice::Auto if there() => Ok(Some(Gpu::new(&gpu_options(compute.precision))?)),
+        EngineChoice::Auto | EngineChoice::Cpu => Ok(None),
+    }
+}
+
+fn made(context: &Context<'_>, arguments: &ReproduceArguments) -> String {
+    let device =
+        context.gpu.as_ref().map_or("no graphics processor".to_owned(), |gpu| gpu.info().to_string());
+    format!(
+        "Made by pdpp {}, seed {}, {} threads, {device}; everything in f64 unless said otherwise.",
+        env!("CARGO_PKG_VERSION"),
+        arguments.seed,
+        rayon::current_num_threads()
+    )
+}
+
+/// Writes tables, figures and the page; how many files.
+fn write(folder: &Path, finished: &[Finished], made: &str) -> Result<usize, Failure> {
+    let mut files = 1;
+    let mut save = |name: &str, ending: &str, bytes: &[u8]| {
+        let path = folder.join(format!("{name}.{ending}"));
+        files += 1;
+        whole_file::write(&path, bytes).map_err(|error| Failure::io(&path, &error))
+    };
+    let sections = finished.iter().filter_map(|part| match &part.outcome {
+        Outcome::Done(section) => Some(section),
+        Outcome::Skipped(_) => None,
+    });
+    for block in sections.flat_map(|section| &section.blocks) {
+        match block {
+            Block::Table(table) | Block::Folded(table) => {
+                let text = table.csv().map_err(|error| Failure::file(folder, error.to_string()))?;
+                save(table.name, "csv", &text)?;
+            }
+            Block::Figure(figure) => save(figure.name, "svg", figure.svg.as_bytes())?,
+            Block::Text(_) | Block::Gallery(_) => {}
+        }
+    }
+    let parts = finished.iter().map(|part| match &part.outcome {
+        Outcome::Done(section) => (part.name, Ok(&**section)),
+        Outcome::Skipped(reason) => (part.name, Err(&**reason)),
+    });
+    let page = html::render(&Page { made: made.to_owned(), parts: parts.collect() });
+    let path = folder.join("report.html");
+    whole_file::write(&path, page.as_bytes()).map_err(|error| Failure::io(&path, &error))?;
+    Ok(files)
+}

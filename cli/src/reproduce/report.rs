@@ -1,0 +1,228 @@
+//! What a part of the reproduction found: words, tables, figures, claims.
+
+use crate::{
+    failure::Failure,
+    plot::{Picture, svg_text},
+};
+
+/// One part of the report.
+#[derive(Debug)]
+pub(super) struct Section {
+    /// Its heading.
+    pub(super) title: String,
+    /// Why it shows something else than the paper's data, where it does.
+    pub(super) stand_in: Option<String>,
+    /// What there is to read and see, in order.
+    pub(super) blocks: Vec<Block>,
+    /// What the paper says, and what was found here.
+    pub(super) claims: Vec<Claim>,
+}
+
+impl Section {
+    pub(super) fn new(title: &str) -> Self {
+        Self { title: title.to_owned(), stand_in: None, blocks: Vec::new(), claims: Vec::new() }
+    }
+
+    pub(super) fn text(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Text(text.into()));
+    }
+
+    pub(super) fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+
+    /// A long table: unfolded on request.
+    pub(super) fn folded(&mut self, table: Table) {
+        self.blocks.push(Block::Folded(table));
+    }
+
+    pub(super) fn gallery(&mut self, gallery: Gallery) {
+        self.blocks.push(Block::Gallery(gallery));
+    }
+
+    /// Draws a picture.
+    pub(super) fn figure(
+        &mut self,
+        name: &'static str,
+        caption: &str,
+        picture: &impl Picture,
+    ) -> Result<(), Failure> {
+        let svg = svg_text(picture)
+            .map_err(|reason| Failure::Arguments(format!("the figure {name} cannot be drawn: {reason}")))?;
+        self.blocks.push(Block::Figure(Figure { name, caption: caption.to_owned(), svg }));
+        Ok(())
+    }
+
+    pub(super) fn claim(&mut self, paper: &'static str, here: impl Into<String>, verdict: Verdict) {
+        self.claims.push(Claim { paper, here: here.into(), verdict });
+    }
+}
+
+/// A piece of a section.
+#[derive(Debug)]
+pub(super) enum Block {
+    Text(String),
+    Table(Table),
+    Folded(Table),
+    Figure(Figure),
+    Gallery(Gallery),
+}
+
+/// Rows under a header; also written as a .csv file.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// Name of the file, without its ending.
+    pub(super) name: &'static str,
+    pub(super) caption: String,
+    pub(super) header: Vec<String>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(super) fn new(
+        name: &'static str,
+        caption: &str,
+        header: impl IntoIterator<Item: Into<String>>,
+    ) -> Self {
+        let header = header.into_iter().map(Into::into).collect();
+        Self { name, caption: caption.to_owned(), header, rows: Vec::new() }
+    }
+
+    /// The text of the .csv file, numbers in full.
+    pub(super) fn csv(&self) -> Result<Vec<u8>, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(&self.header)?;
+        for row in &self.rows {
+            writer.write_record(row.iter().map(Cell::in_full))?;
+        }
+        writer.into_inner().map_err(|error| error.into_error().into())
+    }
+}
+
+/// What a table holds at one place.
+#[derive(Clone, Debug)]
+pub(super) enum Cell {
+    /// Words.
+    Text(String),
+    /// More words than fit: unfolded on request.
+    Long(String),
+    /// A number, and how it is shown.
+    Number { value: f64, shown: String },
+    /// Nothing is known.
+    Missing,
+}
+
+impl Cell {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Cell::Text(text.into())
+    }
+
+    pub(super) fn count(count: usize) -> Self {
+        Cell::Number { value: count as f64, shown: count.to_string() }
+    }
+
+    /// With so many digits after the point.
+    pub(super) fn fixed(value: f64, digits: usize) -> Self {
+        Cell::Number { value, shown: format!("{value:.digits$}") }
+    }
+
+    /// A probability.
+    pub(super) fn percent(value: f64) -> Self {
+        let digits = if value != 0.0 && value < 0.001 { 3 } else { 1 };
+        Cell::Number { value, shown: format!("{:.digits$} %", 100.0 * value) }
+    }
+
+    /// Two significant digits, or more where numbers are large.
+    pub(super) fn seconds(value: f64) -> Self {
+        let shown = match value {
+            x if x >= 10.0 => format!("{x:.0}"),
+            x if x >= 1.0 => format!("{x:.1}"),
+            x if x >= 1e-3 => format!("{x:.4}"),
+            x => format!("{:.1} µs", 1e6 * x),
+        };
+        Cell::Number { value, shown }
+    }
+
+    /// A determinant from its logarithm, as the paper prints them.
+    pub(super) fn determinant(log: f64) -> Self {
+        Cell::Number { value: log, shown: scientific(log) }
+    }
+
+    pub(super) fn or_missing<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+        value.map_or(Cell::Missing, cell)
+    }
+
+    fn in_full(&self) -> String {
+        match self {
+            Cell::Text(text) | Cell::Long(text) => text.clone(),
+            Cell::Number { value, .. } => value.to_string(),
+            Cell::Missing => String::new(),
+        }
+    }
+}
+
+/// e^log as 1.23e45, whatever its size.
+pub(super) fn scientific(log: f64) -> String {
+    let decimal = log / std::f64::consts::LN_10;
+    let exponent = decimal.floor();
+    let digits = 10_f64.powf(decimal - exponent);
+    // 9.996 is 10.00 on paper.
+    let (digits, exponent) = if digits >= 9.995 { (1.0, exponent + 1.0) } else { (digits, exponent) };
+    format!("{digits:.2}e{exponent:.0}")
+}
+
+/// A drawing; also written as an .svg file.
+#[derive(Debug)]
+pub(super) struct Figure {
+    /// Name of the file, without its ending.
+    pub(super) name: &'static str,
+    pub(super) caption: String,
+    pub(super) svg: String,
+}
+
+/// Images in rows and columns.
+#[derive(Debug)]
+pub(super) struct Gallery {
+    pub(super) caption: String,
+    pub(super) header: Vec<String>,
+    /// What a row is of, and the images of every column.
+    pub(super) rows: Vec<(String, Vec<Vec<Image>>)>,
+}
+
+/// A grey image, and what it is.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    pub(super) png: Vec<u8>,
+    pub(super) title: String,
+}
+
+/// What the paper says, and what was found.
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub(super) paper: &'static str,
+    pub(super) here: String,
+    pub(super) verdict: Verdict,
+}
+
+/// Whether a claim is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Holds,
+    /// As far as it goes.
+    Partly,
+    DoesNotHold,
+}
+
+impl Verdict {
+    pub(super) fn of(holds: bool) -> Self {
+        if holds { Verdict::Holds } else { Verdict::DoesNotHold }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Partly => "holds in part",
+            Verdict::DoesNotHold => "does not hold",
+        }
+    }
+}

@@ -22,6 +22,9 @@ pub(crate) struct ReproduceArguments {
     /// Seed of all draws and instances.
     #[arg(long, value_name = "S", default_value_t = 2016)]
     pub(crate) seed: u64,
+    /// Random instances of each synthetic set.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) instances: u64,
     /// What computes; a graphics processor is timed beside the processor.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,

@@ -90,6 +90,12 @@ impl Picture for BarChart {
                 let (left, right) = self.edges(group, number);
                 let bar = [(left, 0.0), (right, height)];
                 chart.draw_series([Rectangle::new(bar, colour(number).filled())])?;
+                if height <= 0.0 {
+                    // Nothing to see is something to say.
+                    let (x, y) = chart.backend_coord(&(0.5 * (left + right), 0.0));
+                    let corner = main.get_pixel_range();
+                    pen.write(&main, "0", (x - corner.0.start - 7, y - corner.1.start - 34), 24)?;
+                }
                 if let Some(expected) = bars.expected.get(group).copied().flatten() {
                     let tick = vec![(left, expected), (right, expected)];
                     chart.draw_series([PathElement::new(tick, INK.stroke_width(4))])?;

@@ -102,7 +102,12 @@ fn percent(probability: f64) -> String {
     match 100.0 * probability {
         x if x >= 9.95 => format!("{x:.0} %"),
         x if x >= 0.095 => format!("{x:.1} %"),
-        x if x > 0.0 => format!("{x:.0e} %"),
+        x if x > 0.0 => {
+            // One significant digit.
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few digits")]
+            let digits = (-x.log10().floor()).clamp(0.0, 12.0) as usize;
+            format!("{x:.digits$} %")
+        }
         _ => "0".into(),
     }
 }

@@ -10,7 +10,7 @@ use partition_dpp::engine::gpu::Gpu;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::{failure::Failure, interrupt, progress::Progress};
+use crate::{arguments::ReproduceArguments, failure::Failure, interrupt, progress::Progress};
 
 /// What all parts share.
 #[derive(Debug)]
@@ -21,13 +21,16 @@ pub(super) struct Context<'a> {
     pub(super) gpu: Option<Gpu>,
     /// Of everything that is random.
     pub(super) seed: u64,
+    /// Random instances of each synthetic set.
+    pub(super) instances: u64,
     progress: &'a Progress,
     done: Cell<u64>,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(data: Option<&'a Path>, gpu: Option<Gpu>, seed: u64, progress: &'a Progress) -> Self {
-        Self { data, gpu, seed, progress, done: Cell::new(0) }
+    pub(super) fn new(arguments: &'a ReproduceArguments, gpu: Option<Gpu>, progress: &'a Progress) -> Self {
+        let ReproduceArguments { data, seed, instances, .. } = arguments;
+        Self { data: data.as_deref(), gpu, seed: *seed, instances: *instances, progress, done: Cell::new(0) }
     }
 
     /// The folder of a data set, if it is there.

@@ -109,6 +109,10 @@ fn section(section: &Section) -> Markup {
                     figcaption { (block.caption) " " span.file { (block.name) ".svg" } }
                 },
                 Block::Gallery(block) => (gallery(block)),
+                Block::FoldedGallery(block) => details {
+                    summary { (block.summary()) }
+                    (gallery(block))
+                },
             }
         }
     }
@@ -119,7 +123,13 @@ fn table(table: &Table) -> Markup {
         figure.table {
             div.scroll {
                 table {
-                    thead { tr { @for name in &table.header { th { (name) } } } }
+                    thead {
+                        tr {
+                            @for (column, name) in table.header.iter().enumerate() {
+                                th.number[table.is_numeric(column)] { (name) }
+                            }
+                        }
+                    }
                     tbody { @for row in &table.rows { tr { @for value in row { (cell(value)) } } } }
                 }
             }

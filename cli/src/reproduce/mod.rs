@@ -3,9 +3,7 @@
 mod context;
 mod corel;
 mod html;
-mod map_debates;
-mod map_synthetic;
-mod map_table;
+mod map;
 mod report;
 mod summary;
 mod table_file;
@@ -40,7 +38,7 @@ use crate::{
 /// One part: its name, how many steps it takes, and what it does.
 struct Part {
     name: &'static str,
-    steps: u64,
+    steps: fn(instances: u64) -> u64,
     run: fn(&Context<'_>) -> Result<Outcome, Failure>,
 }
 
@@ -66,11 +64,11 @@ struct Finished {
 
 /// All parts, in the paper's order.
 const PARTS: [Part; 5] = [
-    Part { name: "timing", steps: timing::STEPS, run: timing::run },
-    Part { name: "yale", steps: yale::STEPS, run: yale::run },
-    Part { name: "corel", steps: corel::STEPS, run: corel::run },
-    Part { name: "map-synthetic", steps: map_synthetic::STEPS, run: map_synthetic::run },
-    Part { name: "map-debates", steps: map_debates::STEPS, run: map_debates::run },
+    Part { name: "timing", steps: |_| timing::STEPS, run: timing::run },
+    Part { name: "yale", steps: |_| yale::STEPS, run: yale::run },
+    Part { name: "corel", steps: |_| corel::STEPS, run: corel::run },
+    Part { name: "map-synthetic", steps: map::synthetic::steps, run: map::synthetic::run },
+    Part { name: "map-debates", steps: |_| map::debates::STEPS, run: map::debates::run },
 ];
 
 /// Runs the command.
@@ -86,8 +84,8 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let wanted =
         |part: &&Part| arguments.part == ReproducePart::All || part.name == arguments.part.to_string();
     let parts: Vec<&Part> = PARTS.iter().filter(wanted).collect();
-    progress.work(parts.iter().map(|part| part.steps).sum());
-    let context = Context::new(arguments.data.as_deref(), gpu, arguments.seed, &progress);
+    progress.work(parts.iter().map(|part| (part.steps)(arguments.instances)).sum());
+    let context = Context::new(arguments, gpu, &progress);
     let (mut finished, mut stopped) = (Vec::new(), false);
     for part in &parts {
         let started = Instant::now();
@@ -150,7 +148,7 @@ fn write(folder: &Path, finished: &[Finished], made: &str) -> Result<usize, Fail
                 save(table.name, "csv", &text)?;
             }
             Block::Figure(figure) => save(figure.name, "svg", figure.svg.as_bytes())?,
-            Block::Text(_) | Block::Gallery(_) => {}
+            Block::Text(_) | Block::Gallery(_) | Block::FoldedGallery(_) => {}
         }
     }
     let parts = finished.iter().map(|part| match &part.outcome {

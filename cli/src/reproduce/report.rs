@@ -40,6 +40,11 @@ impl Section {
         self.blocks.push(Block::Gallery(gallery));
     }
 
+    /// Many images: unfolded on request.
+    pub(super) fn folded_gallery(&mut self, gallery: Gallery) {
+        self.blocks.push(Block::FoldedGallery(gallery));
+    }
+
     /// Draws a picture.
     pub(super) fn figure(
         &mut self,
@@ -66,6 +71,7 @@ pub(super) enum Block {
     Folded(Table),
     Figure(Figure),
     Gallery(Gallery),
+    FoldedGallery(Gallery),
 }
 
 /// Rows under a header; also written as a .csv file.
@@ -86,6 +92,12 @@ impl Table {
     ) -> Self {
         let header = header.into_iter().map(Into::into).collect();
         Self { name, caption: caption.to_owned(), header, rows: Vec::new() }
+    }
+
+    /// Whether a column holds numbers.
+    pub(super) fn is_numeric(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().map(|row| &row[column]);
+        cells.all(|cell| matches!(cell, Cell::Number { .. } | Cell::Missing))
     }
 
     /// The text of the .csv file, numbers in full.
@@ -132,15 +144,19 @@ impl Cell {
         Cell::Number { value, shown: format!("{:.digits$} %", 100.0 * value) }
     }
 
-    /// Two significant digits, or more where numbers are large.
+    /// Two significant digits at least, with a unit.
     pub(super) fn seconds(value: f64) -> Self {
-        let shown = match value {
-            x if x >= 10.0 => format!("{x:.0}"),
-            x if x >= 1.0 => format!("{x:.1}"),
-            x if x >= 1e-3 => format!("{x:.4}"),
-            x => format!("{:.1} µs", 1e6 * x),
-        };
-        Cell::Number { value, shown }
+        Cell::Number { value, shown: seconds(value) }
+    }
+
+    /// How many times as much, from the logarithm.
+    pub(super) fn factor(log: f64) -> Self {
+        Cell::Number { value: log, shown: factor(log) }
+    }
+
+    /// The same as a mean, with a standard deviation.
+    pub(super) fn factor_and_deviation((log, deviation): (f64, f64)) -> Self {
+        Cell::Number { value: log, shown: format!("{} ×/÷ {:.2}", factor(log), deviation.exp()) }
     }
 
     /// A determinant from its logarithm, as the paper prints them.
@@ -158,6 +174,32 @@ impl Cell {
             Cell::Number { value, .. } => value.to_string(),
             Cell::Missing => String::new(),
         }
+    }
+}
+
+/// Two significant digits at least, with a unit.
+pub(super) fn seconds(value: f64) -> String {
+    let (number, unit) = match value {
+        x if x >= 0.3 => (x, "s"),
+        x if x >= 0.3e-3 => (1e3 * x, "ms"),
+        x => (1e6 * x, "µs"),
+    };
+    let digits = if number >= 9.95 {
+        0
+    } else if number >= 0.995 {
+        1
+    } else {
+        2
+    };
+    format!("{number:.digits$} {unit}")
+}
+
+/// How many times as much, from the logarithm: in full where it is not much.
+pub(super) fn factor(log: f64) -> String {
+    match log.exp() {
+        x if x < 99.5 => format!("{x:.3}"),
+        x if x < 1e5 => format!("{x:.0}"),
+        _ => scientific(log),
     }
 }
 
@@ -187,6 +229,14 @@ pub(super) struct Gallery {
     pub(super) header: Vec<String>,
     /// What a row is of, and the images of every column.
     pub(super) rows: Vec<(String, Vec<Vec<Image>>)>,
+}
+
+impl Gallery {
+    /// The line that unfolds it.
+    pub(super) fn summary(&self) -> String {
+        let images: usize = self.rows.iter().flat_map(|(_, columns)| columns).map(Vec::len).sum();
+        format!("{} more rows, {images} images", self.rows.len())
+    }
 }
 
 /// A grey image, and what it is.

@@ -14,4 +14,5 @@ mod map;
 mod map_ends;
 mod methods;
 mod plots;
+mod reproduce;
 mod support;

@@ -17,6 +17,8 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Experiment {
     pub(super) name: String,
+    /// For axes.
+    pub(super) short: String,
     /// One row per image.
     pub(super) features: Features<'static>,
     pub(super) copies: LabelCopies,
@@ -72,6 +74,7 @@ fn images(folder: &Path, set: &str, labels: &str, path: &Path, which: Rows) -> R
     let features = open(path)?;
     experiment(
         format!("{set}: {}", names.join(", ")),
+        format!("{} {}", set.trim_start_matches("Corel"), names[0]),
         &rows(&features, &items, path)?,
         &records.iter().map(labels_of).collect::<Vec<_>>(),
     )
@@ -90,10 +93,15 @@ impl std::fmt::Display for Label<'_> {
     }
 }
 
-fn experiment(name: String, rows: &[Vec<f64>], labels: &[Vec<Label<'_>>]) -> Result<Experiment, Failure> {
+fn experiment(
+    name: String,
+    short: String,
+    rows: &[Vec<f64>],
+    labels: &[Vec<Label<'_>>],
+) -> Result<Experiment, Failure> {
     let dims = rows.first().map_or(0, Vec::len);
     let features = Features::from_rows(rows.len(), dims, rows.concat())?;
-    Ok(Experiment { name, features, copies: LabelCopies::from_labels(labels)? })
+    Ok(Experiment { name, short, features, copies: LabelCopies::from_labels(labels)? })
 }
 
 /// The first one of every digit from 1 to 9.
@@ -107,5 +115,5 @@ fn of_digits() -> Result<Experiment, Failure> {
         let names = ["odd", "prime", "large"].into_iter().enumerate().zip(holds);
         names.filter(|(_, holds)| *holds).map(|((order, name), _)| Label { order, name }).collect()
     });
-    experiment("digits: odd, prime, large".into(), &rows, &labels.collect::<Vec<Vec<_>>>())
+    experiment("digits: odd, prime, large".into(), "digits".into(), &rows, &labels.collect::<Vec<Vec<_>>>())
 }

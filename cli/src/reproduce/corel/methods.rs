@@ -26,6 +26,7 @@ const METHODS: [&str; 3] = ["independent", "k-DPP", "Partition-DPP"];
 /// What one experiment with one quota came to.
 struct Counted {
     name: String,
+    short: String,
     exact: f64,
     seen: [Option<f64>; 3],
 }
@@ -80,7 +81,8 @@ fn count(
     quota: &[usize; 3],
     drawn: &mut Table,
 ) -> Result<Counted, Failure> {
-    let Experiment { name, features, copies } = experiment;
+    let Experiment { name, short, features, copies } = experiment;
+    let short = format!("{short} {},{},{}", quota[0], quota[1], quota[2]);
     let rows = copies.features(features)?;
     let shown = format!("({}, {}, {})", quota[0], quota[1], quota[2]);
     let quota = Quota::new(copies.partition(), quota)?;
@@ -96,7 +98,7 @@ fn count(
         }
     }
     let exact = exact::repeated(features, copies, &quota)?;
-    Ok(Counted { name: format!("{name} {shown}"), exact, seen })
+    Ok(Counted { name: format!("{name} {shown}"), short, exact, seen })
 }
 
 /// Ten thousand draws; none where no set meets the quota.
@@ -135,15 +137,12 @@ fn chart(counted: &[Counted]) -> BarChart {
         heights: counted.iter().map(|one| one.seen[method].unwrap_or(0.0)).collect(),
         expected: counted.iter().map(|one| (method == 0).then_some(one.exact)).collect(),
     });
-    let short = |one: &Counted| {
-        one.name.replace(": sky, sun, tree", ", sky").replace(": prop, plane, formation", ", prop")
-    };
     BarChart {
         title: "How often an image is chosen twice".into(),
         subtitle: "share of 10 000 draws; k-DPP and Partition-DPP: none".into(),
         x: "images and quota".into(),
         y: Axis::linear("share of draws"),
-        groups: counted.iter().map(short).map(|name| name.replace(": odd, prime, large", "")).collect(),
+        groups: counted.iter().map(|one| one.short.clone()).collect(),
         bars: bars.collect(),
     }
 }

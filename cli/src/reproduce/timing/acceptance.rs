@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
             Cell::Number { value: plain, shown: share(plain) },
             Cell::Number { value: samples.acceptance_bound(), shown: share(samples.acceptance_bound()) },
             Cell::Number { value: seen, shown: share(seen) },
-            Cell::Number { value: seen / plain, shown: format!("{:.3e}", seen / plain) },
+            Cell::factor((seen / plain).ln()),
         ]);
     }
     section.table(table);

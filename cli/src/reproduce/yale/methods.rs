@@ -59,7 +59,11 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
         }
         repeats.rows.push(row);
     }
+    let others = gallery.rows.split_off(METHODS.len());
+    let more =
+        Gallery { caption: "The other experiments.".into(), header: gallery.header.clone(), rows: others };
     section.gallery(gallery);
+    section.folded_gallery(more);
     let chart = BarChart {
         title: "How often somebody appears more than once".into(),
         subtitle: "share of 10 000 draws of six images".into(),
@@ -86,12 +90,13 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
         "Independent k_i-DPPs \"may end up picking the same person from different lighting conditions\", as they are \
          blind across parts.",
         format!(
-            "Somebody appears twice in {:.0} % of their draws, in {:.0} % of the Partition-DPP's and {:.0} % of the 6-DPP's.",
+            "Somebody appears twice in {:.0} % of their draws, but also in {:.0} % of the Partition-DPP's and {:.0} % of the \
+             6-DPP's: one face in two lights is hardly more alike than two faces.",
             100.0 * mean(1),
             100.0 * mean(2),
             100.0 * mean(0)
         ),
-        Verdict::of(mean(1) > mean(2)),
+        if mean(1) > mean(2) + 0.05 { Verdict::Holds } else { Verdict::Partly },
     );
     section.claim(
         "Independent k_i-DPPs and Partition-DPPs pick exactly k_i items from part i.",

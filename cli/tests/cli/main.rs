@@ -13,5 +13,6 @@ mod laws;
 mod map;
 mod map_ends;
 mod methods;
+mod multi_label;
 mod plots;
 mod support;

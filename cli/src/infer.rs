@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
     let law = Law::of(&arguments.law, &input)?;
     progress.stage("computing");
     let started = Instant::now();
-    let model = law.model(&input.features, &input.conditions(&arguments.conditions)?)?;
+    let model = law.model(&input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let inference = inference(&model, engine.as_ref())?;
     let inferred = Inferred {

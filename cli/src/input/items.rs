@@ -62,6 +62,14 @@ impl Input {
             exclude: exclude.iter().flat_map(|&item| copies.copies_of(item)).collect(),
         })
     }
+
+    /// An error of a law over rows that names one of them, about its item.
+    pub(crate) fn blame_items(&self, error: Error) -> Failure {
+        Failure::Library(match error {
+            Error::DependentItems { item } => Error::DependentItems { item: self.item_of(item) },
+            other => other,
+        })
+    }
 }
 
 fn not_one_label(item: usize, labels: usize, names: Option<String>) -> String {

@@ -207,6 +207,7 @@ fn what_makes_no_sense_is_refused() {
         };
         refuse("--include 0", &["--include 0", "2 labels", "a, b"]);
         refuse("--include 3", &["--include 3", "no label"]);
+        refuse("--include 1,4", &["linearly dependent: item 4"]);
         refuse("--include 5", &["item 5", "5 items"]);
         refuse("--exclude 5", &["item 5", "5 items"]);
         refuse("--exclude 1,1", &["item 1", "twice"]);

@@ -12,12 +12,14 @@
 mod common;
 
 use common::{
-    oracle::{Determinants, marginals},
+    conditions::Condition,
+    oracle::{Determinants, Law, marginals},
     random::normals,
     stats::chi_square_p,
 };
 use partition_dpp::{
-    Error, Features, IndependentKDpps, KDpp, LabelCopies, Method, PartitionDpp, Quota, Subset, engine::Cpu,
+    Dpp, Error, Features, IndependentKDpps, Inference, KDpp, LabelCopies, Method, PartitionDpp, Quota,
+    Subset, engine::Cpu,
 };
 
 const DRAWS: u64 = 10_000;
@@ -116,6 +118,67 @@ fn the_law_over_copies_is_the_enumerated_one() {
     }
 }
 
+/// The law of the items: that of the copies, with labels forgotten.
+fn of_items(law: &Law) -> Law {
+    let mut of_items = Law::new();
+    for (set, p) in law {
+        let items = set.iter().map(|&copy| ITEM_OF[copy]).collect();
+        *of_items.entry(items).or_default() += p;
+    }
+    of_items
+}
+
+/// Every set of items, the impossible ones too.
+fn check_items(law: &Law, inference: &Inference<'_>) {
+    let copies = LabelCopies::from_labels(&LABELS).unwrap();
+    let law = of_items(law);
+    for mask in 0_u32..1 << 7 {
+        let set: Vec<usize> = (0..7).filter(|item| mask >> item & 1 == 1).collect();
+        let exact = law.get(&set).copied().unwrap_or_default();
+        let items = Subset::new(set, 7).unwrap();
+        let found = inference.log_probability_of_items(&copies, &items).unwrap().exp();
+        assert!((found - exact).abs() < 1e-12, "{items}: {found} against {exact}");
+    }
+    let of_copies = inference.inclusion_probabilities().unwrap();
+    let found = copies.inclusion_probabilities(&of_copies);
+    for (found, exact) in found.value.iter().zip(marginals(&law, 7)) {
+        assert!((found - exact).abs() < 1e-12, "{found} against {exact}");
+    }
+    assert!((found.error - 3.0 * of_copies.error).abs() <= 1e-30);
+}
+
+#[test]
+fn probabilities_of_items_are_those_of_their_copies() {
+    let Images { copies, features, oracle } = images();
+    // Among them one that takes all of tree.
+    for counts in [[1, 1, 1], [2, 1, 0], [1, 0, 3], [1, 1, 2]] {
+        let (law, _) = oracle.partition_dpp(&PART_OF, &counts);
+        let quota = Quota::new(copies.partition(), &counts).unwrap();
+        let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
+        check_items(&law, &dpp.inference(&Cpu).unwrap());
+    }
+    check_items(&oracle.k_dpp(3), &KDpp::new(&features, 3).unwrap().inference(&Cpu).unwrap());
+    check_items(&oracle.dpp(), &Dpp::new(&features).unwrap().inference(&Cpu).unwrap());
+}
+
+#[test]
+fn probabilities_of_items_under_conditions() {
+    let Images { copies, features, oracle } = images();
+    let counts = [1, 1, 2];
+    let (law, _) = oracle.partition_dpp(&PART_OF, &counts);
+    let quota = Quota::new(copies.partition(), &counts).unwrap();
+    for condition in [
+        Condition::new(&[4], &[]),
+        Condition::new(&[], &[3, 4, 5]),
+        Condition::new(&[2, 8], &[0]),
+        Condition::new(&[5], &[1, 9]),
+    ] {
+        let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
+        let dpp = conditioned!(dpp, condition).unwrap();
+        check_items(&condition.apply(&law).0, &dpp.inference(&Cpu).unwrap());
+    }
+}
+
 #[test]
 fn a_partition_dpp_never_draws_an_item_twice() {
     let Images { copies, features, oracle } = images();
@@ -175,4 +238,18 @@ fn what_cannot_be_copied_is_refused() {
     // As many as there are copies.
     let features = Features::from_rows(10, 1, vec![1.0; 10]).unwrap();
     assert_error!(copies.features(&features), Error::LabelCount { items: 10, labels: 7 }, ["7", "10"]);
+    let dpp = KDpp::new(&features, 1).unwrap();
+    let inference = dpp.inference(&Cpu).unwrap();
+    let set = |item| Subset::new(vec![item], 10).unwrap();
+    assert_error!(
+        inference.log_probability_of_items(&copies, &set(7)),
+        Error::ItemOutOfRange { item: 7, items: 7 },
+        ["item 7"]
+    );
+    let fewer = LabelCopies::from_labels(&LABELS[..3]).unwrap();
+    assert_error!(
+        inference.log_probability_of_items(&fewer, &set(0)),
+        Error::LabelCount { items: 10, labels: 6 },
+        ["6", "10"]
+    );
 }

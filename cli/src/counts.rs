@@ -45,8 +45,9 @@ pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     let k = size(arguments.law.k, quota.as_ref())?;
     progress.stage("computing");
     let started = Instant::now();
-    let ConditionArguments { include, exclude } = &arguments.conditions;
-    let dpp = KDpp::new(&input.features, k)?.including(include)?.excluding(exclude)?;
+    let ConditionArguments { include, exclude } = input.conditions(&arguments.conditions)?;
+    let dpp = KDpp::new(&input.features, k)?.including(&include).map_err(|error| input.blame_items(error))?;
+    let dpp = dpp.excluding(&exclude)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let chance = |quota| (quota, dpp.quota_probability(partition, quota, engine.as_ref()));
     let quota = quota.as_ref().map(chance);

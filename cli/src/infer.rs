@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use partition_dpp::{
-    Estimate, Inference, Subset,
+    Estimate, Inference, LabelCopies, Subset,
     engine::{Engine, EngineInfo},
 };
 
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) struct Inferred {
     /// ln Z.
     pub(crate) log_z: Estimate<f64>,
-    /// Of each item to be chosen.
+    /// Of each row to be chosen.
     pub(crate) marginals: Estimate<Vec<f64>>,
     /// The sets asked for.
     pub(crate) sets: Vec<Subset>,
@@ -41,19 +41,19 @@ pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
     progress.stage("reading");
     let input = Input::read(&arguments.input)?;
     let sets = match &arguments.sets {
-        Some(path) => sets::read(path, input.features.items())?,
+        Some(path) => sets::read(path, input.items())?,
         None => Vec::new(),
     };
     let law = Law::of(&arguments.law, &input)?;
     progress.stage("computing");
     let started = Instant::now();
-    let model = law.model(&input.features, &arguments.conditions)?;
+    let model = law.model(&input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let inference = inference(&model, engine.as_ref())?;
     let inferred = Inferred {
         log_z: inference.log_partition_function(),
         marginals: inference.inclusion_probabilities()?,
-        log_probs: sets.iter().map(|set| inference.log_probability(set)).collect::<Result<_, _>>()?,
+        log_probs: log_probabilities(&inference, input.copies.as_ref(), &sets)?,
         sets,
         engine: inference.engine(),
         time: started.elapsed(),
@@ -61,6 +61,18 @@ pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
     progress.finish();
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     output::infer::write(&question, &inferred, &arguments.output)
+}
+
+fn log_probabilities(
+    inference: &Inference<'_>,
+    copies: Option<&LabelCopies>,
+    sets: &[Subset],
+) -> Result<Vec<f64>, Failure> {
+    let of_set = |set| match copies {
+        Some(copies) => inference.log_probability_of_items(copies, set),
+        None => inference.log_probability(set),
+    };
+    Ok(sets.iter().map(of_set).collect::<Result<_, _>>()?)
 }
 
 fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use partition_dpp::{Dpp, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
+use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
 
 use crate::{
     arguments::{ConditionArguments, LawArguments},
@@ -82,10 +82,18 @@ impl<'a> Law<'a> {
     /// The model over these items, under the conditions.
     pub(crate) fn model(
         &'a self,
-        features: &Features<'a>,
+        input: &'a Input,
         conditions: &ConditionArguments,
     ) -> Result<Model<'a>, Failure> {
-        let ConditionArguments { include, exclude } = conditions;
+        let conditions = input.conditions(conditions)?;
+        self.over_rows(&input.features, &conditions).map_err(|error| input.blame_items(error))
+    }
+
+    fn over_rows(
+        &'a self,
+        features: &Features<'a>,
+        ConditionArguments { include, exclude }: &ConditionArguments,
+    ) -> Result<Model<'a>, Error> {
         Ok(match self {
             Law::PartitionDpp { partition, quota } => {
                 let dpp = PartitionDpp::new(features, partition, quota)?;

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     progress.stage("reading");
     let input = Input::read(&arguments.input)?;
     let law = Law::of(&arguments.law, &input)?;
-    let model = law.model(&input.features, &arguments.conditions)?;
+    let model = law.model(&input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     progress.stage("searching");
     let started = Instant::now();

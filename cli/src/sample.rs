@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     let law = if arguments.independent { law.independent() } else { law };
     progress.stage("setting up");
     let started = Instant::now();
-    let model = law.model(&input.features, &arguments.conditions)?;
+    let model = law.model(&input, &arguments.conditions)?;
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     if arguments.plan {
         let planned = plan(&model, arguments.method.into())?;

@@ -3,7 +3,7 @@
 use std::{fmt::Display, ops::Range};
 
 use super::{partition::check_item_count, with_slice};
-use crate::{Error, Features, Partition, Result, Subset};
+use crate::{Error, Estimate, Features, Partition, Result, Subset};
 
 /// Items that have any number of labels each, as a ground set of copies: one copy per item and label, in the
 /// part of that label. So parts are disjoint and quotas per label are quotas per part.
@@ -146,5 +146,18 @@ impl LabelCopies {
     #[must_use]
     pub fn repeats(&self, subset: &Subset) -> usize {
         self.items_of(subset).windows(2).filter(|pair| pair[0] == pair[1]).count()
+    }
+
+    /// Pr(i ∈ S) of every item from those of its copies: their sum, since no more than one of them is chosen
+    /// (under every law but [`IndependentKDpps`](crate::IndependentKDpps)).
+    ///
+    /// # Panics
+    /// If there are fewer probabilities than copies.
+    #[must_use]
+    pub fn inclusion_probabilities(&self, of_copies: &Estimate<Vec<f64>>) -> Estimate<Vec<f64>> {
+        let of_item = |item| of_copies.value[self.copies_of(item)].iter().sum::<f64>().min(1.0);
+        let most = (0..self.items()).map(|item| self.copies_of(item).len()).max().unwrap_or_default();
+        let value = (0..self.items()).map(of_item).collect();
+        Estimate { value, error: of_copies.error * most as f64 }
     }
 }

@@ -2,6 +2,7 @@
 
 mod dpp;
 mod k_dpp;
+mod label_copies;
 mod part_counts;
 mod partition_dpp;
 

@@ -91,9 +91,13 @@ pub(crate) struct InputArguments {
     /// numerically if all labels are integers, else lexicographically.
     #[arg(long, value_name = "FILE", conflicts_with = "dataset", help_heading = "Input")]
     pub(crate) labels: Option<PathBuf>,
-    /// The column of a .csv of labels that has several.
+    /// The column of a .csv of labels that has several; with --multi-label a list of columns, as in sky,sun,tree.
     #[arg(long, value_name = "NAME", requires = "labels", help_heading = "Input")]
     pub(crate) label_column: Option<String>,
+    /// Items with any number of labels: --labels has one 0/1 column per label (after a first column called item that
+    /// counts from 0, if there is one). An item counts for one of its labels in a set; quotas are of labels.
+    #[arg(long, help_heading = "Input")]
+    pub(crate) multi_label: bool,
 }
 
 /// What computes, and how.
@@ -157,7 +161,7 @@ pub(crate) struct LawArguments {
 }
 
 /// Items that are settled beforehand.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ConditionArguments {
     /// Items that must be in: 3,17 by position in the input, the first being 0.
     #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Law")]
@@ -206,7 +210,7 @@ pub(crate) struct SampleArguments {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// Draw the first subset among all items, to a .png or .svg file.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", conflicts_with = "multi_label", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,
 }
 

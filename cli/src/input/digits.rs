@@ -22,5 +22,5 @@ pub(crate) fn read() -> Result<Input, Failure> {
     let features = Features::from_rows(pixels.len() / dims, dims, pixels).map_err(Failure::in_file(name))?;
     let partition = labels::read_csv(LABELS, name, "class")?;
     let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
-    Ok(Input { features, partition: Some(partition), images: Some(images) })
+    Ok(Input { features, partition: Some(partition), copies: None, images: Some(images) })
 }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// A label in its order: by number if all labels are integers, else by text.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Label {
+pub(super) struct Label {
     /// None for all labels, or for none of them.
     number: Option<i128>,
     text: String,
@@ -49,16 +49,20 @@ fn group(labels: Vec<String>, path: &Path) -> Result<Partition, Failure> {
     if labels.is_empty() {
         return Err(Failure::file(path, "the file has no labels"));
     }
+    Partition::from_labels(&ordered(labels)).map_err(Failure::in_file(path))
+}
+
+/// Labels that know their order.
+pub(super) fn ordered(labels: Vec<String>) -> Vec<Label> {
     let numbers: Option<Vec<i128>> = labels.iter().map(|label| label.parse().ok()).collect();
-    let labels: Vec<Label> = match numbers {
+    match numbers {
         Some(numbers) => numbers
             .into_iter()
             .zip(labels)
             .map(|(number, text)| Label { number: Some(number), text })
             .collect(),
         None => labels.into_iter().map(|text| Label { number: None, text }).collect(),
-    };
-    Partition::from_labels(&labels).map_err(Failure::in_file(path))
+    }
 }
 
 fn column_of<R: Read>(
@@ -67,7 +71,11 @@ fn column_of<R: Read>(
     column: Option<&str>,
 ) -> Result<Vec<String>, Failure> {
     let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
-    let column = find_column(&header, path, column)?;
+    let names = names_of(&header)?;
+    let column = match column {
+        Some(column) => find_column(&names, path, column)?,
+        None => only_column(&names, path)?,
+    };
     records.that_was_a_header();
     let mut labels = Vec::new();
     while let Some(row) = records.next()? {
@@ -79,24 +87,30 @@ fn column_of<R: Read>(
     Ok(labels)
 }
 
-fn find_column(header: &Row<'_>, path: &Path, wanted: Option<&str>) -> Result<usize, Failure> {
-    let names = (0..header.len()).map(|column| header.text(column)).collect::<Result<Vec<_>, _>>()?;
-    let listed = names.join(", ");
-    let Some(wanted) = wanted else {
-        return match names.len() {
-            1 => Ok(0),
-            several => {
-                let problem =
-                    format!("there are {several} columns ({listed}); choose one with --label-column");
-                Err(Failure::file(path, problem))
-            }
-        };
-    };
+/// The names of the columns.
+pub(super) fn names_of<'r>(header: &'r Row<'_>) -> Result<Vec<&'r str>, Failure> {
+    (0..header.len()).map(|column| header.text(column)).collect()
+}
+
+fn only_column(names: &[&str], path: &Path) -> Result<usize, Failure> {
+    match names.len() {
+        1 => Ok(0),
+        several => {
+            let listed = names.join(", ");
+            let problem = format!("there are {several} columns ({listed}); choose one with --label-column");
+            Err(Failure::file(path, problem))
+        }
+    }
+}
+
+/// The one column called so.
+pub(super) fn find_column(names: &[&str], path: &Path, wanted: &str) -> Result<usize, Failure> {
     let mut matches = names.iter().enumerate().filter(|(_, name)| **name == wanted).map(|(column, _)| column);
     match (matches.next(), matches.next()) {
         (Some(column), None) => Ok(column),
         (Some(_), Some(_)) => Err(Failure::file(path, format!("two columns are called {wanted}"))),
         (None, _) => {
+            let listed = names.join(", ");
             Err(Failure::file(path, format!("there is no column {wanted}; the columns are {listed}")))
         }
     }

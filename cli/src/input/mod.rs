@@ -2,7 +2,9 @@
 
 mod csv;
 pub(crate) mod digits;
+mod items;
 mod labels;
+mod multi_label;
 mod npy;
 pub(crate) mod sets;
 
@@ -11,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Features, Kernel, Partition};
+use partition_dpp::{Features, Kernel, LabelCopies, Partition};
 
 use crate::{
     arguments::{Dataset, InputArguments, Source},
@@ -21,10 +23,12 @@ use crate::{
 /// The items, and the parts if there are labels.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// One row per item; of a kernel, its factor.
+    /// One row per item, or per copy of an item; of a kernel, its factor.
     pub(crate) features: Features<'static>,
-    /// The parts.
+    /// The parts of the rows.
     pub(crate) partition: Option<Partition>,
+    /// The items that the rows are copies of, if an item may have several.
+    pub(crate) copies: Option<LabelCopies>,
     /// Items that are images, and how to draw them.
     pub(crate) images: Option<ImageShape>,
 }
@@ -50,6 +54,10 @@ enum Format {
 impl Input {
     /// Reads and checks what the arguments name.
     pub(crate) fn read(arguments: &InputArguments) -> Result<Self, Failure> {
+        if arguments.multi_label && arguments.labels.is_none() {
+            let sentence = "--multi-label needs --labels, a .csv with one 0/1 column per label";
+            return Err(Failure::Arguments(sentence.into()));
+        }
         let Source { features, kernel, dataset } = &arguments.source;
         let (path, features) = match (features, kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => return digits::read(),
@@ -58,15 +66,19 @@ impl Input {
             // The argument parser sees to it that there is a source.
             (None, None, None) => return Err(Failure::Arguments("there is no input".into())),
         };
-        let partition = match &arguments.labels {
-            None => None,
-            Some(labels) => {
-                let partition = labels::read(labels, arguments.label_column.as_deref())?;
-                check_count(&features, path, &partition, labels)?;
-                Some(partition)
-            }
+        let Some(labels) = &arguments.labels else {
+            return Ok(Self { features, partition: None, copies: None, images: None });
         };
-        Ok(Self { features, partition, images: None })
+        let column = arguments.label_column.as_deref();
+        if arguments.multi_label {
+            let copies = multi_label::read(labels, column)?;
+            check_count(&features, path, copies.items(), labels)?;
+            let (features, partition) = (copies.features(&features)?, copies.partition().clone());
+            return Ok(Self { features, partition: Some(partition), copies: Some(copies), images: None });
+        }
+        let partition = labels::read(labels, column)?;
+        check_count(&features, path, partition.items(), labels)?;
+        Ok(Self { features, partition: Some(partition), copies: None, images: None })
     }
 }
 
@@ -105,13 +117,8 @@ fn format(path: &Path) -> Result<Format, Failure> {
     }
 }
 
-fn check_count(
-    features: &Features<'_>,
-    path: &Path,
-    partition: &Partition,
-    labels: &Path,
-) -> Result<(), Failure> {
-    let (items, found) = (features.items(), partition.items());
+fn check_count(features: &Features<'_>, path: &Path, found: usize, labels: &Path) -> Result<(), Failure> {
+    let items = features.items();
     if items == found {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use super::{
     print, print_json,
     table::{MOST_ROWS, more, new_table, right},
 };
-use crate::{arguments::OutputArguments, failure::Failure, infer::Inferred};
+use crate::{arguments::OutputArguments, failure::Failure, infer::Inferred, input::Input};
 
 /// Most and least probable items shown.
 const EXTREMES: usize = 10;
@@ -34,36 +34,37 @@ pub(crate) fn write(
     arguments: &OutputArguments,
 ) -> Result<(), Failure> {
     let Inferred { log_z, marginals, log_probs, engine, .. } = inferred;
+    let of_items = question.input.marginals(marginals);
     if arguments.json {
         return print_json(&Answer {
             log_z: log_z.value,
             log_z_error: log_z.error,
-            marginals: &marginals.value,
+            marginals: &of_items.value,
             log_probs: log_probs.iter().map(|&log| (log > f64::NEG_INFINITY).then_some(log)).collect(),
             engine: engine.name,
             precision: engine.precision.to_string(),
         });
     }
     let partition = question.input.partition.as_ref();
-    let mut text = items(&marginals.value, partition);
+    let mut text = items(&of_items.value, question.input);
     text.extend(partition.map(|partition| parts(&marginals.value, partition)));
     text.push_str(&sets(inferred));
     text.extend([format!("log Z     {:.10} ± {}\n", log_z.value, error(log_z.error))]);
     if !arguments.quiet {
-        text.push_str(&describe(question, inferred));
+        text.push_str(&describe(question, inferred, of_items.error));
     }
     print(&text)
 }
 
 /// The most and the least probable items that may be chosen; all of them if they are few.
-fn items(marginals: &[f64], partition: Option<&Partition>) -> String {
+fn items(marginals: &[f64], input: &Input) -> String {
     let mut order: Vec<usize> = (0..marginals.len()).filter(|&item| marginals[item] > 0.0).collect();
     order.sort_by(|&a, &b| marginals[b].total_cmp(&marginals[a]));
     let cells = |item: usize| {
-        let part = partition.map(|partition| Cell::new(&partition.names()[partition.part_of(item)]));
+        let part = input.parts_of(item).map(Cell::new);
         [Some(right(item)), part, Some(right(probability(marginals[item])))].into_iter().flatten()
     };
-    let part = || partition.map(|_| "part").into_iter();
+    let part = || input.partition.as_ref().map(|_| "part").into_iter();
     let head = |title| [title].into_iter().chain(part()).chain(["probability"]);
     let zeros = match marginals.len() - order.len() {
         0 => String::new(),
@@ -112,12 +113,12 @@ fn sets(Inferred { sets, log_probs, .. }: &Inferred) -> String {
     format!("{}\n{}", table.trim_fmt(), more(sets.len()))
 }
 
-fn describe(question: &Question<'_>, Inferred { marginals, engine, time, .. }: &Inferred) -> String {
+fn describe(question: &Question<'_>, Inferred { engine, time, .. }: &Inferred, of_items: f64) -> String {
     format!(
         "{question}accuracy  probabilities of items ± {error}\n\
          time      {time:.3} s on {engine}\n",
         question = question.describe(),
-        error = error(marginals.error),
+        error = error(of_items),
         time = time.as_secs_f64(),
     )
 }

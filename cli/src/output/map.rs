@@ -1,7 +1,9 @@
 //! The best set found, and how good it is.
 
+use std::borrow::Cow;
+
 use comfy_table::Cell;
-use partition_dpp::{Partition, Solution, Stats, Subset, Termination};
+use partition_dpp::{Solution, Stats, Subset, Termination};
 use serde::Serialize;
 
 use super::{
@@ -15,7 +17,7 @@ use crate::{arguments::MapArguments, failure::Failure, map::Found};
 /// A contract that scripts rely on.
 #[derive(Serialize)]
 struct Answer<'a> {
-    set: &'a [usize],
+    set: Cow<'a, [usize]>,
     log_det: f64,
     upper_bound: Option<f64>,
     gap: Option<f64>,
@@ -28,7 +30,7 @@ struct Answer<'a> {
 /// Writes the set in the format asked for.
 pub(crate) fn write(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> Result<(), Failure> {
     if arguments.output.json {
-        return print_json(&Answer::from(found));
+        return print_json(&Answer::new(question, found));
     }
     let mut answer = render(question, &found.solution.subset);
     answer.push_str(&worth(&found.solution));
@@ -41,10 +43,10 @@ pub(crate) fn write(question: &Question<'_>, found: &Found, arguments: &MapArgum
     print(&answer)
 }
 
-impl<'a> From<&'a Found> for Answer<'a> {
-    fn from(Found { solution, solver, time }: &'a Found) -> Self {
+impl<'a> Answer<'a> {
+    fn new(question: &Question<'_>, Found { solution, solver, time }: &'a Found) -> Self {
         Self {
-            set: solution.subset.as_slice(),
+            set: question.input.items_of(&solution.subset),
             log_det: solution.log_det,
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
@@ -61,7 +63,9 @@ fn render(question: &Question<'_>, subset: &Subset) -> String {
     if subset.is_empty() {
         return "set       (empty)\n".into();
     }
-    let Some(partition) = &question.input.partition else { return format!("set       {subset}\n") };
+    let Some(partition) = &question.input.partition else {
+        return format!("set       {}\n", question.items(subset));
+    };
     let mut table = new_table(vec!["part", "quota", "items"]);
     let quota = question.law.quota();
     let chosen = |part: usize| subset.iter().filter(|&item| partition.part_of(item) == part).count();
@@ -69,14 +73,9 @@ fn render(question: &Question<'_>, subset: &Subset) -> String {
     for &part in parts.iter().take(MOST_ROWS) {
         let asked = quota.get(part).map_or("–".to_owned(), ToString::to_string);
         let name = Cell::new(&partition.names()[part]);
-        table.add_row([name, right(asked), Cell::new(items_of(subset, partition, part))]);
+        table.add_row([name, right(asked), Cell::new(question.items_in_part(subset, partition, part))]);
     }
     format!("{}\n{}", table.trim_fmt(), more(parts.len()))
-}
-
-fn items_of(subset: &Subset, partition: &Partition, part: usize) -> String {
-    let items = subset.iter().filter(|&item| partition.part_of(item) == part);
-    items.map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// What a proof may leave open: the solver's tolerance, and rounding. More is left where rows almost agree.

@@ -12,6 +12,7 @@ pub(crate) mod table;
 
 use std::io::{self, Write, stderr, stdout};
 
+use partition_dpp::{Partition, Subset};
 use serde::Serialize;
 
 use crate::{arguments::ConditionArguments, failure::Failure, input::Input, law::Law};
@@ -31,9 +32,11 @@ impl Question<'_> {
     /// In words, one or two lines.
     fn describe(&self) -> String {
         let features = &self.input.features;
-        let (items, dims) = (features.items(), features.dims());
+        let (items, rows, dims) = (self.input.items(), features.items(), features.dims());
+        let copies =
+            self.input.copies.as_ref().map_or(String::new(), |_| format!(", one copy per label ({rows}),"));
         let plural = |count: usize| if count == 1 { "" } else { "s" };
-        let source = format!("{items} item{} of {dims} dimension{}", plural(items), plural(dims));
+        let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
         let law = format!("law       {}, from {source}\n", self.law);
         let ConditionArguments { include, exclude } = self.conditions;
         match (&include[..], &exclude[..]) {
@@ -43,15 +46,29 @@ impl Question<'_> {
             (include, exclude) => format!("{law}given     {} in; {} out\n", list(include), list(exclude)),
         }
     }
+
+    /// The items of a set of rows, in words.
+    fn items(&self, rows: &Subset) -> String {
+        join(self.input.items_of(rows).iter())
+    }
+
+    /// The items of those rows that are in a part.
+    fn items_in_part(&self, rows: &Subset, partition: &Partition, part: usize) -> String {
+        let rows = rows.iter().filter(|&row| partition.part_of(row) == part);
+        join(rows.map(|row| self.input.item_of(row)))
+    }
+}
+
+fn join(items: impl Iterator<Item = impl ToString>) -> String {
+    items.map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// Items by index, the first ten of many.
 fn list(items: &[usize]) -> String {
     const MOST: usize = 10;
-    let shown: Vec<String> = items.iter().take(MOST).map(ToString::to_string).collect();
     let noun = if items.len() == 1 { "item" } else { "items" };
     let more = if items.len() > MOST { format!(" … ({} in all)", items.len()) } else { String::new() };
-    format!("{noun} {}{more}", shown.join(" "))
+    format!("{noun} {}{more}", join(items.iter().take(MOST)))
 }
 
 /// Writes one object on one line.

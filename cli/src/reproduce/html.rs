@@ -122,7 +122,7 @@ fn table(table: &Table) -> Markup {
     html! {
         figure.table {
             div.scroll {
-                table {
+                table.wide[table.header.len() > 9] {
                     thead {
                         tr {
                             @for (column, name) in table.header.iter().enumerate() {

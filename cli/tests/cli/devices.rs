@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::support::Folder;
 
-const MAP: &str = "map --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --solver greedy --json";
+const MAP: &str =
+    "map --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --solver local-search --time-limit 0 --json";
 
 /// The adapters of this machine; says so where there are none, which `PDPP_REQUIRE_GPU` forbids.
 fn adapters() -> Vec<Value> {

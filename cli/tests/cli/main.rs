@@ -13,6 +13,7 @@ mod laws;
 mod map;
 mod map_ends;
 mod methods;
+mod multi_label;
 mod plots;
 mod reproduce;
 mod support;

@@ -1,13 +1,14 @@
 //! One JSON object: a contract that scripts rely on.
 
-use partition_dpp::Subset;
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::{law::Law, output::Question, sample::Drawn};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
-    samples: Vec<&'a [usize]>,
+    samples: Vec<Cow<'a, [usize]>>,
     parts: &'a [String],
     quota: &'a [usize],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +32,7 @@ impl<'a> Answer<'a> {
     /// The subsets, and what there is to say about them.
     pub(super) fn new(question: &Question<'a>, drawn: &'a Drawn, seed: u64) -> Self {
         Self {
-            samples: drawn.samples.subsets().iter().map(Subset::as_slice).collect(),
+            samples: drawn.samples.subsets().iter().map(|subset| question.input.items_of(subset)).collect(),
             parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
             quota: question.law.quota(),
             k: match question.law {

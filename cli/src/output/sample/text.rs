@@ -1,7 +1,7 @@
 //! The answer for people: a table of subsets, and a few lines on how they came about.
 
 use comfy_table::Cell;
-use partition_dpp::{Algorithm, Partition, Subset};
+use partition_dpp::{Algorithm, LabelCopies, Samples};
 
 use crate::{
     output::{
@@ -22,9 +22,10 @@ pub(super) fn render(question: &Question<'_>, drawn: &Drawn) -> String {
         let mut row = vec![right(number)];
         match (&columns, &question.input.partition) {
             (Some(parts), Some(partition)) => {
-                row.extend(parts.iter().map(|&part| Cell::new(items_of(subset, partition, part))));
+                let cell = |&part| Cell::new(or_dash(question.items_in_part(subset, partition, part)));
+                row.extend(parts.iter().map(cell));
             }
-            _ => row.push(Cell::new(or_dash(subset.to_string()))),
+            _ => row.push(Cell::new(or_dash(question.items(subset)))),
         }
         table.add_row(row);
     }
@@ -53,11 +54,6 @@ fn header(question: &Question<'_>, columns: Option<&[usize]>) -> Vec<String> {
     cells
 }
 
-fn items_of(subset: &Subset, partition: &Partition, part: usize) -> String {
-    let items = subset.iter().filter(|&item| partition.part_of(item) == part);
-    or_dash(items.map(|item| item.to_string()).collect::<Vec<_>>().join(" "))
-}
-
 fn or_dash(text: String) -> String {
     if text.is_empty() { "–".into() } else { text }
 }
@@ -68,13 +64,28 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
     let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
     format!(
         "{question}method    {algorithm} on {engine}, seed {seed}\n\
-         {why}proposals {proposals}\n\
+         {why}{repeats}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         question = question.describe(),
+        repeats =
+            question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.samples)),
         proposals = proposals(drawn),
         setup = setup.as_secs_f64(),
         sampling = sampling.as_secs_f64(),
     )
+}
+
+/// How often an item is there for more than one of its labels.
+fn repeats(copies: &LabelCopies, samples: &Samples) -> String {
+    let repeats: Vec<usize> = samples.subsets().iter().map(|subset| copies.repeats(subset)).collect();
+    let (all, with) = (repeats.iter().sum::<usize>(), repeats.iter().filter(|&&count| count > 0).count());
+    match all {
+        0 => "repeats   none: no sample has an item twice\n".into(),
+        _ => format!(
+            "repeats   {all}, in {with} of {} samples: an item for several of its labels\n",
+            repeats.len()
+        ),
+    }
 }
 
 fn proposals(Drawn { samples, algorithm, .. }: &Drawn) -> String {

@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     );
     let (mut least, mut least_tilted) = (1.0_f64, 1.0_f64);
     for (parts, size, each, longer) in CASES {
-        let name = format!("{:?}, {:?}", vec![size; parts], vec![each; parts]);
+        let name = super::name(parts, size, each);
         context.step(&format!("acceptance: {name}"))?;
         let problem = Problem::new(context, "acceptance", (parts, size), parts * size, each)?;
         let features = stretched(&problem, longer)?;

@@ -86,7 +86,7 @@ fn round(ratio: f64) -> String {
 }
 
 fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) -> Result<Times, Failure> {
-    let name = format!("{:?}, {:?}", vec![size; parts], vec![each; parts]);
+    let name = super::name(parts, size, each);
     context.step(&format!("timing: {name}"))?;
     let problem = Problem::new(context, "timing", (parts, size), parts * size, each)?;
     let Problem { features, partition, quota } = &problem;

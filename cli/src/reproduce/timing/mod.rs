@@ -31,6 +31,12 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     Ok(Outcome::Done(Box::new(section)))
 }
 
+/// A configuration as the paper writes it, to be broken only between items and quota.
+fn name(parts: usize, size: usize, each: usize) -> String {
+    let list = |count: usize| format!("[{}]", vec![count.to_string(); parts].join(","));
+    format!("{}, {}", list(size), list(each))
+}
+
 /// Random items in parts of one size, with a quota for each.
 pub(super) struct Problem {
     pub(super) features: Features<'static>,

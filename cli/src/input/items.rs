@@ -1,0 +1,84 @@
+//! Items and rows. With `--multi-label` an item has a row for each of its labels; then laws are over rows,
+//! questions and answers about items, and this is where one becomes the other.
+
+use std::borrow::Cow;
+
+use partition_dpp::{Error, Estimate, LabelCopies, Subset};
+
+use super::Input;
+use crate::{arguments::ConditionArguments, failure::Failure};
+
+impl Input {
+    /// Number of items.
+    pub(crate) fn items(&self) -> usize {
+        self.copies.as_ref().map_or(self.features.items(), LabelCopies::items)
+    }
+
+    /// The item of a row.
+    pub(crate) fn item_of(&self, row: usize) -> usize {
+        self.copies.as_ref().map_or(row, |copies| copies.item_of(row))
+    }
+
+    /// The items of some rows, ascending: an item as often as it has rows among them.
+    pub(crate) fn items_of<'s>(&self, rows: &'s Subset) -> Cow<'s, [usize]> {
+        match &self.copies {
+            Some(copies) => copies.items_of(rows).into(),
+            None => rows.as_slice().into(),
+        }
+    }
+
+    /// The part of an item, or all its labels; `None` without parts.
+    pub(crate) fn parts_of(&self, item: usize) -> Option<String> {
+        let partition = self.partition.as_ref()?;
+        let rows = self.copies.as_ref().map_or(item..item + 1, |copies| copies.copies_of(item));
+        let names: Vec<&str> = rows.map(|row| partition.names()[partition.part_of(row)].as_str()).collect();
+        Some(names.join(", "))
+    }
+
+    /// The probability of every item to be chosen, from that of every row.
+    pub(crate) fn marginals<'r>(&self, of_rows: &'r Estimate<Vec<f64>>) -> Cow<'r, Estimate<Vec<f64>>> {
+        match &self.copies {
+            Some(copies) => Cow::Owned(copies.inclusion_probabilities(of_rows)),
+            None => Cow::Borrowed(of_rows),
+        }
+    }
+
+    /// What is settled, by row. An item is out with all its rows, and in with the only one it has.
+    pub(crate) fn conditions(&self, conditions: &ConditionArguments) -> Result<ConditionArguments, Failure> {
+        let Some(copies) = &self.copies else { return Ok(conditions.clone()) };
+        let ConditionArguments { include, exclude } = conditions;
+        for items in [include, exclude] {
+            Subset::new(items.clone(), copies.items())?;
+        }
+        if let Some(&item) = include.iter().find(|item| exclude.contains(item)) {
+            return Err(Failure::Library(Error::IncludedAndExcluded { item }));
+        }
+        let only_row = |&item: &usize| match copies.copies_of(item) {
+            rows if rows.len() == 1 => Ok(rows.start),
+            rows => Err(Failure::Arguments(not_one_label(item, rows.len(), self.parts_of(item)))),
+        };
+        Ok(ConditionArguments {
+            include: include.iter().map(only_row).collect::<Result<_, _>>()?,
+            exclude: exclude.iter().flat_map(|&item| copies.copies_of(item)).collect(),
+        })
+    }
+
+    /// An error of a law over rows that names one of them, about its item.
+    pub(crate) fn blame_items(&self, error: Error) -> Failure {
+        Failure::Library(match error {
+            Error::DependentItems { item } => Error::DependentItems { item: self.item_of(item) },
+            other => other,
+        })
+    }
+}
+
+fn not_one_label(item: usize, labels: usize, names: Option<String>) -> String {
+    match (labels, names) {
+        (0, _) | (_, None) => format!("--include {item}: the item has no label, so it is never chosen"),
+        (_, Some(names)) => {
+            format!(
+                "--include {item}: the item has {labels} labels ({names}), and could be in for any of them"
+            )
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Items with several labels: a .csv of 0/1 columns, one per label.
+
+use std::path::Path;
+
+use partition_dpp::LabelCopies;
+
+use super::{
+    Format,
+    csv::{Records, Row},
+    format,
+    labels::{Label, find_column, names_of, ordered},
+};
+use crate::failure::Failure;
+
+/// The first column may count the items, under this name.
+const COUNTER: &str = "item";
+
+/// Reads the columns called so, separated by commas; all of them unless named.
+pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<LabelCopies, Failure> {
+    if format(path)? == Format::Npy {
+        let problem =
+            "--multi-label needs the names of the labels; give them as .csv, one 0/1 column per label";
+        return Err(Failure::file(path, problem));
+    }
+    let mut records = Records::open(path)?;
+    let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
+    let table = Table::new(&header, path, wanted)?;
+    records.that_was_a_header();
+    let mut items = Vec::new();
+    while let Some(row) = records.next()? {
+        items.push(table.labels(&row, items.len())?);
+    }
+    LabelCopies::from_labels(&items).map_err(Failure::in_file(path))
+}
+
+/// Which columns hold what.
+struct Table {
+    is_counted: bool,
+    /// Columns of labels, and the labels in their order.
+    columns: Vec<usize>,
+    labels: Vec<Label>,
+}
+
+impl Table {
+    fn new(header: &Row<'_>, path: &Path, wanted: Option<&str>) -> Result<Self, Failure> {
+        let names = names_of(header)?;
+        let wanted: Vec<&str> = match wanted {
+            Some(list) => list.split(',').map(str::trim).collect(),
+            None => names.iter().copied().skip(usize::from(names[0] == COUNTER)).collect(),
+        };
+        let columns =
+            wanted.iter().map(|name| find_column(&names, path, name)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(at) = (0..columns.len()).find(|&at| columns[..at].contains(&columns[at])) {
+            return Err(Failure::Arguments(format!("--label-column names {} twice", wanted[at])));
+        }
+        let is_counted = names[0] == COUNTER && !columns.contains(&0);
+        Ok(Self { is_counted, columns, labels: ordered(wanted.into_iter().map(str::to_owned).collect()) })
+    }
+
+    /// The labels of an item.
+    fn labels(&self, row: &Row<'_>, item: usize) -> Result<Vec<&Label>, Failure> {
+        if self.is_counted && row.text(0)?.parse() != Ok(item) {
+            let problem = format!("'{}' where the items are counted 0, 1, 2, …", row.text(0)?);
+            return Err(row.cell_problem(0, &problem));
+        }
+        let mut labels = Vec::new();
+        for (&column, label) in self.columns.iter().zip(&self.labels) {
+            match row.text(column)? {
+                "1" => labels.push(label),
+                "0" => {}
+                other => {
+                    let problem = format!(
+                        "'{other}' under {label} is neither 0 nor 1; choose the columns of labels with --label-column"
+                    );
+                    return Err(row.cell_problem(column, &problem));
+                }
+            }
+        }
+        Ok(labels)
+    }
+}

@@ -42,7 +42,7 @@ pub(crate) struct MapArguments {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// Draw the set among all items, to a .png or .svg file.
-    #[arg(long, value_name = "FILE", conflicts_with = "multi_label", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,
 }
 

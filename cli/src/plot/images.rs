@@ -56,9 +56,10 @@ pub(super) fn draw<B: DrawingBackend>(
 }
 
 fn caption(figure: &Figure<'_>, dot: &Dot) -> String {
+    let item = figure.input.item_of(dot.item);
     match (&figure.input.partition, dot.part) {
-        (Some(partition), Some(part)) => format!("class {} · item {}", partition.names()[part], dot.item),
-        _ => format!("item {}", dot.item),
+        (Some(partition), Some(part)) => format!("class {} · item {item}", partition.names()[part]),
+        _ => format!("item {item}"),
     }
 }
 

@@ -91,7 +91,8 @@ fn draw_labels<B: DrawingBackend>(
     markers: &[(i32, i32)],
     inside: &(Range<i32>, Range<i32>),
 ) -> Drawing<B> {
-    let names: Vec<String> = figure.chosen.iter().map(|dot| dot.item.to_string()).collect();
+    let names: Vec<String> =
+        figure.chosen.iter().map(|dot| figure.input.item_of(dot.item).to_string()).collect();
     let Marks { radius, text } = Marks::of(figure);
     let sizes: Vec<_> = names.iter().map(|name| (width_of(area, name, text), text)).collect();
     let corner = area.get_pixel_range();

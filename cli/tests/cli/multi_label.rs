@@ -194,13 +194,22 @@ fn bad_tables_are_refused() {
 }
 
 #[test]
+fn plots_name_items() {
+    let folder = folder();
+    for command in ["sample", "map"] {
+        folder.text(&format!("{command} {INPUT} --quota a=2 --include 4 --exclude 0 --plot plot.svg"));
+        let plot = std::fs::read_to_string(folder.path("plot.svg")).unwrap();
+        // Item 4 is row 4 of the copies 0a, 0b, 1b, 2a, 2b, 4a by chance only: its copy is row 5.
+        let names: Vec<&str> = plot.split('>').filter(|text| matches!(text.trim(), "2\n</text" | "4\n</text")).collect();
+        assert!(names.len() >= 2 || plot.contains("\n2\n</text>") && plot.contains("\n4\n</text>"), "{command}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let folder = folder();
     folder.refuses("sample --features items.csv --multi-label", 2, &["--multi-label", "--labels"]);
     folder.refuses("sample --dataset digits --multi-label", 2, &["--multi-label", "--labels"]);
-    for command in ["sample", "map"] {
-        folder.refuses(&format!("{command} {INPUT} --plot plot.png"), 2, &["--plot", "--multi-label"]);
-    }
     for command in ["sample", "map", "infer", "counts"] {
         let refuse = |more: &str, culprits: &[&str]| {
             folder.refuses(&format!("{command} {INPUT} --quota 1,1 {more}"), 2, culprits);

@@ -138,6 +138,44 @@ fn faces_are_counted_as_elsewhere() {
     }
 }
 
+#[test]
+fn no_solver_is_worse_than_its_start_nor_better_than_a_bound() {
+    let folder = Folder::new();
+    let text = folder.text("reproduce map-synthetic --instances 2 --out o");
+    assert!(text.contains("Theorem 4.1") && !text.contains("SOMETIMES"), "{text}");
+    check_page(&fs::read_to_string(folder.path("o/report.html")).unwrap(), &["map-synthetic"]);
+    for (file, sizes) in [
+        ("map-synthetic-50x40.csv", &[4, 10, 20, 25, 35, 39, 40][..]),
+        ("map-synthetic-200x200.csv", &[5, 10, 20, 50, 100, 150][..]),
+    ] {
+        let (header, rows) = table(&folder.path("o").join(file));
+        let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+        let columns = ["k", "gain of local search", "of 8 restarts", "of the optimum", "gap", "theorem 4.1"]
+            .map(column);
+        let mut found = Vec::new();
+        for row in &rows {
+            let [size, climbed, restarted, optimum, gap, guarantee] = columns.map(|at| &row[at]);
+            let (climbed, restarted) = (number(climbed), number(restarted));
+            assert!(climbed >= -1e-9 && restarted >= climbed - 1e-9, "{file}: {row:?}");
+            // Means over the same two instances.
+            assert!(
+                number(gap) >= 0.0 && restarted + number(gap) <= climbed + number(guarantee),
+                "{file}: {row:?}"
+            );
+            if !optimum.is_empty() {
+                let optimum = number(optimum);
+                assert!(
+                    optimum >= restarted - 1e-9 && optimum <= restarted + number(gap) + 1e-6,
+                    "{file}: {row:?}"
+                );
+            }
+            found.push(size.parse::<usize>().unwrap());
+        }
+        assert_eq!(found, sizes, "{file}");
+        assert_eq!(rows.iter().filter(|row| !row[columns[3]].is_empty()).count(), usize::from(sizes[0] == 4));
+    }
+}
+
 /// det of a small matrix, by elimination.
 fn determinant(mut rows: Vec<Vec<f64>>) -> f64 {
     let mut det = 1.0;

@@ -20,6 +20,11 @@ pub(crate) fn flag() -> Result<&'static AtomicBool, Failure> {
     Ok(&FLAG)
 }
 
+/// The same flag, once Ctrl-C is caught.
+pub(crate) fn raised_flag() -> &'static AtomicBool {
+    &FLAG
+}
+
 /// Whether somebody has pressed Ctrl-C.
 pub(crate) fn raised() -> bool {
     FLAG.load(Ordering::Relaxed)

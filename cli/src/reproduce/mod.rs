@@ -86,26 +86,32 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let parts: Vec<&Part> = PARTS.iter().filter(wanted).collect();
     progress.work(parts.iter().map(|part| (part.steps)(arguments.instances)).sum());
     let context = Context::new(arguments, gpu, &progress);
-    let (mut finished, mut stopped) = (Vec::new(), false);
-    for part in &parts {
-        let started = Instant::now();
-        match (part.run)(&context) {
-            Ok(outcome) => finished.push(Finished { name: part.name, outcome, time: started.elapsed() }),
-            Err(Failure::Interrupted) => {
-                stopped = true;
-                break;
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
+    let finished = run_parts(&parts, &context)?;
     progress.finish();
-    let folder = &arguments.out;
-    let files = write(folder, &finished, &made(&context, arguments))?;
-    output::print(&summary::render(&finished, folder, files))?;
-    if stopped {
-        return Err(Failure::Stopped { done: finished.len(), of: parts.len() });
+    let (done, of) = (finished.len(), parts.len());
+    if done > 0 {
+        let files = write(&arguments.out, &finished, &made(&context, arguments))?;
+        output::print(&summary::render(&finished, &arguments.out, files))?;
     }
-    Ok(())
+    if done < of { Err(Failure::Stopped { done, of }) } else { Ok(()) }
+}
+
+/// All parts, or those before somebody pressed Ctrl-C.
+fn run_parts(parts: &[&Part], context: &Context<'_>) -> Result<Vec<Finished>, Failure> {
+    let mut finished = Vec::new();
+    for part in parts {
+        let started = Instant::now();
+        let outcome = match (part.run)(context) {
+            Err(Failure::Interrupted) => break,
+            outcome => outcome?,
+        };
+        // Its solvers may have been cut short.
+        if interrupt::raised() {
+            break;
+        }
+        finished.push(Finished { name: part.name, outcome, time: started.elapsed() });
+    }
+    Ok(finished)
 }
 
 /// A device to time: one that is asked for, or one that is not a program in disguise.

@@ -1,6 +1,13 @@
 //! The paper, reproduced: what is written, and that it is right.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+    thread::sleep,
+    time::Duration,
+};
 
 use super::support::Folder;
 
@@ -174,6 +181,22 @@ fn no_solver_is_worse_than_its_start_nor_better_than_a_bound() {
         assert_eq!(found, sizes, "{file}");
         assert_eq!(rows.iter().filter(|row| !row[columns[3]].is_empty()).count(), usize::from(sizes[0] == 4));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_nothing_half_done() {
+    let folder = Folder::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
+    command.args(["reproduce", "map-synthetic", "--out"]).arg(folder.path("o"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    sleep(Duration::from_secs(1));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert_eq!(stderr, "error: interrupted: 0 of 1 parts are in the report\n");
+    assert!(output.stdout.is_empty() && fs::read_dir(folder.path("o")).unwrap().next().is_none());
 }
 
 /// det of a small matrix, by elimination.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use nalgebra::DMatrix;
 use partition_dpp::{
     BranchAndBound, Features, KDpp, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Termination,
-    UpperBound, engine::Cpu,
+    UpperBound, Watch, engine::Cpu,
 };
 
-use crate::failure::Failure;
+use crate::{failure::Failure, interrupt};
 
 /// What the solvers found for one problem; logarithms of determinants.
 #[derive(Clone, Debug)]
@@ -50,15 +50,17 @@ pub(super) fn solve_size(features: &Features<'_>, size: usize, effort: Effort) -
 
 /// Runs all solvers on a model.
 pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Result<Solved, Failure> {
-    let greedy = LazyGreedy::default().solve(model, &Cpu)?;
-    let climbed = LocalSearch::default().solve(model, &Cpu)?;
+    // Ctrl-C ends every solver; whoever calls then throws the part away.
+    let watch = Watch::default().stopped_by(interrupt::raised_flag());
+    let greedy = LazyGreedy::default().solve_watched(model, &Cpu, &watch)?;
+    let climbed = LocalSearch::default().solve_watched(model, &Cpu, &watch)?;
     let again = LocalSearch::default().with_restarts(Restarts::Count(effort.restarts)).with_seed(effort.seed);
-    let again = again.solve(model, &Cpu)?;
+    let again = again.solve_watched(model, &Cpu, &watch)?;
     let bound = UpperBound::default().with_time_limit(effort.limit);
-    let mut upper_bound = bound.certify(model, &Cpu)?.upper_bound;
+    let mut upper_bound = bound.certify_watched(model, &Cpu, &watch)?.upper_bound;
     let mut optimal = None;
     if effort.exact {
-        let best = BranchAndBound::default().solve(model, &Cpu)?;
+        let best = BranchAndBound::default().solve_watched(model, &Cpu, &watch)?;
         if best.termination == Termination::Optimal {
             optimal = Some(best.log_det);
             upper_bound = best.upper_bound.unwrap_or(upper_bound).min(upper_bound);

@@ -61,8 +61,9 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     section.claim(
         "\"k-DPPs followed by rejection sampling based on the partition constraints cannot give an efficient algorithm.\"",
         format!(
-            "Without a tilt as little as {} of all draws meet the quota: true. With the tilt at least {} do, whatever \
-             the lengths of the rows: the law is the same, and the remark does not apply.",
+            "Without a tilt as little as {} of all draws meet the quota, where rows of one part are 100 times as long: true. \
+             With the tilt at least {} do, whatever the lengths of the rows: the law is the same, and the remark does \
+             not apply.",
             share(least),
             share(least_tilted)
         ),

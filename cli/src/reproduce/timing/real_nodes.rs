@@ -24,7 +24,7 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
          Probabilities outside [0, 1] are as computed.",
         ["parts, quota", "exact", "evenly spaced nodes", "off by", "Chebyshev nodes", "off by"],
     );
-    let mut worst: f64 = 0.0;
+    let mut off_by = [Vec::new(), Vec::new()];
     for (size, each) in CASES {
         let name = format!("[{size}, {size}], [{each}, {each}]");
         context.step(&format!("real nodes: {name}"))?;
@@ -35,10 +35,10 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
         let mut row = vec![Cell::text(&name), Cell::fixed(exact, 6)];
         let sampler = dpp.sampler(Method::Rejection, &Cpu)?;
         let tilt = sampler.tilt().unwrap_or(&[1.0, 1.0]);
-        for nodes in [equispaced(size), chebyshev(size)] {
+        for (nodes, off_by) in [equispaced(size), chebyshev(size)].into_iter().zip(&mut off_by) {
             let found = included(&problem, &nodes, tilt, each)?;
             let off = (found - exact).abs();
-            worst = worst.max(off);
+            off_by.push(off);
             row.push(Cell::Number { value: found, shown: format!("{found:.4e}") });
             row.push(Cell::Number { value: off, shown: format!("{off:.0e}") });
         }
@@ -48,8 +48,10 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     section.claim(
         "Any m_l + 1 distinct points will do as nodes of the interpolation.",
         format!(
-            "In exact arithmetic. In f64 real nodes give probabilities that are off by up to {worst:.0e} at 24 + 24 \
-             items: draws from a wrong distribution. Nodes on circles lose nothing."
+            "In exact arithmetic. In f64 evenly spaced nodes give a probability that is off by {:.0e} at 10 + 10 items and \
+             {:.0e} at 24 + 24, Chebyshev nodes by {:.0e} and {:.0e}: draws from a wrong distribution. Nodes on circles lose \
+             nothing.",
+            off_by[0][0], off_by[0][3], off_by[1][0], off_by[1][3]
         ),
         Verdict::DoesNotHold,
     );
@@ -61,10 +63,10 @@ fn equispaced(size: usize) -> Vec<f64> {
     (0..=size).map(|i| 2.0 * (1.0 + i as f64) / (1.0 + size as f64)).collect()
 }
 
-/// Zeros of a Chebyshev polynomial on (0, 2).
+/// Zeros of a Chebyshev polynomial on (−1, 1).
 fn chebyshev(size: usize) -> Vec<f64> {
     let angle = |i: usize| std::f64::consts::PI * (i as f64 + 0.5) / (size as f64 + 1.0);
-    (0..=size).map(|i| 1.0 + angle(i).cos()).collect()
+    (0..=size).map(|i| angle(i).cos()).collect()
 }
 
 /// 1 − Z without item 0 / Z.

@@ -30,7 +30,7 @@ pub(super) fn table(found: &BySize) -> Table {
     let mut table = Table::new(
         "map-debates",
         "Table 5 of the paper. Gains are factors over greedy; the .csv file has logarithms. Gap: factor by which the optimum \
-         may still exceed the best found. Theorem 4.1: factor that it guarantees for local search. Equal lengths: the same \
+         may still exceed the best found, after at most 20 s (another run may come a little closer, or less close). Theorem 4.1: factor that it guarantees for local search. Equal lengths: the same \
          with all rows of W scaled to one length.",
         [
             "k",

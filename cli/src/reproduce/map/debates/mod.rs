@@ -144,7 +144,7 @@ fn factor(kernel: &[Vec<f64>], scale: impl Fn(f64) -> f64) -> Result<Features<'s
 }
 
 fn effort(context: &Context<'_>) -> Effort {
-    Effort { restarts: 4, seed: context.seed, limit: Duration::from_secs(12), exact: false }
+    Effort { restarts: 4, seed: context.seed, limit: Duration::from_secs(20), exact: false }
 }
 
 fn without_bounds(context: &Context<'_>) -> Effort {
@@ -157,11 +157,11 @@ fn claims(section: &mut Section, found: &BySize) {
         let most = solved.iter().map(|solved| (solved.climbed - solved.greedy).exp()).fold(0.0, f64::max);
         (improved, format!("at {improved} of {} sizes, by a factor of at most {most:.3}", solved.len()))
     };
-    let ((_, as_they_are), (of_equal, equal)) = (improved(&found.solved), improved(&found.equal));
+    let ((plain, as_they_are), (of_equal, equal)) = (improved(&found.solved), improved(&found.equal));
     section.claim(
         "Local search improves on greedy at every k from 10 on, by 3 to 15 %.",
         format!("It improves {as_they_are}; with rows of equal length {equal}."),
-        if of_equal + 2 >= found.equal.len() { Verdict::Holds } else { Verdict::Partly },
+        if plain.min(of_equal) + 2 >= PAPER.len() { Verdict::Holds } else { Verdict::Partly },
     );
     let worse =
         found.solved.iter().chain(&found.equal).filter(|solved| solved.climbed < solved.greedy - 1e-9);

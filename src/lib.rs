@@ -53,9 +53,9 @@ pub use data::{Features, Kernel, LabelCopies, Partition, Quota, Scalar, Storage,
 pub use error::{Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{
-    Bound, BranchAndBound, Certificate, Decision, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective,
-    Progress, Restarts, Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats, SymmetricGreedy,
-    Termination, UpperBound, Watch,
+    Bound, BranchAndBound, Certificate, CoreSet, CoreSetUnion, Decision, Greedy, ItemOrder, LazyGreedy,
+    LocalSearch, Objective, Progress, Restarts, Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats,
+    SymmetricGreedy, Termination, UpperBound, Watch,
 };
 pub use polynomial::Estimate;
 pub use sample::{

@@ -58,7 +58,8 @@ fn a_device_of_the_application() {
     let features = Features::from_rows(500, 9, normals(4500, 2)).unwrap();
     let dpp = KDpp::new(&features, 6).unwrap();
     let found = Greedy::default().solve(&dpp, &mine).unwrap();
-    assert_eq!(found, Greedy::default().solve(&dpp, &Cpu).unwrap());
+    let on_cpu = Greedy::default().solve(&dpp, &Cpu).unwrap();
+    assert_eq!((found.subset, found.engine), (on_cpu.subset, mine.info()));
     assert!(mine.dispatches().iter().any(|(verb, count)| *verb == "gain_update" && *count == 6));
     // The application goes on using it.
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {

@@ -33,8 +33,12 @@ pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'
 
 /// Checks that features, partition and quota speak of the same items and parts.
 pub(crate) fn check_labels(features: &Features<'_>, partition: &Partition, quota: &Quota) -> Result<()> {
-    if features.items() != partition.items() {
-        return Err(Error::LabelCount { items: features.items(), labels: partition.items() });
-    }
+    check_partition(features, partition)?;
     quota.check(partition)
+}
+
+/// Checks that features and partition speak of the same items.
+pub(crate) fn check_partition(features: &Features<'_>, partition: &Partition) -> Result<()> {
+    let (items, labels) = (features.items(), partition.items());
+    if items == labels { Ok(()) } else { Err(Error::LabelCount { items, labels }) }
 }

@@ -13,6 +13,7 @@
 //! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) a step |
 //! | [`BranchAndBound`] | the best set, and a proof | exponential; some hundred nodes for 63 items |
 //!
+//! [`CoreSet`] makes the same possible for items that are in many places.
 //! [`UpperBound`] tells how much better than any of these the best set can be.
 //!
 //! Rows may be of any magnitude, but those of one part, or of all parts where there are none, are squared beside each
@@ -23,6 +24,7 @@
 mod bounds;
 mod candidates;
 mod certificate;
+mod core_set;
 mod exact;
 mod greedy;
 mod lazy_greedy;
@@ -39,6 +41,7 @@ use std::fmt;
 pub use candidates::Objective;
 pub(crate) use candidates::{Candidates, Place, Size};
 pub use certificate::{Bound, Certificate, UpperBound};
+pub use core_set::{CoreSet, CoreSetUnion, Origin};
 pub use exact::BranchAndBound;
 pub use greedy::Greedy;
 pub use lazy_greedy::LazyGreedy;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     DEFAULT_NODE_BUDGET, Error, Features, Partition, Result,
-    data::{GroundSet, compress_if_wide},
+    data::{GroundSet, check_partition, compress_if_wide},
     engine::{Engine, Items, Rows},
 };
 
@@ -74,10 +74,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     /// # Errors
     /// [`Error::LabelCount`] if partition and features have different numbers of items.
     pub fn new(features: &Features<'a>, partition: &'a Partition) -> Result<Self> {
-        let (items, labels) = (features.items(), partition.items());
-        if items != labels {
-            return Err(Error::LabelCount { items, labels });
-        }
+        check_partition(features, partition)?;
         Ok(Self { ground: GroundSet::new(compress_if_wide(features)?), partition })
     }
 

@@ -5,7 +5,7 @@ mod of_size;
 use super::default_node_budget;
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
-    data::{FreeItems, GroundSet, check_labels},
+    data::{FreeItems, GroundSet, check_labels, check_partition},
     engine::{Engine, EngineInfo, Items, Rows},
     polynomial::{
         characteristic::each_count,
@@ -81,10 +81,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn of(ground: &GroundSet<'_>, partition: &'a Partition) -> Result<Self> {
-        let (items, labels) = (ground.features().items(), partition.items());
-        if items != labels {
-            return Err(Error::LabelCount { items, labels });
-        }
+        check_partition(ground.features(), partition)?;
         let mut included = vec![0; partition.parts()];
         for &item in ground.included() {
             included[partition.part_of(item as usize)] += 1;

@@ -1,0 +1,217 @@
+//! Core-sets: the few items of a shard from which, with those of all other shards, a good set can be chosen.
+
+use super::{Candidates, Greedy, LocalSearch, Objective, Size, Solution, Termination};
+use crate::{
+    Error, Features, Partition, Result,
+    data::{FreeItems, GroundSet, check_partition},
+    engine::Engine,
+    sealed::Sealed,
+};
+
+/// The core-set of one shard: at most k items of every part, for quotas of k items in all.
+///
+/// ```text
+/// max { det K_S : S ⊆ ∪ core-sets, S meets the quota }  ≥  (2k)^(−2k) · max { det K_S : S meets the quota }
+/// ```
+///
+/// for core-sets by local search: a locally optimal set of k items is nowhere more than 2k times flatter than its whole part,
+/// so every item of the best set can be exchanged for one of its own part and shard, one after the other. In practice far
+/// less is lost. Shards are made one at a time, on any machine; only their core-sets are held together.
+///
+/// # Shapes
+/// Every shard has features of the same n; labels may differ: parts are united by name.
+///
+/// # Cost
+/// Of a shard with m items: greedy 2mnk, local search as [`LocalSearch`]. The union has at most shards · p · k items.
+///
+/// # Numerics
+/// Rows of core-sets are kept in f64.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{CoreSet, Features, LocalSearch, Partition, PartitionDpp, Quota, engine::Cpu};
+/// let shards = [vec![1.0, 0.0, 0.9, 0.1, 0.0, 0.5], vec![0.2, 0.1, 0.1, 2.0, 1.0, 1.0]];
+/// let labels = [["a", "a", "b"], ["a", "b", "b"]];
+/// let mut core_sets = Vec::new();
+/// for (values, labels) in shards.iter().zip(labels) {
+///     let features = Features::from_rows(3, 2, values)?;
+///     core_sets.push(CoreSet::by_local_search(&features, &Partition::from_labels(&labels)?, 2, &Cpu)?);
+/// }
+/// let union = CoreSet::union(&core_sets)?;
+/// let quota = Quota::each(union.partition(), 1)?;
+/// let dpp = PartitionDpp::new(union.features(), union.partition(), &quota)?;
+/// let best = LocalSearch::default().solve(&dpp, &Cpu)?;
+/// let origins: Vec<_> = best.subset.iter().map(|item| union.origin(item)).collect();
+/// // Item 0 of the first shard, item 1 of the second.
+/// assert_eq!(origins.iter().map(|at| (at.shard, at.item)).collect::<Vec<_>>(), [(0, 0), (1, 1)]);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Mahabadi, Indyk, Oveis Gharan and Rezaei, *Composable core-sets for determinant maximization: a simple near-optimal
+/// algorithm* (2019), for sets of k items; with quotas the same exchanges stay inside a part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoreSet {
+    dims: usize,
+    /// One after the other.
+    rows: Vec<f64>,
+    /// Numbers in the shard.
+    items: Vec<usize>,
+    /// Name of the part of every item.
+    labels: Vec<String>,
+}
+
+impl CoreSet {
+    /// By greedy: a pass over the shard per item and part; guarantees less than local search, (k!)^2 and more.
+    ///
+    /// # Errors
+    /// As [`by_local_search`](CoreSet::by_local_search).
+    pub fn by_greedy(
+        features: &Features<'_>,
+        partition: &Partition,
+        total: usize,
+        engine: &dyn Engine,
+    ) -> Result<Self> {
+        Self::by(features, partition, total, |part| Greedy::default().solve(part, engine))
+    }
+
+    /// By local search from there.
+    ///
+    /// # Errors
+    /// - [`Error::LabelCount`] if partition and features have different numbers of items;
+    /// - [`Error::Nothing`] for a total of 0;
+    /// - those of [`LocalSearch::solve`].
+    pub fn by_local_search(
+        features: &Features<'_>,
+        partition: &Partition,
+        total: usize,
+        engine: &dyn Engine,
+    ) -> Result<Self> {
+        Self::by(features, partition, total, |part| LocalSearch::default().solve(part, engine))
+    }
+
+    fn by(
+        features: &Features<'_>,
+        partition: &Partition,
+        total: usize,
+        solve: impl Fn(&OnePart<'_>) -> Result<Solution>,
+    ) -> Result<Self> {
+        check_partition(features, partition)?;
+        if total == 0 {
+            return Err(Error::Nothing { what: "the size of the sets" });
+        }
+        let ground = GroundSet::new(features.clone());
+        let mut core =
+            Self { dims: features.dims(), rows: Vec::new(), items: Vec::new(), labels: Vec::new() };
+        for part in 0..partition.parts() {
+            let members = ground.free_members(partition.members(part));
+            let size = total.min(members.len());
+            let mut own = OnePart { ground: &ground, members, size };
+            let mut found = solve(&own)?;
+            if found.termination == Termination::RankExhausted && !found.subset.is_empty() {
+                // As many as are independent, and among those sets a good one.
+                own.size = found.subset.len();
+                found = solve(&own)?;
+            }
+            for item in &found.subset {
+                core.items.push(item);
+                core.labels.push(partition.names()[part].clone());
+                core.rows.extend(features.row(item));
+            }
+        }
+        Ok(core)
+    }
+
+    /// The items, numbered as in their shard, part after part.
+    #[must_use]
+    pub fn items(&self) -> &[usize] {
+        &self.items
+    }
+
+    /// Unites the core-sets of all shards to one ground set.
+    ///
+    /// # Errors
+    /// - [`Error::Empty`] if there are none, or no item in any;
+    /// - [`Error::Shape`] if they have different numbers of features.
+    pub fn union(core_sets: &[CoreSet]) -> Result<CoreSetUnion> {
+        let Some(first) = core_sets.first() else {
+            return Err(Error::Empty { what: "the list of core-sets" });
+        };
+        if let Some(other) = core_sets.iter().find(|core| core.dims != first.dims) {
+            return Err(Error::Shape {
+                what: "a row of a core-set",
+                found: other.dims,
+                expected: first.dims,
+            });
+        }
+        let numbered = core_sets.iter().enumerate();
+        let origins: Vec<Origin> = numbered
+            .flat_map(|(shard, core)| core.items.iter().map(move |&item| Origin { shard, item }))
+            .collect();
+        let labels: Vec<&String> = core_sets.iter().flat_map(|core| &core.labels).collect();
+        let rows: Vec<f64> = core_sets.iter().flat_map(|core| &core.rows).copied().collect();
+        let partition = Partition::from_labels(&labels)?;
+        Ok(CoreSetUnion {
+            features: Features::from_rows(origins.len(), first.dims, rows)?,
+            partition,
+            origins,
+        })
+    }
+}
+
+/// The core-sets of all shards, as one ground set.
+#[derive(Clone, Debug)]
+pub struct CoreSetUnion {
+    features: Features<'static>,
+    partition: Partition,
+    origins: Vec<Origin>,
+}
+
+/// Where an item comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The place of its core-set in the list.
+    pub shard: usize,
+    /// Its number there.
+    pub item: usize,
+}
+
+impl CoreSetUnion {
+    /// One row per item.
+    #[must_use]
+    pub fn features(&self) -> &Features<'static> {
+        &self.features
+    }
+
+    /// The parts of all shards, ordered by name.
+    #[must_use]
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// Where an item comes from.
+    ///
+    /// # Panics
+    /// If there is no such item.
+    #[must_use]
+    pub fn origin(&self, item: usize) -> Origin {
+        self.origins[item]
+    }
+}
+
+/// Sets of some items of one part.
+struct OnePart<'a> {
+    ground: &'a GroundSet<'a>,
+    members: FreeItems<'a>,
+    size: usize,
+}
+
+impl Sealed for OnePart<'_> {}
+
+impl Objective for OnePart<'_> {
+    fn candidates(&self) -> Candidates<'_> {
+        let (groups, counts) = (vec![self.members.clone()], vec![self.size]);
+        Candidates { ground: self.ground, groups, counts, size: Size::Fixed }
+    }
+}

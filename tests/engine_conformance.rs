@@ -5,7 +5,7 @@
 mod common;
 mod engines;
 
-use common::random::normals;
+use common::{oracle::dot, random::normals};
 use engines::Tested;
 use faer::{Mat, MatRef};
 use partition_dpp::{
@@ -67,10 +67,6 @@ fn scaled(rows: &Rows<'_>) -> Vec<Vec<Vec<f64>>> {
         (0..group.items.len()).map(row).collect()
     };
     rows.groups().iter().map(of_group).collect()
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 fn norm(x: &[f64]) -> f64 {

@@ -10,7 +10,7 @@
 mod common;
 mod engines;
 
-use common::random::normals;
+use common::{oracle::dot, random::normals};
 use engines::Tested;
 use faer::{Mat, MatRef, c64};
 use nalgebra::{Complex, DMatrix};
@@ -18,10 +18,6 @@ use partition_dpp::{
     Features,
     engine::{BestSwap, CandidateGrid, GridRequest, Items, PhaseGrid, Rows, SwapTable, SwapUpdate},
 };
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
 
 /// A table with arbitrary duals, and an arbitrary exchange.
 struct Exchange {

@@ -19,7 +19,8 @@ use crate::{
 /// Writes the table, and the files asked for.
 pub(crate) fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.csv {
-        whole_file::write(path, csv(run).as_bytes()).map_err(|error| Failure::io(path, &error))?;
+        let text = csv(run).map_err(|error| Failure::file(path, error.to_string()))?;
+        whole_file::write(path, &text).map_err(|error| Failure::io(path, &error))?;
     }
     if let Some(file) = &arguments.plot {
         plot::draw_times(file, run)?;
@@ -111,33 +112,37 @@ fn crossovers(run: &Run) -> Vec<String> {
     lines
 }
 
-fn csv(run: &Run) -> String {
-    let mut lines =
-        vec!["items,dims,k,parts,task,cpu_seconds,device_first_seconds,device_again_seconds,difference,right,copy_bytes_per_second".to_owned()];
+fn csv(run: &Run) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "items",
+        "dims",
+        "k",
+        "parts",
+        "task",
+        "cpu_seconds",
+        "device_first_seconds",
+        "device_again_seconds",
+        "difference",
+        "right",
+        "copy_bytes_per_second",
+    ])?;
     let rate = run.device.as_ref().map_or(String::new(), |(_, rate)| rate.to_string());
-    for measured in &run.measured {
-        let size = measured.size;
-        let device = measured.device.as_ref().map_or_else(
-            || ",,,".to_owned(),
-            |device| {
-                format!(
-                    "{},{},{:e},{}",
-                    device.first.as_secs_f64(),
-                    device.again.as_secs_f64(),
-                    device.difference,
-                    device.is_right()
-                )
-            },
-        );
-        lines.push(format!(
-            "{},{},{},{},\"{}\",{},{device},{rate}",
-            size.items,
-            size.dims,
-            size.k,
-            size.parts,
-            measured.task,
-            measured.cpu.as_secs_f64()
-        ));
+    for Measured { size, task, cpu, device, .. } in &run.measured {
+        let sizes = [size.items, size.dims, size.k, size.parts].map(|size| size.to_string());
+        let on_device = device.as_ref().map_or_else(Default::default, |device| {
+            [
+                device.first.as_secs_f64().to_string(),
+                device.again.as_secs_f64().to_string(),
+                format!("{:e}", device.difference),
+                device.is_right().to_string(),
+            ]
+        });
+        let mut record = sizes.to_vec();
+        record.extend([(*task).to_owned(), cpu.as_secs_f64().to_string()]);
+        record.extend(on_device);
+        record.push(rate.clone());
+        writer.write_record(record)?;
     }
-    lines.join("\n") + "\n"
+    writer.into_inner().map_err(|error| error.into_error().into())
 }

@@ -200,8 +200,12 @@ fn plots_name_items() {
         folder.text(&format!("{command} {INPUT} --quota a=2 --include 4 --exclude 0 --plot plot.svg"));
         let plot = std::fs::read_to_string(folder.path("plot.svg")).unwrap();
         // Item 4 is row 4 of the copies 0a, 0b, 1b, 2a, 2b, 4a by chance only: its copy is row 5.
-        let names: Vec<&str> = plot.split('>').filter(|text| matches!(text.trim(), "2\n</text" | "4\n</text")).collect();
-        assert!(names.len() >= 2 || plot.contains("\n2\n</text>") && plot.contains("\n4\n</text>"), "{command}");
+        let names: Vec<&str> =
+            plot.split('>').filter(|text| matches!(text.trim(), "2\n</text" | "4\n</text")).collect();
+        assert!(
+            names.len() >= 2 || plot.contains("\n2\n</text>") && plot.contains("\n4\n</text>"),
+            "{command}"
+        );
     }
 }
 

@@ -10,6 +10,7 @@
     reason = "tests stop at the first surprise, print what they measure, and use small numbers"
 )]
 
+#[macro_use]
 mod common;
 
 use common::{
@@ -199,12 +200,15 @@ fn the_sampler_is_labelled_and_draws_what_chains_draw() {
     assert_eq!(sampler.sample_range(25..40, 3).subsets(), &chains.subsets()[25..]);
     let own = rand::distr::Distribution::sample(&sampler, &mut common_rng());
     assert_eq!(own.part_counts(&partition), [1; 16]);
-    // Never chosen silently.
-    for quota in [Quota::each(&partition, 1).unwrap()] {
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let auto = dpp.plan(Method::Auto);
-        assert!(auto.map_or(true, |plan| plan.unwrap().method != Method::Mcmc));
-    }
+    // Never chosen silently: where nothing exact is within reach the answer is an error.
+    let partition = Partition::from_labels(&(0..320).map(|i| i % 20).collect::<Vec<_>>()).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    assert_error!(
+        dpp.sampler(Method::Auto, &Cpu).map(|_| ()),
+        partition_dpp::Error::ProposalBudget { .. },
+        ["proposals"]
+    );
 }
 
 fn common_rng() -> rand::rngs::StdRng {

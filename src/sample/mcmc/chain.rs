@@ -12,8 +12,8 @@ use super::{
 
 /// Items replaced, in units of the set's size, after which W is computed anew from the rows.
 const REFRESH: usize = 16;
-/// A dual vector that is off by more than this is computed anew before a move is believed.
-const STALE: f64 = 1e-9;
+/// Where a dual vector that leaves is off by more than this, all are computed anew before the move is believed.
+const STALE: f64 = 1e-12;
 
 /// What all chains share: candidates, and which group each slot belongs to.
 #[derive(Debug)]
@@ -85,7 +85,8 @@ impl<'a> Chain<'a> {
         }
         let threshold = self.rng.random::<f64>().ln();
         let mut accepted = threshold < self.log_acceptance(proposals);
-        if accepted && proposals.iter().any(|proposal| self.basis.staleness(proposal.slot) > STALE) {
+        let stale = |proposal: &Proposal| self.basis.staleness(proposal.slot) > STALE;
+        if accepted && self.replaced > 0 && proposals.iter().any(stale) {
             self.refresh();
             accepted = threshold < self.log_acceptance(proposals);
         }

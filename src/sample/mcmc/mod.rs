@@ -67,7 +67,7 @@ pub(super) const UNKNOWN_ERROR: f64 = 1.0;
 ///
 /// # Numerics
 /// The dual basis of the chosen rows is kept in f64 by rank-one updates, and computed anew from the rows after 16k
-/// items replaced, or where it is seen to be off by 1e-9. What ln det had drifted by then is
+/// items replaced, or where it is seen to be off by 1e-12. What ln det had drifted by then is
 /// [reported](ChainDiagnostics::drift). Rows that agree to twelve digits count as one.
 ///
 /// # Examples

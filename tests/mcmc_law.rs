@@ -221,8 +221,8 @@ fn updates_do_not_drift() {
     let rows: Vec<Vec<f64>> = normals(items * dims, 14).chunks_exact(dims).map(<[f64]>::to_vec).collect();
     let features = Features::from_rows(items, dims, rows.concat()).unwrap();
     let partition = Partition::from_labels(&(0..items).map(|i| i % 8).collect::<Vec<_>>()).unwrap();
-    // As many items as dimensions: the worst conditioned sets.
-    for each in [2, 5] {
+    // The second quota asks for as many items as there are dimensions: the worst conditioned sets.
+    for (each, tolerance) in [(2, 1e-10), (5, 1e-6)] {
         let quota = Quota::each(&partition, each).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let options = McmcOptions::default().with_thin(Thinning::Sweeps(50)).with_chains(2);
@@ -232,12 +232,12 @@ fn updates_do_not_drift() {
             "{each} of each part: drift {:e}, {} times anew",
             diagnostics.drift, diagnostics.refactorisations
         );
-        assert!(diagnostics.drift < 1e-8, "{}", diagnostics.drift);
+        assert!(diagnostics.drift < tolerance, "{}", diagnostics.drift);
         let oracle = Determinants::of_features(rows.clone());
         for (draw, subset) in samples.subsets().iter().enumerate() {
             let (expected, found) =
                 (oracle.det(subset.as_slice()).ln(), samples.log_dets(draw % 2)[draw / 2]);
-            assert!((found - expected).abs() < 1e-8, "draw {draw}: {found} {expected}");
+            assert!((found - expected).abs() < tolerance, "draw {draw}: {found} {expected}");
         }
     }
 }

@@ -114,6 +114,33 @@ fn blocks_are_accepted_where_single_exchanges_are_confined() {
     assert!(diagnostics.fewest_effective_draws() < 100.0, "{}", diagnostics.fewest_effective_draws());
 }
 
+/// Part l has rows along axes l and l + 1, the last part along axis 0 only, so every part must take its second axis:
+/// picks that fill one part bar the next, and only augmenting paths lead to a start.
+#[test]
+fn starts_where_parts_bar_each_other() {
+    let parts = 6;
+    let axis = |at: usize, size: f64| (0..parts).map(move |j| if j == at { size } else { 0.0 });
+    let rows: Vec<f64> = (0..parts)
+        .flat_map(|l| {
+            let second = if l + 1 < parts { l + 1 } else { 0 };
+            let first = if l + 1 < parts { l } else { 0 };
+            axis(first, 3.0).chain(axis(second, 1.0)).chain(axis(second, 2.0)).collect::<Vec<_>>()
+        })
+        .collect();
+    let features = Features::from_rows(3 * parts, parts, rows).unwrap();
+    let partition = Partition::from_labels(&(0..3 * parts).map(|i| i / 3).collect::<Vec<_>>()).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let samples = dpp.chains(&apart().with_burn_in(0), &Cpu).unwrap().run(4_000, 16);
+    for subset in samples.subsets() {
+        assert!(subset.iter().all(|item| item % 3 > 0 || item / 3 + 1 == parts), "{subset}");
+    }
+    // Squared sizes 1 and 4, independently in every part.
+    let larger = |subset: &Subset| f64::from(u8::from(subset.contains(2)));
+    let z = stats::z_score(&samples.subsets().iter().map(larger).collect::<Vec<_>>(), 0.8);
+    assert!(z.abs() < 1.5 * critical_z(1), "{z}");
+}
+
 /// Ten parts: beyond enumeration, within reach of tilted rejection.
 #[test]
 fn agrees_with_exact_draws_at_ten_parts() {
@@ -226,7 +253,7 @@ fn updates_do_not_drift() {
         let quota = Quota::each(&partition, each).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let options = McmcOptions::default().with_thin(Thinning::Sweeps(50)).with_chains(2);
-        let samples = dpp.chains(&options, &Cpu).unwrap().run(80, 15);
+        let samples = dpp.chains(&options, &Cpu).unwrap().run(40, 15);
         let diagnostics = samples.diagnostics().unwrap();
         println!(
             "{each} of each part: drift {:e}, {} times anew",

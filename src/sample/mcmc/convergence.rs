@@ -81,7 +81,7 @@ impl Convergence {
         let draws = count * len;
         let mean = halves.iter().map(|half| half.mean).sum::<f64>() / count;
         let between = halves.iter().map(|half| (half.mean - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let within = halves.iter().map(|half| half.variance()).sum::<f64>() / count;
+        let within = halves.iter().map(Half::variance).sum::<f64>() / count;
         let variance = within * (len - 1.0) / len + between;
         let rounding = (CONSTANT * halves.iter().map(|half| half.largest).fold(0.0, f64::max)).powi(2);
         if variance <= rounding {

@@ -220,10 +220,9 @@ impl<'a> Chains<'a> {
     /// A chain at a new start.
     fn chain(&self, mut rng: ChaCha8Rng) -> Chain<'a> {
         let drawn = self.starts.draw(&self.walk.candidates, &mut rng);
-        let at = drawn.and_then(|start| Some((self.basis(&start)?, start)));
-        let (basis, start) = match at.or_else(|| Some((self.basis(&self.certain)?, self.certain.clone()))) {
-            Some(found) => found,
-            None => unreachable!("the certain start served at set-up"),
+        let at = |start: Vec<u32>| Some((self.basis(&start)?, start));
+        let Some((basis, start)) = drawn.and_then(at).or_else(|| at(self.certain.clone())) else {
+            unreachable!("the certain start served at set-up")
         };
         let blocks = self.options.blocks_of(start.len());
         Chain::new(basis, &self.candidates_of(&start), blocks, rng)

@@ -54,12 +54,12 @@ impl<'a> Starts<'a> {
             let group = self.groups.iter().position(holds)?;
             self.add(&mut partial, group, item);
         }
-        for group in 0..self.groups.len() {
+        for (group, candidates) in candidates.iter().enumerate() {
             for _ in 0..PATIENCE {
                 if partial.chosen[group].len() == self.counts[group] {
                     break;
                 }
-                self.add(&mut partial, group, candidates[group].draw(rng).item);
+                self.add(&mut partial, group, candidates.draw(rng).item);
             }
         }
         if self.counts.iter().zip(&partial.chosen).any(|(&count, chosen)| chosen.len() < count) {

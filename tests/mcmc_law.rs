@@ -90,7 +90,7 @@ fn blocks_are_accepted_where_single_exchanges_are_confined() {
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let run = |options: McmcOptions| dpp.chains(&options.with_chains(8), &Cpu).unwrap().run(16_000, 7);
-    let turned = |subset: &Subset| f64::from(u8::from(subset.as_slice()[0] % 2 == 0));
+    let turned = |subset: &Subset| f64::from(u8::from(subset.as_slice()[0].is_multiple_of(2)));
 
     let samples = run(McmcOptions::default());
     let diagnostics = samples.diagnostics().unwrap();
@@ -112,6 +112,32 @@ fn blocks_are_accepted_where_single_exchanges_are_confined() {
     let diagnostics = stuck.diagnostics().unwrap();
     assert!(diagnostics.worst_r_hat() > 1.5, "{}", diagnostics.worst_r_hat());
     assert!(diagnostics.fewest_effective_draws() < 100.0, "{}", diagnostics.fewest_effective_draws());
+}
+
+/// Three parts that can only turn together: blocks of three must come up.
+#[test]
+fn blocks_of_three_are_drawn() {
+    let rows = [
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 1.0],
+        [1.0, 0.0, 0.0],
+    ];
+    let features = Features::from_rows(6, 3, rows.concat()).unwrap();
+    let partition = Partition::from_labels(&[0, 0, 1, 1, 2, 2]).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let samples = dpp.chains(&apart(), &Cpu).unwrap().run(4_000, 17);
+    let first = samples.subsets().iter().filter(|subset| subset.as_slice() == [0, 2, 4]).count();
+    assert!(
+        samples
+            .subsets()
+            .iter()
+            .all(|subset| [[0, 2, 4], [1, 3, 5]].contains(&[0, 1, 2].map(|i| subset.as_slice()[i])))
+    );
+    assert!((1_700..2_300).contains(&first), "{first}");
 }
 
 /// Part l has rows along axes l and l + 1, the last part along axis 0 only, so every part must take its second axis:

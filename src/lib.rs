@@ -36,7 +36,7 @@
 //!
 //! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`],
 //! [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which
-//! makes [`Subset`]s, or an [`Inference`], which knows their probabilities. [`polynomial`] holds what the
+//! makes [`Subset`]s (or [`Chains`], which make them approximately), or an [`Inference`], which knows their probabilities. [`polynomial`] holds what the
 //! models share.
 
 mod data;
@@ -59,8 +59,9 @@ pub use map::{
 };
 pub use polynomial::Estimate;
 pub use sample::{
-    Algorithm, Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Dpp, IndependentKDpps, KDpp, Method,
-    PartitionDpp, Plan, Projection, Sampler, Samples, expected_proposals,
+    Algorithm, ChainDiagnostics, ChainRun, ChainSamples, Chains, Choice, Conditionals, Convergence,
+    DEFAULT_PROPOSAL_BUDGET, Dpp, Exactness, IndependentKDpps, KDpp, McmcOptions, Method, MoveCount,
+    PartConvergence, PartitionDpp, Plan, Projection, Sampler, Samples, Thinning, expected_proposals,
 };
 
 /// Complex numbers, as in [`polynomial`] and [`engine`].

@@ -264,3 +264,11 @@ fn one_generator_gives_one_sequence() {
     let sets: Vec<String> = (0..4).map(|_| sampler.sample(&mut rng).to_string()).collect();
     assert_eq!(sets.join(", "), "1 4 6, 2 3 6, 2 4 6, 2 3 7", "value-breaking: see the head of this file");
 }
+
+#[test]
+fn partition_dpp_by_exchange_chains() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Mcmc, &engine::Cpu).unwrap();
+    assert_draws(&sampler, "1 3 6, 2 3 4, 2 4 6, 1 4 6, 0 6 7, 2 3 6", 5744);
+}

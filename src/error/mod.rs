@@ -143,6 +143,16 @@ pub enum Error {
         /// The argument at fault.
         what: &'static str,
     },
+    /// Too few draws of a chain to tell how well it has mixed.
+    #[error(
+        "{draws} draws of a chain are too few to tell how well it has mixed; at least {needed} are needed"
+    )]
+    TooFewDraws {
+        /// Draws of the shortest chain.
+        draws: usize,
+        /// Draws needed.
+        needed: usize,
+    },
     /// A subset size exceeds the number of items.
     #[error("k = {k} is more than the {items} items")]
     SizeAboveItems {

@@ -112,6 +112,70 @@ fn add_scaled_in<S: Simd>(simd: S, x: &mut [f64], c: f64, y: &[f64]) {
     }
 }
 
+/// x ← x − B c for a column-major B with columns of length `x.len()`.
+#[inline]
+pub(crate) fn subtract_product(x: &mut [f64], columns: &[f64], c: &[f64]) {
+    struct SubtractProduct<'a>(&'a mut [f64], &'a [f64], &'a [f64]);
+    impl WithSimd for SubtractProduct<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let Self(x, columns, c) = self;
+            let mut blocks = columns.chunks_exact(4 * x.len());
+            let (fours, last) = c.as_chunks::<4>();
+            for (block, c) in blocks.by_ref().zip(fours) {
+                subtract_four(simd, x, block, *c);
+            }
+            for (column, c) in blocks.remainder().chunks_exact(x.len()).zip(last) {
+                add_scaled_in(simd, x, -c, column);
+            }
+        }
+    }
+    Arch::new().dispatch(SubtractProduct(x, columns, c));
+}
+
+/// Four columns at a time: x is loaded and stored once.
+#[inline(always)]
+fn subtract_four<S: Simd>(simd: S, x: &mut [f64], block: &[f64], c: [f64; 4]) {
+    let (left, right) = block.split_at(2 * x.len());
+    let ((c0, c1), (c2, c3)) = (left.split_at(x.len()), right.split_at(x.len()));
+    let [(h0, t0), (h1, t1), (h2, t2), (h3, t3)] = [c0, c1, c2, c3].map(S::as_simd_f64s);
+    let (x_head, x_tail) = S::as_mut_simd_f64s(x);
+    let factors = c.map(|c| simd.splat_f64s(-c));
+    for ((((x, &y0), &y1), &y2), &y3) in x_head.iter_mut().zip(h0).zip(h1).zip(h2).zip(h3) {
+        let even = simd.mul_add_e_f64s(factors[2], y2, simd.mul_add_e_f64s(factors[0], y0, *x));
+        *x = simd.mul_add_e_f64s(factors[3], y3, simd.mul_add_e_f64s(factors[1], y1, even));
+    }
+    for (j, x) in x_tail.iter_mut().enumerate() {
+        *x -= (c[0] * t0[j] + c[1] * t1[j]) + (c[2] * t2[j] + c[3] * t3[j]);
+    }
+}
+
+/// B ← B − u βᵀ − v γᵀ for a column-major B, in one pass.
+#[inline]
+pub(crate) fn subtract_outer_products(columns: &mut [f64], [u, v]: [&[f64]; 2], [beta, gamma]: [&[f64]; 2]) {
+    struct SubtractOuter<'a>(&'a mut [f64], [&'a [f64]; 2], [&'a [f64]; 2]);
+    impl WithSimd for SubtractOuter<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let Self(columns, [u, v], [beta, gamma]) = self;
+            let ((u_head, u_tail), (v_head, v_tail)) = (S::as_simd_f64s(u), S::as_simd_f64s(v));
+            for ((column, &beta), &gamma) in columns.chunks_exact_mut(u.len()).zip(beta).zip(gamma) {
+                let (head, tail) = S::as_mut_simd_f64s(column);
+                let (b, c) = (simd.splat_f64s(-beta), simd.splat_f64s(-gamma));
+                for ((x, &u), &v) in head.iter_mut().zip(u_head).zip(v_head) {
+                    *x = simd.mul_add_e_f64s(c, v, simd.mul_add_e_f64s(b, u, *x));
+                }
+                for ((x, u), v) in tail.iter_mut().zip(u_tail).zip(v_tail) {
+                    *x -= beta * u + gamma * v;
+                }
+            }
+        }
+    }
+    Arch::new().dispatch(SubtractOuter(columns, [u, v], [beta, gamma]));
+}
+
 /// B ← B (I − τ v vᵀ), column-major, and drops the last column.
 ///
 /// `product` is scratch of one column.
@@ -210,6 +274,16 @@ mod tests {
                 assert_eq!(w, expected, "n = {n}, {count} columns");
                 assert!((norm - expected.iter().map(|x| x * x).sum::<f64>()).abs() < 1e-9);
                 assert!((dot(&columns[..n], &a) - expected[0]).abs() < 1e-12);
+                let mut x = a.clone();
+                subtract_product(&mut x, &columns, &w);
+                let product = |i| columns.chunks(n).zip(&w).map(|(c, w): (&[f64], _)| c[i] * w).sum::<f64>();
+                assert!((0..n).all(|i| (x[i] - (a[i] - product(i))).abs() < 1e-9));
+                let mut updated = columns.clone();
+                subtract_outer_products(&mut updated, [&a, &x], [&w, &expected]);
+                for (at, found) in updated.iter().enumerate() {
+                    let (l, i) = (at / n, at % n);
+                    assert!((found - (columns[at] - (a[i] + x[i]) * w[l])).abs() < 1e-6);
+                }
             }
         }
     }

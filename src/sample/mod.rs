@@ -1,8 +1,10 @@
-//! Exact samplers: set-up once, then draws that share nothing but read-only tables.
+//! Samplers: set-up once, then draws that share nothing but read-only tables. All are exact but the chains of
+//! `mcmc`.
 
 mod dpp;
 mod independent;
 mod k_dpp;
+mod mcmc;
 mod partition;
 mod projection;
 mod samples;
@@ -15,6 +17,10 @@ use rand_chacha::ChaCha8Rng;
 pub use dpp::Dpp;
 pub use independent::IndependentKDpps;
 pub use k_dpp::KDpp;
+pub use mcmc::{
+    ChainDiagnostics, ChainRun, ChainSamples, Chains, Convergence, McmcOptions, MoveCount, PartConvergence,
+    Thinning,
+};
 pub use partition::{
     Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, Plan, expected_proposals,
 };
@@ -50,6 +56,7 @@ pub(crate) enum Law<'a> {
     TiltedRejection(partition::TiltedRejection<'a>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
+    Mcmc(Box<Chains<'a>>),
 }
 
 /// Which algorithm draws the subsets.
@@ -64,8 +71,37 @@ pub enum Algorithm {
     Interpolation,
     /// The same, with one determinant per candidate and node.
     PerCandidate,
+    /// Exchange chains: approximate.
+    Mcmc,
     /// Nothing was left to choose: every draw is the set of included items.
     Settled,
+}
+
+/// Whether draws come from the law itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Exactness {
+    /// They do, up to rounding: [`Sampler::law_error`].
+    Exact,
+    /// They come near it, and how near is not known.
+    Approximate,
+}
+
+impl fmt::Display for Exactness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Exactness::Exact => "exact",
+            Exactness::Approximate => "approximate",
+        })
+    }
+}
+
+impl Algorithm {
+    /// What the algorithm promises: everything is exact but MCMC.
+    #[must_use]
+    pub fn exactness(self) -> Exactness {
+        if self == Algorithm::Mcmc { Exactness::Approximate } else { Exactness::Exact }
+    }
 }
 
 impl fmt::Display for Algorithm {
@@ -75,6 +111,7 @@ impl fmt::Display for Algorithm {
             Algorithm::TiltedRejection => "rejection",
             Algorithm::Interpolation => "interpolation",
             Algorithm::PerCandidate => "per-candidate",
+            Algorithm::Mcmc => "mcmc",
             Algorithm::Settled => "settled",
         })
     }
@@ -108,7 +145,8 @@ impl<'a> Sampler<'a> {
 
     /// Estimate of what rounding changes in the law, in total variation: at most 1e-11 by rejection, unless
     /// the features are so badly conditioned that f64 allows no better; by interpolation some digits more
-    /// for many parts. Above 1e-4 samplers are refused.
+    /// for many parts. Above 1e-4 samplers are refused. By MCMC it is 1, the most that it can be: how far chains are
+    /// from the law cannot be stated, and nothing less would be a bound.
     #[must_use]
     pub fn law_error(&self) -> f64 {
         self.law_error
@@ -123,14 +161,17 @@ impl<'a> Sampler<'a> {
             Law::TiltedRejection(_) => Algorithm::TiltedRejection,
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
+            Law::Mcmc(_) => Algorithm::Mcmc,
         }
     }
 
-    /// Probability that a proposal is accepted, at least; 1 for the samplers that never reject.
+    /// Draws per proposal, at least: the probability that a proposal is accepted by rejection, 1 for the samplers that
+    /// never reject. 0 for MCMC, where proposals are moves of the chains and nothing is promised.
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         match &self.law {
             Law::TiltedRejection(law) => law.acceptance_bound(),
+            Law::Mcmc(_) => 0.0,
             _ => 1.0,
         }
     }
@@ -146,7 +187,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// One draw, and how many proposals it took.
+    /// One draw, and how many proposals it took. (By MCMC a chain of its own, with its burn-in.)
     pub fn sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> (Subset, u64) {
         let (mut items, proposals) = match &self.law {
             Law::Settled => (Vec::new(), 1),
@@ -156,6 +197,7 @@ impl<'a> Sampler<'a> {
             Law::TiltedRejection(law) => law.sample(rng),
             Law::Interpolation(law) => (law.sample(rng), 1),
             Law::PerCandidate(law) => (law.sample(rng), 1),
+            Law::Mcmc(chains) => return chains.sample(rng),
         };
         items.extend_from_slice(&self.included);
         (Subset::from_distinct(items), proposals)
@@ -166,15 +208,22 @@ impl<'a> Sampler<'a> {
     /// Draw number i uses stream i of the ChaCha8 generator seeded with `seed`: the subsets are
     /// the same for any number of threads, and `sample_many(a, s)` begins `sample_many(b, s)` for
     /// a ≤ b.
+    ///
+    /// By MCMC the draws are those of [`Chains::run`], and nearly independent only as far as their thinning makes
+    /// them so: draw i belongs to chain i mod 4, which uses stream i mod 4.
     #[must_use]
     pub fn sample_many(&self, count: u64, seed: u64) -> Samples {
         self.sample_range(0..count, seed)
     }
 
-    /// The draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments.
+    /// The draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments. (By MCMC every
+    /// instalment runs the chains from their start; [`ChainRun::extend`] does not.)
     #[must_use]
     pub fn sample_range(&self, draws: Range<u64>, seed: u64) -> Samples {
         const TASK: u64 = 16;
+        if let Law::Mcmc(chains) = &self.law {
+            return chains.sample_range(draws, seed);
+        }
         let count = draws.end.saturating_sub(draws.start);
         let tasks = usize::try_from(count.div_ceil(TASK)).unwrap_or(usize::MAX);
         let chunks = map_ordered(tasks, |task| {

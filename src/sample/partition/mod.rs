@@ -16,7 +16,7 @@ pub use plan::{Choice, Method, Plan};
 pub(crate) use tilted_rejection::TiltedRejection;
 pub use tilted_rejection::expected_proposals;
 
-use super::{Law, Projection, Sampler};
+use super::{Law, McmcOptions, Projection, Sampler, mcmc::UNKNOWN_ERROR};
 use crate::{
     Error, Features, Partition, Quota, Result,
     data::{FreeItems, GroundSet, check_labels, compress_if_wide},
@@ -208,7 +208,7 @@ impl<'a> PartitionDpp<'a> {
         Self { node_budget: Some(node_budget), ..self }
     }
 
-    /// Set-up of an exact sampler.
+    /// Set-up of a sampler: exact by every method but [`Method::Mcmc`].
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned
@@ -216,7 +216,7 @@ impl<'a> PartitionDpp<'a> {
     /// on average at most, each O(k·n·r) whatever the number of items. By interpolation: O(r²) per pick and
     /// node and O(r³ + m_l·n·r) per pick, a new grid (8r³ per node) for every part but the first; 8r³
     /// operations and 16r² bytes per node before the first draw, and as many bytes in every thread. About
-    /// 8√k + 10 nodes for the total, times κ_l + 1 for every part but one, halved.
+    /// 8√k + 10 nodes for the total, times κ_l + 1 for every part but one, halved. By MCMC see [`Chains`](crate::Chains).
     ///
     /// # Errors
     /// - [`Error::ProposalBudget`] from [`Method::Auto`], with the numbers of proposals and nodes;
@@ -237,6 +237,9 @@ impl<'a> PartitionDpp<'a> {
                 let law = PerCandidate::new(self, engine)?;
                 let error = law.error();
                 (Law::PerCandidate(Box::new(law)), error)
+            }
+            Method::Mcmc => {
+                (Law::Mcmc(Box::new(self.chains(&McmcOptions::default(), engine)?)), UNKNOWN_ERROR)
             }
             Method::Rejection | Method::Auto => {
                 let law = TiltedRejection::new(self, engine)?;
@@ -274,6 +277,15 @@ impl<'a> PartitionDpp<'a> {
     /// What is left to choose from each open part.
     pub(crate) fn free_counts(&self) -> Vec<usize> {
         self.parts.iter().map(|part| part.count).collect()
+    }
+
+    /// The parts that something is left to choose from.
+    pub(crate) fn open(&self) -> &[OpenPart<'a>] {
+        &self.parts
+    }
+
+    pub(crate) fn projection(&self) -> Projection {
+        self.projection
     }
 
     pub(crate) fn groups(&self) -> Vec<FreeItems<'a>> {

@@ -5,12 +5,12 @@ use std::fmt;
 use super::{PartitionDpp, tilted_rejection::expected_proposals_of};
 use crate::{Error, Result, sample::projection};
 
-/// How to draw from a Partition-DPP. Every method is exact.
+/// How to draw from a Partition-DPP. Every method is exact but [`Method::Mcmc`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
     /// Whichever of rejection and interpolation is predicted to cost less, within the budgets of
-    /// proposals and nodes; refused if neither is. Never turns approximate.
+    /// proposals and nodes; refused if neither is. Never turns approximate: never [`Method::Mcmc`].
     #[default]
     Auto,
     /// Tilted rejection, whatever it costs.
@@ -20,6 +20,9 @@ pub enum Method {
     /// The same algorithm, literally: rows projected, one determinant per candidate and node. An oracle
     /// and a baseline; slow.
     PerCandidate,
+    /// Approximate: exchange chains, with the default [`McmcOptions`](crate::McmcOptions). Any number of parts;
+    /// how far draws are from the law is not known, only [diagnosed](crate::ChainSamples::diagnostics).
+    Mcmc,
 }
 
 impl fmt::Display for Method {
@@ -29,6 +32,7 @@ impl fmt::Display for Method {
             Method::Rejection => "rejection",
             Method::Interpolation => "interpolation",
             Method::PerCandidate => "per-candidate",
+            Method::Mcmc => "mcmc",
         })
     }
 }
@@ -76,9 +80,10 @@ impl fmt::Display for Plan {
         };
         let Self { method, proposals, rejection_cost, nodes, interpolation_cost, .. } = self;
         let per_candidate = self.per_candidate_cost;
+        let label = if *method == Method::Mcmc { " (approximate)" } else { "" };
         write!(
             f,
-            "{method}, {why}: rejection at most {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
+            "{method}{label}, {why}: rejection at most {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
         )?;
         write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations; ")?;
         write!(f, "per candidate {per_candidate:.1e}")

@@ -61,7 +61,7 @@ impl<T: Copy> AliasTable<T> {
     /// The high half of word × length picks an entry, the low half decides about its alias: exact
     /// up to length / 2⁶⁴.
     #[inline]
-    pub(super) fn look_up(&self, word: u64) -> u32 {
+    pub(crate) fn look_up(&self, word: u64) -> u32 {
         let (index, fraction) = self.split(word);
         let entry = self.entries[index];
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
@@ -87,8 +87,13 @@ impl<T: Copy> AliasTable<T> {
 
     /// What belongs to an index.
     #[inline]
-    pub(super) fn payload(&self, index: u32) -> T {
+    pub(crate) fn payload(&self, index: u32) -> T {
         self.entries[index as usize].payload
+    }
+
+    /// Number of indices.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
     }
 
     #[cfg(test)]

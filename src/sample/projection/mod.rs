@@ -1,7 +1,7 @@
 //! The second phase of every spectral sampler: a draw of the projection DPP on chosen
 //! eigenvectors.
 
-mod alias;
+pub(super) mod alias;
 mod elementary;
 mod leverage;
 

@@ -1,0 +1,99 @@
+//! What moves propose: items of a part, about as often as they are likely to be in the set.
+
+use faer::{Mat, MatRef};
+use rand::Rng;
+
+use crate::{
+    Result,
+    data::FreeItems,
+    engine::{Engine, Items, Rows},
+    linalg::square_root,
+    sample::projection::alias::AliasTable,
+};
+
+/// Share of proposals that are uniform over the part: no item that some set needs is proposed too rarely.
+const UNIFORM: f64 = 0.1;
+
+/// An item that may enter, with the logarithm of its proposal weight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) item: u32,
+    pub(super) log_weight: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Weighted {
+    item: u32,
+    weight: f32,
+}
+
+/// The items of one part: item j is proposed with probability
+///
+/// ```text
+/// q_j ∝ 0.9 π_j / (mean π) + 0.1
+/// ```
+///
+/// where π_j is the probability that the tilted k-DPP has it.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    table: AliasTable<Weighted>,
+}
+
+impl Candidates {
+    /// One table for each group of rows; `factor` is F with π_j ∝ ‖Fᵀ a_j‖² in a group.
+    pub(super) fn of_groups(engine: &dyn Engine, rows: &Rows<'_>, factor: Mat<f64>) -> Result<Vec<Self>> {
+        let root = square_root(factor);
+        let factors: Vec<MatRef<'_, f64>> = vec![root.as_ref(); rows.groups().len()];
+        let likely = engine.row_forms(rows, &factors)?;
+        let mut left = &likely[..];
+        let groups = rows.groups().iter().map(|group| {
+            let (own, rest) = left.split_at(group.items.len());
+            left = rest;
+            Self::new(group.items, own)
+        });
+        Ok(groups.collect())
+    }
+
+    fn new(items: Items<'_>, likely: &[f64]) -> Self {
+        let mean = likely.iter().sum::<f64>() / likely.len() as f64;
+        let share = if mean > 0.0 { (1.0 - UNIFORM) / mean } else { 0.0 };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the weight is what is rounded, not a ratio to it"
+        )]
+        let weights: Vec<f32> = likely.iter().map(|p| (share * p + UNIFORM) as f32).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let payload = |(item, &weight)| Weighted { item: item as u32, weight };
+        let table = AliasTable::new(&weights, items.iter().zip(&weights).map(payload));
+        Self { table }
+    }
+
+    pub(super) fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> Candidate {
+        self.at(self.table.look_up(rng.next_u64()))
+    }
+
+    fn at(&self, position: u32) -> Candidate {
+        let Weighted { item, weight } = self.table.payload(position);
+        Candidate { item, log_weight: f64::from(weight).ln() }
+    }
+
+    /// All items with the probabilities that they are proposed.
+    pub(super) fn probabilities(&self) -> Vec<(Candidate, f64)> {
+        let all: Vec<Candidate> = (0..).take(self.table.len()).map(|position| self.at(position)).collect();
+        let total: f64 = all.iter().map(|candidate| candidate.log_weight.exp()).sum();
+        all.into_iter().map(|candidate| (candidate, candidate.log_weight.exp() / total)).collect()
+    }
+
+    /// The candidate that is this item of the group.
+    pub(super) fn of_item(&self, group: &FreeItems<'_>, item: u32) -> Candidate {
+        let position = match group {
+            FreeItems::All(_) => item,
+            FreeItems::Listed(items) => {
+                #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+                let position = items.partition_point(|&other| other < item) as u32;
+                position
+            }
+        };
+        self.at(position)
+    }
+}

@@ -1,0 +1,125 @@
+//! One chain: its set, its generator, its sweeps.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    basis::Basis,
+    candidates::{Candidate, Candidates},
+    exchange::Exchange,
+    moves::{MoveCount, Proposal, Sweep},
+};
+
+/// Items replaced, in units of the set's size, after which W is computed anew from the rows.
+const REFRESH: usize = 16;
+/// Where a dual vector that leaves is off by more than this, all are computed anew before the move is believed.
+const STALE: f64 = 1e-12;
+
+/// What all chains share: candidates, and which group each slot belongs to.
+#[derive(Debug)]
+pub(super) struct Walk {
+    pub(super) candidates: Vec<Candidates>,
+    pub(super) group_of: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Chain<'a> {
+    pub(super) basis: Basis<'a>,
+    rng: ChaCha8Rng,
+    /// ln of the proposal weight of the item in each slot.
+    log_weights: Vec<f64>,
+    sweep: Sweep,
+    exchange: Exchange,
+    /// Moves by the number of items replaced, from 1.
+    pub(super) moves: Vec<MoveCount>,
+    /// Items replaced since W was computed.
+    replaced: usize,
+    pub(super) refreshes: u64,
+    /// Largest drift of ln det seen when W was computed anew.
+    pub(super) drift: f64,
+}
+
+impl<'a> Chain<'a> {
+    /// A chain at this set; `start` are the candidates that are its items.
+    pub(super) fn new(basis: Basis<'a>, start: &[Candidate], blocks: usize, rng: ChaCha8Rng) -> Self {
+        let slots = start.len();
+        let moves = (1..=slots).map(|replaced| MoveCount { replaced, ..MoveCount::default() });
+        Self {
+            basis,
+            rng,
+            log_weights: start.iter().map(|candidate| candidate.log_weight).collect(),
+            sweep: Sweep::new(slots, blocks),
+            exchange: Exchange::default(),
+            moves: moves.collect(),
+            replaced: 0,
+            refreshes: 0,
+            drift: 0.0,
+        }
+    }
+
+    /// The chosen items, without those that must be included.
+    pub(super) fn items(&self) -> &[u32] {
+        &self.basis.items[..self.log_weights.len()]
+    }
+
+    /// Visits every slot once, and makes the moves of some blocks.
+    pub(super) fn sweep(&mut self, walk: &Walk) {
+        let mut sweep = std::mem::replace(&mut self.sweep, Sweep::new(0, 0));
+        sweep.draw(&walk.candidates, &walk.group_of, &mut self.rng);
+        for number in 0..sweep.len() {
+            // Rows come from anywhere in memory: ask for the next before this one is at work.
+            for proposal in sweep.of_move(number + 1) {
+                self.basis.features.prefetch_row(proposal.candidate.item as usize);
+            }
+            self.attempt(sweep.of_move(number));
+        }
+        self.sweep = sweep;
+    }
+
+    /// Makes a move with the probability that keeps the law.
+    fn attempt(&mut self, proposals: &[Proposal]) {
+        let count = &mut self.moves[proposals.len() - 1];
+        count.proposed += 1;
+        if proposals.iter().all(|proposal| self.basis.items[proposal.slot] == proposal.candidate.item) {
+            return;
+        }
+        let threshold = self.rng.random::<f64>().ln();
+        let mut accepted = threshold < self.log_acceptance(proposals);
+        let stale = |proposal: &Proposal| self.basis.staleness(proposal.slot) > STALE;
+        if accepted && self.replaced > 0 && proposals.iter().any(stale) {
+            self.refresh();
+            accepted = threshold < self.log_acceptance(proposals);
+        }
+        if !accepted {
+            return;
+        }
+        self.basis.make(&mut self.exchange);
+        self.moves[proposals.len() - 1].accepted += 1;
+        for proposal in proposals {
+            self.log_weights[proposal.slot] = proposal.candidate.log_weight;
+        }
+        self.replaced += proposals.len();
+        if self.replaced >= REFRESH * self.log_weights.len() {
+            self.refresh();
+        }
+    }
+
+    /// ln of the Metropolis–Hastings ratio; the move is made if a uniform number is below it.
+    ///
+    /// ```text
+    /// det(K_S') Π q_i / (det(K_S) Π q_j),   i leaves, j enters
+    /// ```
+    pub(super) fn log_acceptance(&mut self, proposals: &[Proposal]) -> f64 {
+        let entering = proposals.iter().map(|proposal| (proposal.slot, proposal.candidate.item));
+        let log_ratio = self.basis.weigh(&mut self.exchange, entering);
+        let correction =
+            |proposal: &Proposal| self.log_weights[proposal.slot] - proposal.candidate.log_weight;
+        log_ratio + proposals.iter().map(correction).sum::<f64>()
+    }
+
+    pub(super) fn refresh(&mut self) {
+        self.drift = self.drift.max(self.basis.refresh());
+        self.refreshes += 1;
+        self.replaced = 0;
+    }
+}

@@ -1,0 +1,97 @@
+//! What a run tells about itself.
+
+use super::{ChainSamples, Convergence, MoveCount};
+use crate::{Result, parallel::map_ordered};
+
+/// How well chains have mixed, as far as that can be seen.
+///
+/// Draws are as good as independent ones where [`worst_r_hat`](ChainDiagnostics::worst_r_hat) is below 1.01 and
+/// [`fewest_effective_draws`](ChainDiagnostics::fewest_effective_draws) is in the hundreds. Both can look well while all
+/// chains miss the same sets: they warn, they do not prove.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ChainDiagnostics {
+    /// Of ln det K_S.
+    pub log_det: Convergence,
+    /// Of what is particular to each part that something is to be chosen from.
+    pub parts: Vec<PartConvergence>,
+    /// Moves of all chains by the number of items replaced at once, those of the burn-in included.
+    pub moves: Vec<MoveCount>,
+    /// Sweeps from each draw of a chain to the next.
+    pub thin: usize,
+    /// Largest |error| of ln det seen when the dual basis was computed anew from the rows.
+    pub drift: f64,
+    /// How often it was, by all chains.
+    pub refactorisations: u64,
+}
+
+/// How well the choice from one part has mixed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PartConvergence {
+    /// Position of the part in the partition.
+    pub part: usize,
+    /// Of what the part adds to ln det beyond all other parts: ln det K_S − ln det K_{S∖P_l}.
+    pub log_volume: Convergence,
+    /// Of the mean of (a_i·g)²/‖a_i‖² over the part's chosen items, g one random direction for all runs. It tells
+    /// chains apart that are kept in different directions with equal volumes.
+    pub direction: Convergence,
+}
+
+impl ChainDiagnostics {
+    /// Every quantity that was diagnosed.
+    fn all(&self) -> impl Iterator<Item = &Convergence> {
+        let of_parts = self.parts.iter().flat_map(|part| [&part.log_volume, &part.direction]);
+        std::iter::once(&self.log_det).chain(of_parts)
+    }
+
+    /// The largest split-R̂ of all.
+    #[must_use]
+    pub fn worst_r_hat(&self) -> f64 {
+        self.all().map(|found| found.r_hat).fold(1.0, f64::max)
+    }
+
+    /// The smallest number of effective draws of all.
+    #[must_use]
+    pub fn fewest_effective_draws(&self) -> f64 {
+        self.all().map(|found| found.effective_draws).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The longest autocorrelation time of all, in draws.
+    #[must_use]
+    pub fn longest_autocorrelation_time(&self) -> f64 {
+        self.all().map(|found| found.autocorrelation_time).fold(0.0, f64::max)
+    }
+}
+
+impl ChainSamples {
+    /// Acceptance, autocorrelation times, split-R̂ and effective draws; see [`Convergence`].
+    ///
+    /// # Cost
+    /// O(pN) for every lag that is correlated, N the number of draws.
+    ///
+    /// # Errors
+    /// [`Error::TooFewDraws`](crate::Error::TooFewDraws) for fewer than eight draws of a chain.
+    pub fn diagnostics(&self) -> Result<ChainDiagnostics> {
+        let of_observable = |at: usize| {
+            let series: Vec<Vec<f64>> = (0..self.chains()).map(|chain| self.series(chain, at)).collect();
+            Convergence::of(&series)
+        };
+        let found: Vec<Convergence> =
+            map_ordered(self.width, of_observable).into_iter().collect::<Result<_>>()?;
+        let parts = self.parts.iter().zip(found[1..].chunks_exact(2));
+        let parts = parts.map(|(&part, of_part)| PartConvergence {
+            part,
+            log_volume: of_part[0],
+            direction: of_part[1],
+        });
+        Ok(ChainDiagnostics {
+            log_det: found[0],
+            parts: parts.collect(),
+            moves: self.moves.clone(),
+            thin: self.thin,
+            drift: self.drift,
+            refactorisations: self.refreshes,
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! Exchange chains for Partition-DPPs with many parts: approximate.
+
+mod basis;
+mod candidates;
+mod chain;
+mod convergence;
+mod diagnostics;
+mod exchange;
+mod moves;
+mod observables;
+mod options;
+mod run;
+mod start;
+mod transitions;
+
+use std::ops::Range;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+pub use convergence::Convergence;
+pub use diagnostics::{ChainDiagnostics, PartConvergence};
+pub use moves::MoveCount;
+pub use options::{McmcOptions, Thinning};
+pub use run::{ChainRun, ChainSamples};
+
+use self::{
+    basis::Basis,
+    candidates::{Candidate, Candidates},
+    chain::{Chain, Walk},
+    observables::Observables,
+    start::Starts,
+};
+use super::{Samples, projection::ProjectionDpp, stream};
+use crate::{
+    Error, Features, PartitionDpp, Result, Subset,
+    data::FreeItems,
+    engine::{Engine, EngineInfo},
+    linalg::scale_columns,
+    polynomial::{ConditionalBernoulli, REFUSED, spectrum::TiltedSpectrum},
+};
+
+/// What is known of the distance to the law, in total variation: nothing.
+pub(super) const UNKNOWN_ERROR: f64 = 1.0;
+
+/// Markov chains over the sets that meet a quota, with the law of a [`PartitionDpp`] as their stationary law:
+/// approximate draws for any number of parts.
+///
+/// ```text
+/// S′ = S∖I ∪ J,   accepted with probability min(1, det(K_S′) Π_I q_i / (det(K_S) Π_J q_j))
+/// ```
+///
+/// A move takes items I out of the set and proposes for each another of its part. Most moves replace one item; some
+/// replace a block of two or more in any parts, which is what leads on where parts block each other and no single
+/// exchange is possible. Candidates are proposed about as often as the tilted k-DPP has them (q). A sweep proposes
+/// once for every item of the set, and some blocks, in random order; every move, and every sweep, satisfies detailed
+/// balance, and blocks of all sizes make every feasible set reachable. Chains start from draws of the tilted k-DPP whose
+/// counts have been repaired.
+///
+/// **Approximate:** draws come near the law as the chains go on; how near cannot be stated, only
+/// [diagnosed](ChainSamples::diagnostics), and chains that all miss the same sets look well. For few parts there are
+/// exact samplers: [`PartitionDpp::sampler`].
+///
+/// # Cost
+/// Set-up as by rejection and one more pass over A (2mn² operations); 24 bytes per item. A proposal 4nk operations,
+/// a move 6nk more (each times the items it replaces), whatever m; 2(p+1) numbers kept for every draw.
+///
+/// # Numerics
+/// The dual basis of the chosen rows is kept in f64 by rank-one updates, and computed anew from the rows after 16k
+/// items replaced, or where it is seen to be off by 1e-12. What ln det had drifted by then is
+/// [reported](ChainDiagnostics::drift). Rows that agree to twelve digits count as one.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, McmcOptions, Partition, PartitionDpp, Quota, engine::Cpu};
+/// let values: Vec<f64> = (0..200 * 20).map(|i| (f64::from(i) * 0.37).sin() * f64::from(i).sqrt()).collect();
+/// let features = Features::from_rows(200, 20, values)?;
+/// let partition = Partition::from_labels(&(0..200).map(|i| i % 16).collect::<Vec<usize>>())?;
+/// let quota = Quota::each(&partition, 1)?;
+/// let dpp = PartitionDpp::new(&features, &partition, &quota)?;
+/// let samples = dpp.chains(&McmcOptions::default().with_burn_in(50), &Cpu)?.run(400, 42);
+/// let diagnostics = samples.diagnostics()?;
+/// assert!(diagnostics.worst_r_hat() < 1.1);
+/// println!("{}: {:.0} effective draws", samples.subsets()[0], diagnostics.log_det.effective_draws);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Anari, Oveis Gharan and Rezaei, *Monte Carlo Markov chain algorithms for sampling strongly Rayleigh distributions and
+/// determinantal point processes* (2016), for exchanges of one item; Alimohammadi, Anari, Shiragur and Vuong,
+/// *Fractionally log-concave and sector-stable polynomials* (2021), for moves of several parts at once.
+#[derive(Debug)]
+pub struct Chains<'a> {
+    options: McmcOptions,
+    features: Features<'a>,
+    starts: Starts<'a>,
+    /// A start that is known to serve.
+    certain: Vec<u32>,
+    walk: Walk,
+    groups: Vec<FreeItems<'a>>,
+    /// Which part each group is.
+    parts: Vec<usize>,
+    /// Scales of the slots and, after them, of the included rows.
+    scales: Vec<f64>,
+    included: Vec<u32>,
+    observables: Observables,
+    engine: EngineInfo,
+}
+
+impl<'a> PartitionDpp<'a> {
+    /// Set-up of exchange chains: approximate draws, where exact ones would take too long.
+    ///
+    /// # Errors
+    /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
+    /// - [`Error::Nothing`] if nothing is left to choose;
+    /// - [`Error::IllConditioned`], [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's
+    ///   accuracy, and those of the engine.
+    pub fn chains(&self, options: &McmcOptions, engine: &dyn Engine) -> Result<Chains<'a>> {
+        options.check()?;
+        if self.open().is_empty() {
+            return Err(Error::Nothing { what: "the quota beyond the included items" });
+        }
+        let (rows, counts, features) = (self.rows(), self.free_counts(), self.ground().features());
+        let slots = counts.iter().sum();
+        let TiltedSpectrum { tilt, spectrum, .. } = self.spectrum(engine, &rows)?;
+        let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
+        let roots: Vec<f64> = eigenvectors.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();
+        let likely = scale_columns(spectrum.whitener().as_ref(), &roots);
+        let candidates = Candidates::of_groups(engine, &rows, likely)?;
+        let (weights, size) = (tilt.root_weights(), slots as f64);
+        let projection =
+            ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, size, self.projection())?;
+        let starts = Starts::new(self, eigenvectors, projection);
+
+        let included = self.ground().included().to_vec();
+        let by_slot = |values: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            counts.iter().enumerate().flat_map(|(group, &count)| vec![values(group); count]).collect()
+        };
+        let mut scales = by_slot(&|group| rows.groups()[group].scale);
+        let own_scale = |&item: &u32| crate::linalg::power_of_two_near(features.max_abs_of(&[item])).recip();
+        scales.extend(included.iter().map(own_scale));
+        let group_of = counts.iter().enumerate().flat_map(|(group, &count)| vec![group; count]).collect();
+        let mut chains = Chains {
+            options: *options,
+            features: features.clone(),
+            starts,
+            certain: Vec::new(),
+            walk: Walk { candidates, group_of },
+            groups: self.groups(),
+            parts: self.open().iter().map(|open| open.part).collect(),
+            scales,
+            included,
+            observables: Observables::new(&counts, features.dims()),
+            engine: engine.info(),
+        };
+        let certain = chains.starts.certain().filter(|start| chains.basis(start).is_some());
+        chains.certain =
+            certain.ok_or(Error::IllConditioned { deviation: UNKNOWN_ERROR, tolerance: REFUSED })?;
+        Ok(chains)
+    }
+}
+
+impl<'a> Chains<'a> {
+    /// `count` draws by chains in turn: draw i belongs to chain i mod C. Chains run on all threads of the current rayon
+    /// pool.
+    ///
+    /// Chain c uses stream c of the ChaCha8 generator seeded with `seed`: the subsets are the same for any number of
+    /// threads, and the draws of a shorter run begin those of a longer one.
+    #[must_use]
+    pub fn run(&self, count: u64, seed: u64) -> ChainSamples {
+        let mut run = self.start(seed);
+        run.extend(count);
+        run.into_samples()
+    }
+
+    /// The chains after their burn-in, before the first draw.
+    #[must_use]
+    pub fn start(&self, seed: u64) -> ChainRun<'_, 'a> {
+        ChainRun::new(self, self.options.chains, |chain| stream(seed, chain as u64))
+    }
+
+    /// The options.
+    #[must_use]
+    pub fn options(&self) -> &McmcOptions {
+        &self.options
+    }
+
+    /// The engine that did the set-up. Chains themselves run on the CPU in f64.
+    #[must_use]
+    pub fn engine(&self) -> &EngineInfo {
+        &self.engine
+    }
+
+    /// One draw by a chain of its own, and the moves that it took.
+    pub(super) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> (Subset, u64) {
+        let own = ChaCha8Rng::seed_from_u64(rng.next_u64());
+        let mut run = ChainRun::new(self, 1, |_| own.clone());
+        run.extend(1);
+        let samples = run.into_samples();
+        (samples.subsets()[0].clone(), samples.proposals())
+    }
+
+    /// The draws with these numbers, from the chains' start.
+    pub(super) fn sample_range(&self, draws: Range<u64>, seed: u64) -> Samples {
+        let run = self.run(draws.end, seed);
+        let proposals = run.proposals();
+        let mut samples = Samples::new(0.0);
+        // A chain's moves belong to all its draws alike; rounding goes to the first.
+        let count = draws.end.saturating_sub(draws.start);
+        let each = proposals.checked_div(draws.end).unwrap_or(0);
+        let mut first = proposals - each * draws.end;
+        let skipped = usize::try_from(draws.start).unwrap_or(usize::MAX);
+        for subset in run.into_iter().skip(skipped).take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            samples.push(subset, each + std::mem::take(&mut first));
+        }
+        samples
+    }
+
+    /// A chain at a new start.
+    fn chain(&self, mut rng: ChaCha8Rng) -> Chain<'a> {
+        let drawn = self.starts.draw(&self.walk.candidates, &mut rng);
+        let at = |start: Vec<u32>| Some((self.basis(&start)?, start));
+        let Some((basis, start)) = drawn.and_then(at).or_else(|| at(self.certain.clone())) else {
+            unreachable!("the certain start served at set-up")
+        };
+        let blocks = self.options.blocks_of(start.len());
+        Chain::new(basis, &self.candidates_of(&start), blocks, rng)
+    }
+
+    /// Rows and duals of these items, one for each slot, and of the included ones.
+    fn basis(&self, items: &[u32]) -> Option<Basis<'a>> {
+        Basis::new(&self.features, [items, &self.included].concat(), self.scales.clone())
+    }
+
+    fn candidates_of(&self, items: &[u32]) -> Vec<Candidate> {
+        let of_slot =
+            |(&item, &group): (&u32, &usize)| self.walk.candidates[group].of_item(&self.groups[group], item);
+        items.iter().zip(&self.walk.group_of).map(of_slot).collect()
+    }
+}

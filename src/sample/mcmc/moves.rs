@@ -1,0 +1,131 @@
+//! Which slots a sweep visits, in which order, and what it proposes there.
+
+use rand::{Rng, RngExt, seq::SliceRandom};
+
+use super::candidates::{Candidate, Candidates};
+
+/// One slot of the set and the item that may come into it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proposal {
+    pub(super) slot: usize,
+    pub(super) candidate: Candidate,
+}
+
+/// How many items blocks replace: b of 2 … k with probability ∝ b⁻³.
+///
+/// Mostly two or three, which is what parts that block each other need; every number has its chance, so every set
+/// can be reached from every other by one block.
+#[derive(Clone, Debug)]
+struct BlockSizes {
+    /// Pr(size ≤ b + 2).
+    cumulated: Vec<f64>,
+}
+
+impl BlockSizes {
+    fn new(slots: usize) -> Self {
+        let mut total = 0.0;
+        let sums = (2..=slots).map(|size| {
+            total += (size as f64).powi(-3);
+            total
+        });
+        let sums: Vec<f64> = sums.collect();
+        Self { cumulated: sums.iter().map(|sum| sum / total).collect() }
+    }
+
+    fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
+        let at = rng.random::<f64>();
+        2 + self.cumulated.partition_point(|&sum| sum <= at).min(self.cumulated.len() - 1)
+    }
+}
+
+/// The moves of a sweep: one for every slot and some for blocks of slots, in random order.
+///
+/// Neither order nor candidates depend on the set, so all are drawn before the first is made. A sweep and its
+/// reversal are equally likely: like every move in it, it satisfies detailed balance.
+#[derive(Clone, Debug)]
+pub(super) struct Sweep {
+    sizes: BlockSizes,
+    /// Sizes of the moves in this sweep.
+    order: Vec<usize>,
+    /// The slots, those of single moves in the order that they come.
+    visits: Vec<usize>,
+    /// The slots again, shuffled a little for every block.
+    pool: Vec<usize>,
+    proposals: Vec<Proposal>,
+    /// Where the proposals of each move end.
+    ends: Vec<usize>,
+}
+
+impl Sweep {
+    /// Sweeps over so many slots with so many blocks (none where there is one slot only).
+    pub(super) fn new(slots: usize, blocks: usize) -> Self {
+        let blocks = if slots < 2 { 0 } else { blocks };
+        let order = (0..slots + blocks).map(|at| usize::from(at < slots)).collect();
+        Self {
+            sizes: BlockSizes::new(slots),
+            order,
+            visits: (0..slots).collect(),
+            pool: (0..slots).collect(),
+            proposals: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Draws the next sweep; `group_of` tells whose candidates a slot takes.
+    pub(super) fn draw<R: Rng + ?Sized>(
+        &mut self,
+        candidates: &[Candidates],
+        group_of: &[usize],
+        rng: &mut R,
+    ) {
+        self.order.shuffle(rng);
+        self.visits.shuffle(rng);
+        self.proposals.clear();
+        self.ends.clear();
+        let mut visited = 0;
+        for &single in &self.order {
+            let slots = if single == 1 {
+                visited += 1;
+                &self.visits[visited - 1..visited]
+            } else {
+                let size = self.sizes.draw(rng);
+                self.pool.partial_shuffle(rng, size).0
+            };
+            for &slot in slots {
+                let candidate = candidates[group_of[slot]].draw(rng);
+                self.proposals.push(Proposal { slot, candidate });
+            }
+            self.ends.push(self.proposals.len());
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The proposals of a move; empty past the last.
+    pub(super) fn of_move(&self, number: usize) -> &[Proposal] {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.proposals[start..self.ends.get(number).copied().unwrap_or(start)]
+    }
+}
+
+/// Moves that replaced so many items at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MoveCount {
+    /// How many items were to be replaced at once.
+    pub replaced: usize,
+    /// Such moves proposed.
+    pub proposed: u64,
+    /// Those that were made and changed the set.
+    pub accepted: u64,
+}
+
+impl MoveCount {
+    /// The share that was made.
+    #[must_use]
+    pub fn acceptance(&self) -> f64 {
+        self.accepted as f64 / self.proposed as f64
+    }
+}

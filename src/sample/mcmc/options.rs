@@ -1,0 +1,75 @@
+//! How chains run.
+
+use crate::{Error, Result};
+
+/// How long chains run before the first draw, how far apart draws are, and how many chains there are.
+///
+/// Lengths are in sweeps: one proposal for every item of the set, and the [blocks](McmcOptions::with_blocks).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct McmcOptions {
+    pub(super) burn_in: usize,
+    pub(super) thinning: Thinning,
+    pub(super) chains: usize,
+    pub(super) blocks: Option<usize>,
+}
+
+/// How many sweeps lie between draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Thinning {
+    /// As many as the longest autocorrelation time of all diagnosed quantities, measured on 256 sweeps of every chain
+    /// after the burn-in; 64 at most.
+    #[default]
+    Automatic,
+    /// So many.
+    Sweeps(usize),
+}
+
+impl Default for McmcOptions {
+    /// 100 sweeps of burn-in, automatic thinning, four chains.
+    fn default() -> Self {
+        Self { burn_in: 100, thinning: Thinning::Automatic, chains: 4, blocks: None }
+    }
+}
+
+impl McmcOptions {
+    /// Sweeps before the first draw; 100 by default.
+    #[must_use]
+    pub fn with_burn_in(self, sweeps: usize) -> Self {
+        Self { burn_in: sweeps, ..self }
+    }
+
+    /// Sweeps between draws.
+    #[must_use]
+    pub fn with_thin(self, thinning: Thinning) -> Self {
+        Self { thinning, ..self }
+    }
+
+    /// Number of chains, each from a start of its own; 4 by default. The draws depend on it.
+    #[must_use]
+    pub fn with_chains(self, chains: usize) -> Self {
+        Self { chains, ..self }
+    }
+
+    /// Moves of a sweep that replace two items or more at once; an eighth of the set's size by default, rounded up.
+    /// Without them chains may be confined to a part of the sets.
+    #[must_use]
+    pub fn with_blocks(self, blocks: usize) -> Self {
+        Self { blocks: Some(blocks), ..self }
+    }
+
+    /// Block moves in a sweep over so many items.
+    pub(super) fn blocks_of(&self, slots: usize) -> usize {
+        self.blocks.unwrap_or(slots.div_ceil(8))
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.chains == 0 {
+            return Err(Error::NotPositive { what: "the number of chains", value: 0.0 });
+        }
+        if self.thinning == Thinning::Sweeps(0) {
+            return Err(Error::NotPositive { what: "the number of sweeps between draws", value: 0.0 });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! Chains at work, and what they leave.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::{Chains, Convergence, MoveCount, Thinning, chain::Chain};
+use crate::{Subset, parallel::map_ordered, parallel::map_ordered_mut};
+
+/// Sweeps of every chain from which automatic thinning is measured, …
+const PILOT: usize = 256;
+/// … and what it makes of them at most.
+const LONGEST_THINNING: f64 = 64.0;
+
+/// Chains that can be continued.
+#[derive(Debug)]
+pub struct ChainRun<'c, 'a> {
+    chains: &'c Chains<'a>,
+    records: Vec<Record<'a>>,
+    draws: u64,
+    thin: usize,
+}
+
+/// A chain with what was drawn from it.
+#[derive(Debug)]
+struct Record<'a> {
+    chain: Chain<'a>,
+    subsets: Vec<Subset>,
+    /// The observables of every draw, one draw after the other.
+    values: Vec<f64>,
+}
+
+impl<'c, 'a> ChainRun<'c, 'a> {
+    /// Starts so many chains and runs their burn-in.
+    pub(super) fn new(
+        chains: &'c Chains<'a>,
+        count: usize,
+        generator: impl Fn(usize) -> ChaCha8Rng + Sync + Send,
+    ) -> Self {
+        let records = map_ordered(count, |number| {
+            let mut chain = chains.chain(generator(number));
+            (0..chains.options.burn_in).for_each(|_| chain.sweep(&chains.walk));
+            chain.refresh();
+            Record { chain, subsets: Vec::new(), values: Vec::new() }
+        });
+        let mut run = Self { chains, records, draws: 0, thin: 1 };
+        run.thin = match chains.options.thinning {
+            Thinning::Sweeps(sweeps) => sweeps,
+            Thinning::Automatic => run.pilot(),
+        };
+        run
+    }
+
+    /// Sweeps from draw to draw, from the autocorrelation of sweeps that are not kept.
+    fn pilot(&mut self) -> usize {
+        self.each(|chains, record, _| {
+            for _ in 0..PILOT {
+                record.chain.sweep(&chains.walk);
+                chains.observables.record(&record.chain.basis, &mut record.values);
+            }
+        });
+        let series: Vec<Vec<f64>> =
+            self.records.iter_mut().map(|record| std::mem::take(&mut record.values)).collect();
+        let width = self.chains.observables.len();
+        let time = |at: usize| {
+            let of_chain = |values: &Vec<f64>| values.iter().skip(at).step_by(width).copied().collect();
+            let chains: Vec<Vec<f64>> = series.iter().map(of_chain).collect();
+            Convergence::of(&chains).map_or(LONGEST_THINNING, |found| found.autocorrelation_time)
+        };
+        let longest = map_ordered(width, time).into_iter().fold(1.0, f64::max);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 64")]
+        let sweeps = longest.min(LONGEST_THINNING).round() as usize;
+        sweeps
+    }
+
+    /// Draws `count` more subsets.
+    pub fn extend(&mut self, count: u64) {
+        let (before, after) = (self.draws, self.draws.saturating_add(count));
+        let (thin, chains) = (self.thin, self.records.len() as u64);
+        self.each(|setting, record, number| {
+            // Draws i ≡ number modulo the number of chains.
+            let until = |draws: u64| (draws + chains - 1 - number as u64) / chains;
+            for _ in until(before)..until(after) {
+                (0..thin).for_each(|_| record.chain.sweep(&setting.walk));
+                let items = [record.chain.items(), &setting.included].concat();
+                record.subsets.push(Subset::from_distinct(items));
+                setting.observables.record(&record.chain.basis, &mut record.values);
+            }
+        });
+        self.draws = after;
+    }
+
+    /// Number of draws so far.
+    #[must_use]
+    pub fn draws(&self) -> u64 {
+        self.draws
+    }
+
+    /// What was drawn.
+    #[must_use]
+    pub fn into_samples(self) -> ChainSamples {
+        let chains = self.records.len();
+        let width = self.chains.observables.len();
+        let mut moves: Vec<MoveCount> = self.records[0].chain.moves.clone();
+        for record in &self.records[1..] {
+            for (sum, own) in moves.iter_mut().zip(&record.chain.moves) {
+                sum.proposed += own.proposed;
+                sum.accepted += own.accepted;
+            }
+        }
+        moves.retain(|count| count.proposed > 0);
+        let drift = self.records.iter().map(|record| record.chain.drift).fold(0.0, f64::max);
+        let refreshes = self.records.iter().map(|record| record.chain.refreshes).sum();
+        let (mut values, mut drawn) = (Vec::new(), Vec::new());
+        for record in self.records {
+            values.push(record.values);
+            drawn.push(record.subsets.into_iter());
+        }
+        let subsets = (0..).map_while(|draw: usize| drawn[draw % chains].next()).collect();
+        let parts = self.chains.parts.clone();
+        ChainSamples { subsets, values, width, parts, moves, drift, refreshes, thin: self.thin }
+    }
+
+    /// Runs `task` on every chain.
+    fn each(&mut self, task: impl Fn(&Chains<'a>, &mut Record<'a>, usize) + Sync + Send) {
+        let chains = self.chains;
+        self.records = map_ordered_mut(std::mem::take(&mut self.records), |number, mut record| {
+            task(chains, &mut record, number);
+            record
+        });
+    }
+}
+
+/// Approximate draws of several chains, with what tells how well the chains have mixed.
+#[derive(Clone, Debug)]
+pub struct ChainSamples {
+    pub(super) subsets: Vec<Subset>,
+    /// Observables by chain, one draw after the other.
+    pub(super) values: Vec<Vec<f64>>,
+    pub(super) width: usize,
+    pub(super) parts: Vec<usize>,
+    pub(super) moves: Vec<MoveCount>,
+    pub(super) drift: f64,
+    pub(super) refreshes: u64,
+    pub(super) thin: usize,
+}
+
+impl ChainSamples {
+    /// The subsets; number i is the ⌊i/C⌋-th draw of chain i mod C.
+    #[must_use]
+    pub fn subsets(&self) -> &[Subset] {
+        &self.subsets
+    }
+
+    /// C, the number of chains.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.values.len()
+    }
+
+    /// ln det K_S of the draws of one chain, in order.
+    ///
+    /// # Panics
+    /// If there is no such chain.
+    #[must_use]
+    pub fn log_dets(&self, chain: usize) -> Vec<f64> {
+        self.series(chain, 0)
+    }
+
+    /// Sweeps from each draw of a chain to the next.
+    #[must_use]
+    pub fn thin(&self) -> usize {
+        self.thin
+    }
+
+    /// Moves proposed by all chains, those of the burn-in included.
+    #[must_use]
+    pub fn proposals(&self) -> u64 {
+        self.moves.iter().map(|count| count.proposed).sum()
+    }
+
+    /// One observable of the draws of a chain.
+    pub(super) fn series(&self, chain: usize, observable: usize) -> Vec<f64> {
+        self.values[chain].iter().skip(observable).step_by(self.width).copied().collect()
+    }
+}
+
+impl IntoIterator for ChainSamples {
+    type Item = Subset;
+    type IntoIter = std::vec::IntoIter<Subset>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.subsets.into_iter()
+    }
+}

@@ -74,7 +74,7 @@ pub(super) const UNKNOWN_ERROR: f64 = 1.0;
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
 /// use partition_dpp::{Features, McmcOptions, Partition, PartitionDpp, Quota, engine::Cpu};
-/// let values: Vec<f64> = (0..200 * 20).map(|i| (f64::from(i) * 0.37).sin() * f64::from(i).sqrt()).collect();
+/// let values: Vec<f64> = (0..200 * 20).map(|i| (0.73 * f64::from(i * i)).sin()).collect();
 /// let features = Features::from_rows(200, 20, values)?;
 /// let partition = Partition::from_labels(&(0..200).map(|i| i % 16).collect::<Vec<usize>>())?;
 /// let quota = Quota::each(&partition, 1)?;

@@ -54,4 +54,5 @@ def main():
         print(*sorted(picks), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@ use super::{
     axis::{Axis, Ticked},
     figure::{Area, Drawing},
     palette::{FRAME, INK, colour},
-    pen::{Pen, text, width_of},
+    pen::{MARGIN, Pen, text, width_of},
 };
 
 /// One bar of every group.
@@ -43,8 +43,6 @@ pub(crate) struct BarChart {
 }
 
 const SIZE: (u32, u32) = (1600, 900);
-const HEAD: i32 = 110;
-const MARGIN: i32 = 40;
 const LEGEND_SIZE: i32 = 26;
 const LEGEND_STEP: i32 = 46;
 /// Share of a group that its bars take.
@@ -58,9 +56,7 @@ impl Picture for BarChart {
     fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: PlotFormat) -> Drawing<B> {
         let pen = Pen::of(format);
         area.fill(&WHITE)?;
-        let (head, body) = area.split_vertically(HEAD);
-        pen.write(&head, &self.title, (MARGIN, 16), 38)?;
-        pen.write(&head, &self.subtitle, (MARGIN, 68), 26)?;
+        let body = pen.write_head(area, &self.title, &self.subtitle)?;
         let names = self.bars.iter().map(|bars| width_of(&body, &bars.name, LEGEND_SIZE));
         let (main, legend) = body.split_horizontally(SIZE.0.cast_signed() - names.max().unwrap_or(0) - 90);
         let heights = self.bars.iter().flat_map(|bars| &bars.heights).copied();

@@ -13,7 +13,7 @@ use super::{
     axis::Axis,
     figure::{Area, Drawing},
     palette::{FRAME, colour},
-    pen::{Pen, text, width_of},
+    pen::{MARGIN, Pen, text, width_of},
 };
 
 /// How a series is drawn.
@@ -74,8 +74,6 @@ pub(crate) struct Chart {
 }
 
 const SIZE: (u32, u32) = (1600, 1000);
-const HEAD: i32 = 110;
-const MARGIN: i32 = 40;
 const LEGEND_SIZE: i32 = 26;
 const LEGEND_STEP: i32 = 46;
 
@@ -87,9 +85,7 @@ impl Picture for Chart {
     fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: PlotFormat) -> Drawing<B> {
         let pen = Pen::of(format);
         area.fill(&WHITE)?;
-        let (head, body) = area.split_vertically(HEAD);
-        pen.write(&head, &self.title, (MARGIN, 16), 38)?;
-        pen.write(&head, &self.subtitle, (MARGIN, 68), 26)?;
+        let body = pen.write_head(area, &self.title, &self.subtitle)?;
         let names = self.series.iter().filter_map(|series| series.name.as_deref());
         let width = names.map(|name| width_of(&body, name, LEGEND_SIZE)).max().unwrap_or(0) + 110;
         let (main, legend) = body.split_horizontally(SIZE.0.cast_signed() - width);

@@ -10,7 +10,7 @@ use plotters::{
 use super::{
     Picture, PlotFormat, images,
     palette::colour,
-    pen::{Pen, width_of},
+    pen::{MARGIN, Pen, width_of},
     projection::Projection,
     scatter::{self, MOST_LABELS},
 };
@@ -25,8 +25,6 @@ const HEIGHT: u32 = 1200;
 const WIDTH: u32 = 1600;
 /// Added where the items are images.
 const IMAGES_WIDTH: u32 = 1100;
-const TITLE_HEIGHT: i32 = 110;
-const MARGIN: i32 = 40;
 const NAME_SIZE: i32 = 26;
 /// Parts named in the legend.
 const MOST_NAMED: usize = 12;
@@ -105,9 +103,7 @@ impl Picture for Figure<'_> {
     fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: PlotFormat) -> Drawing<B> {
         let pen = Pen::of(format);
         area.fill(&WHITE)?;
-        let (head, body) = area.split_vertically(TITLE_HEIGHT);
-        pen.write(&head, &self.title, (MARGIN, 16), 38)?;
-        pen.write(&head, &self.subtitle, (MARGIN, 68), 26)?;
+        let body = pen.write_head(area, &self.title, &self.subtitle)?;
         let main = match self.input.images {
             None => body,
             Some(shape) => {

@@ -1,7 +1,7 @@
 //! Text at the same place in both formats.
 
 use plotters::{
-    prelude::{DrawingBackend, Text},
+    prelude::{DrawingAreaErrorKind, DrawingBackend, Text},
     style::{IntoFont, TextStyle},
 };
 
@@ -41,6 +41,24 @@ impl Pen {
         #[expect(clippy::cast_possible_truncation, reason = "a fraction of a font size")]
         let drop = (self.drop * f64::from(size)).round() as i32;
         area.draw(&Text::new(line, (left, top + drop), text(size)))
+    }
+}
+
+/// Height of title and subtitle, and what is left free beside them.
+pub(super) const HEAD: i32 = 110;
+pub(super) const MARGIN: i32 = 40;
+
+impl Pen {
+    /// Writes title and subtitle; the area below them.
+    pub(super) fn write_head<B: DrawingBackend>(
+        self,
+        area: &Area<B>,
+        title: &str,
+        subtitle: &str,
+    ) -> Result<Area<B>, DrawingAreaErrorKind<B::ErrorType>> {
+        self.write(area, title, (MARGIN, 16), 38)?;
+        self.write(area, subtitle, (MARGIN, 68), 26)?;
+        Ok(area.split_vertically(HEAD).1)
     }
 }
 

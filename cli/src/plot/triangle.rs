@@ -9,7 +9,7 @@ use super::{
     Picture, PlotFormat,
     figure::{Area, Drawing},
     palette::INK,
-    pen::{Pen, width_of},
+    pen::{HEAD, Pen, width_of},
 };
 
 /// Probabilities of (a, b, k − a − b).
@@ -29,7 +29,6 @@ pub(crate) struct Triangle {
     pub(crate) framed: (usize, usize),
 }
 
-const HEAD: i32 = 110;
 const SIDE: i32 = 110;
 const LEFT: i32 = 150;
 const LETTERS: i32 = 24;
@@ -53,8 +52,7 @@ impl Picture for Triangle {
     fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: PlotFormat) -> Drawing<B> {
         let pen = Pen::of(format);
         area.fill(&WHITE)?;
-        pen.write(area, &self.title, (40, 16), 38)?;
-        pen.write(area, &self.subtitle, (40, 68), 26)?;
+        pen.write_head(area, &self.title, &self.subtitle)?;
         let largest = self.cells.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
         for (a, column) in self.cells.iter().enumerate() {
             for (b, &probability) in column.iter().enumerate().take(self.total - a + 1) {

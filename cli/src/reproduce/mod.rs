@@ -55,11 +55,11 @@ enum Outcome {
 #[derive(Debug)]
 struct Finished {
     /// Its name.
-    pub(crate) name: &'static str,
+    name: &'static str,
     /// What it came to.
-    pub(crate) outcome: Outcome,
+    outcome: Outcome,
     /// What it took.
-    pub(crate) time: Duration,
+    time: Duration,
 }
 
 /// All parts, in the paper's order.

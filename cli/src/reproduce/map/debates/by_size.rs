@@ -1,7 +1,7 @@
 //! Table 5 and figure 1b.
 
 use super::{
-    super::{LEAST_GAP, Solved, Spectrum, series},
+    super::{Solved, Spectrum, series},
     PAPER,
 };
 use crate::{
@@ -92,21 +92,8 @@ pub(super) fn gains(solved: &[Solved], of: fn(&Solved) -> f64) -> Vec<Point> {
 }
 
 /// How far the optimum can be from what was found.
-pub(super) fn bounds_chart(title: &str, solved: &[Solved], guarantee: Vec<Point>) -> Chart {
-    let points = |of: fn(&Solved) -> f64| -> Vec<Point> {
-        let gap = |one: &Solved| ((of(one) - one.climbed) / std::f64::consts::LN_10).max(LEAST_GAP);
-        let point = |one: &Solved| Point::new(one.size as f64, gap(one));
-        solved.iter().map(point).collect()
-    };
-    let mut all = vec![series("at most, proven here", 3, Mark::Discs, points(|solved| solved.upper_bound))];
-    if !guarantee.is_empty() {
-        all.insert(0, series("theorem 4.1 allows", 2, Mark::Dashes, guarantee));
-    }
-    Chart {
-        title: title.to_owned(),
-        subtitle: "powers of ten above local search, on a logarithmic axis".into(),
-        x: Axis::linear("statements chosen, k"),
-        y: Axis::logarithmic("powers of ten"),
-        series: all,
-    }
+pub(super) fn bounds_chart(title: &str, solved: &[Solved], allowed: Vec<Point>) -> Chart {
+    let gap = |one: &Solved| (one.upper_bound - one.climbed) / std::f64::consts::LN_10;
+    let proven = solved.iter().map(|one| Point::new(one.size as f64, gap(one))).collect();
+    super::super::bounds_chart(title.to_owned(), "", "statements chosen, k", proven, allowed)
 }

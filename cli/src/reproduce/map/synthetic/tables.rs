@@ -1,7 +1,7 @@
 //! What is shown of random instances.
 
 use super::{
-    super::{LEAST_GAP, Solved, Spectrum, mean_and_deviation, series},
+    super::{Solved, Spectrum, mean_and_deviation, series},
     Regime,
     instance::{Free, Instance, bounded, over},
 };
@@ -99,29 +99,15 @@ pub(super) fn bounds_chart(regime: &Regime, instances: &[Instance]) -> Chart {
         let point = |at: usize| {
             let values: Vec<f64> =
                 instances.iter().map(|one| of(one, at) / std::f64::consts::LN_10).collect();
-            Point::new(regime.sizes[at].0 as f64, mean_and_deviation(&values).0.max(LEAST_GAP))
+            Point::new(regime.sizes[at].0 as f64, mean_and_deviation(&values).0)
         };
         (0..regime.sizes.len()).map(point).collect()
     };
-    let guarantee = |one: &Instance, at: usize| one.spectrum.guarantee(regime.sizes[at].0);
-    Chart {
-        title: format!("How much better the optimum can be: {}", regime.name),
-        subtitle: format!(
-            "powers of ten above local search, on a logarithmic axis; mean of {} instances",
-            instances.len()
-        ),
-        x: Axis::linear("items chosen, k"),
-        y: Axis::logarithmic("powers of ten"),
-        series: vec![
-            series("theorem 4.1 allows", 2, Mark::Dashes, points(&guarantee)),
-            series(
-                "at most, proven here",
-                3,
-                Mark::Discs,
-                points(&|one, at| one.solved[at].upper_bound - one.solved[at].climbed),
-            ),
-        ],
-    }
+    let title = format!("How much better the optimum can be: {}", regime.name);
+    let subtitle = format!("; mean of {} instances", instances.len());
+    let proven = points(&|one, at| one.solved[at].upper_bound - one.solved[at].climbed);
+    let allowed = points(&|one, at| one.spectrum.guarantee(regime.sizes[at].0));
+    super::super::bounds_chart(title, &subtitle, "items chosen, k", proven, allowed)
 }
 
 pub(super) fn any_size(regimes: &[(&Regime, &Vec<Instance>)]) -> Table {

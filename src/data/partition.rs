@@ -30,7 +30,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Groups items by label, in the labels' own order.
+    /// Groups items by label, in the labels' own order; one label per item, kept only if it is the first of its kind.
     ///
     /// # Cost
     /// O(m log p).
@@ -38,17 +38,22 @@ impl Partition {
     /// # Errors
     /// - [`Error::Empty`] without labels;
     /// - [`Error::TooManyItems`] above 2³²−1 items.
-    pub fn from_labels<L: Ord + Display>(labels: &[L]) -> Result<Self> {
-        if labels.is_empty() {
+    pub fn from_labels<L: Ord + Display>(labels: impl IntoIterator<Item = L>) -> Result<Self> {
+        let mut first_seen = BTreeMap::new();
+        let mut part_of = Vec::new();
+        for label in labels {
+            #[expect(clippy::cast_possible_truncation, reason = "checked below: no more kinds than items")]
+            let next = first_seen.len() as u32;
+            part_of.push(*first_seen.entry(label).or_insert(next));
+        }
+        if part_of.is_empty() {
             return Err(Error::Empty { what: "the list of labels" });
         }
-        check_item_count(labels.len())?;
-        let mut index: BTreeMap<&L, u32> = labels.iter().map(|label| (label, 0)).collect();
-        for (part, entry) in (0..).zip(index.values_mut()) {
-            *entry = part;
-        }
-        let names = index.keys().map(ToString::to_string).collect();
-        Ok(Self::group(names, labels.iter().map(|label| index[label]).collect()))
+        check_item_count(part_of.len())?;
+        let mut part = vec![0; first_seen.len()];
+        (0..).zip(first_seen.values()).for_each(|(place, &seen)| part[seen as usize] = place);
+        part_of.iter_mut().for_each(|seen| *seen = part[*seen as usize]);
+        Ok(Self::group(first_seen.keys().map(ToString::to_string).collect(), part_of))
     }
 
     /// Takes the parts as named lists of items, in this order; together they must hold each of the `items`

@@ -1,8 +1,8 @@
 //! The part of each item.
 
-use std::{fmt, io::Read, path::Path};
+use std::{borrow::Borrow, collections::HashMap, fmt, hash::Hash, io::Read, path::Path};
 
-use partition_dpp::Partition;
+use partition_dpp::{Error, Partition};
 
 use super::{
     Format,
@@ -25,31 +25,71 @@ impl fmt::Display for Label {
     }
 }
 
+/// The labels of many items: few kinds, each kept once.
+struct Labels<K> {
+    index: HashMap<K, u32>,
+    /// By item, its kind in order of appearance.
+    kinds: Vec<u32>,
+}
+
+impl<K: Hash + Eq> Labels<K> {
+    fn new() -> Self {
+        Self { index: HashMap::new(), kinds: Vec::new() }
+    }
+
+    fn push<Q: Hash + Eq + ToOwned<Owned = K> + ?Sized>(&mut self, label: &Q) -> Result<(), Failure>
+    where
+        K: Borrow<Q>,
+    {
+        let kind = match self.index.get(label) {
+            Some(&kind) => kind,
+            None => {
+                let items = self.kinds.len() + 1;
+                let too_many = |_| Failure::Library(Error::TooManyItems { items, limit: u32::MAX as usize });
+                let kind = u32::try_from(self.index.len()).map_err(too_many)?;
+                self.index.insert(label.to_owned(), kind);
+                kind
+            }
+        };
+        self.kinds.push(kind);
+        Ok(())
+    }
+
+    /// The parts, in the order of their labels.
+    fn group(self, path: &Path) -> Result<Partition, Failure>
+    where
+        K: ToString,
+    {
+        if self.kinds.is_empty() {
+            return Err(Failure::file(path, "the file has no labels"));
+        }
+        let mut texts = vec![String::new(); self.index.len()];
+        self.index.iter().for_each(|(label, &kind)| texts[kind as usize] = label.to_string());
+        let labels = ordered(texts);
+        Partition::from_labels(self.kinds.iter().map(|&kind| &labels[kind as usize]))
+            .map_err(Failure::in_file(path))
+    }
+}
+
 /// Reads labels from a file.
 pub(super) fn read(path: &Path, column: Option<&str>) -> Result<Partition, Failure> {
-    let labels = match (format(path)?, column) {
-        (Format::Csv, column) => column_of(Records::open(path)?, path, column)?,
-        (Format::Npy, None) => npy::read_integers(path)?.iter().map(ToString::to_string).collect(),
-        (Format::Npy, Some(column)) => {
-            return Err(Failure::file(
-                path,
-                format!("a .npy file has no column {column}; leave --label-column out"),
-            ));
+    match (format(path)?, column) {
+        (Format::Csv, column) => column_of(Records::open(path)?, path, column)?.group(path),
+        (Format::Npy, None) => {
+            let mut labels = Labels::new();
+            npy::read_integers(path, |label| labels.push(&label))?;
+            labels.group(path)
         }
-    };
-    group(labels, path)
+        (Format::Npy, Some(column)) => {
+            let problem = format!("a .npy file has no column {column}; leave --label-column out");
+            Err(Failure::file(path, problem))
+        }
+    }
 }
 
 /// Reads labels from .csv text.
 pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: &str) -> Result<Partition, Failure> {
-    group(column_of(Records::new(path, source), path, Some(column))?, path)
-}
-
-fn group(labels: Vec<String>, path: &Path) -> Result<Partition, Failure> {
-    if labels.is_empty() {
-        return Err(Failure::file(path, "the file has no labels"));
-    }
-    Partition::from_labels(&ordered(labels)).map_err(Failure::in_file(path))
+    column_of(Records::new(path, source), path, Some(column))?.group(path)
 }
 
 /// Labels that know their order.
@@ -69,7 +109,7 @@ fn column_of<R: Read>(
     mut records: Records<'_, R>,
     path: &Path,
     column: Option<&str>,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Labels<String>, Failure> {
     let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
     let names = names_of(&header)?;
     let column = match column {
@@ -77,11 +117,11 @@ fn column_of<R: Read>(
         None => only_column(&names, path)?,
     };
     records.that_was_a_header();
-    let mut labels = Vec::new();
+    let mut labels = Labels::new();
     while let Some(row) = records.next()? {
         match row.text(column)? {
             "" => return Err(row.cell_problem(column, "the label is empty")),
-            label => labels.push(label.to_owned()),
+            label => labels.push(label)?,
         }
     }
     Ok(labels)

@@ -10,8 +10,11 @@ use npyz::{DType, Deserialize, NpyFile, TypeChar};
 
 use crate::failure::Failure;
 
-/// Reads a one-dimensional array of integers.
-pub(super) fn read_integers(path: &Path) -> Result<Vec<i128>, Failure> {
+/// Hands over the integers of a one-dimensional array, one by one.
+pub(super) fn read_integers(
+    path: &Path,
+    sink: impl FnMut(i128) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let file = File::open(path).map_err(|error| Failure::io(path, &error))?;
     let array = NpyFile::new(BufReader::new(file)).map_err(|_| Failure::file(path, "not a .npy file"))?;
     let dimensions = array.shape().len();
@@ -25,14 +28,14 @@ pub(super) fn read_integers(path: &Path) -> Result<Vec<i128>, Failure> {
         _ => None,
     };
     match element {
-        Some((TypeChar::Int, Some(1))) => integers::<i8, _>(array, path),
-        Some((TypeChar::Int, Some(2))) => integers::<i16, _>(array, path),
-        Some((TypeChar::Int, Some(4))) => integers::<i32, _>(array, path),
-        Some((TypeChar::Int, Some(8))) => integers::<i64, _>(array, path),
-        Some((TypeChar::Uint, Some(1))) => integers::<u8, _>(array, path),
-        Some((TypeChar::Uint, Some(2))) => integers::<u16, _>(array, path),
-        Some((TypeChar::Uint, Some(4))) => integers::<u32, _>(array, path),
-        Some((TypeChar::Uint, Some(8))) => integers::<u64, _>(array, path),
+        Some((TypeChar::Int, Some(1))) => integers::<i8, _>(array, path, sink),
+        Some((TypeChar::Int, Some(2))) => integers::<i16, _>(array, path, sink),
+        Some((TypeChar::Int, Some(4))) => integers::<i32, _>(array, path, sink),
+        Some((TypeChar::Int, Some(8))) => integers::<i64, _>(array, path, sink),
+        Some((TypeChar::Uint, Some(1))) => integers::<u8, _>(array, path, sink),
+        Some((TypeChar::Uint, Some(2))) => integers::<u16, _>(array, path, sink),
+        Some((TypeChar::Uint, Some(4))) => integers::<u32, _>(array, path, sink),
+        Some((TypeChar::Uint, Some(8))) => integers::<u64, _>(array, path, sink),
         _ => {
             let kind = kind.descr();
             Err(Failure::file(
@@ -46,9 +49,9 @@ pub(super) fn read_integers(path: &Path) -> Result<Vec<i128>, Failure> {
 fn integers<T: Deserialize + Into<i128>, R: Read>(
     array: NpyFile<R>,
     path: &Path,
-) -> Result<Vec<i128>, Failure> {
+    mut sink: impl FnMut(i128) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let promised = array.len();
-    let mut values = Vec::new();
     let elements = array.data::<T>().map_err(|error| Failure::file(path, error.to_string()))?;
     for (found, value) in elements.enumerate() {
         let value = value.map_err(|_| {
@@ -57,7 +60,7 @@ fn integers<T: Deserialize + Into<i128>, R: Read>(
                 format!("the file is truncated: the header promises {promised} labels, {found} are there"),
             )
         })?;
-        values.push(value.into());
+        sink(value.into())?;
     }
-    Ok(values)
+    Ok(())
 }

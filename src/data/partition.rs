@@ -39,8 +39,9 @@ impl Partition {
     /// - [`Error::Empty`] without labels;
     /// - [`Error::TooManyItems`] above 2³²−1 items.
     pub fn from_labels<L: Ord + Display>(labels: impl IntoIterator<Item = L>) -> Result<Self> {
+        let labels = labels.into_iter();
         let mut first_seen = BTreeMap::new();
-        let mut part_of = Vec::new();
+        let mut part_of = Vec::with_capacity(labels.size_hint().0);
         for label in labels {
             #[expect(clippy::cast_possible_truncation, reason = "checked below: no more kinds than items")]
             let next = first_seen.len() as u32;

@@ -21,12 +21,6 @@ pub(super) struct Candidate {
     pub(super) log_weight: f64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Weighted {
-    item: u32,
-    weight: f32,
-}
-
 /// The items of one part: item j is proposed with probability
 ///
 /// ```text
@@ -36,7 +30,7 @@ struct Weighted {
 /// where π_j is the probability that the tilted k-DPP has it.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    table: AliasTable<Weighted>,
+    table: AliasTable,
 }
 
 impl Candidates {
@@ -57,24 +51,23 @@ impl Candidates {
     fn new(items: Items<'_>, likely: &[f64]) -> Self {
         let mean = likely.iter().sum::<f64>() / likely.len() as f64;
         let share = if mean > 0.0 { (1.0 - UNIFORM) / mean } else { 0.0 };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the weight is what is rounded, not a ratio to it"
-        )]
-        let weights: Vec<f32> = likely.iter().map(|p| (share * p + UNIFORM) as f32).collect();
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let payload = |(item, &weight)| Weighted { item: item as u32, weight };
-        let table = AliasTable::new(&weights, items.iter().zip(&weights).map(payload));
+        let weighted = items.iter().zip(likely).map(|(item, p)| (item as u32, share * p + UNIFORM));
+        let table = AliasTable::new(items.len(), weighted);
         Self { table }
     }
 
     pub(super) fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> Candidate {
-        self.at(self.table.look_up(rng.next_u64()))
+        loop {
+            let position = self.table.look_up(rng.next_u64());
+            if !self.table.is_nobody(position) {
+                return self.at(position);
+            }
+        }
     }
 
     fn at(&self, position: u32) -> Candidate {
-        let Weighted { item, weight } = self.table.payload(position);
-        Candidate { item, log_weight: f64::from(weight).ln() }
+        Candidate { item: self.table.item(position), log_weight: f64::from(self.table.weight(position)).ln() }
     }
 
     /// All items with the probabilities that they are proposed.

@@ -1,112 +1,198 @@
-//! Walker's alias table, with look-ups that can be announced ahead.
+//! Walker's alias table in whole numbers, with look-ups that can be announced ahead.
 
 use prefetch_index::prefetch_index;
 
-/// Indices in proportion to weights, in O(1) each.
+use crate::linalg::power_of_two_near;
+
+/// Relative room above weights, for the rounding of those who compute with them.
+const HEADROOM: f64 = 1e-9;
+/// Shares that an average weight has, about.
+const SHARES: f64 = (1_u64 << 30) as f64;
+
+/// Items in proportion to weights, in O(1) each, 16 bytes an item.
 ///
-/// A ready-made table draws an index in one go, and waits for memory each time. Here the random
-/// word comes first, its entry is prefetched, and looked up later.
+/// Weights are rounded up to multiples of a share, about 2⁻³⁰ of their mean, and every entry holds equally many
+/// shares, so the table is what it should be to the last bit: the weight that [`weight`](AliasTable::weight) returns
+/// is exactly what the item is drawn in proportion to, but for the 2⁻⁶⁴ of a random word. Shares that are left over
+/// belong to nobody; whoever draws them draws again.
+///
+/// A ready-made table draws an item in one go, and waits for memory each time. Here the random word comes first, its
+/// entry is prefetched, and looked up later.
 ///
 /// # Source
-/// Walker, *An efficient method for generating discrete random variables with general
-/// distributions* (1977); Vose (1991) for the construction.
+/// Walker, *An efficient method for generating discrete random variables with general distributions* (1977);
+/// Hübschle-Schneider and Sanders, *Parallel weighted random sampling* (2022), for the construction in one sweep.
 #[derive(Clone, Debug)]
-pub(crate) struct AliasTable<T> {
-    entries: Vec<Entry<T>>,
+pub(crate) struct AliasTable {
+    /// One for every item, and one for nobody.
+    entries: Vec<Entry>,
+    /// Shares of an entry.
+    capacity: u64,
+    /// Weight of a share, a power of two.
+    share: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry<T> {
-    /// Probability of keeping the index, not taking its alias.
-    keep: f64,
+struct Entry {
+    /// Shares of the entry that are its own; the others are its alias's.
+    own: u32,
     alias: u32,
-    /// What belongs to the index, on the same cache line.
-    payload: T,
+    weight: f32,
+    item: u32,
 }
 
-impl<T: Copy> AliasTable<T> {
-    /// A table for finite non-negative weights with a positive sum, at most 2³²−1 of them.
-    pub(crate) fn new(weights: &[f32], payloads: impl Iterator<Item = T>) -> Self {
-        let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
-        let scale = weights.len() as f64 / total;
-        let entry = |((alias, &weight), payload)| Entry { keep: f64::from(weight) * scale, alias, payload };
-        let mut entries: Vec<Entry<T>> = (0..).zip(weights).zip(payloads).map(entry).collect();
-        // Entries below average are filled from entries above, until none of one kind is left;
-        // what rounding leaves keeps itself.
-        let (mut small, mut large): (Vec<u32>, Vec<u32>) =
-            (0..).take(entries.len()).partition(|&index| entries[index as usize].keep < 1.0);
-        while let (Some(&receiver), Some(&donor)) = (small.last(), large.last()) {
-            small.pop();
-            entries[receiver as usize].alias = donor;
-            entries[donor as usize].keep -= 1.0 - entries[receiver as usize].keep;
-            if entries[donor as usize].keep < 1.0 {
-                large.pop();
-                small.push(donor);
+impl AliasTable {
+    /// A table for items with finite non-negative weights of a positive sum; `len` of them, at most 2³²−2.
+    pub(crate) fn new(len: usize, weights: impl Iterator<Item = (u32, f64)>) -> Self {
+        let entry = |(item, weight)| Entry { own: 0, alias: 0, weight: round_up(weight), item };
+        let mut entries: Vec<Entry> = Vec::with_capacity(len + 1);
+        entries.extend(weights.map(entry));
+        let total: f64 = entries.iter().map(|entry| f64::from(entry.weight)).sum();
+        let share =
+            power_of_two_near(total / (SHARES * entries.len() as f64)).max(f64::from(f32::MIN_POSITIVE));
+        let mut shares = 0;
+        for entry in &mut entries {
+            let own = (f64::from(entry.weight) / share).ceil();
+            // Exact: from 2²⁴ shares on it is the weight itself, below it has no more digits than an f32.
+            #[expect(clippy::cast_possible_truncation, reason = "exact")]
+            let weight = (own * share) as f32;
+            entry.weight = weight;
+            shares += shares_of(weight, share);
+        }
+        entries.push(Entry { own: 0, alias: 0, weight: f32::INFINITY, item: 0 });
+        let capacity = shares.div_ceil(entries.len() as u64);
+        let mut table = Self { entries, capacity, share };
+        table.fill(table.capacity * table.entries.len() as u64 - shares);
+        table
+    }
+
+    /// Fills entries from left to right: those that a weight does not fill from the last one seen that overflows.
+    fn fill(&mut self, nobody: u64) {
+        let (capacity, share, last) = (self.capacity, self.share, self.entries.len() - 1);
+        let shares = |table: &Self, at: usize| {
+            if at == last { nobody } else { shares_of(table.entries[at].weight, share) }
+        };
+        let next = |table: &Self, from: usize, fits: bool| {
+            (from..=last).find(|&at| (shares(table, at) <= capacity) == fits)
+        };
+        let (mut light, mut heavy) = (next(self, 0, true), next(self, 0, false));
+        let mut left = heavy.map_or(0, |heavy| shares(self, heavy));
+        while let Some(donor) = heavy {
+            if left > capacity {
+                // Something overflows, so something else is not full.
+                let Some(receiver) = light else { unreachable!("entries hold all shares") };
+                let own = shares(self, receiver);
+                self.set(receiver, own, donor);
+                left -= capacity - own;
+                light = next(self, receiver + 1, true);
+            } else {
+                heavy = next(self, donor + 1, false);
+                match heavy {
+                    Some(other) => {
+                        self.set(donor, left, other);
+                        left = shares(self, other) - (capacity - left);
+                    }
+                    None => self.set(donor, left, donor),
+                }
             }
         }
-        for rest in small.into_iter().chain(large) {
-            entries[rest as usize].keep = 1.0;
+        // What is left is full.
+        while let Some(full) = light {
+            self.set(full, capacity, full);
+            light = next(self, full + 1, true);
         }
-        Self { entries }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "an entry holds about 2³⁰ shares, items are counted in 32 bits"
+    )]
+    fn set(&mut self, at: usize, own: u64, alias: usize) {
+        (self.entries[at].own, self.entries[at].alias) = (own as u32, alias as u32);
     }
 
     /// Asks for the entry that a random word stands for.
     #[inline]
-    pub(super) fn prefetch(&self, word: u64) {
+    pub(crate) fn prefetch(&self, word: u64) {
         prefetch_index(&self.entries, self.split(word).0);
     }
 
-    /// The index that a random word stands for.
+    /// The position that a random word stands for.
     ///
     /// The high half of word × length picks an entry, the low half decides about its alias: exact
     /// up to length / 2⁶⁴.
     #[inline]
     pub(crate) fn look_up(&self, word: u64) -> u32 {
-        let (index, fraction) = self.split(word);
+        let (index, share) = self.split(word);
         let entry = self.entries[index];
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let index = index as u32;
         // A mask, not a branch: half of all branches would be mispredicted.
-        let keep = u32::from(fraction < entry.keep).wrapping_neg();
+        let keep = u32::from(share < u64::from(entry.own)).wrapping_neg();
         (index & keep) | (entry.alias & !keep)
     }
 
-    /// Entry, and place within it in [0, 1).
-    #[expect(clippy::cast_possible_truncation, reason = "halves of a 128-bit product")]
-    fn split(&self, word: u64) -> (usize, f64) {
-        const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
+    /// Entry, and which of its shares.
+    #[expect(clippy::cast_possible_truncation, reason = "halves of 128-bit products")]
+    fn split(&self, word: u64) -> (usize, u64) {
         let product = u128::from(word) * self.entries.len() as u128;
-        ((product >> 64) as usize, (product as u64) as f64 * UNIT)
+        let share = (u128::from(product as u64) * u128::from(self.capacity)) >> 64;
+        ((product >> 64) as usize, share as u64)
     }
 
-    /// Asks for what belongs to an index.
+    /// Asks for the item at a position.
     #[inline]
-    pub(super) fn prefetch_payload(&self, index: u32) {
-        prefetch_index(&self.entries, index as usize);
+    pub(crate) fn prefetch_item(&self, position: u32) {
+        prefetch_index(&self.entries, position as usize);
     }
 
-    /// What belongs to an index.
+    /// The item at a position; any item for nobody.
     #[inline]
-    pub(crate) fn payload(&self, index: u32) -> T {
-        self.entries[index as usize].payload
+    pub(crate) fn item(&self, position: u32) -> u32 {
+        self.entries[position as usize].item
     }
 
-    /// Number of indices.
+    /// What the item at a position is drawn in proportion to: its weight, rounded up; infinite for nobody.
+    #[inline]
+    pub(crate) fn weight(&self, position: u32) -> f32 {
+        self.entries[position as usize].weight
+    }
+
+    /// Number of items.
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.len() - 1
     }
 
+    /// Whether a position is nobody's.
+    pub(crate) fn is_nobody(&self, position: u32) -> bool {
+        position as usize == self.len()
+    }
+
+    /// Shares of every position, exactly.
     #[cfg(test)]
-    fn probabilities(&self) -> Vec<f64> {
-        let share = 1.0 / self.entries.len() as f64;
-        let mut out = vec![0.0; self.entries.len()];
+    fn shares(&self) -> Vec<u64> {
+        let mut out = vec![0; self.entries.len()];
         for (index, entry) in self.entries.iter().enumerate() {
-            let keep = entry.keep.min(1.0);
-            out[index] += share * keep;
-            out[entry.alias as usize] += share * (1.0 - keep);
+            assert!(u64::from(entry.own) <= self.capacity);
+            out[index] += u64::from(entry.own);
+            out[entry.alias as usize] += self.capacity - u64::from(entry.own);
         }
         out
     }
+}
+
+/// An f32 at or above x (0 for 0), with some room.
+fn round_up(x: f64) -> f32 {
+    let x = x * (1.0 + HEADROOM);
+    #[expect(clippy::cast_possible_truncation, reason = "rounded up below")]
+    let near = x as f32;
+    if f64::from(near) < x { near.next_up() } else { near }
+}
+
+/// A multiple of the share as a number of shares.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number below 2⁶³")]
+fn shares_of(weight: f32, share: f64) -> u64 {
+    (f64::from(weight) / share) as u64
 }
 
 #[cfg(test)]
@@ -114,9 +200,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn implies_the_weights_exactly() {
-        let many: Vec<f32> = (0..1000_u16).map(|i| f32::from(i * 7919 % 1000).powi(3)).collect();
-        let mut lumpy = vec![1e-30_f32; 500];
+    fn draws_in_proportion_to_its_weights_exactly() {
+        let many: Vec<f64> = (0..1000_u16).map(|i| f64::from(i * 7919 % 1000).powi(3)).collect();
+        let mut lumpy = vec![1e-30; 500];
         lumpy[3] = 1.0;
         lumpy[499] = 0.25;
         for weights in [
@@ -124,19 +210,37 @@ mod tests {
             vec![0.0, 1.0],
             vec![1.0, 0.0, 0.0],
             vec![3.0, 1.0, 2.0, 2.0],
+            vec![1e-30; 3],
             many,
             lumpy,
             vec![0.1; 77],
         ] {
-            let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
-            let table = AliasTable::new(&weights, 0..weights.len());
-            for (found, &weight) in table.probabilities().iter().zip(&weights) {
-                assert!((found - f64::from(weight) / total).abs() < 1e-14, "{found} {weight} {total}");
+            let table = AliasTable::new(weights.len(), (0..).zip(weights.iter().copied()));
+            let shares = table.shares();
+            for ((position, &weight), &shares) in (0..).zip(&weights).zip(&shares) {
+                let stored = f64::from(table.weight(position));
+                assert!(
+                    stored >= weight && stored <= weight * (1.0 + 2e-7) + table.share,
+                    "{stored} {weight}"
+                );
+                assert_eq!(shares as f64 * table.share, stored);
+                assert_eq!(table.item(position), position);
             }
+            // Nobody has less than one entry, of a mean share of 2⁻²⁹ at most.
+            assert!((shares[weights.len()] as f64) < 1e-8 * shares.iter().sum::<u64>() as f64 + 3.0);
+            assert!(table.is_nobody(table.len().try_into().unwrap()));
             // A weight of zero is never drawn, at either end of an entry's range.
             for word in (0..4096_u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).chain([u64::MAX]) {
-                assert!(weights[table.look_up(word) as usize] > 0.0);
+                assert!(table.weight(table.look_up(word)) > 0.0);
             }
+        }
+    }
+
+    #[test]
+    fn rounds_up() {
+        for x in [0.0, 1e-60, 1e-45, 1e-40, 0.1, 0.5, 1.0, 1.0 / 3.0] {
+            let rounded = f64::from(round_up(x));
+            assert!(rounded >= x && rounded <= x * (1.0 + 2e-7) + 1e-44, "{x} {rounded}");
         }
     }
 }

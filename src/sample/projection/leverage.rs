@@ -18,29 +18,21 @@ use crate::{
 const LAG: usize = 8;
 /// Trials on their way at a time; a power of two above 3·LAG.
 const RING: usize = 32;
-/// Relative room above computed leverages, for the rounding of the accept test.
-const HEADROOM: f64 = 1e-9;
 
 /// Items proposed in proportion to h_i = ‖w_l s_l Fᵀ a_i‖², accepted with probability
 /// ‖w_l s_l Bᵀ a_i‖² / h_i, where B are the columns of F not yet used up.
 ///
-/// The law is that of B: h_i only has to bound the numerator, so it is stored as f32, rounded up.
+/// The law is that of B: h_i only has to bound the numerator, so the table may round it up.
 #[derive(Debug)]
 pub(crate) struct LeverageTrials<'a> {
     features: Features<'a>,
-    trials: AliasTable<Trial>,
+    trials: AliasTable,
+    /// Where the groups begin in the table.
+    groups: Vec<u32>,
     /// w_l s_l by group.
     row_weights: Vec<f64>,
     /// F, n×r.
     whitener: Mat<f64>,
-}
-
-/// What a trial needs to know of its item.
-#[derive(Clone, Copy, Debug)]
-struct Trial {
-    leverage: f32,
-    group: u32,
-    item: u32,
 }
 
 #[derive(Debug, Default)]
@@ -81,13 +73,20 @@ impl<'a> LeverageTrials<'a> {
         whitener: Mat<f64>,
         leverages: Vec<f64>,
     ) -> Self {
-        let bounds: Vec<f32> = leverages.into_iter().map(round_up).collect();
-        #[expect(clippy::cast_possible_truncation, reason = "items and parts are counted in 32 bits")]
-        let trial = |((item, group), &leverage)| Trial { leverage, group: group as u32, item: item as u32 };
-        let trials = AliasTable::new(&bounds, rows.iter().zip(&bounds).map(trial));
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let weighted = rows.iter().zip(leverages).map(|((item, _), leverage)| (item as u32, leverage));
+        let trials = AliasTable::new(rows.len(), weighted);
+        let mut groups = Vec::with_capacity(rows.groups().len());
+        let mut start = 0;
+        for group in rows.groups() {
+            groups.push(start);
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let len = group.items.len() as u32;
+            start += len;
+        }
         let row_weights =
             rows.groups().iter().zip(weights).map(|(group, weight)| group.scale * weight).collect();
-        Self { features: features.clone(), trials, row_weights, whitener }
+        Self { features: features.clone(), trials, groups, row_weights, whitener }
     }
 
     /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.
@@ -155,8 +154,11 @@ impl<'a> LeverageTrials<'a> {
         self.look_up(now + 2 * LAG, pipeline);
         self.prefetch_row(now + LAG, pipeline);
         pipeline.next += 1;
-        let Trial { leverage, group, item } = self.trials.payload(pipeline.trials[now % RING]);
-        let weight = self.row_weights[group as usize] / f64::from(leverage).sqrt();
+        let trial = pipeline.trials[now % RING];
+        let item = self.trials.item(trial);
+        let group = self.groups.partition_point(|&start| start <= trial) - 1;
+        // Nobody's weight is infinite, and the row becomes zero: never accepted.
+        let weight = self.row_weights[group] / f64::from(self.trials.weight(trial)).sqrt();
         self.features.read_row(item as usize, weight, &mut pipeline.row);
         item
     }
@@ -170,33 +172,11 @@ impl<'a> LeverageTrials<'a> {
     fn look_up(&self, at: usize, pipeline: &mut Pipeline) {
         let trial = self.trials.look_up(pipeline.words[at % RING]);
         pipeline.trials[at % RING] = trial;
-        self.trials.prefetch_payload(trial);
+        self.trials.prefetch_item(trial);
     }
 
     fn prefetch_row(&self, at: usize, pipeline: &Pipeline) {
-        let trial = self.trials.payload(pipeline.trials[at % RING]);
-        self.features.prefetch_row(trial.item as usize);
-    }
-}
-
-/// An f32 at or above x (0 for 0).
-fn round_up(x: f64) -> f32 {
-    let x = x * (1.0 + HEADROOM);
-    #[expect(clippy::cast_possible_truncation, reason = "rounded up below")]
-    let near = x as f32;
-    if f64::from(near) < x { near.next_up() } else { near }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_up() {
-        for x in [0.0, 1e-60, 1e-45, 1e-40, 0.1, 0.5, 1.0, 1.0 / 3.0] {
-            assert!(f64::from(round_up(x)) >= x);
-            assert!(f64::from(round_up(x)) <= x * (1.0 + 2e-7) + 2e-45);
-        }
-        assert_eq!(round_up(0.0).to_bits(), 0);
+        let item = self.trials.item(pipeline.trials[at % RING]);
+        self.features.prefetch_row(item as usize);
     }
 }

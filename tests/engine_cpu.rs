@@ -188,6 +188,44 @@ fn groups_of_exactly_a_block_meet_the_naive_loops() {
     }
 }
 
+/// 1 040 bytes a row: 32 MiB, a window, are 32 263 rows.
+#[test]
+fn windows_of_a_large_matrix_meet_the_naive_loops() {
+    let (items, dims) = (33_000, 130);
+    let mut zoo = Zoo::interleaved(items, dims, 4);
+    zoo.groups[1].reverse();
+    check(&zoo, "two windows");
+    let rows = zoo.rows();
+    let norm = |(item, group): (u32, usize)| {
+        zoo.row(item, rows.groups()[group].scale).iter().map(|x| x * x).sum::<f64>()
+    };
+    let listed = (0..4).flat_map(|group| zoo.groups[group].iter().map(move |&item| (item, group)));
+    let norms: Vec<f64> = listed.map(norm).collect();
+    let largest = norms.iter().copied().fold(0.0, f64::max);
+    let ratio = residual_ratio(&Cpu.row_norms(&rows).unwrap(), &norms, largest, dims);
+    assert!(ratio < THRESHOLD, "row_norms: {ratio}");
+    // A direction of zeros changes no gain: the largest of every group is the one of the norms.
+    let mut table = Cpu.gain_table(&rows, &norms).unwrap();
+    let tops = Cpu.gain_update(&rows, &mut table, Some(&vec![0.0; dims])).unwrap();
+    let mut left = &norms[..];
+    for (top, group) in tops.iter().zip(&zoo.groups) {
+        let (own, rest) = left.split_at(group.len());
+        left = rest;
+        let best = (0..own.len()).max_by(|&a, &b| own[a].total_cmp(&own[b]));
+        assert_eq!(top.first().map(|top| top.position), best);
+    }
+    let factors = zoo.factors();
+    let found = Cpu.swap_table(&rows, &factors, &norms).unwrap().read(&rows).unwrap();
+    for (l, numbers) in found.iter().enumerate() {
+        for (at, &item) in zoo.groups[l].iter().enumerate() {
+            let expected = image(&zoo.row(item, rows.groups()[l].scale), factors[l], 1.0);
+            let found: Vec<f64> = (0..expected.len()).map(|slot| numbers.coefficients[(slot, at)]).collect();
+            let ratio = residual_ratio(&found, &expected, largest.sqrt(), dims);
+            assert!(ratio < THRESHOLD, "swap_table, group {l}, position {at}: {ratio}");
+        }
+    }
+}
+
 #[test]
 fn all_rows_are_the_list_of_all_rows() {
     for items in ROWS {

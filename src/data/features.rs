@@ -122,6 +122,11 @@ impl<'a> Features<'a> {
         &self.values
     }
 
+    /// Bytes of a row as it is stored.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.dims * with_slice!(&self.values, slice => size_of_val(&slice[0]))
+    }
+
     /// Largest |entry|.
     pub(crate) fn max_abs(&self) -> f64 {
         self.max_abs

@@ -23,7 +23,7 @@ pub struct Group<'a> {
 pub enum Items<'a> {
     /// All rows 0..m.
     All(usize),
-    /// The rows listed.
+    /// The rows listed, best in ascending order.
     Listed(&'a [u32]),
 }
 
@@ -55,6 +55,14 @@ impl Items<'_> {
     /// The rows' indices, in order.
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         (0..self.len()).map(move |position| self.at(position))
+    }
+
+    /// How many rows have an index below this one, in a group in ascending order.
+    pub(crate) fn before(&self, index: usize) -> usize {
+        match self {
+            Items::All(count) => index.min(*count),
+            Items::Listed(items) => items.partition_point(|&item| (item as usize) < index),
+        }
     }
 
     /// Index of the row at a position of the group.

@@ -5,12 +5,18 @@ use faer::{
     linalg::matmul::triangular::{self, BlockStructure},
 };
 
-use crate::engine::{Group, Rows};
+use crate::engine::{Group, Rows, swaps::TILE};
 
 /// Rows converted to f64 at a time: 256 rows of 64 values are 128 KiB.
 const BLOCK: usize = 256;
 /// Rows of one task. A property of the problem, not of the machine: sums are made per task.
 const TASK: usize = 8192;
+/// Bytes of a window, …
+const WINDOW: usize = 32 << 20;
+/// … unless that were fewer rows than this for every group.
+const LEAST: usize = 512;
+/// Tasks begin at multiples of it.
+const ALIGNMENT: usize = TILE;
 
 /// Rows that are asked for before they are read.
 pub(super) const AHEAD: usize = 16;
@@ -23,14 +29,50 @@ pub(super) struct Task {
     pub(super) end: usize,
 }
 
-/// All rows, in order, in runs of at most [`TASK`].
+/// All rows, in runs of at most [`TASK`]. A large matrix is passed in windows that all groups go through before any
+/// goes on: however many groups, every byte is read once, and nearly in the order of the file.
 pub(super) fn tasks(rows: &Rows<'_>) -> Vec<Task> {
+    let features = rows.features();
+    let window = (WINDOW / features.row_bytes()).max(LEAST * rows.groups().len());
+    let mut starts = vec![0; rows.groups().len()];
     let mut tasks = Vec::new();
-    for (group, members) in rows.groups().iter().enumerate() {
-        let len = members.items.len();
-        tasks.extend((0..len).step_by(TASK).map(|start| Task { group, start, end: len.min(start + TASK) }));
+    for first in (0..features.items()).step_by(window) {
+        let beyond = first + window;
+        for (group, (members, start)) in rows.groups().iter().zip(&mut starts).enumerate() {
+            let len = members.items.len();
+            let end = if beyond < features.items() {
+                let end = members.items.before(beyond);
+                (end - end % ALIGNMENT).max(*start)
+            } else {
+                len
+            };
+            let runs = (*start..end).step_by(TASK);
+            tasks.extend(runs.map(|start| Task { group, start, end: end.min(start + TASK) }));
+            *start = end;
+        }
     }
     tasks
+}
+
+/// One slice of `values` for every task; they are `width` values a row, group after group.
+pub(super) fn split<'v>(
+    rows: &Rows<'_>,
+    tasks: &[Task],
+    mut values: &'v mut [f64],
+    width: usize,
+) -> Vec<&'v mut [f64]> {
+    let mut groups = Vec::with_capacity(rows.groups().len());
+    for group in rows.groups() {
+        let (own, rest) = values.split_at_mut(group.items.len() * width);
+        groups.push(own);
+        values = rest;
+    }
+    let mut take = |task: &Task| {
+        let (own, rest) = std::mem::take(&mut groups[task.group]).split_at_mut(task.len() * width);
+        groups[task.group] = rest;
+        own
+    };
+    tasks.iter().map(&mut take).collect()
 }
 
 impl Task {

@@ -3,7 +3,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::blocks::{AHEAD, Task, tasks};
+use super::blocks::{AHEAD, Task, split, tasks};
 use crate::{
     data::{Features, Scalar, with_slice},
     engine::{GainTable, Items, Rows, Top},
@@ -14,7 +14,7 @@ use crate::{
 pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
     let mut norms = vec![0.0; rows.len()];
     let tasks = tasks(rows);
-    map_ordered_mut(split(&tasks, &mut norms), |index, out| {
+    map_ordered_mut(split(rows, &tasks, &mut norms, 1), |index, out| {
         let run = Run::new(rows, &tasks[index]);
         with_slice!(rows.features().values(), values => Arch::new().dispatch(RowNorms { run, values, out }));
     });
@@ -54,17 +54,6 @@ pub(super) fn gain_update(
         Top::keep_larger(&mut tops[task.group], top);
     }
     tops
-}
-
-/// One slice per task.
-fn split<'a>(tasks: &[Task], mut values: &'a mut [f64]) -> Vec<&'a mut [f64]> {
-    let mut slices = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        let (slice, rest) = values.split_at_mut(task.len());
-        slices.push(slice);
-        values = rest;
-    }
-    slices
 }
 
 /// The rows of a task, fetched ahead.

@@ -2,18 +2,18 @@
 
 use std::{fmt, sync::Arc};
 
-use prefetch_index::prefetch_index;
-
 use super::{
     partition::check_item_count,
-    values::{Scalar, Storage, Values, with_slice},
+    stored_rows::StoredRows,
+    values::{Scalar, Storage, Values, with_rows},
 };
-use crate::{Error, Result, parallel::map_ordered};
+use crate::{Error, Result};
 
 /// A, m×n, row-major: item i is the row a_i, and the kernel is K = A Aᵀ.
 ///
-/// Values are f32 or f64; owned (`Vec`), borrowed (slice) or memory-mapped (.npy). They are
-/// never copied: cloning is cheap, arithmetic converts rows to f64 as they are read.
+/// Values are f16, f32 or f64; owned (`Vec`), borrowed (slice) or memory-mapped (.npy), in one place or in
+/// several ([`concatenate`](Features::concatenate)). They are never copied: cloning is cheap, arithmetic converts rows
+/// to f64 as they are read.
 ///
 /// # Shapes
 /// `items` rows of `dims` values. m and n at least 1; n may exceed m.
@@ -58,15 +58,12 @@ impl<'a> Features<'a> {
         dims: usize,
         values: impl Into<Storage<'a, T>>,
     ) -> Result<Self> {
-        Self::from_values(items, dims, T::wrap(values.into()))
-    }
-
-    pub(crate) fn from_values(items: usize, dims: usize, values: Values<'a>) -> Result<Self> {
         if items == 0 || dims == 0 {
             return Err(Error::Empty { what: "the feature matrix" });
         }
         check_item_count(items)?;
-        let found = with_slice!(&values, slice => slice.len());
+        let values = values.into();
+        let found = values.as_slice().len();
         match items.checked_mul(dims) {
             Some(expected) if expected == found => {}
             expected => {
@@ -74,8 +71,47 @@ impl<'a> Features<'a> {
                 return Err(Error::Shape { what: "the feature matrix", expected, found });
             }
         }
-        let max_abs = with_slice!(&values, slice => largest_magnitude(slice, dims))?;
-        Ok(Self { items, dims, values, max_abs, identity: Arc::new(()) })
+        let rows = StoredRows::new(dims, vec![values]);
+        let not_finite =
+            |(row, column)| Error::NotFinite { row, column, value: rows.row(row)[column].into() };
+        let max_abs = rows.largest_magnitude().map_err(not_finite)?;
+        Ok(Self { items, dims, values: T::wrap(rows), max_abs, identity: Arc::new(()) })
+    }
+
+    /// The rows of several matrices as one ground set, one matrix after the other: item i of a matrix becomes
+    /// item i plus the number of rows before it. Nothing is copied.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::Features;
+    /// let first = Features::from_rows(2, 2, vec![1.0_f32, 0.0, 0.0, 1.0])?;
+    /// let second = Features::from_rows(1, 2, vec![2.0_f32, 3.0])?;
+    /// let both = Features::concatenate(&[first, second])?;
+    /// assert_eq!((both.items(), both.row(2)), (3, vec![2.0, 3.0]));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Error::Empty`] without matrices;
+    /// - [`Error::UnlikeShards`] if they differ in the number of features or the type of their values;
+    /// - [`Error::TooManyItems`] above 2³²−1 items in all.
+    pub fn concatenate(shards: &[Self]) -> Result<Self> {
+        let Some(first) = shards.first() else { return Err(Error::Empty { what: "the list of shards" }) };
+        let items = shards.iter().map(Self::items).sum();
+        check_item_count(items)?;
+        if let Some(shard) = shards.iter().position(|shard| shard.kind() != first.kind()) {
+            let (found, expected) = (shards[shard].kind(), first.kind());
+            return Err(Error::UnlikeShards { shard, found, expected });
+        }
+        let all: Vec<&Values<'a>> = shards.iter().map(|shard| &shard.values).collect();
+        let Some(values) = Values::concatenate(&all) else { unreachable!("they are of one kind") };
+        let max_abs = shards.iter().map(|shard| shard.max_abs).fold(0.0, f64::max);
+        Ok(Self { items, dims: first.dims, values, max_abs, identity: Arc::new(()) })
+    }
+
+    /// Rows of how many values of which type.
+    fn kind(&self) -> String {
+        format!("rows of {} values in {}", self.dims, with_rows!(&self.values, rows => rows.scalar()))
     }
 
     /// Number of items, m.
@@ -103,10 +139,9 @@ impl<'a> Features<'a> {
 
     /// Writes `scale · a_item` to `out`.
     pub(crate) fn read_row(&self, item: usize, scale: f64, out: &mut [f64]) {
-        with_slice!(&self.values, slice => {
-            let row = &slice[item * self.dims..(item + 1) * self.dims];
-            for (out, &value) in out.iter_mut().zip(row) {
-                *out = f64::from(value) * scale;
+        with_rows!(&self.values, rows => {
+            for (out, &value) in out.iter_mut().zip(rows.row(item)) {
+                *out = value.wide() * scale;
             }
         });
     }
@@ -124,7 +159,7 @@ impl<'a> Features<'a> {
 
     /// Bytes of a row as it is stored.
     pub(crate) fn row_bytes(&self) -> usize {
-        self.dims * with_slice!(&self.values, slice => size_of_val(&slice[0]))
+        with_rows!(&self.values, rows => size_of_val(rows.row(0)))
     }
 
     /// Largest |entry|.
@@ -134,10 +169,9 @@ impl<'a> Features<'a> {
 
     /// Largest |entry| of some rows.
     pub(crate) fn max_abs_of(&self, items: &[u32]) -> f64 {
-        with_slice!(&self.values, slice => {
+        with_rows!(&self.values, rows => {
             let of_row = |&item: &u32| {
-                let start = item as usize * self.dims;
-                Scalar::largest_magnitude(&slice[start..start + self.dims]).unwrap_or(f64::INFINITY)
+                Scalar::largest_magnitude(rows.row(item as usize)).unwrap_or(f64::INFINITY)
             };
             items.iter().map(of_row).fold(0.0, f64::max)
         })
@@ -146,13 +180,7 @@ impl<'a> Features<'a> {
     /// Asks the processor to fetch a row into its cache, without waiting for it.
     #[inline]
     pub(crate) fn prefetch_row(&self, item: usize) {
-        with_slice!(&self.values, slice => {
-            let (start, line) = (item * self.dims, 64 / size_of_val(&slice[0]));
-            // Rows need not begin at a cache line: their last value may lie on one more.
-            for offset in (0..self.dims).step_by(line).chain([self.dims - 1]) {
-                prefetch_index(slice, start + offset);
-            }
-        });
+        with_rows!(&self.values, rows => rows.prefetch(item));
     }
 }
 
@@ -160,7 +188,7 @@ impl<'a> Features<'a> {
 impl Features<'static> {
     /// Opens a two-dimensional .npy file of any integer or floating-point type.
     ///
-    /// Little-endian f32 and f64 in C order are memory-mapped: nothing is copied, and rows are
+    /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are
     /// read from the file when they are needed. Other types are converted (to f32 where that is
     /// exact, else to f64). The file must not be truncated or rewritten while it is in use.
     ///
@@ -172,32 +200,13 @@ impl Features<'static> {
     /// - [`Error::Npy`] if it is not a real matrix, or truncated;
     /// - those of [`Features::from_rows`].
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
-        let matrix = super::npy::read_matrix(path.as_ref())?;
-        Self::from_values(matrix.rows, matrix.columns, matrix.values)
+        super::npy::read_features(path.as_ref())
     }
-}
-
-/// Largest |value|, or the first value that is not finite. One pass, no branch per value.
-fn largest_magnitude<T: Scalar>(values: &[T], dims: usize) -> Result<f64> {
-    const CHUNK: usize = 1 << 18;
-    let chunks = values.len().div_ceil(CHUNK);
-    let maxima = map_ordered(chunks, |chunk| {
-        T::largest_magnitude(&values[chunk * CHUNK..values.len().min((chunk + 1) * CHUNK)])
-    });
-    let Some(bad) = maxima.iter().position(Option::is_none) else {
-        return Ok(maxima.into_iter().flatten().fold(0.0, f64::max));
-    };
-    let finite = |value: &T| Into::<f64>::into(*value).is_finite();
-    let at = bad * CHUNK + values[bad * CHUNK..].iter().position(|value| !finite(value)).unwrap_or_default();
-    Err(Error::NotFinite { row: at / dims, column: at % dims, value: values[at].into() })
 }
 
 impl fmt::Debug for Features<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scalar = match self.values {
-            Values::F32(_) => "f32",
-            Values::F64(_) => "f64",
-        };
+        let scalar = with_rows!(&self.values, rows => rows.scalar());
         write!(f, "Features({}×{} {scalar})", self.items, self.dims)
     }
 }

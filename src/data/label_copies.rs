@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, ops::Range};
 
-use super::{partition::check_item_count, with_slice};
+use super::{partition::check_item_count, with_rows};
 use crate::{Error, Estimate, Features, Partition, Result, Subset};
 
 /// Items that have any number of labels each, as a ground set of copies: one copy per item and label, in the
@@ -124,8 +124,8 @@ impl LabelCopies {
         if items != self.items() {
             return Err(Error::LabelCount { items, labels: self.items() });
         }
-        with_slice!(features.values(), rows => {
-            let row = |&item: &u32| &rows[item as usize * dims..][..dims];
+        with_rows!(features.values(), rows => {
+            let row = |&item: &u32| rows.row(item as usize);
             Features::from_rows(copies, dims, self.item_of.iter().map(row).collect::<Vec<_>>().concat())
         })
     }

@@ -5,6 +5,8 @@ use crate::{Error, Result};
 mod convert;
 mod features;
 mod ground_set;
+#[cfg(feature = "npy")]
+mod half;
 mod kernel;
 mod label_copies;
 #[cfg(feature = "npy")]
@@ -13,6 +15,7 @@ mod mapped;
 mod npy;
 mod partition;
 mod quota;
+mod stored_rows;
 mod subset;
 pub(crate) mod values;
 
@@ -22,8 +25,9 @@ pub use kernel::Kernel;
 pub use label_copies::LabelCopies;
 pub use partition::Partition;
 pub use quota::Quota;
+pub(crate) use stored_rows::StoredRows;
 pub use subset::Subset;
-pub(crate) use values::with_slice;
+pub(crate) use values::with_rows;
 pub use values::{Scalar, Storage};
 
 /// Features with n ≤ m: as given (nothing is copied), or compressed.

@@ -7,27 +7,40 @@ use memmap2::Mmap;
 use npyz::{DType, Endianness, NpyFile, NpyHeader, Order, TypeChar};
 
 use super::{
+    Features,
     mapped::{Mapped, map_file},
-    values::{Scalar, Storage, Values},
+    values::{Scalar, Storage},
 };
 use crate::{Error, NpyProblem, Result};
 
 /// A matrix read from a file.
-pub(crate) struct NpyMatrix {
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-    pub(crate) values: Values<'static>,
+struct NpyMatrix {
+    rows: usize,
+    columns: usize,
+    values: Elements,
+}
+
+/// Elements of the types that rows are stored in.
+enum Elements {
+    F16(Storage<'static, f16>),
+    F32(Storage<'static, f32>),
+    F64(Storage<'static, f64>),
 }
 
 /// Reads a two-dimensional real array.
-pub(crate) fn read_matrix(path: &Path) -> Result<NpyMatrix> {
+pub(crate) fn read_features(path: &Path) -> Result<Features<'static>> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let npy = |problem| Error::Npy { path: path.to_owned(), problem };
     let file = File::open(path).map_err(io)?;
     if file.metadata().map_err(io)?.len() == 0 {
         return Err(npy(NpyProblem::Header));
     }
-    parse(&map_file(&file).map_err(io)?).map_err(npy)
+    let NpyMatrix { rows, columns, values } = parse(&map_file(&file).map_err(io)?).map_err(npy)?;
+    match values {
+        Elements::F16(values) => Features::from_rows(rows, columns, values),
+        Elements::F32(values) => Features::from_rows(rows, columns, values),
+        Elements::F64(values) => Features::from_rows(rows, columns, values),
+    }
 }
 
 fn parse(map: &Arc<Mmap>) -> std::result::Result<NpyMatrix, NpyProblem> {
@@ -50,8 +63,9 @@ fn parse(map: &Arc<Mmap>) -> std::result::Result<NpyMatrix, NpyProblem> {
     }
     let in_place = header.order() == Order::C && element.endianness() == Endianness::of_machine();
     let values = match (element.type_char(), element.num_bytes()) {
-        (TypeChar::Float, Some(4)) if in_place => mapped::<f32>(map, offset, len),
-        (TypeChar::Float, Some(8)) if in_place => mapped::<f64>(map, offset, len),
+        (TypeChar::Float, Some(2)) if in_place => mapped(map, offset, len).map(Elements::F16),
+        (TypeChar::Float, Some(4)) if in_place => mapped(map, offset, len).map(Elements::F32),
+        (TypeChar::Float, Some(8)) if in_place => mapped(map, offset, len).map(Elements::F64),
         _ => None,
     };
     let values = match values {
@@ -65,26 +79,26 @@ fn size(dimension: u64) -> std::result::Result<usize, NpyProblem> {
     usize::try_from(dimension).map_err(|_| NpyProblem::Header)
 }
 
-fn mapped<T: Scalar>(map: &Arc<Mmap>, offset: usize, len: usize) -> Option<Values<'static>> {
-    Mapped::<T>::new(Arc::clone(map), offset, len).map(|mapped| T::wrap(Storage::from(mapped)))
+fn mapped<T: Scalar>(map: &Arc<Mmap>, offset: usize, len: usize) -> Option<Storage<'static, T>> {
+    Mapped::new(Arc::clone(map), offset, len).map(Storage::from)
 }
 
-/// Copies elements of any real type; the types that f32 holds exactly become f32.
+/// Copies elements of any real type; the integers that f32 holds exactly become f32.
 fn convert(
     header: &NpyHeader,
     data: &[u8],
     rows: usize,
     columns: usize,
-) -> std::result::Result<Values<'static>, NpyProblem> {
-    /// Elements of type `$from`, stored as `$to`, in row-major order.
+) -> std::result::Result<Elements, NpyProblem> {
+    /// Elements of type `$from`, as `$to`, in row-major order.
     macro_rules! read {
-        ($from:ty, $to:ty, $cast:expr) => {{
+        ($from:ty, $to:ident, $cast:expr) => {{
             let file = NpyFile::with_header(header.clone(), data);
             let reader = file.data::<$from>().map_err(|_| NpyProblem::Type(header.dtype().descr()))?;
             let cast = $cast;
-            let values = reader.map(|value| value.map(cast)).collect::<std::io::Result<Vec<$to>>>();
+            let values = reader.map(|value| value.map(cast)).collect::<std::io::Result<Vec<_>>>();
             let values = values.map_err(|_| NpyProblem::Header)?;
-            <$to as Scalar>::wrap(Storage::from(row_major(header.order(), values, rows, columns)))
+            Elements::$to(Storage::from(row_major(header.order(), values, rows, columns)))
         }};
     }
     let unreadable = || NpyProblem::Type(header.dtype().descr());
@@ -92,18 +106,18 @@ fn convert(
         return Err(unreadable());
     };
     Ok(match (element.type_char(), element.num_bytes()) {
-        (TypeChar::Float, Some(2)) => read!(f16, f32, f16::to_f32),
-        (TypeChar::Float, Some(4)) => read!(f32, f32, |value| value),
-        (TypeChar::Float, Some(8)) => read!(f64, f64, |value| value),
-        (TypeChar::Bool, _) => read!(bool, f32, |value| f32::from(u8::from(value))),
-        (TypeChar::Int, Some(1)) => read!(i8, f32, f32::from),
-        (TypeChar::Int, Some(2)) => read!(i16, f32, f32::from),
-        (TypeChar::Int, Some(4)) => read!(i32, f64, f64::from),
-        (TypeChar::Int, Some(8)) => read!(i64, f64, |value| value as f64),
-        (TypeChar::Uint, Some(1)) => read!(u8, f32, f32::from),
-        (TypeChar::Uint, Some(2)) => read!(u16, f32, f32::from),
-        (TypeChar::Uint, Some(4)) => read!(u32, f64, f64::from),
-        (TypeChar::Uint, Some(8)) => read!(u64, f64, |value| value as f64),
+        (TypeChar::Float, Some(2)) => read!(f16, F16, |value| value),
+        (TypeChar::Float, Some(4)) => read!(f32, F32, |value| value),
+        (TypeChar::Float, Some(8)) => read!(f64, F64, |value| value),
+        (TypeChar::Bool, _) => read!(bool, F32, |value| f32::from(u8::from(value))),
+        (TypeChar::Int, Some(1)) => read!(i8, F32, f32::from),
+        (TypeChar::Int, Some(2)) => read!(i16, F32, f32::from),
+        (TypeChar::Int, Some(4)) => read!(i32, F64, f64::from),
+        (TypeChar::Int, Some(8)) => read!(i64, F64, |value| value as f64),
+        (TypeChar::Uint, Some(1)) => read!(u8, F32, f32::from),
+        (TypeChar::Uint, Some(2)) => read!(u16, F32, f32::from),
+        (TypeChar::Uint, Some(4)) => read!(u32, F64, f64::from),
+        (TypeChar::Uint, Some(8)) => read!(u64, F64, |value| value as f64),
         _ => return Err(unreadable()),
     })
 }

@@ -1,33 +1,58 @@
-//! Storage of feature values: f32 or f64; owned, borrowed or memory-mapped.
+//! Storage of feature values: f16, f32 or f64; owned, borrowed or memory-mapped.
 
 use std::sync::Arc;
 
 #[cfg(feature = "npy")]
 use super::mapped::Mapped;
+use super::stored_rows::StoredRows;
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
 }
 
-/// The element types that [`Features`](crate::Features) stores. Arithmetic is f64 for both.
+/// The element types that [`Features`](crate::Features) stores: f32, f64 and, with .npy files, `half::f16`. Arithmetic
+/// is f64 for all.
 pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std::fmt::Debug {
     #[doc(hidden)]
-    fn wrap(storage: Storage<'_, Self>) -> Values<'_>;
+    const NAME: &'static str;
+    #[doc(hidden)]
+    fn wrap(rows: StoredRows<'_, Self>) -> Values<'_>;
+    /// The value in f64, if it is finite.
+    #[doc(hidden)]
+    fn wide(self) -> f64;
+    #[doc(hidden)]
+    fn is_finite(self) -> bool;
     /// Largest |value|; `None` if a value is not finite.
     #[doc(hidden)]
     fn largest_magnitude(values: &[Self]) -> Option<f64>;
     /// A row in f64: itself, or converted into the buffer.
     #[doc(hidden)]
-    fn widen<'r>(row: &'r [Self], buffer: &'r mut [f64]) -> &'r [f64];
+    #[inline]
+    fn widen<'r>(row: &'r [Self], buffer: &'r mut [f64]) -> &'r [f64] {
+        buffer.iter_mut().zip(row).for_each(|(wide, &value)| *wide = value.wide());
+        buffer
+    }
 }
 
 macro_rules! scalar {
-    ($type:ty, $variant:ident, $widen:expr) => {
+    ($type:ty, $name:literal, $variant:ident $(, $widen:item)?) => {
         impl Scalar for $type {
-            fn wrap(storage: Storage<'_, Self>) -> Values<'_> {
-                Values::$variant(storage)
+            const NAME: &'static str = $name;
+
+            fn wrap(rows: StoredRows<'_, Self>) -> Values<'_> {
+                Values::$variant(rows)
+            }
+
+            #[inline]
+            fn wide(self) -> f64 {
+                self.into()
+            }
+
+            #[inline]
+            fn is_finite(self) -> bool {
+                <$type>::is_finite(self)
             }
 
             fn largest_magnitude(values: &[Self]) -> Option<f64> {
@@ -47,19 +72,20 @@ macro_rules! scalar {
                 (zero == 0.0).then_some(max.into())
             }
 
-            #[inline]
-            fn widen<'r>(row: &'r [Self], buffer: &'r mut [f64]) -> &'r [f64] {
-                let widen: fn(&'r [Self], &'r mut [f64]) -> &'r [f64] = $widen;
-                widen(row, buffer)
-            }
+            $($widen)?
         }
     };
 }
-scalar!(f32, F32, |row, buffer| {
-    buffer.iter_mut().zip(row).for_each(|(wide, &value)| *wide = value.into());
-    buffer
-});
-scalar!(f64, F64, |row, _| row);
+scalar!(f32, "f32", F32);
+scalar!(
+    f64,
+    "f64",
+    F64,
+    #[inline]
+    fn widen<'r>(row: &'r [Self], _: &'r mut [f64]) -> &'r [f64] {
+        row
+    }
+);
 
 /// A buffer of values: made from a `Vec` (owned) or a slice (borrowed).
 #[derive(Clone, Debug)]
@@ -109,29 +135,49 @@ impl<T: Scalar> From<Mapped<T>> for Storage<'_, T> {
     }
 }
 
-/// Values of either precision.
+/// Rows of any precision.
 #[derive(Clone, Debug)]
 pub enum Values<'a> {
     #[doc(hidden)]
-    F32(Storage<'a, f32>),
+    #[cfg(feature = "npy")]
+    F16(StoredRows<'a, half::f16>),
     #[doc(hidden)]
-    F64(Storage<'a, f64>),
+    F32(StoredRows<'a, f32>),
+    #[doc(hidden)]
+    F64(StoredRows<'a, f64>),
 }
 
-/// Runs one body for both precisions, with `$slice` bound to the typed slice.
-macro_rules! with_slice {
-    ($values:expr, $slice:ident => $body:expr) => {
+impl<'a> Values<'a> {
+    /// The rows of several, one after the other; `None` if their types differ.
+    pub(crate) fn concatenate(all: &[&Self]) -> Option<Self> {
+        /// The shards of all that have the type of the first.
+        macro_rules! concatenate {
+            ($variant:ident) => {{
+                let rows = all.iter().map(|values| match values {
+                    Values::$variant(rows) => Some(rows),
+                    _ => None,
+                });
+                rows.collect::<Option<Vec<_>>>().map(|rows| Values::$variant(StoredRows::concatenate(&rows)))
+            }};
+        }
+        match all.first()? {
+            #[cfg(feature = "npy")]
+            Values::F16(_) => concatenate!(F16),
+            Values::F32(_) => concatenate!(F32),
+            Values::F64(_) => concatenate!(F64),
+        }
+    }
+}
+
+/// Runs one body for all precisions, with `$rows` bound to the [`StoredRows`].
+macro_rules! with_rows {
+    ($values:expr, $rows:ident => $body:expr) => {
         match $values {
-            $crate::data::values::Values::F32(storage) => {
-                let $slice = storage.as_slice();
-                $body
-            }
-            #[allow(clippy::useless_conversion, reason = "f64 runs the body of f32")]
-            $crate::data::values::Values::F64(storage) => {
-                let $slice = storage.as_slice();
-                $body
-            }
+            #[cfg(feature = "npy")]
+            $crate::data::values::Values::F16($rows) => $body,
+            $crate::data::values::Values::F32($rows) => $body,
+            $crate::data::values::Values::F64($rows) => $body,
         }
     };
 }
-pub(crate) use with_slice;
+pub(crate) use with_rows;

@@ -143,6 +143,16 @@ pub enum Error {
         /// The argument at fault.
         what: &'static str,
     },
+    /// Matrices of different kinds as shards of one.
+    #[error("shard {shard} has {found}, the first one {expected}")]
+    UnlikeShards {
+        /// Which one, counted from 0.
+        shard: usize,
+        /// Its kind.
+        found: String,
+        /// That of the first.
+        expected: String,
+    },
     /// Too few draws of a chain to tell how well it has mixed.
     #[error(
         "{draws} draws of a chain are too few to tell how well it has mixed; at least {needed} are needed"

@@ -1,4 +1,4 @@
-//! Vector kernels over rows as they are stored, f32 or f64: nothing is copied but what fits registers.
+//! Vector kernels over rows as they are stored, f16, f32 or f64: nothing is copied but what fits registers.
 
 #![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 
@@ -89,7 +89,7 @@ pub(crate) fn row_dot_in<S: Simd, T: Scalar>(simd: S, row: &[T], y: &[f64]) -> f
     for (x, y) in x_whole.iter().zip(y_whole) {
         add_product(simd, &widened(x), y, &mut sums);
     }
-    let rest: f64 = x_rest.iter().zip(y_rest).map(|(&x, y)| x.into() * y).sum();
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(&x, y)| x.wide() * y).sum();
     simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1])) + rest
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn row_norm_in<S: Simd, T: Scalar>(simd: S, row: &[T], scale: f64) ->
         }
         add_product(simd, &x, &x, &mut sums);
     }
-    let rest: f64 = rest.iter().map(|&x| (x.into() * scale).powi(2)).sum();
+    let rest: f64 = rest.iter().map(|&x| (x.wide() * scale).powi(2)).sum();
     simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1])) + rest
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn row_norm_in<S: Simd, T: Scalar>(simd: S, row: &[T], scale: f64) ->
 fn widened<T: Scalar>(x: &[T; CHUNK]) -> [f64; CHUNK] {
     let mut wide = [0.0; CHUNK];
     for (wide, &x) in wide.iter_mut().zip(x) {
-        *wide = x.into();
+        *wide = x.wide();
     }
     wide
 }

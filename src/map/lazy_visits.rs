@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::{
-    data::{Features, Scalar, with_slice},
+    data::{Features, Scalar, StoredRows, with_rows},
     engine::{Group, Top},
     linalg::row_kernels::{CHUNK, ChunkedRow, chunks},
 };
@@ -75,16 +75,16 @@ pub(super) struct Visits<'a> {
 impl Visits<'_> {
     /// Visits all items that could be the best, and tells which of those up to date are.
     pub(super) fn run(self, pending: &Pending<'_>) -> Leaders {
-        with_slice!(pending.features.values(), values => {
+        with_rows!(pending.features.values(), values => {
             Arch::new().dispatch(Run { visits: self, pending, values })
         })
     }
 }
 
-struct Run<'a, T> {
+struct Run<'a, T: Scalar> {
     visits: Visits<'a>,
     pending: &'a Pending<'a>,
-    values: &'a [T],
+    values: &'a StoredRows<'a, T>,
 }
 
 impl<T: Scalar> WithSimd for Run<'_, T> {
@@ -100,7 +100,7 @@ impl<T: Scalar> WithSimd for Run<'_, T> {
         let (mut leaders, mut best) = (Leaders::default(), floor);
         for (index, &at) in items.iter().enumerate() {
             if let Some(ahead) = items.get(index + AHEAD) {
-                features.prefetch_row(members.items.at(start + ahead));
+                values.prefetch(members.items.at(start + ahead));
             }
             if bounds[at] < best {
                 continue;
@@ -108,7 +108,7 @@ impl<T: Scalar> WithSimd for Run<'_, T> {
             let mut missed = &directions[applied[at] as usize * chunks..];
             if !missed.is_empty() {
                 let item = members.items.at(start + at);
-                let row = T::widen(&values[item * dims..(item + 1) * dims], &mut buffer);
+                let row = T::widen(values.row(item), &mut buffer);
                 let enough = best.min(PATIENCE * best);
                 let (bound, count) =
                     apply(simd, ChunkedRow::new(row), members.scale, &mut missed, chunks, bounds[at], enough);

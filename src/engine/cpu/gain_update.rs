@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::blocks::{AHEAD, Task, split, tasks};
 use crate::{
-    data::{Features, Scalar, with_slice},
+    data::{Scalar, StoredRows, with_rows},
     engine::{GainTable, Items, Rows, Top},
     linalg::row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
     parallel::map_ordered_mut,
@@ -16,7 +16,7 @@ pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
     let tasks = tasks(rows);
     map_ordered_mut(split(rows, &tasks, &mut norms, 1), |index, out| {
         let run = Run::new(rows, &tasks[index]);
-        with_slice!(rows.features().values(), values => Arch::new().dispatch(RowNorms { run, values, out }));
+        with_rows!(rows.features().values(), values => Arch::new().dispatch(RowNorms { run, values, out }));
     });
     norms
 }
@@ -44,7 +44,7 @@ pub(super) fn gain_update(
     let found = map_ordered_mut(slices.collect(), |index, gains| {
         let Some(direction) = &chunked else { return Top::of(gains) };
         let run = Run::new(rows, &tasks[index]);
-        with_slice!(rows.features().values(), values => {
+        with_rows!(rows.features().values(), values => {
             Arch::new().dispatch(GainUpdate { run, values, direction, gains })
         })
     });
@@ -59,7 +59,6 @@ pub(super) fn gain_update(
 /// The rows of a task, fetched ahead.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
-    features: &'a Features<'a>,
     items: Items<'a>,
     start: usize,
     end: usize,
@@ -69,27 +68,24 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(super) fn new(rows: &Rows<'a>, task: &Task) -> Self {
         let group = rows.groups()[task.group];
-        let features = rows.features();
-        Self { features, items: group.items, start: task.start, end: task.end, scale: group.scale }
+        Self { items: group.items, start: task.start, end: task.end, scale: group.scale }
     }
 
     /// The values of the row at a position of the task.
     #[inline]
-    pub(super) fn row<'v, T>(&self, values: &'v [T], at: usize) -> &'v [T] {
+    pub(super) fn row<'v, T: Scalar>(&self, values: &'v StoredRows<'_, T>, at: usize) -> &'v [T] {
         if let Items::Listed(items) = self.items
             && self.start + at + AHEAD < self.end
         {
-            self.features.prefetch_row(items[self.start + at + AHEAD] as usize);
+            values.prefetch(items[self.start + at + AHEAD] as usize);
         }
-        let dims = self.features.dims();
-        let item = self.items.at(self.start + at);
-        &values[item * dims..(item + 1) * dims]
+        values.row(self.items.at(self.start + at))
     }
 }
 
-struct RowNorms<'a, T> {
+struct RowNorms<'a, T: Scalar> {
     run: Run<'a>,
-    values: &'a [T],
+    values: &'a StoredRows<'a, T>,
     out: &'a mut [f64],
 }
 
@@ -105,9 +101,9 @@ impl<T: Scalar> WithSimd for RowNorms<'_, T> {
     }
 }
 
-struct GainUpdate<'a, T> {
+struct GainUpdate<'a, T: Scalar> {
     run: Run<'a>,
-    values: &'a [T],
+    values: &'a StoredRows<'a, T>,
     direction: &'a [[f64; CHUNK]],
     gains: &'a mut [f64],
 }

@@ -8,7 +8,7 @@ use super::{
     gain_update::Run,
 };
 use crate::{
-    data::{Scalar, with_slice},
+    data::{Scalar, StoredRows, with_rows},
     engine::{
         BestSwap, Rows, SwapTable, SwapUpdate,
         swaps::{SwapGroup, SwapValues, TILE},
@@ -69,7 +69,7 @@ pub(super) fn swap_gains(
         let len = task.len();
         match update {
             None => Arch::new().dispatch(Scan { tiles }),
-            Some(update) => with_slice!(rows.features().values(), values => {
+            Some(update) => with_rows!(rows.features().values(), values => {
                 let factors = &update.factors[task.group];
                 Arch::new().dispatch(Update { run, len, values, exchange: update, factors, tiles })
             }),
@@ -184,10 +184,10 @@ impl WithSimd for Scan<'_> {
 }
 
 /// The update by an exchange and the best next one, in one pass.
-struct Update<'a, T> {
+struct Update<'a, T: Scalar> {
     run: Run<'a>,
     len: usize,
-    values: &'a [T],
+    values: &'a StoredRows<'a, T>,
     exchange: &'a SwapUpdate<'a>,
     factors: &'a [[f64; 2]],
     tiles: Tiles<'a>,

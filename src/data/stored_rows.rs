@@ -1,0 +1,89 @@
+//! Rows of one type, in one or several places.
+
+use std::sync::Arc;
+
+use prefetch_index::prefetch_index;
+
+use super::values::{Scalar, Storage};
+use crate::parallel::map_ordered;
+
+/// The rows of a feature matrix: shard after shard, each row-major.
+#[derive(Clone, Debug)]
+pub struct StoredRows<'a, T: Scalar> {
+    dims: usize,
+    shards: Arc<[Storage<'a, T>]>,
+    /// The first row of every shard.
+    starts: Arc<[usize]>,
+}
+
+impl<'a, T: Scalar> StoredRows<'a, T> {
+    /// Shards that hold whole rows.
+    pub(crate) fn new(dims: usize, shards: Vec<Storage<'a, T>>) -> Self {
+        let rows = |shard: &Storage<'_, T>| shard.as_slice().len() / dims;
+        let starts = shards.iter().scan(0, |next, shard| {
+            let start = *next;
+            *next += rows(shard);
+            Some(start)
+        });
+        Self { dims, starts: starts.collect(), shards: shards.into() }
+    }
+
+    /// The rows of several, one after the other; all of one length.
+    pub(crate) fn concatenate(all: &[&Self]) -> Self {
+        let dims = all.first().map_or(1, |rows| rows.dims);
+        Self::new(dims, all.iter().flat_map(|rows| rows.shards.iter().cloned()).collect())
+    }
+
+    /// The shard that holds a row, and where the row begins in it.
+    #[inline]
+    fn place(&self, item: usize) -> (&[T], usize) {
+        match &*self.shards {
+            [only] => (only.as_slice(), item * self.dims),
+            shards => {
+                let shard = self.starts.partition_point(|&start| start <= item) - 1;
+                (shards[shard].as_slice(), (item - self.starts[shard]) * self.dims)
+            }
+        }
+    }
+
+    /// The row of an item.
+    #[inline]
+    pub(crate) fn row(&self, item: usize) -> &[T] {
+        let (shard, start) = self.place(item);
+        &shard[start..start + self.dims]
+    }
+
+    /// Asks the processor to fetch a row into its cache, without waiting for it.
+    #[inline]
+    pub(crate) fn prefetch(&self, item: usize) {
+        let (shard, start) = self.place(item);
+        // Rows need not begin at a cache line: their last value may lie on one more.
+        for offset in (0..self.dims).step_by(64 / size_of::<T>()).chain([self.dims - 1]) {
+            prefetch_index(shard, start + offset);
+        }
+    }
+
+    /// Name of the type.
+    #[expect(clippy::unused_self, reason = "known by its values")]
+    pub(crate) fn scalar(&self) -> &'static str {
+        T::NAME
+    }
+
+    /// Largest |value|, or the row and column of the first value that is not finite. One pass, no branch per value.
+    pub(crate) fn largest_magnitude(&self) -> Result<f64, (usize, usize)> {
+        const CHUNK: usize = 1 << 18;
+        let mut largest: f64 = 0.0;
+        for (shard, start) in self.shards.iter().zip(&*self.starts) {
+            let values = shard.as_slice();
+            let chunks: Vec<&[T]> = values.chunks(CHUNK).collect();
+            let maxima = map_ordered(chunks.len(), |chunk| T::largest_magnitude(chunks[chunk]));
+            if let Some(bad) = maxima.iter().position(Option::is_none) {
+                let at = chunks[bad].iter().position(|value| !value.is_finite()).unwrap_or_default();
+                let at = bad * CHUNK + at;
+                return Err((start + at / self.dims, at % self.dims));
+            }
+            largest = maxima.into_iter().flatten().fold(largest, f64::max);
+        }
+        Ok(largest)
+    }
+}

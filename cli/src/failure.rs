@@ -56,6 +56,9 @@ pub(crate) enum Failure {
         /// Items asked for.
         asked: usize,
     },
+    /// Somebody pressed Ctrl-C; nothing is out.
+    #[error("interrupted: nothing is printed")]
+    Abandoned,
     /// Somebody pressed Ctrl-C; the best answer so far is out.
     #[error("interrupted: what is printed is the best so far")]
     Interrupted,
@@ -66,6 +69,14 @@ pub(crate) enum Failure {
         done: usize,
         /// Parts that were asked for.
         of: usize,
+    },
+    /// Somebody pressed Ctrl-C; what was drawn is out.
+    #[error("interrupted: {done} of {of} samples are printed")]
+    StoppedSampling {
+        /// Samples that were drawn.
+        done: u64,
+        /// Samples that were asked for.
+        of: u64,
     },
     /// Standard output cannot be written to.
     #[error("standard output: {0}")]
@@ -86,7 +97,10 @@ impl Failure {
                 | Error::DeviceLimit { .. }
                 | Error::Device { .. },
             ) => 3,
-            Failure::Interrupted | Failure::Stopped { .. } => INTERRUPTED,
+            Failure::Abandoned
+            | Failure::Interrupted
+            | Failure::Stopped { .. }
+            | Failure::StoppedSampling { .. } => INTERRUPTED,
             Failure::Output(_) | Failure::Signal(_) | Failure::Incomplete { .. } => 1,
             _ => 2,
         }

@@ -5,23 +5,31 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use crate::failure::{Failure, INTERRUPTED};
+use crate::{
+    failure::{Failure, INTERRUPTED},
+    output,
+};
 
+/// Set by the first Ctrl-C.
 static FLAG: AtomicBool = AtomicBool::new(false);
+/// Whether somebody looks at the flag.
+static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// A flag that the first Ctrl-C sets. The second ends the program at once.
-pub(crate) fn flag() -> Result<&'static AtomicBool, Failure> {
+/// Catches Ctrl-C: the program ends at once with a sentence and the status of an interrupted program.
+pub(crate) fn catch() -> Result<(), Failure> {
     let handler = || {
-        if FLAG.swap(true, Ordering::Relaxed) {
+        let again = FLAG.swap(true, Ordering::Relaxed);
+        if again || !WATCHED.load(Ordering::Relaxed) {
+            output::report_failure(&Failure::Abandoned);
             process::exit(INTERRUPTED.into());
         }
     };
-    ctrlc::set_handler(handler).map_err(Failure::Signal)?;
-    Ok(&FLAG)
+    ctrlc::set_handler(handler).map_err(Failure::Signal)
 }
 
-/// The same flag, once Ctrl-C is caught.
-pub(crate) fn raised_flag() -> &'static AtomicBool {
+/// From now on the first Ctrl-C sets this flag, and only the second ends the program at once.
+pub(crate) fn flag() -> &'static AtomicBool {
+    WATCHED.store(true, Ordering::Relaxed);
     &FLAG
 }
 

@@ -43,6 +43,7 @@ fn run() -> Result<(), Failure> {
         Err(error) if error.use_stderr() => return Err(Failure::from(error)),
         Err(help_or_version) => return output::print(&help_or_version.render().to_string()),
     };
+    interrupt::catch()?;
     match arguments.command {
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Infer(arguments) => infer::run(&arguments),

@@ -50,14 +50,14 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     progress.stage("searching");
     let started = Instant::now();
-    let stop = Watch::default().stopped_by(interrupt::flag()?);
+    let stop = Watch::default().stopped_by(interrupt::flag());
     let run = Run { engine: engine.as_ref(), arguments, progress: &progress, stop };
     let solution = run.search(&model)?;
     let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
     progress.finish();
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
     if let Some(file) = &arguments.plot {
-        plot::draw(file, &input, &law, &found.solution.subset)?;
+        plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     output::map::write(&question, &found, arguments)?;

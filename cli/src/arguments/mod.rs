@@ -1,12 +1,14 @@
 //! The command line, as data.
 
 mod bench;
+mod chains;
 mod map;
 mod reproduce;
 
 use std::path::PathBuf;
 
 pub(crate) use bench::BenchArguments;
+pub(crate) use chains::ChainArguments;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub(crate) use map::{MapArguments, SolverChoice};
 use partition_dpp::Method;
@@ -197,9 +199,12 @@ pub(crate) struct SampleArguments {
     /// Seed of the random numbers: the same seed draws the same subsets.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// How to draw from a Partition-DPP; every method is exact.
+    /// How to draw from a Partition-DPP; every method is exact, but mcmc.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
     pub(crate) method: MethodChoice,
+    /// How chains run.
+    #[command(flatten)]
+    pub(crate) chains: ChainArguments,
     /// Say which method would draw, why, and at what predicted cost; draw nothing.
     #[arg(long, conflicts_with = "plot")]
     pub(crate) plan: bool,
@@ -226,6 +231,8 @@ pub(crate) enum MethodChoice {
     Interpolation,
     /// The same with one determinant per item and node: slow, to compare with.
     PerCandidate,
+    /// Exchange chains, for any number of parts: approximate, with diagnostics.
+    Mcmc,
 }
 
 impl From<MethodChoice> for Method {
@@ -235,6 +242,7 @@ impl From<MethodChoice> for Method {
             MethodChoice::Rejection => Method::Rejection,
             MethodChoice::Interpolation => Method::Interpolation,
             MethodChoice::PerCandidate => Method::PerCandidate,
+            MethodChoice::Mcmc => Method::Mcmc,
         }
     }
 }

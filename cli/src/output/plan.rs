@@ -102,6 +102,7 @@ pub(super) fn reason(plan: &Plan) -> String {
         (Choice::WithinBudget, _) => {
             format!("rejection might take {} proposals a sample, more than its budget", short(plan.proposals))
         }
+        (_, Method::Mcmc) => "asked for; approximate, unlike the methods above".into(),
         _ => "asked for".into(),
     }
 }

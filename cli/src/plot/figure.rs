@@ -8,7 +8,7 @@ use plotters::{
 };
 
 use super::{
-    Picture, PlotFormat, images,
+    Picture, PlotFormat, Shown, images,
     palette::colour,
     pen::{MARGIN, Pen, width_of},
     projection::Projection,
@@ -55,7 +55,7 @@ pub(super) struct Figure<'a> {
 
 impl<'a> Figure<'a> {
     /// Projects the items and words the titles.
-    pub(super) fn new(input: &'a Input, law: &Law<'_>, subset: &Subset) -> Self {
+    pub(super) fn new(input: &'a Input, law: &Law<'_>, subset: &Subset, shown_as: Shown) -> Self {
         let features = &input.features;
         let shown = background_items(features);
         let projection = Projection::fit(features, &shown);
@@ -72,7 +72,7 @@ impl<'a> Figure<'a> {
         Self {
             input,
             title: title(law, features.items()),
-            subtitle: subtitle(subset.len(), background.len(), features.items()),
+            subtitle: subtitle(shown_as, subset.len(), background.len(), features.items()),
             background,
             chosen,
             axis_titles: [axis(0), axis(1)],
@@ -157,10 +157,10 @@ fn list(counts: &[usize]) -> String {
     counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn subtitle(chosen: usize, shown: usize, items: usize) -> String {
+fn subtitle(shown_as: Shown, chosen: usize, shown: usize, items: usize) -> String {
     let named = if chosen <= MOST_LABELS { " and named by index" } else { "" };
     let some = if shown < items { format!("; {shown} of all items are shown") } else { String::new() };
-    format!("the first sample: {chosen} chosen items, outlined{named}{some}")
+    format!("{shown_as}: {chosen} chosen items, outlined{named}{some}")
 }
 
 fn shorten(name: &str) -> String {

@@ -1,4 +1,4 @@
-//! `--plot`: the first subset among all items.
+//! `--plot`: a subset among all items.
 
 mod axis;
 mod bars;
@@ -15,11 +15,12 @@ mod triangle;
 
 use std::{
     ffi::OsStr,
+    fmt,
     path::{Path, PathBuf},
     str::FromStr,
 };
 
-use partition_dpp::Subset;
+use partition_dpp::{Algorithm, Exactness, Subset};
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, register_font};
 
@@ -78,9 +79,45 @@ pub(crate) trait Picture {
     fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: PlotFormat) -> Drawing<B>;
 }
 
+/// What the subset of a plot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The first of some samples from the law.
+    FirstSample,
+    /// The first of some samples that come near the law.
+    FirstApproximateSample,
+    /// The most diverse set that was found.
+    BestFound,
+}
+
+impl From<Algorithm> for Shown {
+    fn from(algorithm: Algorithm) -> Self {
+        match algorithm.exactness() {
+            Exactness::Exact => Shown::FirstSample,
+            _ => Shown::FirstApproximateSample,
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Shown::FirstSample => "the first sample",
+            Shown::FirstApproximateSample => "the first sample, approximate",
+            Shown::BestFound => "the best set found",
+        })
+    }
+}
+
 /// Draws a subset and writes the picture.
-pub(crate) fn draw(file: &PlotFile, input: &Input, law: &Law<'_>, subset: &Subset) -> Result<(), Failure> {
-    save(file, &Figure::new(input, law, subset))
+pub(crate) fn draw(
+    file: &PlotFile,
+    input: &Input,
+    law: &Law<'_>,
+    subset: &Subset,
+    shown: Shown,
+) -> Result<(), Failure> {
+    save(file, &Figure::new(input, law, subset, shown))
 }
 
 /// Draws what a run of benchmarks took and writes the picture.

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         return Err(Failure::file(data, "there is no such folder of data"));
     }
     fs::create_dir_all(&arguments.out).map_err(|error| Failure::io(&arguments.out, &error))?;
-    interrupt::flag()?;
+    interrupt::flag();
     let progress = Progress::new(arguments.quiet);
     let gpu = device(&arguments.compute)?;
     let wanted =

@@ -30,7 +30,7 @@ fn arguments() {
         "sample --features features.csv --k 2 --method interpolation",
         &["--method interpolation", "--quota"],
     );
-    refuse(&format!("{INPUT} --quota 1,1,1 --method mcmc"), &["mcmc"]);
+    refuse(&format!("{INPUT} --quota 1,1,1 --method magic"), &["magic"]);
     refuse(
         &format!("{INPUT} --quota 1,1,1 --independent --method per-candidate"),
         &["--method per-candidate"],

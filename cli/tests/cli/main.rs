@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 mod bench;
+mod chains;
 mod conditions;
 mod counts;
 mod devices;
 mod errors;
 mod formats;
 mod infer;
+mod interrupts;
 mod laws;
 mod map;
 mod map_ends;

@@ -58,6 +58,18 @@ impl McmcOptions {
         Self { blocks: Some(blocks), ..self }
     }
 
+    /// Sweeps before the first draw.
+    #[must_use]
+    pub fn burn_in(&self) -> usize {
+        self.burn_in
+    }
+
+    /// Number of chains.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        self.chains
+    }
+
     /// Block moves in a sweep over so many items.
     pub(super) fn blocks_of(&self, slots: usize) -> usize {
         self.blocks.unwrap_or(slots.div_ceil(8))

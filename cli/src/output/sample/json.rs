@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::mixing;
 use crate::{law::Law, output::Question, sample::Drawn};
 
 #[derive(Serialize)]
@@ -14,6 +15,11 @@ pub(super) struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<usize>,
     method: String,
+    /// Where it is not exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exactness: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mixing: Option<mixing::Answer<'a>>,
     engine: &'a str,
     precision: String,
     seed: u64,
@@ -32,7 +38,7 @@ impl<'a> Answer<'a> {
     /// The subsets, and what there is to say about them.
     pub(super) fn new(question: &Question<'a>, drawn: &'a Drawn, seed: u64) -> Self {
         Self {
-            samples: drawn.samples.subsets().iter().map(|subset| question.input.items_of(subset)).collect(),
+            samples: drawn.subsets.iter().map(|subset| question.input.items_of(subset)).collect(),
             parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
             quota: question.law.quota(),
             k: match question.law {
@@ -40,11 +46,13 @@ impl<'a> Answer<'a> {
                 _ => None,
             },
             method: drawn.algorithm.to_string(),
+            exactness: drawn.mixing.as_ref().map(|_| drawn.algorithm.exactness().to_string()),
+            mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
             engine: drawn.engine.name,
             precision: drawn.engine.precision.to_string(),
             seed,
-            proposals: drawn.samples.proposals(),
-            acceptance_bound: drawn.samples.acceptance_bound(),
+            proposals: drawn.proposals,
+            acceptance_bound: drawn.acceptance_bound,
             seconds: Seconds { setup: drawn.setup.as_secs_f64(), sampling: drawn.sampling.as_secs_f64() },
         }
     }

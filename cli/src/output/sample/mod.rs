@@ -1,6 +1,7 @@
 //! What was drawn.
 
 mod json;
+mod mixing;
 mod text;
 
 use super::{Question, print, print_json};

@@ -1,8 +1,9 @@
 //! The answer for people: a table of subsets, and a few lines on how they came about.
 
 use comfy_table::Cell;
-use partition_dpp::{Algorithm, LabelCopies, Samples};
+use partition_dpp::{Algorithm, LabelCopies, Subset};
 
+use super::mixing;
 use crate::{
     output::{
         Question,
@@ -15,7 +16,7 @@ use crate::{
 
 /// One row per subset.
 pub(super) fn render(question: &Question<'_>, drawn: &Drawn) -> String {
-    let subsets = drawn.samples.subsets();
+    let subsets = &drawn.subsets;
     let columns = part_columns(question);
     let mut table = new_table(header(question, columns.as_deref()));
     for (number, subset) in subsets.iter().take(MOST_ROWS).enumerate() {
@@ -64,11 +65,15 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
     let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
     format!(
         "{question}method    {algorithm} on {engine}, seed {seed}\n\
-         {why}{repeats}proposals {proposals}\n\
+         {why}{mixing}{repeats}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         question = question.describe(),
         repeats =
-            question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.samples)),
+            question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.subsets)),
+        mixing = drawn
+            .mixing
+            .as_ref()
+            .map_or(String::new(), |mixing| mixing::describe(mixing, drawn.subsets.len())),
         proposals = proposals(drawn),
         setup = setup.as_secs_f64(),
         sampling = sampling.as_secs_f64(),
@@ -76,8 +81,8 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
 }
 
 /// How often an item is there for more than one of its labels.
-fn repeats(copies: &LabelCopies, samples: &Samples) -> String {
-    let repeats: Vec<usize> = samples.subsets().iter().map(|subset| copies.repeats(subset)).collect();
+fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
+    let repeats: Vec<usize> = subsets.iter().map(|subset| copies.repeats(subset)).collect();
     let (all, with) = (repeats.iter().sum::<usize>(), repeats.iter().filter(|&&count| count > 0).count());
     match all {
         0 => "repeats   none: no sample has an item twice\n".into(),
@@ -88,16 +93,17 @@ fn repeats(copies: &LabelCopies, samples: &Samples) -> String {
     }
 }
 
-fn proposals(Drawn { samples, algorithm, .. }: &Drawn) -> String {
-    match algorithm {
+fn proposals(drawn: &Drawn) -> String {
+    match drawn.algorithm {
         Algorithm::TiltedRejection => {
-            let observed = samples.acceptance_observed().recip();
-            let bound = samples.acceptance_bound().recip();
+            let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
+            let bound = drawn.acceptance_bound.recip();
             format!("{} per sample, guaranteed at most {} on average", short(observed), short(bound))
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
             "none: items are picked one by one from their exact probabilities".into()
         }
+        Algorithm::Mcmc => format!("{} moves in all, those of the burn-in included", drawn.proposals),
         Algorithm::Settled => "none: nothing is left to choose".into(),
         _ => "one per sample: nothing is ever rejected".into(),
     }

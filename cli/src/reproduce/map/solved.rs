@@ -51,7 +51,7 @@ pub(super) fn solve_size(features: &Features<'_>, size: usize, effort: Effort) -
 /// Runs all solvers on a model.
 pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort) -> Result<Solved, Failure> {
     // Ctrl-C ends every solver; whoever calls then throws the part away.
-    let watch = Watch::default().stopped_by(interrupt::raised_flag());
+    let watch = Watch::default().stopped_by(interrupt::flag());
     let greedy = LazyGreedy::default().solve_watched(model, &Cpu, &watch)?;
     let climbed = LocalSearch::default().solve_watched(model, &Cpu, &watch)?;
     let again = LocalSearch::default().with_restarts(Restarts::Count(effort.restarts)).with_seed(effort.seed);

@@ -65,9 +65,10 @@ pub(crate) struct DevicesArguments {
 #[derive(Args, Debug)]
 #[group(id = "source", required = true, multiple = false)]
 pub(crate) struct Source {
-    /// Feature matrix, one item per row: .npy, or .csv (a first row that is not all numbers is a header).
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
-    pub(crate) features: Option<PathBuf>,
+    /// Feature matrix, one item per row: .npy, or .csv (a first row that is not all numbers is a header). Of several
+    /// files the items are counted through.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
+    pub(crate) features: Vec<PathBuf>,
     /// Likelihood kernel, one row and column per item: .npy, or .csv without a header.
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) kernel: Option<PathBuf>,
@@ -89,10 +90,10 @@ pub(crate) struct InputArguments {
     /// The items.
     #[command(flatten)]
     pub(crate) source: Source,
-    /// The part of each item: .csv with a header line, or one-dimensional .npy of integers. Parts are ordered
-    /// numerically if all labels are integers, else lexicographically.
-    #[arg(long, value_name = "FILE", conflicts_with = "dataset", help_heading = "Input")]
-    pub(crate) labels: Option<PathBuf>,
+    /// The part of each item: .csv with a header line, or one-dimensional .npy of integers; one file or several. Parts
+    /// are ordered numerically if all labels are integers, else lexicographically.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
+    pub(crate) labels: Vec<PathBuf>,
     /// The column of a .csv of labels that has several; with --multi-label a list of columns, as in sky,sun,tree.
     #[arg(long, value_name = "NAME", requires = "labels", help_heading = "Input")]
     pub(crate) label_column: Option<String>,

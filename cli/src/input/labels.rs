@@ -1,6 +1,13 @@
 //! The part of each item.
 
-use std::{borrow::Borrow, collections::HashMap, fmt, hash::Hash, io::Read, path::Path};
+use std::{
+    borrow::Borrow,
+    collections::HashMap,
+    fmt,
+    hash::Hash,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use partition_dpp::{Error, Partition};
 
@@ -71,25 +78,44 @@ impl<K: Hash + Eq> Labels<K> {
     }
 }
 
-/// Reads labels from a file.
-pub(super) fn read(path: &Path, column: Option<&str>) -> Result<Partition, Failure> {
-    match (format(path)?, column) {
-        (Format::Csv, column) => column_of(Records::open(path)?, path, column)?.group(path),
-        (Format::Npy, None) => {
-            let mut labels = Labels::new();
-            npy::read_integers(path, |label| labels.push(&label))?;
-            labels.group(path)
+/// Reads labels from files, one file after the other.
+pub(super) fn read(files: &[PathBuf], column: Option<&str>) -> Result<Partition, Failure> {
+    let formats = files.iter().map(|path| format(path)).collect::<Result<Vec<_>, _>>()?;
+    if formats.iter().all(|&format| format == Format::Npy) {
+        // Numbers are looked up as numbers: no text is made of each.
+        let mut labels = Labels::new();
+        for path in files {
+            read_npy(path, column, |label| labels.push(&label))?;
         }
-        (Format::Npy, Some(column)) => {
-            let problem = format!("a .npy file has no column {column}; leave --label-column out");
-            Err(Failure::file(path, problem))
+        return labels.group(&files[0]);
+    }
+    let mut labels = Labels::new();
+    for (path, format) in files.iter().zip(formats) {
+        match format {
+            Format::Csv => labels.push_column(Records::open(path)?, path, column)?,
+            Format::Npy => read_npy(path, column, |label| labels.push(&*label.to_string()))?,
         }
     }
+    labels.group(&files[0])
+}
+
+fn read_npy(
+    path: &Path,
+    column: Option<&str>,
+    sink: impl FnMut(i128) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if let Some(column) = column {
+        let problem = format!("a .npy file has no column {column}; leave --label-column out");
+        return Err(Failure::file(path, problem));
+    }
+    npy::read_integers(path, sink)
 }
 
 /// Reads labels from .csv text.
 pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: &str) -> Result<Partition, Failure> {
-    column_of(Records::new(path, source), path, Some(column))?.group(path)
+    let mut labels = Labels::new();
+    labels.push_column(Records::new(path, source), path, Some(column))?;
+    labels.group(path)
 }
 
 /// Labels that know their order.
@@ -105,26 +131,29 @@ pub(super) fn ordered(labels: Vec<String>) -> Vec<Label> {
     }
 }
 
-fn column_of<R: Read>(
-    mut records: Records<'_, R>,
-    path: &Path,
-    column: Option<&str>,
-) -> Result<Labels<String>, Failure> {
-    let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
-    let names = names_of(&header)?;
-    let column = match column {
-        Some(column) => find_column(&names, path, column)?,
-        None => only_column(&names, path)?,
-    };
-    records.that_was_a_header();
-    let mut labels = Labels::new();
-    while let Some(row) = records.next()? {
-        match row.text(column)? {
-            "" => return Err(row.cell_problem(column, "the label is empty")),
-            label => labels.push(label)?,
+impl Labels<String> {
+    /// The labels of a column.
+    fn push_column<R: Read>(
+        &mut self,
+        mut records: Records<'_, R>,
+        path: &Path,
+        column: Option<&str>,
+    ) -> Result<(), Failure> {
+        let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
+        let names = names_of(&header)?;
+        let column = match column {
+            Some(column) => find_column(&names, path, column)?,
+            None => only_column(&names, path)?,
+        };
+        records.that_was_a_header();
+        while let Some(row) = records.next()? {
+            match row.text(column)? {
+                "" => return Err(row.cell_problem(column, "the label is empty")),
+                label => self.push(label)?,
+            }
         }
+        Ok(())
     }
-    Ok(labels)
 }
 
 /// The names of the columns.

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Features, Kernel, LabelCopies, Partition};
+use partition_dpp::{Error, Features, Kernel, LabelCopies, Partition};
 
 use crate::{
     arguments::{Dataset, InputArguments, Source},
@@ -54,32 +54,44 @@ enum Format {
 impl Input {
     /// Reads and checks what the arguments name.
     pub(crate) fn read(arguments: &InputArguments) -> Result<Self, Failure> {
-        if arguments.multi_label && arguments.labels.is_none() {
-            let sentence = "--multi-label needs --labels, a .csv with one 0/1 column per label";
+        if arguments.multi_label && arguments.labels.len() != 1 {
+            let sentence = "--multi-label needs one file of --labels, a .csv with one 0/1 column per label";
             return Err(Failure::Arguments(sentence.into()));
         }
         let Source { features, kernel, dataset } = &arguments.source;
-        let (path, features) = match (features, kernel, dataset) {
+        let (files, features) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => return digits::read(),
-            (Some(path), ..) => (path, read_features(path)?),
-            (None, Some(path), _) => (path, read_kernel(path)?),
+            ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file)?),
             // The argument parser sees to it that there is a source.
-            (None, None, None) => return Err(Failure::Arguments("there is no input".into())),
+            ([], None, None) => return Err(Failure::Arguments("there is no input".into())),
+            (files, ..) => (files, read_shards(files)?),
         };
-        let Some(labels) = &arguments.labels else {
+        let Some(labels) = arguments.labels.first() else {
             return Ok(Self { features, partition: None, copies: None, images: None });
         };
         let column = arguments.label_column.as_deref();
         if arguments.multi_label {
             let copies = multi_label::read(labels, column)?;
-            check_count(&features, path, copies.items(), labels)?;
+            check_count(&features, files, copies.items(), labels)?;
             let (features, partition) = (copies.features(&features)?, copies.partition().clone());
             return Ok(Self { features, partition: Some(partition), copies: Some(copies), images: None });
         }
-        let partition = labels::read(labels, column)?;
-        check_count(&features, path, partition.items(), labels)?;
+        let partition = labels::read(&arguments.labels, column)?;
+        check_count(&features, files, partition.items(), labels)?;
         Ok(Self { features, partition: Some(partition), copies: None, images: None })
     }
+}
+
+/// The rows of all files, as one matrix.
+fn read_shards(files: &[PathBuf]) -> Result<Features<'static>, Failure> {
+    let shards = files.iter().map(read_features).collect::<Result<Vec<_>, _>>()?;
+    Features::concatenate(&shards).map_err(|error| match error {
+        Error::UnlikeShards { shard, found, expected } => {
+            let problem = format!("{found}, but {} has {expected}", files[0].display());
+            Failure::file(&files[shard], problem)
+        }
+        other => Failure::Library(other),
+    })
 }
 
 fn read_features(path: &PathBuf) -> Result<Features<'static>, Failure> {
@@ -117,13 +129,21 @@ fn format(path: &Path) -> Result<Format, Failure> {
     }
 }
 
-fn check_count(features: &Features<'_>, path: &Path, found: usize, labels: &Path) -> Result<(), Failure> {
+fn check_count(
+    features: &Features<'_>,
+    files: &[PathBuf],
+    found: usize,
+    labels: &Path,
+) -> Result<(), Failure> {
     let items = features.items();
     if items == found {
         return Ok(());
     }
     let missing_header = found + 1 == items && format(labels)? == Format::Csv;
     let hint = if missing_header { " (the first line of the labels is taken for a header)" } else { "" };
-    let problem = format!("there are {found} labels for the {items} items of {}{hint}", path.display());
+    let first = files[0].display();
+    let files =
+        if files.len() == 1 { first.to_string() } else { format!("{} files from {first} on", files.len()) };
+    let problem = format!("there are {found} labels for the {items} items of {files}{hint}");
     Err(Failure::file(labels, problem))
 }

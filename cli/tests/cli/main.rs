@@ -18,4 +18,5 @@ mod methods;
 mod multi_label;
 mod plots;
 mod reproduce;
+mod shards;
 mod support;

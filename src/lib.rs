@@ -60,8 +60,9 @@ pub use map::{
 pub use polynomial::Estimate;
 pub use sample::{
     Algorithm, ChainDiagnostics, ChainRun, ChainSamples, Chains, Choice, Conditionals, Convergence,
-    DEFAULT_PROPOSAL_BUDGET, Dpp, Exactness, IndependentKDpps, KDpp, McmcOptions, Method, MoveCount,
-    PartConvergence, PartitionDpp, Plan, Projection, Sampler, Samples, Thinning, expected_proposals,
+    DEFAULT_PROPOSAL_BUDGET, Dpp, Exactness, IndependentKDpps, KDpp, McmcOptions, MemoryPlan, MemoryUse,
+    Method, MoveCount, PartConvergence, PartitionDpp, Plan, Projection, Sampler, Samples, Thinning,
+    expected_proposals,
 };
 
 /// Complex numbers, as in [`polynomial`] and [`engine`].

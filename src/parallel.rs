@@ -3,6 +3,14 @@
 //! Work is cut into tasks by size, never by thread count, and results come back in
 //! task order, so every sum and every subset is the same for any number of threads.
 
+/// Threads of the current pool.
+pub(crate) fn threads() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
 /// Results of `task(0), …, task(count − 1)`, in that order.
 #[cfg(feature = "parallel")]
 pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {

@@ -43,6 +43,18 @@ pub(crate) enum Failure {
         /// What the command line can do about it.
         advice: &'static str,
     },
+    /// The answer would take too much memory.
+    #[error("{needed} of memory are needed, {limit} are {rule}: {plan}")]
+    Memory {
+        /// What is needed.
+        needed: String,
+        /// What there is.
+        limit: String,
+        /// Why no more.
+        rule: &'static str,
+        /// What for.
+        plan: String,
+    },
     /// Ctrl-C cannot be caught.
     #[error("Ctrl-C cannot be caught: {0}")]
     Signal(ctrlc::Error),
@@ -88,7 +100,8 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Library(Error::ProposalBudget { .. } | Error::NodeBudget { .. })
-            | Failure::Budget { .. } => 4,
+            | Failure::Budget { .. }
+            | Failure::Memory { .. } => 4,
             Failure::Library(
                 Error::NoAdapter { .. }
                 | Error::NoDoublePrecision { .. }

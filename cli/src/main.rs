@@ -13,6 +13,7 @@ mod input;
 mod interrupt;
 mod law;
 mod map;
+mod memory;
 mod output;
 mod plot;
 mod progress;

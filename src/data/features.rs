@@ -157,6 +157,11 @@ impl<'a> Features<'a> {
         &self.values
     }
 
+    /// Bytes of the values: those held in memory, and those in memory-mapped files.
+    pub(crate) fn footprint(&self) -> (u64, u64) {
+        with_rows!(&self.values, rows => rows.footprint())
+    }
+
     /// Bytes of a row as it is stored.
     pub(crate) fn row_bytes(&self) -> usize {
         with_rows!(&self.values, rows => size_of_val(rows.row(0)))

@@ -63,6 +63,14 @@ impl<'a, T: Scalar> StoredRows<'a, T> {
         }
     }
 
+    /// Bytes held in memory, and in memory-mapped files.
+    pub(crate) fn footprint(&self) -> (u64, u64) {
+        self.shards.iter().fold((0, 0), |(held, mapped), shard| {
+            let bytes = size_of_val(shard.as_slice()) as u64;
+            if shard.is_mapped() { (held, mapped + bytes) } else { (held + bytes, mapped) }
+        })
+    }
+
     /// Name of the type.
     #[expect(clippy::unused_self, reason = "known by its values")]
     pub(crate) fn scalar(&self) -> &'static str {

@@ -110,6 +110,17 @@ impl<T: Scalar> Storage<'_, T> {
     }
 }
 
+impl<T: Scalar> Storage<'_, T> {
+    /// Whether the values stay in a file.
+    pub(crate) fn is_mapped(&self) -> bool {
+        match &self.0 {
+            Inner::Owned(_) | Inner::Borrowed(_) => false,
+            #[cfg(feature = "npy")]
+            Inner::Mapped(_) => true,
+        }
+    }
+}
+
 impl<T: Scalar> From<Vec<T>> for Storage<'_, T> {
     fn from(values: Vec<T>) -> Self {
         Self(Inner::Owned(Arc::new(values)))

@@ -17,6 +17,7 @@ use std::fmt;
 use faer::{Mat, MatRef, c64};
 
 pub use cpu::Cpu;
+pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
 pub(crate) use double::{bounded_forms, in_double};
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};

@@ -35,7 +35,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Dpp<'a> {
     pub(crate) ground: GroundSet<'a>,
-    projection: Projection,
+    pub(super) projection: Projection,
 }
 
 impl<'a> Dpp<'a> {

@@ -35,21 +35,21 @@ use crate::{
 /// Kathuria and Deshpande (2016), § 4, the second baseline.
 #[derive(Clone, Debug)]
 pub struct IndependentKDpps<'a> {
-    features: Features<'a>,
+    pub(super) features: Features<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
     included: Vec<usize>,
     excluded: Vec<usize>,
-    parts: Vec<Part<'a>>,
-    projection: Projection,
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) projection: Projection,
 }
 
 /// What is left to choose from one part.
 #[derive(Clone, Debug)]
-struct Part<'a> {
-    ground: GroundSet<'a>,
-    items: FreeItems<'a>,
-    count: usize,
+pub(super) struct Part<'a> {
+    pub(super) ground: GroundSet<'a>,
+    pub(super) items: FreeItems<'a>,
+    pub(super) count: usize,
 }
 
 impl<'a> IndependentKDpps<'a> {

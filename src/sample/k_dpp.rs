@@ -42,7 +42,7 @@ use crate::{
 pub struct KDpp<'a> {
     pub(crate) ground: GroundSet<'a>,
     k: usize,
-    projection: Projection,
+    pub(super) projection: Projection,
 }
 
 impl<'a> KDpp<'a> {

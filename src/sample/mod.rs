@@ -5,6 +5,7 @@ mod dpp;
 mod independent;
 mod k_dpp;
 mod mcmc;
+mod memory;
 mod partition;
 mod projection;
 mod samples;
@@ -21,6 +22,7 @@ pub use mcmc::{
     ChainDiagnostics, ChainRun, ChainSamples, Chains, Convergence, McmcOptions, MoveCount, PartConvergence,
     Thinning,
 };
+pub use memory::{MemoryPlan, MemoryUse};
 pub use partition::{
     Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, Plan, expected_proposals,
 };

@@ -8,6 +8,7 @@ mod reproduce;
 use std::path::PathBuf;
 
 pub(crate) use bench::BenchArguments;
+use bytesize::ByteSize;
 pub(crate) use chains::ChainArguments;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub(crate) use map::{MapArguments, SolverChoice};
@@ -206,9 +207,12 @@ pub(crate) struct SampleArguments {
     /// How chains run.
     #[command(flatten)]
     pub(crate) chains: ChainArguments,
-    /// Say which method would draw, why, and at what predicted cost; draw nothing.
+    /// Say which method would draw, why, at what predicted cost, and in how much memory; draw nothing.
     #[arg(long, conflicts_with = "plot")]
     pub(crate) plan: bool,
+    /// Memory that may be taken, as in 400MB, beside features that stay in their files; what is free unless given.
+    #[arg(long, value_name = "SIZE", help_heading = "Computation")]
+    pub(crate) memory: Option<ByteSize>,
     /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,

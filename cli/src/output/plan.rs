@@ -1,5 +1,7 @@
 //! How a sample would be drawn.
 
+use std::collections::BTreeMap;
+
 use comfy_table::Cell;
 use partition_dpp::{Algorithm, Choice, Method, Plan};
 use serde::Serialize;
@@ -10,7 +12,12 @@ use super::{
     print, print_json,
     table::{new_table, right},
 };
-use crate::{arguments::OutputArguments, failure::Failure, sample::Planned};
+use crate::{
+    arguments::OutputArguments,
+    failure::Failure,
+    memory::{Memory, megabytes},
+    sample::Planned,
+};
 
 #[derive(Serialize)]
 struct Answer {
@@ -21,26 +28,45 @@ struct Answer {
     rejection_cost: Option<f64>,
     interpolation_cost: Option<f64>,
     per_candidate_cost: Option<f64>,
+    memory: Option<Bytes>,
+}
+
+/// Bytes of memory.
+#[derive(Serialize)]
+struct Bytes {
+    needed: u64,
+    limit: u64,
+    mapped: u64,
+    uses: BTreeMap<&'static str, u64>,
+}
+
+impl From<&Memory> for Bytes {
+    fn from(Memory { plan, limit, .. }: &Memory) -> Self {
+        let uses = plan.uses.iter().map(|held| (held.what, held.bytes)).collect();
+        Self { needed: plan.total(), limit: *limit, mapped: plan.mapped, uses }
+    }
 }
 
 /// Writes the plan in the format asked for.
 pub(crate) fn write(
     question: &Question<'_>,
     planned: &Planned,
+    memory: &Memory,
     arguments: &OutputArguments,
 ) -> Result<(), Failure> {
     if arguments.json {
-        return print_json(&Answer::from(planned));
+        return print_json(&Answer { memory: Some(memory.into()), ..Answer::from(planned) });
     }
     let question = if arguments.quiet { String::new() } else { question.describe() };
+    let memory = describe_memory(memory);
     print(&match planned {
-        Planned::Choice(plan) => format!("{}{question}", describe(plan)),
+        Planned::Choice(plan) => format!("{}{memory}{question}", describe(plan)),
         Planned::Only(algorithm) => {
             let why = match algorithm {
                 Algorithm::Settled => "nothing is left to choose",
                 _ => "this law leaves no choice of method",
             };
-            format!("method    {algorithm}\nwhy       {why}\n{question}")
+            format!("method    {algorithm}\nwhy       {why}\n{memory}{question}")
         }
     })
 }
@@ -60,6 +86,7 @@ impl From<&Planned> for Answer {
                 rejection_cost: Some(plan.rejection_cost),
                 interpolation_cost: Some(plan.interpolation_cost),
                 per_candidate_cost: Some(plan.per_candidate_cost),
+                memory: None,
             },
             Planned::Only(algorithm) => Self {
                 method: algorithm.to_string(),
@@ -69,9 +96,21 @@ impl From<&Planned> for Answer {
                 rejection_cost: None,
                 interpolation_cost: None,
                 per_candidate_cost: None,
+                memory: None,
             },
         }
     }
+}
+
+/// One line on what is needed, one on what for.
+fn describe_memory(Memory { plan, limit, rule }: &Memory) -> String {
+    let file = match plan.mapped {
+        0 => String::new(),
+        bytes => format!("; {} of features stay in their files", megabytes(bytes)),
+    };
+    let fits = if plan.total() <= *limit { "" } else { ": too much" };
+    let (needed, limit) = (megabytes(plan.total()), megabytes(*limit));
+    format!("memory    {needed} at most, of {limit} {rule}{fits}{file}\n          {plan}\n")
 }
 
 fn describe(plan: &Plan) -> String {

@@ -17,6 +17,7 @@ use crate::{
     input::Input,
     interrupt,
     law::{Law, Model},
+    memory::Memory,
     output::{self, Question},
     plot,
     progress::Progress,
@@ -67,7 +68,9 @@ pub(crate) enum Planned {
     Only(Algorithm),
 }
 
-const ADVICE: &str = "--method rejection draws whatever it costs, --method mcmc soon and approximately";
+/// What to do where a budget is exceeded.
+pub(crate) const ADVICE: &str =
+    "--method rejection draws whatever it costs, --method mcmc soon and approximately";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
@@ -85,11 +88,13 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let model = law.model(&input, &arguments.conditions)?;
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    let memory = Memory::of(&model, arguments)?;
     if arguments.plan {
         let planned = plan(&model, arguments.method.into())?;
         progress.finish();
-        return output::plan::write(&question, &planned, &arguments.output);
+        return output::plan::write(&question, &planned, &memory, &arguments.output);
     }
+    memory.check()?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let drawn = match &model {
         // Where nothing is left to choose there are no chains to run.

@@ -77,12 +77,16 @@ fn laws_without_a_choice_say_so() {
         })
     };
     for law in ["", "--k 2", "--quota 1,1 --independent"] {
-        assert_eq!(folder.sample(&format!("{INPUT} {law} --plan")), expected("spectral"), "{law}");
+        let mut plan = folder.sample(&format!("{INPUT} {law} --plan"));
+        assert!(plan.as_object_mut().unwrap().remove("memory").is_some());
+        assert_eq!(plan, expected("spectral"), "{law}");
         let text = folder.text(&format!("sample {INPUT} {law} --plan"));
         assert!(text.contains("spectral") && text.contains("leaves no choice"), "{text}");
     }
     let settled = format!("{INPUT} --quota 1,1 --include 0,2 --plan");
-    assert_eq!(folder.sample(&settled), expected("settled"));
+    let mut plan = folder.sample(&settled);
+    plan.as_object_mut().unwrap().remove("memory");
+    assert_eq!(plan, expected("settled"));
     assert!(folder.text(&format!("sample {settled}")).contains("nothing is left to choose"));
 }
 
@@ -98,4 +102,28 @@ fn the_plan_for_people() {
     assert!(text.contains("method") && !text.contains("Partition-DPP"), "{text}");
     // A plan is refused where a sample would be.
     folder.refuses(&format!("sample {INPUT} --quota 2,1 --plan"), 2, &["no set can meet the quota"]);
+}
+
+#[test]
+fn what_does_not_fit_into_memory_is_refused_with_the_plan() {
+    let folder = Folder::new();
+    folder.write("many.npy", super::support::npy("<f4", "(5000, 40)", &[1_u8; 4 * 5000 * 40]));
+    let law = "sample --features many.npy --k 1";
+    let memory = folder.json(&format!("{law} --plan"))["memory"].clone();
+    let number = |name: &str| memory[name].as_u64().unwrap();
+    assert_eq!(number("mapped"), 4 * 5000 * 40);
+    let uses: u64 = memory["uses"].as_object().unwrap().values().map(|bytes| bytes.as_u64().unwrap()).sum();
+    assert_eq!(number("needed"), uses);
+    assert!(number("needed") >= 24 * 5000 && number("limit") > number("needed"), "{memory}");
+    let text = folder.text(&format!("{law} --plan --memory 2GB"));
+    for part in ["memory    ", "of 2000.0 MB allowed by --memory", "stay in their files", "tables of items"] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    assert!(folder.text(&format!("{law} --plan --memory 1kB")).contains("too much"));
+    folder.refuses(
+        &format!("{law} --memory 100kB"),
+        4,
+        &["needed", "0.1 MB are allowed by --memory", "tables"],
+    );
+    folder.refuses(&format!("{law} --memory lots"), 2, &["--memory"]);
 }

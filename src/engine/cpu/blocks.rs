@@ -8,7 +8,7 @@ use faer::{
 use crate::engine::{Group, Rows, swaps::TILE};
 
 /// Rows converted to f64 at a time: 256 rows of 64 values are 128 KiB.
-const BLOCK: usize = 256;
+pub(super) const BLOCK: usize = 256;
 /// Rows of one task. A property of the problem, not of the machine: sums are made per task.
 const TASK: usize = 8192;
 /// Bytes of a window, …

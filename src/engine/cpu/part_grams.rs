@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Partial sums held at a time.
-const WAVE: usize = 32;
+pub(super) const WAVE: usize = 32;
 
 pub(super) fn part_grams(rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Vec<Mat<f64>> {
     let size = map.map_or(rows.features().dims(), |map| map.factor.ncols());

@@ -99,6 +99,16 @@ impl<'a> ProjectionDpp<'a> {
     }
 }
 
+/// Bytes of the tables of items, and of what they are made from.
+pub(super) fn table_bytes(way: Projection, items: f64, dims: f64, rank: f64, size: f64) -> u64 {
+    let way = if way == Projection::Cheaper { cheaper(items, dims, rank, size) } else { way };
+    // Twice the eigenvectors and an index; a leverage and an entry of the alias table.
+    let each = if way == Projection::Elementary { 16.0 * rank + 4.0 } else { 24.0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "far below 2⁶⁴")]
+    let bytes = (items * each) as u64;
+    bytes
+}
+
 /// Floating-point operations per draw decide, within a memory limit.
 fn cheaper(items: f64, dims: f64, rank: f64, size: f64) -> Projection {
     let fits = 8.0 * items * rank <= ELEMENTARY_BYTES as f64;

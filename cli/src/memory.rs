@@ -1,0 +1,64 @@
+//! Whether what is asked for fits into memory; found out before the work begins.
+
+use partition_dpp::MemoryPlan;
+use sysinfo::System;
+
+use crate::{arguments::SampleArguments, failure::Failure, law::Model, sample::ADVICE};
+
+/// What a run needs, and what it may take.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// What it needs.
+    pub(crate) plan: MemoryPlan,
+    /// Bytes it may take.
+    pub(crate) limit: u64,
+    /// Who says so.
+    pub(crate) rule: &'static str,
+}
+
+impl Memory {
+    /// What samples of a model need.
+    pub(crate) fn of(model: &Model<'_>, arguments: &SampleArguments) -> Result<Self, Failure> {
+        let plan = match model {
+            Model::PartitionDpp(dpp) => {
+                dpp.memory_plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?
+            }
+            Model::IndependentKDpps(dpps) => dpps.memory_plan(),
+            Model::KDpp(dpp) => dpp.memory_plan(),
+            Model::Dpp(dpp) => dpp.memory_plan(),
+        };
+        let (limit, rule) = match arguments.memory {
+            Some(limit) => (limit.as_u64(), "allowed by --memory"),
+            None => (available(), "free"),
+        };
+        Ok(Self { plan, limit, rule })
+    }
+
+    /// Refuses what does not fit, with the plan.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let needed = self.plan.total();
+        if needed <= self.limit {
+            return Ok(());
+        }
+        let plan = self.plan.to_string();
+        Err(Failure::Memory {
+            needed: megabytes(needed),
+            plan,
+            limit: megabytes(self.limit),
+            rule: self.rule,
+        })
+    }
+}
+
+/// Bytes that can be had without disturbing others.
+fn available() -> u64 {
+    let mut system = System::new();
+    system.refresh_memory();
+    let free = system.available_memory();
+    system.cgroup_limits().map_or(free, |group| free.min(group.free_memory))
+}
+
+/// In megabytes of 10⁶ bytes.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

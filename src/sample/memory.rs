@@ -1,0 +1,171 @@
+//! What sampling will hold in memory, told before it begins.
+
+use std::fmt;
+
+use super::{Dpp, IndependentKDpps, KDpp, Method, PartitionDpp, independent::Part, projection};
+use crate::{Features, Projection, Result, engine::cpu_pass_bytes, parallel::threads};
+
+/// Bytes that a sampler on the CPU holds at most, set-up included, beside features that stay in their files.
+///
+/// An engine in single precision holds 16 bytes an item more during the set-up; memory of devices is not counted, nor
+/// what the subsets take.
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, KDpp};
+/// let features = Features::from_rows(1000, 4, (0..4000).map(|i| f64::from(i).sin()).collect::<Vec<_>>())?;
+/// let plan = KDpp::new(&features, 2)?.memory_plan();
+/// assert_eq!(plan.mapped, 0);
+/// println!("{} bytes: {plan}", plan.total());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryPlan {
+    /// Bytes of features in memory-mapped files: read where they lie, and kept in memory only as long as the system
+    /// has no better use for it.
+    pub mapped: u64,
+    /// What is held.
+    pub uses: Vec<MemoryUse>,
+}
+
+/// Bytes with a purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryUse {
+    /// What for.
+    pub what: &'static str,
+    /// How many.
+    pub bytes: u64,
+}
+
+impl MemoryPlan {
+    /// All that is held.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.uses.iter().map(|held| held.bytes).sum()
+    }
+
+    /// For draws by eigenvectors from so many items, in so many groups; `size` is how many are drawn.
+    fn spectral(
+        features: &Features<'_>,
+        [items, groups]: [usize; 2],
+        rank: usize,
+        size: usize,
+        way: Projection,
+    ) -> Self {
+        let (held, mapped) = features.footprint();
+        let tables =
+            projection::table_bytes(way, items as f64, features.dims() as f64, rank as f64, size as f64);
+        let mut plan = Self { mapped, uses: Vec::new() };
+        plan.add("features", held);
+        plan.add(SET_UP, cpu_pass_bytes(features.dims(), groups, threads()));
+        plan.add(TABLES, tables);
+        plan
+    }
+
+    fn add(&mut self, what: &'static str, bytes: u64) {
+        if bytes > 0 {
+            self.uses.push(MemoryUse { what, bytes });
+        }
+    }
+}
+
+impl fmt::Display for MemoryPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, MemoryUse { what, bytes }) in self.uses.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(f, "{comma}{what} {:.1} MB", *bytes as f64 / 1e6)?;
+        }
+        Ok(())
+    }
+}
+
+const SET_UP: &str = "set-up";
+const TABLES: &str = "tables of items";
+/// Of a partition: the part of every item, and the items of every part.
+const PARTITION_BYTES: usize = 8;
+
+impl PartitionDpp<'_> {
+    /// What a sampler by this method holds in memory at most.
+    ///
+    /// # Errors
+    /// Those of [`plan`](PartitionDpp::plan).
+    pub fn memory_plan(&self, method: Method) -> Result<MemoryPlan> {
+        let features = self.ground().features();
+        let parts = (features.items() * PARTITION_BYTES) as u64;
+        let Some(plan) = self.plan(method)? else {
+            let mut settled = MemoryPlan { mapped: features.footprint().1, uses: Vec::new() };
+            settled.add("features", features.footprint().0);
+            settled.add("parts", parts);
+            return Ok(settled);
+        };
+        let (items, rank) = (self.rows().len(), self.ground().dims_left());
+        let (groups, size) = (self.open().len(), self.free_counts().iter().sum());
+        let way = match plan.method {
+            Method::Rejection | Method::Mcmc => self.projection(),
+            // The others have no tables.
+            _ => Projection::Leverage,
+        };
+        let mut memory = MemoryPlan::spectral(features, [items, groups], rank, size, way);
+        memory
+            .uses
+            .insert(usize::from(features.footprint().0 > 0), MemoryUse { what: "parts", bytes: parts });
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "beyond 2⁶⁴ is beyond all"
+        )]
+        let nodes = plan.nodes as u64;
+        let (rank, items, draws) = (rank as u64, items as u64, 1 + threads() as u64);
+        match plan.method {
+            Method::Interpolation => memory.add("nodes, for every thread", draws * nodes * 16 * rank * rank),
+            Method::PerCandidate => memory.add("rows, for every thread", draws * 8 * items * rank),
+            Method::Mcmc => memory.add("what chains propose", 16 * items),
+            _ => {}
+        }
+        Ok(memory)
+    }
+}
+
+impl KDpp<'_> {
+    /// What a sampler holds in memory at most.
+    #[must_use]
+    pub fn memory_plan(&self) -> MemoryPlan {
+        let ground = &self.ground;
+        let sizes = [ground.free_items().len(), 1];
+        MemoryPlan::spectral(ground.features(), sizes, ground.dims_left(), self.free_size(), self.projection)
+    }
+}
+
+impl Dpp<'_> {
+    /// What a sampler holds in memory at most.
+    #[must_use]
+    pub fn memory_plan(&self) -> MemoryPlan {
+        let (ground, rank) = (&self.ground, self.ground.dims_left());
+        MemoryPlan::spectral(ground.features(), [ground.free_items().len(), 1], rank, rank, self.projection)
+    }
+}
+
+impl IndependentKDpps<'_> {
+    /// What a sampler holds in memory at most.
+    #[must_use]
+    pub fn memory_plan(&self) -> MemoryPlan {
+        let of_part = |part: &Part<'_>| {
+            let sizes = [part.items.len(), 1];
+            MemoryPlan::spectral(&self.features, sizes, part.ground.dims_left(), part.count, self.projection)
+        };
+        let parts: Vec<MemoryPlan> = self.parts.iter().map(of_part).collect();
+        let (held, mapped) = self.features.footprint();
+        let mut plan = MemoryPlan { mapped, uses: Vec::new() };
+        plan.add("features", held);
+        let of = |what: &'static str| {
+            let uses = parts.iter().flat_map(|part| &part.uses).filter(move |held| held.what == what);
+            uses.map(|held| held.bytes)
+        };
+        plan.add(SET_UP, of(SET_UP).max().unwrap_or_default());
+        plan.add(TABLES, of(TABLES).sum());
+        plan.add("parts", (self.features.items() * PARTITION_BYTES) as u64);
+        plan
+    }
+}

@@ -10,6 +10,7 @@ pub(crate) mod gains;
 pub mod gpu;
 mod grid;
 mod rows;
+mod sharded;
 pub(crate) mod swaps;
 
 use std::fmt;
@@ -22,6 +23,7 @@ pub(crate) use double::{bounded_forms, in_double};
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
+pub use sharded::{LocalShard, Shard, ShardRows, Sharded};
 pub use swaps::{BestSwap, SwapNumbers, SwapTable, SwapUpdate};
 
 use crate::{Features, Result};

@@ -1,0 +1,232 @@
+//! Set-up passes by shards: each reads its own rows, here or on another machine, and what they find is merged.
+
+use std::{fmt, ops::Range};
+
+use faer::{Mat, MatRef};
+
+use super::{
+    BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
+    Group, Items, PhaseGrid, Precision, RowMap, Rows, SwapTable, SwapUpdate, Top, in_double, sealed::Sealed,
+};
+use crate::{Error, Features, Result, parallel::map_ordered};
+
+/// Some of the items of a ground set, one after the other, and somebody who computes with their rows in f64.
+///
+/// Implement it to have set-up done elsewhere: send the arguments to where the rows are, let a [`LocalShard`] answer there,
+/// send the answer back. Arguments and answers are plain numbers: p·n² for a pass over Gram matrices, one for every
+/// item of the shard for the table of trials, whatever m.
+pub trait Shard: fmt::Debug + Send + Sync {
+    /// Number of items.
+    fn items(&self) -> usize;
+
+    /// As [`Engine::part_grams`], over rows of this shard.
+    ///
+    /// # Errors
+    /// Those of whoever computes.
+    fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>>;
+
+    /// As [`Engine::row_forms`], over rows of this shard.
+    ///
+    /// # Errors
+    /// Those of whoever computes.
+    fn row_forms(&self, rows: &ShardRows, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
+}
+
+/// Groups of the rows of a shard, counted from its first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardRows {
+    /// For every group, its rows and their scale.
+    pub groups: Vec<(Vec<u32>, f64)>,
+}
+
+impl ShardRows {
+    /// These rows of the features of the shard.
+    #[must_use]
+    pub fn of<'a>(&'a self, features: &'a Features<'a>) -> Rows<'a> {
+        let group =
+            |(items, scale): &'a (Vec<u32>, f64)| Group { items: Items::Listed(items), scale: *scale };
+        Rows::with_scales(features, self.groups.iter().map(group).collect())
+    }
+}
+
+/// A shard whose rows are at hand.
+#[derive(Clone, Debug)]
+pub struct LocalShard<'a> {
+    /// Its rows.
+    pub features: Features<'a>,
+    /// What computes; the CPU where that does not in f64.
+    pub engine: &'a dyn Engine,
+}
+
+impl Shard for LocalShard<'_> {
+    fn items(&self) -> usize {
+        self.features.items()
+    }
+
+    fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+        in_double(self.engine).part_grams(&rows.of(&self.features), map)
+    }
+
+    fn row_forms(&self, rows: &ShardRows, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+        in_double(self.engine).row_forms(&rows.of(&self.features), factors)
+    }
+}
+
+/// An engine that leaves passes over all rows to the shards of the ground set: set-up at the speed of many machines.
+///
+/// [`part_grams`](Engine::part_grams) and [`row_forms`](Engine::row_forms) are what samplers and inference set up with;
+/// every other verb runs on the CPU here. The models need the features all the same, to look at a few rows of every part
+/// and to read those that are tried: [`Features::concatenate`] of memory-mapped files will do, which nobody reads through
+/// but the shards.
+///
+/// # Numerics
+/// Gram matrices are summed shard after shard: with other shards, or the same in another order, entry (i, j) of a sum
+/// over m rows differs by at most 2(m/8192 + S)·ε·√(G_ii G_jj), S the number of shards; log Z and probabilities by
+/// what that changes, about 1e-14 for well-conditioned rows.
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, KDpp, engine::{Cpu, LocalShard, Sharded}};
+/// let shard = |seed: f64| Features::from_rows(500, 4, (0..2000).map(|i| (seed * f64::from(i)).sin()).collect::<Vec<_>>());
+/// let shards = [shard(1.0)?, shard(2.0)?];
+/// let all = Features::concatenate(&shards)?;
+/// let engine = Sharded::new(shards.map(|features| LocalShard { features, engine: &Cpu }));
+/// let samples = KDpp::new(&all, 3)?.sampler(&engine)?.sample_many(10, 0);
+/// assert_eq!(samples.subsets().len(), 10);
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Sharded<S> {
+    shards: Vec<S>,
+}
+
+impl<S: Shard> Sharded<S> {
+    /// The shards of a ground set, in the order of its items.
+    #[must_use]
+    pub fn new(shards: impl IntoIterator<Item = S>) -> Self {
+        Self { shards: shards.into_iter().collect() }
+    }
+
+    /// What of every group is in each shard: the rows, counted from its first, and their positions in the group.
+    fn split(&self, rows: &Rows<'_>) -> Result<Vec<(ShardRows, Vec<Range<usize>>)>> {
+        let (found, expected) = (self.shards.iter().map(Shard::items).sum(), rows.features().items());
+        if found != expected {
+            return Err(Error::Shape { what: "the items of all shards together", expected, found });
+        }
+        let mut first = 0;
+        let of_shard = |shard: &S| {
+            let start = first;
+            first += shard.items();
+            let (mut groups, mut positions) = (Vec::new(), Vec::new());
+            for &Group { items, scale } in rows.groups() {
+                let range = items.before(start)..items.before(first);
+                #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+                let local = range.clone().map(|position| (items.at(position) - start) as u32);
+                groups.push((local.collect(), scale));
+                positions.push(range);
+            }
+            (ShardRows { groups }, positions)
+        };
+        Ok(self.shards.iter().map(of_shard).collect())
+    }
+}
+
+/// Whether groups go through the ground set from front to back, as those of all models do.
+fn is_ascending(rows: &Rows<'_>) -> bool {
+    let ascending = |group: &Group<'_>| match group.items {
+        Items::All(_) => true,
+        Items::Listed(items) => items.is_sorted(),
+    };
+    rows.groups().iter().all(ascending)
+}
+
+impl<S> Sealed for Sharded<S> {}
+
+impl<S: Shard> Engine for Sharded<S> {
+    fn info(&self) -> EngineInfo {
+        let adapter = Some(format!("{} shards", self.shards.len()));
+        EngineInfo { name: "sharded", adapter, precision: Precision::F64 }
+    }
+
+    fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+        if !is_ascending(rows) {
+            return Cpu.part_grams(rows, map);
+        }
+        let split = self.split(rows)?;
+        let of_shard = |shard: usize| self.shards[shard].part_grams(&split[shard].0, map);
+        let answers = map_ordered(split.len(), of_shard).into_iter().collect::<Result<Vec<_>>>()?;
+        let size = map.map_or(rows.features().dims(), |map| map.factor.ncols());
+        let mut sums = vec![Mat::<f64>::zeros(size, size); rows.groups().len()];
+        for grams in answers {
+            sums.iter_mut().zip(grams).for_each(|(sum, gram)| *sum += gram);
+        }
+        Ok(sums)
+    }
+
+    fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+        if !is_ascending(rows) {
+            return Cpu.row_forms(rows, factors);
+        }
+        let split = self.split(rows)?;
+        let of_shard = |shard: usize| self.shards[shard].row_forms(&split[shard].0, factors);
+        let answers = map_ordered(split.len(), of_shard).into_iter().collect::<Result<Vec<_>>>()?;
+        let mut forms = vec![0.0; rows.len()];
+        for ((_, positions), answer) in split.iter().zip(&answers) {
+            let (mut group_start, mut left) = (0, &answer[..]);
+            for (range, group) in positions.iter().zip(rows.groups()) {
+                let (own, rest) = left.split_at(range.len());
+                forms[group_start + range.start..group_start + range.end].copy_from_slice(own);
+                left = rest;
+                group_start += group.items.len();
+            }
+        }
+        Ok(forms)
+    }
+
+    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
+        Cpu.whiten_rows(rows, map)
+    }
+
+    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
+        Cpu.grid_determinants(grid, request)
+    }
+
+    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
+        Cpu.candidate_determinants(candidates)
+    }
+
+    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
+        Cpu.project_rows(rows, direction)
+    }
+
+    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
+        Cpu.row_norms(rows)
+    }
+
+    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
+        Cpu.gain_table(rows, gains)
+    }
+
+    fn gain_update(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut GainTable,
+        direction: Option<&[f64]>,
+    ) -> Result<Vec<Vec<Top>>> {
+        Cpu.gain_update(rows, table, direction)
+    }
+
+    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
+        Cpu.swap_table(rows, duals, residuals)
+    }
+
+    fn swap_gains(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut SwapTable,
+        update: Option<&SwapUpdate<'_>>,
+        weights: &[Vec<f64>],
+    ) -> Result<Vec<Vec<BestSwap>>> {
+        Cpu.swap_gains(rows, table, update, weights)
+    }
+}

@@ -42,7 +42,7 @@ impl World {
         let shard = |&at: &usize| Features::from_rows(SIZES[at], DIMS, rows[at].clone()).unwrap();
         let shards: Vec<Features<'static>> = order.iter().map(shard).collect();
         let labels = order.iter().flat_map(|&at| (0..SIZES[at]).map(move |item| (item + at) % 3));
-        let partition = Partition::from_labels(labels).unwrap();
+        let partition = Partition::of(labels).unwrap();
         Self { all: Features::concatenate(&shards).unwrap(), shards, partition }
     }
 

@@ -30,7 +30,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Groups items by label, in the labels' own order; one label per item, kept only if it is the first of its kind.
+    /// Groups items by label, in the labels' own order.
     ///
     /// # Cost
     /// O(m log p).
@@ -38,7 +38,15 @@ impl Partition {
     /// # Errors
     /// - [`Error::Empty`] without labels;
     /// - [`Error::TooManyItems`] above 2³²−1 items.
-    pub fn from_labels<L: Ord + Display>(labels: impl IntoIterator<Item = L>) -> Result<Self> {
+    pub fn from_labels<L: Ord + Display>(labels: &[L]) -> Result<Self> {
+        Self::of(labels)
+    }
+
+    /// As [`from_labels`](Partition::from_labels), from labels that come one by one: of each kind one is kept.
+    ///
+    /// # Errors
+    /// Those of [`from_labels`](Partition::from_labels).
+    pub fn of<L: Ord + Display>(labels: impl IntoIterator<Item = L>) -> Result<Self> {
         let labels = labels.into_iter();
         let mut first_seen = BTreeMap::new();
         let mut part_of = Vec::with_capacity(labels.size_hint().0);

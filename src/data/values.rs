@@ -158,7 +158,7 @@ pub enum Values<'a> {
     F64(StoredRows<'a, f64>),
 }
 
-impl<'a> Values<'a> {
+impl Values<'_> {
     /// The rows of several, one after the other; `None` if their types differ.
     pub(crate) fn concatenate(all: &[&Self]) -> Option<Self> {
         /// The shards of all that have the type of the first.

@@ -48,15 +48,14 @@ impl<K: Hash + Eq> Labels<K> {
     where
         K: Borrow<Q>,
     {
-        let kind = match self.index.get(label) {
-            Some(&kind) => kind,
-            None => {
-                let items = self.kinds.len() + 1;
-                let too_many = |_| Failure::Library(Error::TooManyItems { items, limit: u32::MAX as usize });
-                let kind = u32::try_from(self.index.len()).map_err(too_many)?;
-                self.index.insert(label.to_owned(), kind);
-                kind
-            }
+        let kind = if let Some(&kind) = self.index.get(label) {
+            kind
+        } else {
+            let items = self.kinds.len() + 1;
+            let too_many = |_| Failure::Library(Error::TooManyItems { items, limit: u32::MAX as usize });
+            let kind = u32::try_from(self.index.len()).map_err(too_many)?;
+            self.index.insert(label.to_owned(), kind);
+            kind
         };
         self.kinds.push(kind);
         Ok(())
@@ -73,8 +72,7 @@ impl<K: Hash + Eq> Labels<K> {
         let mut texts = vec![String::new(); self.index.len()];
         self.index.iter().for_each(|(label, &kind)| texts[kind as usize] = label.to_string());
         let labels = ordered(texts);
-        Partition::from_labels(self.kinds.iter().map(|&kind| &labels[kind as usize]))
-            .map_err(Failure::in_file(path))
+        Partition::of(self.kinds.iter().map(|&kind| &labels[kind as usize])).map_err(Failure::in_file(path))
     }
 }
 

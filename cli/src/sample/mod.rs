@@ -102,11 +102,11 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
             if arguments.method == MethodChoice::Mcmc && dpp.plan(Method::Mcmc)?.is_some() =>
         {
             let chains = dpp.chains(&arguments.chains.options(), engine.as_ref())?;
-            draw_by_chains(&chains, arguments, &progress, started)?
+            draw_by_chains(&chains, arguments, &progress, started)
         }
         _ => {
             let sampler = sampler(&model, arguments.method.into(), engine.as_ref())?;
-            draw(&sampler, arguments, &progress, started)?
+            draw(&sampler, arguments, &progress, started)
         }
     };
     progress.finish();
@@ -152,7 +152,7 @@ fn draw(
     arguments: &SampleArguments,
     progress: &Progress,
     setup_began: Instant,
-) -> Result<Drawn, Failure> {
+) -> Drawn {
     let setup = setup_began.elapsed();
     interrupt::flag();
     let started = Instant::now();
@@ -164,7 +164,7 @@ fn draw(
         samples.extend(sampler.sample_range(done..end, arguments.seed));
         done = end;
     });
-    Ok(Drawn {
+    Drawn {
         proposals: samples.proposals(),
         acceptance_bound: samples.acceptance_bound(),
         subsets: samples.into_iter().collect(),
@@ -174,7 +174,7 @@ fn draw(
         engine: sampler.engine().clone(),
         setup,
         sampling: started.elapsed(),
-    })
+    }
 }
 
 fn draw_by_chains(
@@ -182,7 +182,7 @@ fn draw_by_chains(
     arguments: &SampleArguments,
     progress: &Progress,
     setup_began: Instant,
-) -> Result<Drawn, Failure> {
+) -> Drawn {
     let setup = setup_began.elapsed();
     interrupt::flag();
     progress.stage("burning in");
@@ -197,7 +197,7 @@ fn draw_by_chains(
         thin: samples.thin(),
         diagnostics: samples.diagnostics(),
     };
-    Ok(Drawn {
+    Drawn {
         proposals: samples.proposals(),
         acceptance_bound: 0.0,
         subsets: samples.into_iter().collect(),
@@ -207,7 +207,7 @@ fn draw_by_chains(
         engine: chains.engine().clone(),
         setup,
         sampling: started.elapsed(),
-    })
+    }
 }
 
 #[cfg(test)]

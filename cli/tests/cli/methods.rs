@@ -107,7 +107,7 @@ fn the_plan_for_people() {
 #[test]
 fn what_does_not_fit_into_memory_is_refused_with_the_plan() {
     let folder = Folder::new();
-    folder.write("many.npy", super::support::npy("<f4", "(5000, 40)", &[1_u8; 4 * 5000 * 40]));
+    folder.write("many.npy", super::support::npy("<f4", "(5000, 40)", &vec![1_u8; 4 * 5000 * 40]));
     let law = "sample --features many.npy --k 1";
     let memory = folder.json(&format!("{law} --plan"))["memory"].clone();
     let number = |name: &str| memory[name].as_u64().unwrap();

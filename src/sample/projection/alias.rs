@@ -223,7 +223,7 @@ mod tests {
                     stored >= weight && stored <= weight * (1.0 + 2e-7) + table.share,
                     "{stored} {weight}"
                 );
-                assert_eq!(shares as f64 * table.share, stored);
+                assert_eq!((shares as f64 * table.share).to_bits(), stored.to_bits());
                 assert_eq!(table.item(position), position);
             }
             // Nobody has less than one entry, of a mean share of 2⁻²⁹ at most.

@@ -30,7 +30,7 @@ struct Diagnostics<'a> {
     fewest_effective_samples: f64,
     longest_autocorrelation_time: f64,
     log_det: Numbers,
-    parts: Vec<Part<'a>>,
+    parts: Vec<OfPart<'a>>,
     moves: Vec<Move>,
 }
 
@@ -44,7 +44,7 @@ struct Numbers {
 }
 
 #[derive(Serialize)]
-struct Part<'a> {
+struct OfPart<'a> {
     part: &'a str,
     log_volume: Numbers,
     direction: Numbers,
@@ -72,7 +72,7 @@ impl<'a> Answer<'a> {
 
 impl<'a> Diagnostics<'a> {
     fn new(found: &ChainDiagnostics, names: &'a [String]) -> Self {
-        let part = |part: &partition_dpp::PartConvergence| Part {
+        let part = |part: &partition_dpp::PartConvergence| OfPart {
             part: &names[part.part],
             log_volume: (&part.log_volume).into(),
             direction: (&part.direction).into(),

@@ -13,6 +13,7 @@ mod mapped;
 mod npy;
 mod partition;
 mod quota;
+mod range_quota;
 mod subset;
 pub(crate) mod values;
 
@@ -22,6 +23,7 @@ pub use kernel::Kernel;
 pub use label_copies::LabelCopies;
 pub use partition::Partition;
 pub use quota::Quota;
+pub use range_quota::RangeQuota;
 pub use subset::Subset;
 pub(crate) use values::with_slice;
 pub use values::{Scalar, Storage};

@@ -1,10 +1,12 @@
 //! The one error type of the library.
 
 mod npy_problem;
+mod words;
 
 use std::path::PathBuf;
 
 pub use npy_problem::NpyProblem;
+use words::{join, name_parts};
 
 /// What can go wrong, one variant per rule, with the numbers that broke it.
 ///
@@ -152,6 +154,26 @@ pub enum Error {
         draws: usize,
         /// Draws needed.
         needed: usize,
+    },
+    /// A range of counts that begins above its end.
+    #[error("part {part}: no count is at least {low} and at most {high}")]
+    EmptyRange {
+        /// Name of the part.
+        part: String,
+        /// Least count.
+        low: usize,
+        /// Most.
+        high: usize,
+    },
+    /// A total that the ranges of the parts do not allow.
+    #[error("{total} items in all: the ranges allow {low} to {high}")]
+    TotalOutsideRanges {
+        /// Items asked for.
+        total: usize,
+        /// Sum of the least counts.
+        low: usize,
+        /// Sum of the most.
+        high: usize,
     },
     /// A subset size exceeds the number of items.
     #[error("k = {k} is more than the {items} items")]
@@ -375,17 +397,6 @@ pub enum Error {
         /// Size of the matrix.
         size: usize,
     },
-}
-
-fn join(names: &[String]) -> String {
-    names.join(", ")
-}
-
-fn name_parts(parts: &[String]) -> String {
-    match parts {
-        [one] => format!("part {one}"),
-        many => format!("parts {{{}}}", join(many)),
-    }
 }
 
 /// Result with the library's [`Error`].

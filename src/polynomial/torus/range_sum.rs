@@ -82,7 +82,7 @@ impl<'a> RangeSum<'a> {
     fn plan_of_total(&self, coins: &[f64], total: usize, tolerance: f64) -> TorusPlan {
         let law = poisson_binomial(coins);
         let others = |size: usize| -> f64 {
-            let alias = |c: &usize| *c != total && c.abs_diff(total) % size == 0;
+            let alias = |c: &usize| *c != total && c.abs_diff(total).is_multiple_of(size);
             (0..law.len()).filter(alias).map(|c| law[c]).sum()
         };
         let size = (1..=law.len()).find(|&size| others(size) <= tolerance).unwrap_or(law.len());
@@ -124,7 +124,7 @@ impl<'a> RangeSum<'a> {
     /// What other counts of a group add to those in the span, at most.
     fn aliases(&self, group: usize, (low, high): (usize, usize), size: usize) -> f64 {
         let onto = |other: usize| -> f64 {
-            let hit = |c: &usize| *c != other && c.abs_diff(other) % size == 0;
+            let hit = |c: &usize| *c != other && c.abs_diff(other).is_multiple_of(size);
             (low..=high).filter(hit).map(|c| self.factor(group, c)).sum()
         };
         self.groups[group].law.iter().enumerate().map(|(other, p)| p * onto(other)).sum()

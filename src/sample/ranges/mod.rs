@@ -1,20 +1,20 @@
 //! The DPP whose part counts lie in ranges.
 
 mod bound;
+mod open_parts;
 mod rejection;
 
 pub(crate) use rejection::RangeRejection;
 
 use super::{DEFAULT_PROPOSAL_BUDGET, Law, Projection, Sampler};
 use crate::{
-    Error, Features, Partition, RangeQuota, Result,
+    Features, Partition, RangeQuota, Result,
     data::{FreeItems, GroundSet, check_partition, compress_if_wide},
     engine::{Engine, Items, Rows},
     inference::default_node_budget,
     polynomial::{
         ConditionalBernoulli,
         count_ranges::CountRanges,
-        feasibility::{self, PartBasis, Violation},
         spectrum::{Spectrum, TiltedSpectrum, keep_probabilities},
         tilt::{homogeneous_tilt, ranged_tilt},
     },
@@ -76,10 +76,11 @@ impl<'a> RangeDpp<'a> {
     /// The law over sets that the ranges allow, with kernel A Aᵀ.
     ///
     /// # Errors
-    /// - [`Error::LabelCount`] if partition and features have different numbers of items;
-    /// - [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
-    /// - [`Error::Infeasible`] if every set with the least counts has determinant zero, naming the parts;
-    /// - [`Error::SizeAboveRank`] if every set with the total has.
+    /// - [`Error::LabelCount`](crate::Error::LabelCount) if partition and features have different numbers of items;
+    /// - [`Error::QuotaOfOtherParts`](crate::Error::QuotaOfOtherParts) if the quota belongs to another partition;
+    /// - [`Error::Infeasible`](crate::Error::Infeasible) if every set with the least counts has determinant zero,
+    ///   naming the parts;
+    /// - [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if every set with the total has.
     pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &RangeQuota) -> Result<Self> {
         check_partition(features, partition)?;
         Self::over(GroundSet::new(compress_if_wide(features)?), partition, quota)
@@ -106,11 +107,17 @@ impl<'a> RangeDpp<'a> {
     /// Conditions on these items being in the set, besides those required before.
     ///
     /// # Errors
-    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::DependentItems`] if their determinant is zero;
-    /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`] if they are more than a part or the total allows;
-    /// - [`Error::TotalOutsideRanges`], [`Error::InfeasibleBeyondIncluded`], [`Error::SizeAboveRank`] if no set with
-    ///   them that the ranges allow has a positive determinant.
+    /// - [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange),
+    ///   [`Error::RepeatedItem`](crate::Error::RepeatedItem),
+    ///   [`Error::IncludedAndExcluded`](crate::Error::IncludedAndExcluded);
+    /// - [`Error::DependentItems`](crate::Error::DependentItems) if their determinant is zero;
+    /// - [`Error::QuotaBelowIncluded`](crate::Error::QuotaBelowIncluded),
+    ///   [`Error::SizeBelowIncluded`](crate::Error::SizeBelowIncluded) if they are more than a part or the total
+    ///   allows;
+    /// - [`Error::TotalOutsideRanges`](crate::Error::TotalOutsideRanges),
+    ///   [`Error::InfeasibleBeyondIncluded`](crate::Error::InfeasibleBeyondIncluded),
+    ///   [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if no set with them that the ranges allow has a
+    ///   positive determinant.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         if items.is_empty() {
             return Ok(self);
@@ -122,9 +129,14 @@ impl<'a> RangeDpp<'a> {
     /// Conditions on these items not being in the set, besides those excluded before.
     ///
     /// # Errors
-    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
-    /// - [`Error::QuotaAbovePartSize`], [`Error::TotalOutsideRanges`], [`Error::Infeasible`],
-    ///   [`Error::InfeasibleBeyondIncluded`], [`Error::SizeAboveRank`] if too little is left.
+    /// - [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange),
+    ///   [`Error::RepeatedItem`](crate::Error::RepeatedItem),
+    ///   [`Error::IncludedAndExcluded`](crate::Error::IncludedAndExcluded);
+    /// - [`Error::QuotaAbovePartSize`](crate::Error::QuotaAbovePartSize),
+    ///   [`Error::TotalOutsideRanges`](crate::Error::TotalOutsideRanges),
+    ///   [`Error::Infeasible`](crate::Error::Infeasible),
+    ///   [`Error::InfeasibleBeyondIncluded`](crate::Error::InfeasibleBeyondIncluded),
+    ///   [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if too little is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         if items.is_empty() {
             return Ok(self);
@@ -171,9 +183,10 @@ impl<'a> RangeDpp<'a> {
     /// 131072 proposals measures the acceptance instead, and the bound is a quarter of what it finds (wrong once in 1e5).
     ///
     /// # Errors
-    /// - [`Error::RangeProposalBudget`] where neither the bound nor the trial tells that the budget is enough;
-    /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy, and those of the
-    ///   engine.
+    /// - [`Error::RangeProposalBudget`](crate::Error::RangeProposalBudget) where neither the bound nor the trial
+    ///   tells that the budget is enough;
+    /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the rank
+    ///   shows only at f64's accuracy, and those of the engine.
     pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
         if self.parts.is_empty() {
             return Ok(Sampler::settled(self.ground.included(), engine));
@@ -193,117 +206,6 @@ impl<'a> RangeDpp<'a> {
                 return Ok(self);
             }
             self.ground.include(&settled)?;
-        }
-    }
-
-    fn find_open_parts(&mut self) -> Result<()> {
-        self.parts = self.given_parts()?;
-        self.total = self.free_total()?;
-        let bases = self.bases();
-        self.check_ranks(&bases)?;
-        let ranges = self.ranges();
-        self.total = ranges.total();
-        let narrowed = self.parts.drain(..).zip(bases).enumerate().filter_map(|(at, (part, basis))| {
-            let (low, high) = (ranges.low()[at], ranges.high()[at]);
-            // Rows that are zero, or lie in the span of the included ones, are never chosen.
-            (high > 0 && !basis.is_empty()).then_some(OpenPart { low, high, ..part })
-        });
-        self.parts = narrowed.collect();
-        Ok(())
-    }
-
-    /// What the ranges leave beyond the included items, part by part.
-    fn given_parts(&self) -> Result<Vec<OpenPart<'a>>> {
-        let mut included = vec![0; self.partition.parts()];
-        for &item in self.ground.included() {
-            included[self.partition.part_of(item as usize)] += 1;
-        }
-        let mut parts = Vec::new();
-        for (part, &included) in included.iter().enumerate() {
-            let items = self.ground.free_members(self.partition.members(part));
-            let (low, high) = (self.quota.low()[part], self.quota.high()[part]);
-            let name = || self.partition.names()[part].clone();
-            if included > high {
-                return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
-            }
-            let size = items.len() + included;
-            if low > size {
-                return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
-            }
-            let (low, high) = (low.saturating_sub(included), (high - included).min(items.len()));
-            if high > 0 {
-                parts.push(OpenPart { part, items, low, high });
-            }
-        }
-        Ok(parts)
-    }
-
-    /// What the total leaves beyond the included items.
-    fn free_total(&self) -> Result<Option<usize>> {
-        let Some(total) = self.quota.total() else { return Ok(None) };
-        let included = self.ground.included().len();
-        let Some(free) = total.checked_sub(included) else {
-            return Err(Error::SizeBelowIncluded { k: total, included });
-        };
-        let low: usize = self.parts.iter().map(|part| part.low).sum();
-        let high: usize = self.parts.iter().map(|part| part.high).sum();
-        if !(low..=high).contains(&free) {
-            let (low, high) = (low + included, high + included);
-            return Err(Error::TotalOutsideRanges { total, low, high });
-        }
-        Ok(Some(free))
-    }
-
-    /// Rows that span every open part, as far as the least counts and the total need them.
-    fn bases(&self) -> Vec<PartBasis> {
-        let least: usize = self.parts.iter().map(|part| part.low).sum();
-        self.bases_up_to(self.total.unwrap_or(least).max(1))
-    }
-
-    /// As many rows of every open part as span it, `limit` at most.
-    fn bases_up_to(&self, limit: usize) -> Vec<PartBasis> {
-        let basis =
-            |part: &OpenPart<'_>| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
-        self.parts.iter().map(basis).collect()
-    }
-
-    /// Refuses ranges that no set of positive determinant meets. Counts of independent sets form a polymatroid, so
-    /// where the least counts can be met, growing them part by part comes to the largest total there is.
-    fn check_ranks(&self, bases: &[PartBasis]) -> Result<()> {
-        let dims = self.ground.dims_left();
-        let mut counts: Vec<usize> = self.parts.iter().map(|part| part.low).collect();
-        feasibility::check(bases, &counts, dims).map_err(|violation| self.infeasible(violation))?;
-        let Some(total) = self.total else { return Ok(()) };
-        for (at, part) in self.parts.iter().enumerate() {
-            let left = total - counts.iter().sum::<usize>();
-            let (mut possible, mut tried) = (part.low, part.high.min(part.low + left));
-            let mut above = tried + 1;
-            while possible + 1 < above {
-                counts[at] = tried;
-                match feasibility::check(bases, &counts, dims) {
-                    Ok(()) => possible = tried,
-                    Err(_) => above = tried,
-                }
-                tried = possible.midpoint(above);
-            }
-            counts[at] = possible;
-        }
-        let rank: usize = counts.iter().sum();
-        if rank == total {
-            return Ok(());
-        }
-        let included = self.ground.included().len();
-        Err(Error::SizeAboveRank { k: total + included, rank: rank + included })
-    }
-
-    fn infeasible(&self, violation: Violation) -> Error {
-        let Violation { parts, rank, quota } = violation;
-        let name = |at: usize| self.partition.names()[self.parts[at].part].clone();
-        let parts = parts.into_iter().map(name).collect();
-        if self.ground.included().is_empty() {
-            Error::Infeasible { parts, rank, quota }
-        } else {
-            Error::InfeasibleBeyondIncluded { parts, rank, quota }
         }
     }
 

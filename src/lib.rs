@@ -49,7 +49,7 @@ mod parallel;
 pub mod polynomial;
 mod sample;
 
-pub use data::{Features, Kernel, LabelCopies, Partition, Quota, Scalar, Storage, Subset};
+pub use data::{Features, Kernel, LabelCopies, Partition, Quota, RangeQuota, Scalar, Storage, Subset};
 pub use error::{Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{
@@ -61,7 +61,7 @@ pub use polynomial::Estimate;
 pub use sample::{
     Algorithm, ChainDiagnostics, ChainRun, ChainSamples, Chains, Choice, Conditionals, Convergence,
     DEFAULT_PROPOSAL_BUDGET, Dpp, Exactness, IndependentKDpps, KDpp, McmcOptions, MemoryPlan, MemoryUse,
-    Method, MoveCount, PartConvergence, PartitionDpp, Plan, Projection, Sampler, Samples, Thinning,
+    Method, MoveCount, PartConvergence, PartitionDpp, Plan, Projection, RangeDpp, Sampler, Samples, Thinning,
     expected_proposals,
 };
 

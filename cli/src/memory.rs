@@ -23,6 +23,7 @@ impl Memory {
             Model::PartitionDpp(dpp) => {
                 dpp.memory_plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?
             }
+            Model::RangeDpp(dpp) => dpp.memory_plan(),
             Model::IndependentKDpps(dpps) => dpps.memory_plan(),
             Model::KDpp(dpp) => dpp.memory_plan(),
             Model::Dpp(dpp) => dpp.memory_plan(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Dpp, IndependentKDpps, KDpp, Method, PartitionDpp, independent::Part, projection};
+use super::{Dpp, IndependentKDpps, KDpp, Method, PartitionDpp, RangeDpp, independent::Part, projection};
 use crate::{Features, Projection, Result, engine::cpu_pass_bytes, parallel::threads};
 
 /// Bytes that a sampler on the CPU holds at most, set-up included, beside features that stay in their files.
@@ -125,6 +125,19 @@ impl PartitionDpp<'_> {
             _ => {}
         }
         Ok(memory)
+    }
+}
+
+impl RangeDpp<'_> {
+    /// What a sampler holds in memory at most.
+    #[must_use]
+    pub fn memory_plan(&self) -> MemoryPlan {
+        let (features, rank) = (self.ground.features(), self.ground.dims_left());
+        let items = self.parts.iter().map(|part| part.items.len()).sum();
+        let size = self.total.unwrap_or(rank);
+        let mut plan = MemoryPlan::spectral(features, [items, self.parts.len()], rank, size, self.projection);
+        plan.add("parts", (features.items() * PARTITION_BYTES) as u64);
+        plan
     }
 }
 

@@ -8,6 +8,7 @@ mod mcmc;
 mod memory;
 mod partition;
 mod projection;
+mod ranges;
 mod samples;
 
 use std::{fmt, ops::Range};
@@ -27,6 +28,7 @@ pub use partition::{
     Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, Plan, expected_proposals,
 };
 pub use projection::Projection;
+pub use ranges::RangeDpp;
 pub use samples::Samples;
 
 use crate::{
@@ -56,6 +58,7 @@ pub(crate) enum Law<'a> {
     KDpp(k_dpp::KDppLaw<'a>),
     Independent(Vec<k_dpp::KDppLaw<'a>>),
     TiltedRejection(partition::TiltedRejection<'a>),
+    Ranges(Box<ranges::RangeRejection<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
     Mcmc(Box<Chains<'a>>),
@@ -160,7 +163,7 @@ impl<'a> Sampler<'a> {
         match self.law {
             Law::Settled => Algorithm::Settled,
             Law::Dpp(_) | Law::KDpp(_) | Law::Independent(_) => Algorithm::Spectral,
-            Law::TiltedRejection(_) => Algorithm::TiltedRejection,
+            Law::TiltedRejection(_) | Law::Ranges(_) => Algorithm::TiltedRejection,
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
             Law::Mcmc(_) => Algorithm::Mcmc,
@@ -168,11 +171,13 @@ impl<'a> Sampler<'a> {
     }
 
     /// Draws per proposal, at least: the probability that a proposal is accepted by rejection, 1 for the samplers that
-    /// never reject. 0 for MCMC, where proposals are moves of the chains and nothing is promised.
+    /// never reject. 0 for MCMC, where proposals are moves of the chains. Under ranges of many parts it is measured: see
+    /// [`RangeDpp::sampler`].
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         match &self.law {
             Law::TiltedRejection(law) => law.acceptance_bound(),
+            Law::Ranges(law) => law.acceptance_bound(),
             Law::Mcmc(_) => 0.0,
             _ => 1.0,
         }
@@ -197,6 +202,7 @@ impl<'a> Sampler<'a> {
             Law::KDpp(law) => (law.sample(rng), 1),
             Law::Independent(laws) => (laws.iter().flat_map(|law| law.sample(rng)).collect(), 1),
             Law::TiltedRejection(law) => law.sample(rng),
+            Law::Ranges(law) => law.sample(rng),
             Law::Interpolation(law) => (law.sample(rng), 1),
             Law::PerCandidate(law) => (law.sample(rng), 1),
             Law::Mcmc(chains) => return chains.sample(rng),

@@ -17,6 +17,7 @@ mod map_ends;
 mod methods;
 mod multi_label;
 mod plots;
+mod ranges;
 mod reproduce;
 mod shards;
 mod support;

@@ -6,11 +6,13 @@
 
 mod determinantal;
 mod homogeneous;
+mod ranged;
 
 use faer::{Mat, MatRef, prelude::Solve};
 
 pub(crate) use determinantal::determinantal_tilt;
 pub(crate) use homogeneous::homogeneous_tilt;
+pub(crate) use ranged::ranged_tilt;
 
 /// Logarithms of the part weights.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use partition_dpp::{Algorithm, LabelCopies, Subset};
 
 use super::mixing;
 use crate::{
+    law::Law,
     output::{
         Question,
         numbers::short,
@@ -36,19 +37,19 @@ pub(super) fn render(question: &Question<'_>, drawn: &Drawn) -> String {
 /// The parts that items may come from, unless they are too many for columns.
 fn part_columns(question: &Question<'_>) -> Option<Vec<usize>> {
     let partition = question.input.partition.as_ref()?;
-    let quota = question.law.quota();
-    let parts = (0..partition.parts()).filter(|&part| quota.get(part) != Some(&0));
+    let asked = question.law.asked();
+    let parts = (0..partition.parts()).filter(|&part| !asked.is_nothing(part));
     let parts: Vec<usize> = parts.collect();
     (parts.len() <= MOST_COLUMNS).then_some(parts)
 }
 
 fn header(question: &Question<'_>, columns: Option<&[usize]>) -> Vec<String> {
-    let quota = question.law.quota();
+    let asked = question.law.asked();
     let mut cells = vec!["sample".to_owned()];
     match (columns, &question.input.partition) {
         (Some(parts), Some(partition)) => cells.extend(parts.iter().map(|&part| {
             let name = &partition.names()[part];
-            quota.get(part).map_or(name.clone(), |count| format!("{name} ({count})"))
+            asked.of(part).map_or(name.clone(), |count| format!("{name} ({count})"))
         })),
         _ => cells.push("items".to_owned()),
     }
@@ -74,7 +75,7 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
             .mixing
             .as_ref()
             .map_or(String::new(), |mixing| mixing::describe(mixing, drawn.subsets.len())),
-        proposals = proposals(drawn),
+        proposals = proposals(question, drawn),
         setup = setup.as_secs_f64(),
         sampling = sampling.as_secs_f64(),
     )
@@ -93,12 +94,14 @@ fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
     }
 }
 
-fn proposals(drawn: &Drawn) -> String {
+fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
     match drawn.algorithm {
         Algorithm::TiltedRejection => {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
             let bound = drawn.acceptance_bound.recip();
-            format!("{} per sample, guaranteed at most {} on average", short(observed), short(bound))
+            // Under ranges of many parts the bound may be measured.
+            let word = if matches!(question.law, Law::RangeDpp { .. }) { "expected" } else { "guaranteed" };
+            format!("{} per sample, {word} at most {} on average", short(observed), short(bound))
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
             "none: items are picked one by one from their exact probabilities".into()

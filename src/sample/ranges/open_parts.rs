@@ -1,0 +1,122 @@
+//! What ranges, conditions and ranks leave to choose from.
+
+use super::{OpenPart, RangeDpp};
+use crate::{
+    Error, Result,
+    engine::Items,
+    polynomial::feasibility::{self, PartBasis, Violation},
+};
+
+impl<'a> RangeDpp<'a> {
+    /// What is left to choose, narrowed; refuses what has probability zero.
+    pub(super) fn find_open_parts(&mut self) -> Result<()> {
+        self.parts = self.given_parts()?;
+        self.total = self.free_total()?;
+        let bases = self.bases();
+        self.check_ranks(&bases)?;
+        let ranges = self.ranges();
+        self.total = ranges.total();
+        let narrowed = self.parts.drain(..).zip(bases).enumerate().filter_map(|(at, (part, basis))| {
+            let (low, high) = (ranges.low()[at], ranges.high()[at]);
+            // Rows that are zero, or lie in the span of the included ones, are never chosen.
+            (high > 0 && !basis.is_empty()).then_some(OpenPart { low, high, ..part })
+        });
+        self.parts = narrowed.collect();
+        Ok(())
+    }
+
+    /// What the ranges leave beyond the included items, part by part.
+    fn given_parts(&self) -> Result<Vec<OpenPart<'a>>> {
+        let mut included = vec![0; self.partition.parts()];
+        for &item in self.ground.included() {
+            included[self.partition.part_of(item as usize)] += 1;
+        }
+        let mut parts = Vec::new();
+        for (part, &included) in included.iter().enumerate() {
+            let items = self.ground.free_members(self.partition.members(part));
+            let (low, high) = (self.quota.low()[part], self.quota.high()[part]);
+            let name = || self.partition.names()[part].clone();
+            if included > high {
+                return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
+            }
+            let size = items.len() + included;
+            if low > size {
+                return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
+            }
+            let (low, high) = (low.saturating_sub(included), (high - included).min(items.len()));
+            if high > 0 {
+                parts.push(OpenPart { part, items, low, high });
+            }
+        }
+        Ok(parts)
+    }
+
+    /// What the total leaves beyond the included items.
+    fn free_total(&self) -> Result<Option<usize>> {
+        let Some(total) = self.quota.total() else { return Ok(None) };
+        let included = self.ground.included().len();
+        let Some(free) = total.checked_sub(included) else {
+            return Err(Error::SizeBelowIncluded { k: total, included });
+        };
+        let low: usize = self.parts.iter().map(|part| part.low).sum();
+        let high: usize = self.parts.iter().map(|part| part.high).sum();
+        if !(low..=high).contains(&free) {
+            let (low, high) = (low + included, high + included);
+            return Err(Error::TotalOutsideRanges { total, low, high });
+        }
+        Ok(Some(free))
+    }
+
+    /// Rows that span every open part, as far as the least counts and the total need them.
+    fn bases(&self) -> Vec<PartBasis> {
+        let least: usize = self.parts.iter().map(|part| part.low).sum();
+        self.bases_up_to(self.total.unwrap_or(least).max(1))
+    }
+
+    /// As many rows of every open part as span it, `limit` at most.
+    pub(super) fn bases_up_to(&self, limit: usize) -> Vec<PartBasis> {
+        let basis =
+            |part: &OpenPart<'_>| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
+        self.parts.iter().map(basis).collect()
+    }
+
+    /// Refuses ranges that no set of positive determinant meets. Counts of independent sets form a polymatroid, so
+    /// where the least counts can be met, growing them part by part comes to the largest total there is.
+    fn check_ranks(&self, bases: &[PartBasis]) -> Result<()> {
+        let dims = self.ground.dims_left();
+        let mut counts: Vec<usize> = self.parts.iter().map(|part| part.low).collect();
+        feasibility::check(bases, &counts, dims).map_err(|violation| self.infeasible(violation))?;
+        let Some(total) = self.total else { return Ok(()) };
+        for (at, part) in self.parts.iter().enumerate() {
+            let left = total - counts.iter().sum::<usize>();
+            let (mut possible, mut tried) = (part.low, part.high.min(part.low + left));
+            let mut above = tried + 1;
+            while possible + 1 < above {
+                counts[at] = tried;
+                match feasibility::check(bases, &counts, dims) {
+                    Ok(()) => possible = tried,
+                    Err(_) => above = tried,
+                }
+                tried = possible.midpoint(above);
+            }
+            counts[at] = possible;
+        }
+        let rank: usize = counts.iter().sum();
+        if rank == total {
+            return Ok(());
+        }
+        let included = self.ground.included().len();
+        Err(Error::SizeAboveRank { k: total + included, rank: rank + included })
+    }
+
+    fn infeasible(&self, violation: Violation) -> Error {
+        let Violation { parts, rank, quota } = violation;
+        let name = |at: usize| self.partition.names()[self.parts[at].part].clone();
+        let parts = parts.into_iter().map(name).collect();
+        if self.ground.included().is_empty() {
+            Error::Infeasible { parts, rank, quota }
+        } else {
+            Error::InfeasibleBeyondIncluded { parts, rank, quota }
+        }
+    }
+}

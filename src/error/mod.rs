@@ -3,8 +3,6 @@
 mod npy_problem;
 mod words;
 
-use std::path::PathBuf;
-
 pub use npy_problem::NpyProblem;
 use words::{have, join};
 
@@ -63,7 +61,9 @@ pub enum Error {
         tolerance: f64,
     },
     /// A dense kernel has a negative eigenvalue.
-    #[error("the kernel is not positive semidefinite: eigenvalue {eigenvalue:e}, tolerance {tolerance:e}")]
+    #[error(
+        "the kernel is not positive semidefinite: its smallest eigenvalue is {eigenvalue:e}, tolerance {tolerance:e}"
+    )]
     NotPositiveSemidefinite {
         /// The smallest eigenvalue.
         eigenvalue: f64,
@@ -342,7 +342,7 @@ pub enum Error {
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
-        path: PathBuf,
+        path: std::path::PathBuf,
         /// What the system said.
         source: std::io::Error,
     },
@@ -350,7 +350,7 @@ pub enum Error {
     #[error("{}: {problem}", path.display())]
     Npy {
         /// The file.
-        path: PathBuf,
+        path: std::path::PathBuf,
         /// What is wrong with it.
         problem: NpyProblem,
     },

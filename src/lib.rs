@@ -50,7 +50,7 @@ pub mod polynomial;
 mod sample;
 
 pub use data::{Features, Kernel, LabelCopies, Partition, Quota, RangeQuota, Scalar, Storage, Subset};
-pub use error::{Error, NpyProblem, Result};
+pub use error::{DeviceProblem, Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{
     Bound, BranchAndBound, Certificate, CoreSet, CoreSetUnion, Decision, Greedy, ItemOrder, LazyGreedy,

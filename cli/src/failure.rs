@@ -104,14 +104,7 @@ impl Failure {
             )
             | Failure::Budget { .. }
             | Failure::Memory { .. } => 4,
-            Failure::Library(
-                Error::NoAdapter { .. }
-                | Error::NoDoublePrecision { .. }
-                | Error::DeviceLost { .. }
-                | Error::DeviceMemory { .. }
-                | Error::DeviceLimit { .. }
-                | Error::Device { .. },
-            ) => 3,
+            Failure::Library(Error::Device(_)) => 3,
             Failure::Abandoned
             | Failure::Interrupted
             | Failure::Stopped { .. }

@@ -1,8 +1,10 @@
 //! The one error type of the library.
 
+mod device_problem;
 mod npy_problem;
 mod words;
 
+pub use device_problem::DeviceProblem;
 pub use npy_problem::NpyProblem;
 use words::{have, join};
 
@@ -354,50 +356,9 @@ pub enum Error {
         /// What is wrong with it.
         problem: NpyProblem,
     },
-    /// No graphics adapter can be used.
-    #[error("no graphics adapter can be used: {reason}")]
-    NoAdapter {
-        /// Why.
-        reason: String,
-    },
-    /// The adapter computes in single precision only.
-    #[error("{adapter} has no 64-bit arithmetic in shaders; f32 and the CPU are there")]
-    NoDoublePrecision {
-        /// The adapter's name.
-        adapter: String,
-    },
-    /// The device was lost or taken away: nothing more can be computed on it.
-    #[error("the graphics device was lost: {reason}")]
-    DeviceLost {
-        /// What the driver says.
-        reason: String,
-    },
-    /// The device has too little memory.
-    #[error("the graphics device has no room for {bytes} bytes more ({what})")]
-    DeviceMemory {
-        /// What the memory is for.
-        what: &'static str,
-        /// How many bytes were asked for.
-        bytes: u64,
-    },
-    /// Something exceeds a limit of the device.
-    #[error("{what} needs {needed}, the graphics device allows {limit}")]
-    DeviceLimit {
-        /// What is too large.
-        what: &'static str,
-        /// What it needs.
-        needed: u64,
-        /// What there is.
-        limit: u64,
-    },
-    /// The device refused a command.
-    #[error("the graphics device refused {what}: {message}")]
-    Device {
-        /// The verb at work.
-        what: &'static str,
-        /// What the driver or its validation says.
-        message: String,
-    },
+    /// A graphics device cannot be had, or fails.
+    #[error(transparent)]
+    Device(#[from] DeviceProblem),
     /// An eigenvalue iteration did not converge.
     #[error("the eigen-decomposition of a {size}×{size} matrix did not converge")]
     Eigen {

@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "every test binary uses its own part of this module")]
 
 use partition_dpp::{
-    Error,
+    DeviceProblem, Error,
     engine::{
         Cpu, Engine, Precision,
         gpu::{Gpu, GpuOptions},
@@ -42,7 +42,9 @@ pub fn cpu() -> Tested {
 pub fn open(options: &GpuOptions, what: &str) -> Option<Gpu> {
     match Gpu::new(options) {
         Ok(gpu) => Some(gpu),
-        Err(error @ (Error::NoAdapter { .. } | Error::NoDoublePrecision { .. })) => {
+        Err(
+            error @ Error::Device(DeviceProblem::NoAdapter { .. } | DeviceProblem::NoDoublePrecision { .. }),
+        ) => {
             assert!(std::env::var_os("PDPP_REQUIRE_GPU").is_none(), "PDPP_REQUIRE_GPU is set, but: {error}");
             println!("SKIPPED {what}: {error}");
             None

@@ -6,7 +6,7 @@ mod tasks;
 use std::time::{Duration, Instant};
 
 use partition_dpp::{
-    Error, Result as Outcome,
+    DeviceProblem, Error, Result as Outcome,
     engine::{Cpu, Engine, EngineInfo, gpu::Gpu},
 };
 
@@ -101,7 +101,11 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
 fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
     match Gpu::new(&gpu_options(arguments.precision)) {
         Ok(gpu) => Ok(Some(gpu)),
-        Err(Error::NoAdapter { .. }) if arguments.precision == PrecisionChoice::Auto => Ok(None),
+        Err(Error::Device(DeviceProblem::NoAdapter { .. }))
+            if arguments.precision == PrecisionChoice::Auto =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(error.into()),
     }
 }

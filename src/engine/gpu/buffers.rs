@@ -11,7 +11,7 @@ use std::{
 use wgpu::BufferUsages;
 
 use super::context::{Context, Work};
-use crate::{Error, Result, engine::Precision};
+use crate::{DeviceProblem, Error, Result, engine::Precision};
 
 /// Bytes of buffers that are kept for reuse.
 const KEPT: u64 = 1 << 30;
@@ -179,7 +179,7 @@ impl Context {
         let (tell, told) = std::sync::mpsc::channel();
         // Nobody listens if the wait below has failed.
         staging.map_async(wgpu::MapMode::Read, ..total, move |outcome| drop(tell.send(outcome)));
-        let failed = |message: String| Error::Device { what, message };
+        let failed = |message: String| Error::Device(DeviceProblem::Refused { what, message });
         let wait = wgpu::PollType::Wait { submission_index: Some(index), timeout: None };
         self.device.poll(wait).map_err(|error| failed(error.to_string()))?;
         match told.recv() {

@@ -11,7 +11,7 @@ use super::{
     options::{GpuOptions, Patch, interface},
 };
 use crate::{
-    Error, Result,
+    DeviceProblem, Error, Result,
     engine::{EngineInfo, Precision},
 };
 
@@ -48,8 +48,9 @@ impl Context {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let (device, queue) = pollster::block_on(adapter.request_device(&request))
-            .map_err(|error| Error::NoAdapter { reason: format!("{}: {error}", info.name) })?;
+        let (device, queue) = pollster::block_on(adapter.request_device(&request)).map_err(|error| {
+            Error::Device(DeviceProblem::NoAdapter { reason: format!("{}: {error}", info.name) })
+        })?;
         let name = interface(info.backend);
         Ok(Self::with(device, queue, EngineInfo { name, adapter: Some(info.name), precision }, options))
     }
@@ -113,17 +114,19 @@ impl Context {
         }
         self.check_lost()?;
         if memory.is_some() {
-            return Err(Error::DeviceMemory { what, bytes: self.pool.last_request() });
+            return Err(Error::Device(DeviceProblem::Memory { what, bytes: self.pool.last_request() }));
         }
         match internal.or(validation) {
-            Some(error) => Err(Error::Device { what, message: one_line(&error.to_string()) }),
+            Some(error) => {
+                Err(Error::Device(DeviceProblem::Refused { what, message: one_line(&error.to_string()) }))
+            }
             None => outcome,
         }
     }
 
     fn check_lost(&self) -> Result<()> {
         match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(reason) => Err(Error::DeviceLost { reason: reason.clone() }),
+            Some(reason) => Err(Error::Device(DeviceProblem::Lost { reason: reason.clone() })),
             None => Ok(()),
         }
     }
@@ -169,11 +172,11 @@ impl Context {
         let x = groups.div_ceil(y).max(1);
         match (u32::try_from(x), u32::try_from(y)) {
             (Ok(x), Ok(y)) if y <= self.most_groups => Ok((x, y)),
-            _ => Err(Error::DeviceLimit {
+            _ => Err(Error::Device(DeviceProblem::Limit {
                 what: "a dispatch",
                 needed: groups as u64,
                 limit: u64::from(self.most_groups).pow(2),
-            }),
+            })),
         }
     }
 

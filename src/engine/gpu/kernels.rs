@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{buffers::size_of, context::Context};
-use crate::{Error, Result, engine::Precision};
+use crate::{DeviceProblem, Error, Result, engine::Precision};
 
 macro_rules! kernels {
     ($($kernel:ident $stem:literal [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
@@ -93,16 +93,16 @@ impl Default for Pipelines {
 
 impl Pipelines {
     /// # Errors
-    /// [`Error::DeviceLimit`] if the shader needs more shared memory than there is: no driver can be trusted to say
+    /// [`DeviceProblem::Limit`] if the shader needs more shared memory than there is: no driver can be trusted to say
     /// so.
     pub(super) fn get(&self, context: &Context, kernel: Kernel) -> Result<&wgpu::ComputePipeline> {
         let (needed, limit) = (kernel.workgroup_memory(context.precision), context.workgroup_memory);
         if needed > limit {
-            return Err(Error::DeviceLimit {
+            return Err(Error::Device(DeviceProblem::Limit {
                 what: "the memory that threads share, in bytes,",
                 needed,
                 limit,
-            });
+            }));
         }
         Ok(self.0[kernel as usize].get_or_init(|| build(context, kernel)))
     }

@@ -51,15 +51,14 @@ use crate::{Features, Result};
 ///
 /// # Errors
 /// A lost device, too little memory, a limit that is exceeded and commands that are refused are errors of the verb
-/// at work ([`Error::DeviceLost`](crate::Error::DeviceLost), [`DeviceMemory`](crate::Error::DeviceMemory),
-/// [`DeviceLimit`](crate::Error::DeviceLimit), [`Device`](crate::Error::Device)), never panics.
+/// at work ([`DeviceProblem`](crate::DeviceProblem)), never panics.
 ///
 /// # Examples
 /// ```
-/// use partition_dpp::{Error, engine::{Engine, gpu::{Gpu, GpuOptions}}};
+/// use partition_dpp::{DeviceProblem, Error, engine::{Engine, gpu::{Gpu, GpuOptions}}};
 /// match Gpu::new(&GpuOptions::default()) {
 ///     Ok(gpu) => println!("{:?}", gpu.info()),
-///     Err(Error::NoAdapter { reason }) => println!("the CPU, then: {reason}"),
+///     Err(Error::Device(DeviceProblem::NoAdapter { reason })) => println!("the CPU, then: {reason}"),
 ///     Err(other) => panic!("{other}"),
 /// }
 /// ```
@@ -83,8 +82,8 @@ impl Gpu {
     /// Opens an adapter.
     ///
     /// # Errors
-    /// - [`Error::NoAdapter`](crate::Error::NoAdapter) if there is none, or none of that name;
-    /// - [`Error::NoDoublePrecision`](crate::Error::NoDoublePrecision) if f64 was asked for in vain.
+    /// - [`DeviceProblem::NoAdapter`](crate::DeviceProblem::NoAdapter) if there is none, or none of that name;
+    /// - [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) if f64 was asked for in vain.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
     }
@@ -93,7 +92,7 @@ impl Gpu {
     /// limits.
     ///
     /// # Errors
-    /// [`Error::NoDoublePrecision`](crate::Error::NoDoublePrecision) if f64 was asked for in vain.
+    /// [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) if f64 was asked for in vain.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
     }
@@ -141,7 +140,7 @@ impl Gpu {
     /// Does something on the device; once more with nothing else there if its memory is full.
     fn with_room<T>(&self, what: &'static str, work: impl Fn() -> Result<T>) -> Result<T> {
         match self.context().checked(what, &work) {
-            Err(crate::Error::DeviceMemory { .. }) => {
+            Err(crate::Error::Device(crate::DeviceProblem::Memory { .. })) => {
                 self.resident().clear();
                 self.context().pool.clear();
                 self.context().checked(what, &work)

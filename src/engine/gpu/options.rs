@@ -1,6 +1,6 @@
 //! Which adapter, in what precision, within which limits.
 
-use crate::{Error, Result, engine::Precision};
+use crate::{DeviceProblem, Error, Result, engine::Precision};
 
 /// How to open a graphics device.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,9 @@ impl GpuOptions {
     pub(super) fn precision_on(&self, name: &str, features: wgpu::Features) -> Result<Precision> {
         let double = features.contains(wgpu::Features::SHADER_F64);
         match self.precision {
-            Some(Precision::F64) if !double => Err(Error::NoDoublePrecision { adapter: name.to_owned() }),
+            Some(Precision::F64) if !double => {
+                Err(Error::Device(DeviceProblem::NoDoublePrecision { adapter: name.to_owned() }))
+            }
             Some(precision) => Ok(precision),
             None if double => Ok(Precision::F64),
             None => Ok(Precision::F32),
@@ -71,7 +73,7 @@ impl GpuOptions {
         let mut adapters = adapters();
         if adapters.is_empty() {
             let reason = "no driver offers one (Vulkan, Metal or DirectX 12)".to_owned();
-            return Err(Error::NoAdapter { reason });
+            return Err(Error::Device(DeviceProblem::NoAdapter { reason }));
         }
         let names: Vec<String> = adapters.iter().map(|adapter| adapter.get_info().name).collect();
         if let Some(wanted) = &self.adapter {
@@ -83,7 +85,9 @@ impl GpuOptions {
         let lacking = |adapter: &wgpu::Adapter| self.precision == Some(Precision::F64) && !double(adapter);
         adapters.into_iter().min_by_key(|adapter| (lacking(adapter), rank(adapter))).ok_or_else(|| {
             let wanted = self.adapter.as_deref().unwrap_or_default();
-            Error::NoAdapter { reason: format!("none is called {wanted:?}; there are {}", names.join(", ")) }
+            Error::Device(DeviceProblem::NoAdapter {
+                reason: format!("none is called {wanted:?}; there are {}", names.join(", ")),
+            })
         })
     }
 }

@@ -61,7 +61,8 @@ pub use polynomial::Estimate;
 pub use sample::{
     Algorithm, ChainDiagnostics, ChainRun, ChainSamples, Chains, Choice, Conditionals, Convergence,
     DEFAULT_PROPOSAL_BUDGET, Dpp, Exactness, IndependentKDpps, KDpp, McmcOptions, Method, MoveCount,
-    PartConvergence, PartitionDpp, Plan, Projection, RangeDpp, Sampler, Samples, Thinning, expected_proposals,
+    PartConvergence, PartitionDpp, Plan, Projection, RangeDpp, Sampler, Samples, Thinning,
+    expected_proposals,
 };
 
 /// Complex numbers, as in [`polynomial`] and [`engine`].

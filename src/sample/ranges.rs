@@ -109,6 +109,21 @@ impl<'a> RangeDpp<'a> {
         if rank < total { Err(Error::SizeAboveRank { k: total, rank }) } else { Ok(()) }
     }
 
+    pub(crate) fn ground(&self) -> &GroundSet<'a> {
+        &self.ground
+    }
+
+    /// The free items of the parts that something may be chosen from.
+    pub(crate) fn groups(&self) -> Vec<FreeItems<'a>> {
+        self.open_parts().into_iter().map(|part| part.items).collect()
+    }
+
+    /// Least and most to choose of each of them, and of all if that is fixed.
+    pub(crate) fn free_ranges(&self) -> (Vec<usize>, Vec<usize>, Option<usize>) {
+        let (low, high) = self.open_parts().iter().map(|part| (part.low, part.high)).unzip();
+        (low, high, self.quota.total())
+    }
+
     fn open_parts(&self) -> Vec<OpenPart<'a>> {
         let open = |part: usize| {
             let items = self.ground.free_members(self.partition.members(part));

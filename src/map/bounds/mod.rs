@@ -14,6 +14,7 @@ mod relaxation;
 mod shift;
 mod spectral;
 mod spectral_function;
+mod sums;
 mod whole;
 
 #[cfg(test)]

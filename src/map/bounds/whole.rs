@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, RowMap, Rows, in_double},
-    map::{Candidates, Place, Size},
+    map::{Candidates, Place},
 };
 
 /// All candidates, group after group.
@@ -82,32 +82,27 @@ pub(crate) fn relax_whole(
     }
     let norms = engine.row_norms(&rows)?;
     let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
-    let free = candidates.size == Size::Free;
-    let counts = (!free).then(|| candidates.counts.clone());
-    let most = (free && candidates.ground.dims_left() < first).then(|| candidates.ground.dims_left());
-    let choices = Choices { groups, counts, most };
+    let choices = Choices { groups, counts: candidates.counts.clone() };
     let mut items: Vec<usize> =
         start.iter().map(|place| choices.groups[place.group][place.position]).collect();
-    items.extend(longest_rows(&choices, &norms, candidates));
+    items.extend(longest_rows(&choices, &norms, &rows));
     items.sort_unstable();
     items.dedup();
     let whole = Whole { candidates, engine, rows: &rows, choices, longest };
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
 }
 
-/// As many of the longest rows of every group as are to be chosen, and one more.
-fn longest_rows(choices: &Choices, norms: &[f64], candidates: &Candidates<'_>) -> Vec<usize> {
-    let mut found = Vec::new();
-    for (members, count) in choices.groups.iter().zip(&candidates.counts) {
-        let mut members = members.clone();
-        let take = (count + 1).min(members.len());
-        let longer = |i: &usize, j: &usize| norms[*j].total_cmp(&norms[*i]).then(i.cmp(j));
-        if take < members.len() {
-            members.select_nth_unstable_by(take, longer);
-        }
-        found.extend_from_slice(&members[..take]);
+/// As many of the longest rows as are to be chosen, and one more of every group.
+fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize> {
+    // Logarithms, so that scales can be undone; all of them positive, so that as many are taken as may be.
+    let mut lengths = vec![0.0; norms.len()];
+    for (items, group) in choices.groups.iter().zip(rows.groups()) {
+        let shift = 2.0 * group.scale.ln();
+        items.iter().for_each(|&item| lengths[item] = norms[item].max(f64::MIN_POSITIVE).ln() - shift);
     }
-    found
+    let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
+    lengths.iter_mut().for_each(|length| *length += 1.0 - shortest);
+    choices.ends(&lengths).with_next()
 }
 
 /// The spectral bound of all candidates together.
@@ -124,7 +119,7 @@ pub(crate) fn spectral_bound_of_whole(candidates: &Candidates<'_>, engine: &dyn 
     let weights: Vec<f64> = rows.groups().iter().map(|group| -2.0 * group.scale.ln()).collect();
     let longest = engine.row_norms(&rows)?.into_iter().fold(0.0, f64::max).sqrt();
     let error = Problem::new(candidates, Vec::new()).with_longest(longest).set_error();
-    let bound = bound_from_grams(&grams, &candidates.counts, &weights, candidates.size, error)?;
+    let bound = bound_from_grams(&grams, &candidates.counts, &weights, error)?;
     let included = candidates.ground.log_det_included();
     Ok(bound + included.value + included.error)
 }

@@ -6,7 +6,7 @@ mod words;
 use std::path::PathBuf;
 
 pub use npy_problem::NpyProblem;
-use words::{join, name_parts};
+use words::{have, join};
 
 /// What can go wrong, one variant per rule, with the numbers that broke it.
 ///
@@ -63,9 +63,7 @@ pub enum Error {
         tolerance: f64,
     },
     /// A dense kernel has a negative eigenvalue.
-    #[error(
-        "the kernel is not positive semidefinite: its smallest eigenvalue is {eigenvalue:e}, tolerance {tolerance:e}"
-    )]
+    #[error("the kernel is not positive semidefinite: eigenvalue {eigenvalue:e}, tolerance {tolerance:e}")]
     NotPositiveSemidefinite {
         /// The smallest eigenvalue.
         eigenvalue: f64,
@@ -146,9 +144,7 @@ pub enum Error {
         what: &'static str,
     },
     /// Too few draws of a chain to tell how well it has mixed.
-    #[error(
-        "{draws} draws of a chain are too few to tell how well it has mixed; at least {needed} are needed"
-    )]
+    #[error("{draws} draws of a chain are too few to tell how well it has mixed: {needed} are needed")]
     TooFewDraws {
         /// Draws of the shortest chain.
         draws: usize,
@@ -184,9 +180,7 @@ pub enum Error {
         items: usize,
     },
     /// A subset size exceeds the rank of the kernel: every such set has determinant zero.
-    #[error(
-        "k = {k} is more than the numerical rank of the kernel, {rank}: every set of that size has probability zero"
-    )]
+    #[error("k = {k} is above the numerical rank of the kernel, {rank}: every such set has probability 0")]
     SizeAboveRank {
         /// Size asked for.
         k: usize,
@@ -194,11 +188,7 @@ pub enum Error {
         rank: usize,
     },
     /// No set with the quota has a positive determinant (Rado's theorem names the parts).
-    #[error(
-        "no set can meet the quota: {} {} rank {rank}, the quota asks for {quota} items there",
-        name_parts(parts),
-        if parts.len() == 1 { "has" } else { "together have" }
-    )]
+    #[error("no set can meet the quota: {} rank {rank}, the quota asks for {quota} items there", have(parts))]
     Infeasible {
         /// Names of the parts at fault.
         parts: Vec<String>,
@@ -209,9 +199,8 @@ pub enum Error {
     },
     /// No set with the quota and the included items has a positive determinant.
     #[error(
-        "no set can meet the quota: beyond the items that must be included {} {} rank {rank}, the quota asks for {quota} more items there",
-        name_parts(parts),
-        if parts.len() == 1 { "has" } else { "together have" }
+        "no set can meet the quota: beyond the items that must be included {} rank {rank}, the quota asks for {quota} more items there",
+        have(parts)
     )]
     InfeasibleBeyondIncluded {
         /// Names of the parts at fault.
@@ -234,6 +223,14 @@ pub enum Error {
         nodes: f64,
         /// The budget of nodes.
         node_budget: f64,
+    },
+    /// Exact sampling under ranges may need too many proposals.
+    #[error("exact draws under ranges may take {expected:.2e} proposals each; the budget is {budget:.2e}")]
+    RangeProposalBudget {
+        /// Proposals per sample that the guarantee promises not to exceed, on average; a trial found no fewer.
+        expected: f64,
+        /// The budget.
+        budget: f64,
     },
     /// An exact probability, or a sampler by interpolation, would need too many nodes.
     #[error("{nodes:.3e} nodes of interpolation are needed, more than the budget of {budget:.3e}")]

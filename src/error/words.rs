@@ -4,9 +4,10 @@ pub(super) fn join(names: &[String]) -> String {
     names.join(", ")
 }
 
-pub(super) fn name_parts(parts: &[String]) -> String {
+/// "part a has", "parts {a, b} together have".
+pub(super) fn have(parts: &[String]) -> String {
     match parts {
-        [one] => format!("part {one}"),
-        many => format!("parts {{{}}}", join(many)),
+        [one] => format!("part {one} has"),
+        many => format!("parts {{{}}} together have", join(many)),
     }
 }

@@ -52,11 +52,10 @@ impl Objective for PartitionDpp<'_> {
 impl Objective for RangeDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
-        let groups = self.groups();
-        let (low, high, total) = self.free_ranges();
+        let (groups, ranges) = (self.groups(), self.ranges());
         let members: Vec<usize> = groups.iter().map(FreeItems::len).collect();
-        let (least, most) = total.map_or((0, usize::MAX), |total| (total, total));
-        let counts = Counts { low, high, least, most };
+        let (least, most) = ranges.total().map_or((0, usize::MAX), |total| (total, total));
+        let counts = Counts { low: ranges.low().to_vec(), high: ranges.high().to_vec(), least, most };
         let Some(counts) = counts.limited(&members, self.ground().dims_left()) else {
             unreachable!("ranges that cannot be met are refused");
         };

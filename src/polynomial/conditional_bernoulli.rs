@@ -134,6 +134,11 @@ impl ConditionalBernoulli {
         out
     }
 
+    /// Pr(Σ b_j = k).
+    pub(crate) fn probability_of_size(&self) -> f64 {
+        self.tail[self.k]
+    }
+
     /// Draws J into `chosen`, ascending.
     pub(crate) fn sample_into<R: Rng + ?Sized>(&self, rng: &mut R, chosen: &mut Vec<usize>) {
         chosen.clear();

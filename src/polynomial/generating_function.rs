@@ -5,7 +5,7 @@ use faer::{Mat, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangu
 use super::{
     ConditionalBernoulli, sigmoid, softplus,
     spectrum::TiltedSpectrum,
-    tilt::{determinantal_tilt, weighted_gram},
+    tilt::{Tilt, determinantal_tilt, weighted_gram},
 };
 use crate::{
     Result,
@@ -159,6 +159,27 @@ impl GeneratingFunction {
         Self { shares: shares.collect(), weights: weights.collect(), ..self }
     }
 
+    /// ln inf φ(e^d) / e^(c·d) for counts c: a little less, since the search stops near the infimum.
+    pub(crate) fn log_capacity(&self, counts: &[usize]) -> f64 {
+        let open: Vec<usize> = (0..counts.len()).filter(|&group| counts[group] > 0).collect();
+        let shares: Vec<Mat<f64>> = open.iter().map(|&group| self.shares[group].clone()).collect();
+        let counts: Vec<usize> = open.iter().map(|&group| counts[group]).collect();
+        let (tilt, log_det) = if open.is_empty() {
+            (Tilt::neutral(0), log_determinant(self.base.as_ref()))
+        } else {
+            let tilt = determinantal_tilt(self.base.as_ref(), &shares, &counts, vec![0.0; open.len()]);
+            let whole = &self.base + weighted_gram(&shares, &tilt.log_weights);
+            (tilt, log_determinant(whole.as_ref()))
+        };
+        let linear: f64 = tilt.log_weights.iter().zip(&counts).map(|(d, &count)| d * count as f64).sum();
+        log_det.map_or(f64::NEG_INFINITY, |log_det| log_det - linear - 2.0 * tilt.imbalance)
+    }
+
+    /// Expected counts.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        self.shares.iter().map(|share| (0..share.nrows()).map(|j| share[(j, j)]).sum()).collect()
+    }
+
     /// r.
     pub(crate) fn rank(&self) -> usize {
         self.base.nrows()
@@ -175,4 +196,10 @@ impl GeneratingFunction {
         let eigen = linalg::eigen(self.shares[group].as_ref())?;
         Ok(eigen.values.into_iter().map(|p| p.clamp(0.0, 1.0)).collect())
     }
+}
+
+/// ln det of a positive definite matrix; `None` for others.
+fn log_determinant(matrix: MatRef<'_, f64>) -> Option<f64> {
+    let factor = matrix.llt(Side::Lower).ok()?.L().to_owned();
+    Some((0..factor.nrows()).map(|j| 2.0 * factor[(j, j)].ln()).sum())
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod characteristic;
 mod conditional_bernoulli;
+pub(crate) mod count_ranges;
 mod estimate;
 pub(crate) mod feasibility;
 pub(crate) mod fixed_size;

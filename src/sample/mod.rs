@@ -169,12 +169,14 @@ impl<'a> Sampler<'a> {
     }
 
     /// Draws per proposal, at least: the probability that a proposal is accepted by rejection, 1 for the samplers that
-    /// never reject. 0 for MCMC, where proposals are moves of the chains, and under ranges: nothing is promised there.
+    /// never reject. 0 for MCMC, where proposals are moves of the chains. Under ranges of many parts it is measured: see
+    /// [`RangeDpp::sampler`].
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         match &self.law {
             Law::TiltedRejection(law) => law.acceptance_bound(),
-            Law::Mcmc(_) | Law::Ranges(_) => 0.0,
+            Law::Ranges(law) => law.acceptance_bound(),
+            Law::Mcmc(_) => 0.0,
             _ => 1.0,
         }
     }

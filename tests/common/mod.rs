@@ -13,6 +13,7 @@ pub mod naive;
 pub mod npy;
 pub mod oracle;
 pub mod random;
+pub mod ranges;
 pub mod stats;
 pub mod synthetic;
 pub mod table;

@@ -2,161 +2,202 @@
 
 use faer::{Mat, MatRef, Side};
 
-use super::{inner_product, newton_step, weighted_gram};
-use crate::linalg::whiten;
+use super::{MAX_STEP, Tilt, inner_product, weighted_gram};
+use crate::{linalg::whiten, polynomial::count_ranges::CountRanges};
 
-/// Imbalance of expected counts that is good enough.
-const TOLERANCE: f64 = 1e-2;
-const MAX_STEPS: usize = 60;
-
-/// Weights of the parts, and of all items.
-#[derive(Clone, Debug)]
-pub(crate) struct RangedTilt {
-    /// t_l: positive where a part would have too few items by itself, negative where too many.
-    pub(crate) parts: Vec<f64>,
-    /// What all parts are weighted with besides, so that the total is met; 0 without a total.
-    pub(crate) common: f64,
-}
-
-impl RangedTilt {
-    /// t_l + u.
-    pub(crate) fn log_weights(&self) -> Vec<f64> {
-        self.parts.iter().map(|t| t + self.common).collect()
-    }
-}
-
-/// What a part's expected count is drawn to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pull {
-    /// Nothing: t = 0.
-    None,
-    /// The least allowed, t > 0.
-    Low,
-    /// The most allowed, t < 0.
-    High,
-    /// The only count allowed.
-    Exact,
-}
+/// A step that promises to lower F by less than this is not taken: it would raise acceptance by no more.
+const TOLERANCE: f64 = 1e-4;
+const MAX_STEPS: usize = 100;
+const MAX_SWEEPS: usize = 200;
+/// Weights e^±600 stand for all that are further out: every tilt is exact.
+const FARTHEST: f64 = 600.0;
 
 /// Minimises the convex
 ///
 /// ```text
-/// F(t, u) = ln det(I + Σ e^(t_l + u) G_l) + Σ max(−lo_l t_l, −hi_l t_l) − k u
+/// F(t, u) = ln det(I + Σ e^(t_l + u + o_l) G_l) + Σ_l max(−lo_l t_l, −hi_l t_l) − k u
 /// ```
 ///
-/// by Newton steps on the weights that are drawn anywhere, until no other is. `offsets` are added to t_l for the given
-/// Gram matrices, which may be scaled. Every tilt is exact: stopping early costs acceptance only.
-pub(crate) fn ranged_tilt(
-    grams: &[Mat<f64>],
-    offsets: &[f64],
-    ranges: &[(usize, usize)],
-    total: Option<usize>,
-) -> RangedTilt {
-    let mut tilt = RangedTilt { parts: vec![0.0; grams.len()], common: 0.0 };
-    let exact = |&(low, high): &(usize, usize)| if low == high { Pull::Exact } else { Pull::None };
-    let mut pulls: Vec<Pull> = ranges.iter().map(exact).collect();
-    for _ in 0..3 * grams.len() + 5 {
-        let Some(means) = balance(grams, offsets, ranges, total, &pulls, &mut tilt) else { break };
-        let mut changed = false;
-        for (part, &(low, high)) in ranges.iter().enumerate() {
-            let pull = match pulls[part] {
-                Pull::None if means[part] < low as f64 - TOLERANCE => Pull::Low,
-                Pull::None if means[part] > high as f64 + TOLERANCE => Pull::High,
-                Pull::Low if tilt.parts[part] < 0.0 => Pull::None,
-                Pull::High if tilt.parts[part] > 0.0 => Pull::None,
-                same => same,
-            };
-            changed |= pull != pulls[part];
-            if pull == Pull::None {
-                tilt.parts[part] = 0.0;
-            }
-            pulls[part] = pull;
-        }
-        if !changed {
-            break;
-        }
-    }
-    tilt
-}
-
-/// Newton steps on the weights that are drawn; the expected counts in the end, `None` if they cannot be computed.
-fn balance(
-    grams: &[Mat<f64>],
-    offsets: &[f64],
-    ranges: &[(usize, usize)],
-    total: Option<usize>,
-    pulls: &[Pull],
-    tilt: &mut RangedTilt,
-) -> Option<Vec<f64>> {
-    let drawn: Vec<(usize, usize)> = (0..grams.len())
-        .filter_map(|part| match pulls[part] {
-            Pull::None => None,
-            Pull::Low | Pull::Exact => Some((part, ranges[part].0)),
-            Pull::High => Some((part, ranges[part].1)),
-        })
-        .collect();
-    let weights = |tilt: &RangedTilt| -> Vec<f64> {
-        tilt.log_weights().iter().zip(offsets).map(|(t, offset)| t + offset).collect()
-    };
-    // All parts fixed fix the total, too: one weight too many, which the ridge of the Newton step takes care of.
-    let variables = drawn.len() + usize::from(total.is_some());
-    let (mut means, mut hessian) = moments(grams, &weights(tilt))?;
+/// (u = 0 unless the total k is fixed); returns ln of the weights of the given Gram matrices, t_l + u + o_l. `offsets` o_l
+/// are the weights at which the law is as asked: the Gram matrices may be scaled. Stopping early costs acceptance only.
+///
+/// Proximal Newton steps: the determinant by its second-order model, the kinks at t_l = 0 as they are. The start is the
+/// minimiser for parts that do not know of each other and never fill up, so parts may be any number of decades apart.
+///
+/// # Source
+/// Lee, Sun and Saunders, *Proximal Newton-type methods for minimizing composite functions* (2014).
+pub(crate) fn ranged_tilt(grams: &[Mat<f64>], offsets: &[f64], ranges: &CountRanges) -> Tilt {
+    let problem = Problem { grams, offsets, ranges };
+    let mut point = problem.start();
+    let Some(mut state) = problem.at(&point) else { return problem.tilt(&point) };
     for _ in 0..MAX_STEPS {
-        let mut gradient: Vec<f64> = drawn.iter().map(|&(part, count)| means[part] - count as f64).collect();
-        gradient.extend(total.map(|total| means.iter().sum::<f64>() - total as f64));
-        if gradient.iter().map(|g| g.abs()).sum::<f64>() <= 0.5 * TOLERANCE {
+        let (step, promised) = problem.step(&point, &state);
+        if promised.is_nan() || promised < TOLERANCE {
             break;
         }
-        let members = |at: usize| drawn.get(at).map_or(0..grams.len(), |&(part, _)| part..part + 1);
-        let entry = |a: usize, b: usize| {
-            members(a)
-                .flat_map(|l| members(b).map(move |m| (l, m)))
-                .map(|(l, m)| hessian[(l, m)])
-                .sum::<f64>()
-        };
-        let step = newton_step(&Mat::from_fn(variables, variables, entry), &gradient);
-        // Shortened until the imbalance falls: the objective is convex, so short steps do.
-        let size = gradient.iter().map(|g| g * g).sum::<f64>();
         let mut length = 1.0;
-        let accepted = loop {
-            let mut next = tilt.clone();
-            drawn.iter().zip(&step).for_each(|(&(part, _), d)| next.parts[part] += length * d);
-            next.common += total.map_or(0.0, |_| length * step[variables - 1]);
-            if let Some((means, hessian)) = moments(grams, &weights(&next)) {
-                let off = |&(part, count): &(usize, usize)| (means[part] - count as f64).powi(2);
-                let of_total = total.map_or(0.0, |total| (means.iter().sum::<f64>() - total as f64).powi(2));
-                if drawn.iter().map(off).sum::<f64>() + of_total < size {
-                    break Some((next, means, hessian));
-                }
+        let found = loop {
+            let next: Vec<f64> = point.iter().zip(&step).map(|(x, d)| x + length * d).collect();
+            if let Some(found) = problem.at(&next)
+                && found.value <= state.value - 1e-4 * length * promised
+            {
+                break Some((next, found));
             }
             length *= 0.5;
             if length < 1e-6 {
                 break None;
             }
         };
-        let Some(found) = accepted else { break };
-        (*tilt, means, hessian) = found;
+        let Some(found) = found else { break };
+        (point, state) = found;
     }
-    Some(means)
+    problem.tilt(&point)
 }
 
-/// E|S∩P_l| under the DPP, and their derivatives: with N_l = L⁻¹ e^{t_l} G_l L⁻ᵀ, LLᵀ = I + Σ e^{t_l} G_l, means are
-/// tr N_l, derivatives δ_ab tr N_a − ⟨N_a, N_b⟩.
-fn moments(grams: &[Mat<f64>], weights: &[f64]) -> Option<(Vec<f64>, Mat<f64>)> {
-    let dims = grams[0].nrows();
-    let identity = Mat::<f64>::identity(dims, dims);
-    let sum: MatRef<'_, f64> = identity.as_ref();
-    let factor = (sum + weighted_gram(grams, weights)).llt(Side::Lower).ok()?.L().to_owned();
-    let whitened: Vec<Mat<f64>> = grams
-        .iter()
-        .zip(weights)
-        .map(|(gram, t)| whiten(factor.as_ref(), gram * faer::Scale(t.exp())))
-        .collect();
-    let means: Vec<f64> = whitened.iter().map(|n| (0..dims).map(|j| n[(j, j)]).sum()).collect();
-    let entry = |a: usize, b: usize| {
-        let cross = inner_product(whitened[a].as_ref(), whitened[b].as_ref());
-        if a == b { means[a] - cross } else { -cross }
-    };
-    let hessian = Mat::from_fn(grams.len(), grams.len(), entry);
-    means.iter().all(|mean| mean.is_finite()).then_some((means, hessian))
+/// A point is t_1 … t_p, and u where the total is fixed.
+struct Problem<'a> {
+    grams: &'a [Mat<f64>],
+    offsets: &'a [f64],
+    ranges: &'a CountRanges,
+}
+
+/// F at a point, and the derivatives of all but its kinks.
+struct State {
+    value: f64,
+    gradient: Vec<f64>,
+    hessian: Mat<f64>,
+}
+
+impl Problem<'_> {
+    fn log_weights(&self, point: &[f64]) -> Vec<f64> {
+        let (t, u) = point.split_at(self.grams.len());
+        let common = u.first().copied().unwrap_or_default();
+        let weight = |(t, offset): (&f64, &f64)| (t + common + offset).clamp(-FARTHEST, FARTHEST);
+        t.iter().zip(self.offsets).map(weight).collect()
+    }
+
+    fn tilt(&self, point: &[f64]) -> Tilt {
+        Tilt { log_weights: self.log_weights(point), imbalance: 0.0 }
+    }
+
+    /// Every part as if its count were e^(t + u + o) tr G: at that count if it is in the range, else at its end. And
+    /// the u at which these counts make up the total.
+    fn start(&self) -> Vec<f64> {
+        let (low, high) = (self.ranges.low(), self.ranges.high());
+        let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
+        let logs: Vec<f64> =
+            self.grams.iter().zip(self.offsets).map(|(gram, offset)| trace(gram).ln() + offset).collect();
+        let real = |group: usize| logs[group] > f64::NEG_INFINITY;
+        // ln of the count at a common weight.
+        let count = |group: usize, common: f64| {
+            let (low, high) = ((low[group] as f64).ln(), (high[group] as f64).ln());
+            if real(group) { (logs[group] + common).max(low).min(high) } else { f64::NEG_INFINITY }
+        };
+        let common = self.ranges.total().map(|total| {
+            let all = |common: f64| (0..logs.len()).map(|group| count(group, common).exp()).sum::<f64>();
+            let ends = logs.iter().filter(|log| log.is_finite()).map(|log| -log);
+            let (mut below, mut above) =
+                ends.fold((0.0_f64, 0.0_f64), |(least, most), x| (least.min(x), most.max(x)));
+            (below, above) = (below - 10.0, above + (total as f64).ln() + 10.0);
+            for _ in 0..60 {
+                let middle = 0.5 * (below + above);
+                if all(middle) < total as f64 { below = middle } else { above = middle }
+            }
+            above
+        });
+        let weight = |group: usize| {
+            let common = common.unwrap_or_default();
+            if real(group) { count(group, common) - logs[group] - common } else { 0.0 }
+        };
+        (0..logs.len()).map(weight).chain(common).collect()
+    }
+
+    /// max(−lo t, −hi t).
+    fn kink(&self, group: usize, t: f64) -> f64 {
+        (-(self.ranges.low()[group] as f64) * t).max(-(self.ranges.high()[group] as f64) * t)
+    }
+
+    /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
+    /// δ_ab tr N_a − ⟨N_a, N_b⟩; those by u are sums over all groups.
+    fn at(&self, point: &[f64]) -> Option<State> {
+        let weights = self.log_weights(point);
+        let (groups, dims) = (self.grams.len(), self.grams[0].nrows());
+        let identity = Mat::<f64>::identity(dims, dims);
+        let sum: MatRef<'_, f64> = identity.as_ref();
+        let factor = (sum + weighted_gram(self.grams, &weights)).llt(Side::Lower).ok()?.L().to_owned();
+        let shares: Vec<Mat<f64>> = self
+            .grams
+            .iter()
+            .zip(&weights)
+            .map(|(gram, t)| whiten(factor.as_ref(), gram * faer::Scale(t.exp())))
+            .collect();
+        let means: Vec<f64> = shares.iter().map(|n| (0..dims).map(|j| n[(j, j)]).sum()).collect();
+        let covariance = Mat::from_fn(groups, groups, |a, b| {
+            let cross = inner_product(shares[a].as_ref(), shares[b].as_ref());
+            if a == b { means[a] - cross } else { -cross }
+        });
+        let mut value: f64 = (0..dims).map(|j| 2.0 * factor[(j, j)].ln()).sum();
+        value += (0..groups).map(|group| self.kink(group, point[group])).sum::<f64>();
+        let mut gradient = means;
+        if let Some(total) = self.ranges.total() {
+            value -= total as f64 * point[groups];
+            gradient.push(gradient.iter().sum::<f64>() - total as f64);
+        }
+        let members = |at: usize| if at < groups { at..at + 1 } else { 0..groups };
+        let hessian = Mat::from_fn(gradient.len(), gradient.len(), |a, b| {
+            members(a).flat_map(|l| members(b).map(move |m| (l, m))).map(|at| covariance[at]).sum()
+        });
+        (value.is_finite() && gradient.iter().all(|g| g.is_finite())).then_some(State {
+            value,
+            gradient,
+            hessian,
+        })
+    }
+
+    /// Minimises the second-order model with its kinks, one variable at a time, no variable moving by more than
+    /// [`MAX_STEP`]; and by how much that lowers the model without its second order.
+    fn step(&self, point: &[f64], State { gradient, hessian, .. }: &State) -> (Vec<f64>, f64) {
+        let (variables, groups) = (point.len(), self.grams.len());
+        let trace: f64 = (0..variables).map(|a| hessian[(a, a)]).sum();
+        let ridge = 1e-10 * trace + 1e-12;
+        let mut step = vec![0.0; variables];
+        // The model's gradient at the step.
+        let mut slope = gradient.clone();
+        for _ in 0..MAX_SWEEPS {
+            let mut moved: f64 = 0.0;
+            for a in 0..variables {
+                let curvature = hessian[(a, a)] + ridge;
+                let wanted = if a < groups {
+                    self.along_kink(a, point[a] + step[a], slope[a], curvature)
+                } else {
+                    -slope[a] / curvature
+                };
+                let change = (step[a] + wanted).clamp(-MAX_STEP, MAX_STEP) - step[a];
+                step[a] += change;
+                moved = moved.max(change.abs());
+                for b in 0..variables {
+                    slope[b] += change * (hessian[(a, b)] + if a == b { ridge } else { 0.0 });
+                }
+            }
+            if moved < 1e-4 {
+                break;
+            }
+        }
+        let smooth: f64 = step.iter().zip(gradient).map(|(d, g)| d * g).sum();
+        let kinks: f64 = (0..groups).map(|l| self.kink(l, point[l] + step[l]) - self.kink(l, point[l])).sum();
+        (step, -(smooth + kinks))
+    }
+
+    /// The x that minimises slope·x + curvature·x²/2 + kink(t + x).
+    fn along_kink(&self, group: usize, t: f64, slope: f64, curvature: f64) -> f64 {
+        let to = |count: usize| (count as f64 - slope) / curvature;
+        let (above, below) = (to(self.ranges.low()[group]), to(self.ranges.high()[group]));
+        if t + above > 0.0 {
+            above
+        } else if t + below < 0.0 {
+            below
+        } else {
+            -t
+        }
+    }
 }

@@ -13,8 +13,8 @@ pub use conditionals::Conditionals;
 pub(crate) use interpolation::Interpolation;
 pub(crate) use per_candidate::PerCandidate;
 pub use plan::{Choice, Method, Plan};
-pub(crate) use tilted_rejection::TiltedRejection;
 pub use tilted_rejection::expected_proposals;
+pub(crate) use tilted_rejection::{TiltedRejection, expected_proposals_of};
 
 use super::{Law, McmcOptions, Projection, Sampler, mcmc::UNKNOWN_ERROR};
 use crate::{

@@ -26,7 +26,7 @@ pub fn expected_proposals(quota: &Quota) -> f64 {
     expected_proposals_of(quota.counts())
 }
 
-pub(super) fn expected_proposals_of(counts: &[usize]) -> f64 {
+pub(crate) fn expected_proposals_of(counts: &[usize]) -> f64 {
     let log_term = |count: usize| -> f64 {
         let size = count as f64;
         // ln(count^count / count!)

@@ -1,0 +1,161 @@
+//! Which counts of groups are allowed, and what part weights make of them.
+
+/// Least and most of every group, and the total if that is fixed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CountRanges {
+    low: Vec<usize>,
+    high: Vec<usize>,
+    total: Option<usize>,
+}
+
+impl CountRanges {
+    /// Narrowed to what the ranges leave each other of the total, or of the `most` items that there can be.
+    pub(crate) fn new(low: Vec<usize>, high: Vec<usize>, total: Option<usize>, most: usize) -> Self {
+        let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
+        let (least, most) = total.map_or((0, most), |k| (k, k));
+        let narrow = |(&low, &high): (&usize, &usize)| {
+            let at_least = low.max(least.saturating_sub(highs - high));
+            let at_most = high.min(most.saturating_sub(lows - low));
+            (at_least, at_most.max(at_least))
+        };
+        let (low, high): (Vec<usize>, Vec<usize>) = low.iter().zip(&high).map(narrow).unzip();
+        let total = total.or_else(|| (low == high).then(|| low.iter().sum()));
+        Self { low, high, total }
+    }
+
+    pub(crate) fn low(&self) -> &[usize] {
+        &self.low
+    }
+
+    pub(crate) fn high(&self) -> &[usize] {
+        &self.high
+    }
+
+    /// k. Known where every count is.
+    pub(crate) fn total(&self) -> Option<usize> {
+        self.total
+    }
+
+    /// The counts, where only one is allowed of every group.
+    pub(crate) fn exact(&self) -> Option<&[usize]> {
+        (self.low == self.high).then_some(&self.low)
+    }
+
+    pub(crate) fn allows(&self, counts: &[usize]) -> bool {
+        let within = |(group, count): (usize, &usize)| (self.low[group]..=self.high[group]).contains(count);
+        counts.iter().enumerate().all(within)
+            && self.total.is_none_or(|total| counts.iter().sum::<usize>() == total)
+    }
+}
+
+/// What is to be taken back where group l was given weight e^(τ_l): counts c are e^(Σ c_l τ_l) times too likely.
+///
+/// ```text
+/// e^(least − Σ c_l τ_l) = Π_l e^(min(lo_l t_l, hi_l t_l) − c_l t_l),   t_l = τ_l − u,   least = min Σ c_l τ_l
+/// ```
+///
+/// over all allowed c. The common shift u is 0 unless the total is fixed: then it is the one at which all factors are at
+/// most 1 (the multiplier of the total in the linear program that finds the least).
+#[derive(Clone, Debug)]
+pub(crate) struct Correction {
+    /// t_l.
+    log_favours: Vec<f64>,
+    /// min(lo_l t_l, hi_l t_l).
+    bases: Vec<f64>,
+    /// min Σ c_l τ_l.
+    pub(crate) least: f64,
+}
+
+impl Correction {
+    pub(crate) fn new(ranges: &CountRanges, log_weights: &[f64]) -> Self {
+        let shift = ranges.total.map_or(0.0, |total| multiplier(ranges, log_weights, total));
+        // What differs from the shift by rounding is the shift.
+        let favour = |&tau: &f64| {
+            let rounding = 1e-13 * (1.0 + tau.abs() + shift.abs());
+            if (tau - shift).abs() <= rounding { 0.0 } else { tau - shift }
+        };
+        let log_favours: Vec<f64> = log_weights.iter().map(favour).collect();
+        let base =
+            |(group, t): (usize, &f64)| (ranges.low[group] as f64 * t).min(ranges.high[group] as f64 * t);
+        let bases: Vec<f64> = log_favours.iter().enumerate().map(base).collect();
+        let least = bases.iter().sum::<f64>() + ranges.total.map_or(0.0, |total| total as f64 * shift);
+        Self { log_favours, bases, least }
+    }
+
+    /// ln of a group's factor: at most 0 for a count in its range.
+    pub(crate) fn log_factor(&self, group: usize, count: usize) -> f64 {
+        self.bases[group] - count as f64 * self.log_favours[group]
+    }
+
+    /// ln of the product of all factors.
+    pub(crate) fn log_of(&self, counts: &[usize]) -> f64 {
+        counts.iter().enumerate().map(|(group, &count)| self.log_factor(group, count)).sum()
+    }
+
+    /// t_l; exactly 0 for a group whose factor is 1 whatever its count.
+    pub(crate) fn log_favour(&self, group: usize) -> f64 {
+        self.log_favours[group]
+    }
+}
+
+/// The weight of the last group that a fractional knapsack takes from, lightest first.
+fn multiplier(ranges: &CountRanges, log_weights: &[f64], total: usize) -> f64 {
+    let mut order: Vec<usize> = (0..log_weights.len()).collect();
+    order.sort_by(|&a, &b| log_weights[a].total_cmp(&log_weights[b]));
+    let mut left = total.saturating_sub(ranges.low.iter().sum());
+    let mut last = order.first().copied();
+    for group in order {
+        let room = ranges.high[group] - ranges.low[group];
+        if left == 0 {
+            break;
+        }
+        if room > 0 {
+            last = Some(group);
+        }
+        left = left.saturating_sub(room);
+    }
+    last.map_or(0.0, |group| log_weights[group])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn each(high: &[usize]) -> Vec<Vec<usize>> {
+        high.iter().fold(vec![vec![]], |all, &high| {
+            all.iter().flat_map(|c: &Vec<usize>| (0..=high).map(|x| [&c[..], &[x]].concat())).collect()
+        })
+    }
+
+    #[test]
+    fn factors_are_at_most_one_and_reach_it() {
+        let weights = [[0.3, -1.2, 2.0], [1.0, 1.0, 1.0], [-700.0, 5.0, 650.0], [0.0, -1.0, 0.0]];
+        for total in [None, Some(2), Some(4), Some(5), Some(7)] {
+            let ranges = CountRanges::new(vec![1, 0, 1], vec![2, 3, 2], total, 100);
+            let allowed: Vec<_> = each(&[2, 3, 2]).into_iter().filter(|c| ranges.allows(c)).collect();
+            assert!(!allowed.is_empty());
+            for weights in &weights {
+                let correction = Correction::new(&ranges, weights);
+                let favour = |c: &[usize]| c.iter().zip(weights).map(|(&c, t)| c as f64 * t).sum::<f64>();
+                let least = allowed.iter().map(|c| favour(c)).fold(f64::INFINITY, f64::min);
+                assert!((correction.least - least).abs() < 1e-9, "{total:?} {weights:?}");
+                for counts in &allowed {
+                    let log = correction.log_of(counts);
+                    assert!((log - (least - favour(counts))).abs() < 1e-9 && log < 1e-9, "{counts:?}");
+                    assert!((0..3).all(|l| correction.log_factor(l, counts[l]) < 1e-9));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_narrow_each_other() {
+        let ranges = CountRanges::new(vec![0, 1, 0], vec![5, 4, 9], Some(3), 8);
+        assert_eq!((ranges.low(), ranges.high()), (&[0, 1, 0][..], &[2, 3, 2][..]));
+        let ranges = CountRanges::new(vec![0, 1], vec![2, 2], Some(4), 8);
+        assert_eq!(ranges.exact(), Some(&[2, 2][..]));
+        let ranges = CountRanges::new(vec![0, 3], vec![9, 4], None, 5);
+        assert_eq!((ranges.high(), ranges.total()), (&[2, 4][..], None));
+        assert_eq!(CountRanges::new(vec![1, 2], vec![1, 2], None, 9).total(), Some(3));
+    }
+}

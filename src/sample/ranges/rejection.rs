@@ -1,0 +1,159 @@
+//! Proposals of a DPP with weighted parts, accepted in proportion to what the weights did not favour.
+
+use rand::{Rng, RngExt};
+
+use super::{RangeDpp, bound};
+use crate::{
+    Error, Result,
+    engine::Engine,
+    parallel::map_ordered,
+    polynomial::{
+        ConditionalBernoulli,
+        count_ranges::{Correction, CountRanges},
+        spectrum::keep_probabilities,
+    },
+    sample::{
+        projection::{ProjectionDpp, Scratch},
+        stream,
+    },
+};
+
+/// Tasks of a trial, and proposals of each: they do not depend on the number of threads.
+const TASKS: usize = 64;
+const PROPOSALS_PER_TASK: u64 = 2048;
+/// Acceptances that a trial must see: were the acceptance below a quarter of what it then finds, so many would be seen
+/// once in 1e5 trials.
+const ENOUGH: u64 = 16;
+
+#[derive(Debug)]
+pub(crate) struct RangeRejection<'a> {
+    eigenvectors: Eigenvectors,
+    projection: ProjectionDpp<'a>,
+    /// Group of every part; parts that nothing is chosen from have none.
+    groups: Vec<Option<usize>>,
+    part_of: &'a crate::Partition,
+    ranges: CountRanges,
+    correction: Correction,
+    acceptance_bound: f64,
+}
+
+/// How the eigenvectors of a proposal are chosen.
+#[derive(Debug)]
+enum Eigenvectors {
+    /// Independent coins, λ_j / (1 + λ_j).
+    Coins(Vec<f64>),
+    /// As many as the total.
+    OfSize(ConditionalBernoulli),
+}
+
+impl<'a> RangeRejection<'a> {
+    /// The law, and the error of its spectrum.
+    pub(super) fn new(dpp: &RangeDpp<'a>, engine: &dyn Engine) -> Result<(Self, f64)> {
+        let rows = dpp.rows();
+        let ranges = dpp.ranges();
+        let found = dpp.spectrum(engine, &rows)?;
+        let values = &found.spectrum.values;
+        let (eigenvectors, size) = match ranges.total() {
+            Some(k) => (Eigenvectors::OfSize(ConditionalBernoulli::new(values, k)?), k as f64),
+            None => {
+                let keep = keep_probabilities(values, 0.0);
+                let size = keep.iter().sum();
+                (Eigenvectors::Coins(keep), size)
+            }
+        };
+        let (features, weights) = (dpp.ground.features(), found.tilt.root_weights());
+        let projection =
+            ProjectionDpp::new(engine, features, &rows, &weights, &found.spectrum, size, dpp.projection)?;
+        let scales = rows.scales();
+        let log_weights: Vec<f64> =
+            found.tilt.log_weights.iter().zip(&scales).map(|(t, scale)| t + 2.0 * scale.ln()).collect();
+        let correction = Correction::new(&ranges, &log_weights);
+        let mut groups = vec![None; dpp.partition.parts()];
+        dpp.parts.iter().enumerate().for_each(|(group, open)| groups[open.part] = Some(group));
+        let acceptance_bound = bound::acceptance(dpp, &found, &scales, &correction)?;
+        let part_of = dpp.partition;
+        let mut law =
+            Self { eigenvectors, projection, groups, part_of, ranges, correction, acceptance_bound };
+        if acceptance_bound * dpp.proposal_budget < 1.0 {
+            law.acceptance_bound = law.measured(dpp.proposal_budget)?;
+        }
+        Ok((law, found.spectrum.error))
+    }
+
+    /// Draws per proposal, at least; or a quarter of what a trial found.
+    pub(crate) fn acceptance_bound(&self) -> f64 {
+        self.acceptance_bound
+    }
+
+    /// An accepted set and the number of proposals it took.
+    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> (Vec<u32>, u64) {
+        let mut scratch = Scratch::default();
+        let mut counts = vec![0; self.ranges.low().len()];
+        for proposals in 1.. {
+            if let Some(picks) = self.proposal(rng, &mut scratch, &mut counts) {
+                return (picks.to_vec(), proposals);
+            }
+        }
+        unreachable!("proposals are unlimited")
+    }
+
+    /// A proposal, if it is accepted.
+    fn proposal<'s, R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        scratch: &'s mut Scratch,
+        counts: &mut [usize],
+    ) -> Option<&'s [u32]> {
+        match &self.eigenvectors {
+            Eigenvectors::OfSize(law) => law.sample_into(rng, &mut scratch.chosen),
+            Eigenvectors::Coins(keep) => {
+                scratch.chosen.clear();
+                for (j, &probability) in keep.iter().enumerate() {
+                    if rng.random::<f64>() < probability {
+                        scratch.chosen.push(j);
+                    }
+                }
+            }
+        }
+        counts.fill(0);
+        // A proposal is hopeless as soon as a part overflows.
+        let keep = |item: u32| {
+            self.groups[self.part_of.part_of(item as usize)].is_some_and(|group| {
+                counts[group] += 1;
+                counts[group] <= self.ranges.high()[group]
+            })
+        };
+        let picks = self.projection.draw(rng, scratch, keep)?;
+        if !self.ranges.allows(counts) {
+            return None;
+        }
+        let log = self.correction.log_of(counts);
+        (log >= 0.0 || rng.random::<f64>() < log.exp()).then_some(picks)
+    }
+
+    /// Acceptance in a trial, divided by four; refused where that is below what the budget needs.
+    fn measured(&self, budget: f64) -> Result<f64> {
+        let task = |task: usize| {
+            let mut rng = stream(0, task as u64);
+            let (mut scratch, mut counts) = (Scratch::default(), vec![0; self.ranges.low().len()]);
+            let accepted = |_: &u64| self.proposal(&mut rng, &mut scratch, &mut counts).is_some();
+            (0..PROPOSALS_PER_TASK).filter(accepted).count() as u64
+        };
+        let (mut accepted, mut proposals) = (0, 0);
+        // A few tasks tell where acceptance is ordinary.
+        for tasks in [1, 7, TASKS - 8] {
+            let done = proposals / PROPOSALS_PER_TASK;
+            accepted += map_ordered(tasks, |at| task(at + done as usize)).into_iter().sum::<u64>();
+            proposals += PROPOSALS_PER_TASK * tasks as u64;
+            if accepted >= ENOUGH {
+                break;
+            }
+        }
+        let bound = 0.25 * accepted as f64 / proposals as f64;
+        if accepted >= ENOUGH && bound * budget >= 1.0 {
+            return Ok(bound);
+        }
+        let expected = self.acceptance_bound.recip();
+        Err(Error::RangeProposalBudget { expected, budget })
+    }
+}

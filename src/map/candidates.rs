@@ -4,7 +4,7 @@ use super::counts::Counts;
 use crate::{
     Dpp, Features, KDpp, PartitionDpp, RangeDpp, Subset,
     data::{FreeItems, GroundSet, log_determinant, log_determinant_estimate},
-    engine::{Items, Rows},
+    engine::{Group, Items, Rows},
     sealed::Sealed,
 };
 
@@ -81,8 +81,19 @@ pub(crate) struct Place {
 impl Candidates<'_> {
     /// The rows of all groups, each group scaled by a power of two: a factor of the determinant that depends on the
     /// counts of a set alone.
+    ///
+    /// Where counts are fixed parts meet as equals. Where they are not, relaxations are the tighter the less is scaled:
+    /// then parts differ as in the data, by a factor of up to 2¹⁰.
     pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows::scaled(self.features(), self.groups.iter().map(Items::from).collect())
+        const WIDEST: f64 = 1024.0;
+        let rows = Rows::scaled(self.features(), self.groups.iter().map(Items::from).collect());
+        if self.counts.is_fixed() {
+            return rows;
+        }
+        let largest = rows.scales().into_iter().fold(f64::INFINITY, f64::min);
+        let scale = |scale: f64| (scale / WIDEST).max(largest);
+        let alike = rows.groups().iter().map(|group| Group { scale: scale(group.scale), ..*group }).collect();
+        Rows::with_scales(self.features(), alike)
     }
 
     pub(crate) fn features(&self) -> &Features<'_> {

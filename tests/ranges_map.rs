@@ -256,7 +256,7 @@ struct Instance {
 }
 
 fn instances() -> impl Strategy<Value = Instance> {
-    let part = (0_usize..=3, 0_usize..=3, -3.0_f64..3.0);
+    let part = (0_usize..=3, 0_usize..=3, prop_oneof![-3.0_f64..3.0, -12.0_f64..12.0]);
     let parts = prop::collection::vec(part, 1..=4);
     let items = prop_oneof![Just(9_usize), Just(11)];
     (parts, items, 3_usize..=11, 0_u64..1 << 40, 0_usize..=8).prop_map(|(parts, items, dims, seed, total)| {
@@ -417,6 +417,30 @@ fn many_items_are_left_out_by_bounds() {
     });
     let best = best.into_iter().fold(f64::NEG_INFINITY, f64::max);
     assert!((found.log_det - best).abs() < 1e-6, "{} {best}", found.log_det);
+}
+
+#[test]
+fn bounds_know_what_parts_need() {
+    // Two of the short rows have to be in, and no third of the long ones may.
+    let rows: Vec<Vec<f64>> = (0..12)
+        .map(|item| {
+            let (first, length) = if item < 6 { (0, 0.1) } else { (3, 2.0) };
+            let noise = &normals(12 * 6, 9)[6 * item..6 * item + 6];
+            (0..6).map(|j| if (first..first + 3).contains(&j) { length * noise[j] } else { 0.0 }).collect()
+        })
+        .collect();
+    let labels: Vec<usize> = (0..12).map(|item| item / 6).collect();
+    let features = Features::from_rows(12, 6, rows.concat()).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = RangeQuota::new(&partition, &[2..=3, 0..=2]).unwrap();
+    let truth = Truth::new(Determinants::of_features(rows), &labels, &quota);
+    let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+    let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
+    assert_eq!(truth.violations(&certificate), []);
+    for (bound, value) in certificate.bounds {
+        println!("{bound}: {:.3} above", value - truth.best);
+        assert!(bound == Bound::Spectral || value < truth.best + 1.0, "{bound}: {value} {}", truth.best);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use super::{
     Candidates, Objective, Solution, Watch,
     bounds::{
-        Effort, MOST_DENSE, Method, Problem, places, relax, relax_whole, spectral_bound,
+        Effort, MOST_DENSE, Method, Problem, balance, places, relax, relax_whole, spectral_bound,
         spectral_bound_of_whole,
     },
     exact::{Left, State, improve},
@@ -195,9 +195,9 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
         }
         Left::Choices => {}
     }
-    let problem = &state.problem;
-    let mut certificate = Certificate::of(spectral_bound(problem)?, Bound::Spectral, &Cpu);
+    let mut certificate = Certificate::of(spectral_bound(&state.problem)?, Bound::Spectral, &Cpu);
     let ended = || clock.ended().is_some();
+    let problem = &state.problem.reweighted(&balance(&state.problem, &|_, _| ended())?);
     // Of the best set that x has led to: no bound can fall below it.
     let mut reached = f64::NEG_INFINITY;
     for method in Method::all_for(problem) {

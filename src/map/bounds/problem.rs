@@ -175,6 +175,22 @@ impl Problem {
         self.offset = self.offset.max(offset);
     }
 
+    /// The same problem with every row of a part multiplied by the root of its weight, none above 1.
+    pub(crate) fn reweighted(&self, log_weights: &[f64]) -> Self {
+        let mut other = self.clone();
+        for item in 0..self.len() {
+            let log_weight = log_weights[self.group(item)];
+            if log_weight.total_cmp(&0.0).is_ne() {
+                let factor = (0.5 * log_weight).exp();
+                kernels::scale(&mut other.columns[item * self.dims..(item + 1) * self.dims], factor);
+                other.norms[item] *= factor;
+                other.errors[item] = factor * self.errors[item] + ROUNDING * other.norms[item];
+                other.weights[item] -= log_weight;
+            }
+        }
+        other
+    }
+
     /// For items that are not all there: the norm of the longest row of any.
     pub(super) fn with_longest(self, longest: f64) -> Self {
         let longest = self.longest.max(longest);

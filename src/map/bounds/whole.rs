@@ -4,6 +4,7 @@ use faer::{Mat, MatRef};
 
 use super::{
     Problem, Relaxed,
+    balance::balance,
     choice::Choices,
     columns::{Pool, maximise_by_columns},
     spectral::bound_from_grams,
@@ -21,6 +22,8 @@ struct Whole<'a> {
     rows: &'a Rows<'a>,
     choices: Choices,
     longest: f64,
+    /// Of the parts, besides their scales.
+    log_weights: Vec<f64>,
 }
 
 impl Pool for Whole<'_> {
@@ -33,7 +36,7 @@ impl Pool for Whole<'_> {
             }
             places.push(Place { group, position: item - self.choices.groups[group][0] });
         }
-        Problem::new(self.candidates, places).with_longest(self.longest)
+        Problem::new(self.candidates, places).with_longest(self.longest).reweighted(&self.log_weights)
     }
 
     fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>> {
@@ -43,9 +46,9 @@ impl Pool for Whole<'_> {
         };
         let groups = self.rows.groups();
         let mut prices = self.engine.row_forms(self.rows, &vec![lifted.as_ref(); groups.len()])?;
-        for (items, group) in self.choices.groups.iter().zip(groups) {
-            let weight = -2.0 * group.scale.ln();
-            items.iter().for_each(|&item| prices[item] += weight);
+        for ((items, group), log_weight) in self.choices.groups.iter().zip(groups).zip(&self.log_weights) {
+            let (factor, weight) = (log_weight.exp(), -2.0 * group.scale.ln() - log_weight);
+            items.iter().for_each(|&item| prices[item] = factor * prices[item] + weight);
         }
         Ok(prices)
     }
@@ -88,7 +91,9 @@ pub(crate) fn relax_whole(
     items.extend(longest_rows(&choices, &norms, &rows));
     items.sort_unstable();
     items.dedup();
-    let whole = Whole { candidates, engine, rows: &rows, choices, longest };
+    let log_weights = vec![0.0; choices.groups.len()];
+    let mut whole = Whole { candidates, engine, rows: &rows, choices, longest, log_weights };
+    whole.log_weights = balance(&whole.master(&items), enough)?;
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use partition_dpp::{Error, Estimate, KDpp, PartCounts, Partition, Quota, engine::EngineInfo};
+use partition_dpp::{
+    Dpp, Error, Estimate, KDpp, PartCounts, Partition,
+    engine::{Engine, EngineInfo},
+};
 
 use crate::{
     arguments::{ConditionArguments, CountsArguments},
@@ -12,9 +15,10 @@ use crate::{
     law::Law,
     output::{self, Question},
     progress::Progress,
+    quota::{Asked, Resolved},
 };
 
-/// Part counts under a k-DPP.
+/// Part counts under a DPP or k-DPP.
 #[derive(Debug)]
 pub(crate) struct Counted<'a> {
     /// The parts.
@@ -22,11 +26,18 @@ pub(crate) struct Counted<'a> {
     /// The law of the counts, or why it is not listed.
     pub(crate) law: Result<PartCounts, Error>,
     /// The quota asked for, and its probability.
-    pub(crate) quota: Option<(&'a Quota, f64)>,
+    pub(crate) quota: Option<(Asked<'a>, f64)>,
     /// The engine that computed.
     pub(crate) engine: EngineInfo,
     /// Time of everything but reading.
     pub(crate) time: Duration,
+}
+
+/// Whose counts.
+#[derive(Debug)]
+enum Model<'a> {
+    Dpp(Dpp<'a>),
+    KDpp(KDpp<'a>),
 }
 
 /// Runs the command.
@@ -41,31 +52,56 @@ pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     let Some(partition) = &input.partition else {
         return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));
     };
-    let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition)).transpose()?;
-    let k = size(arguments.law.k, quota.as_ref())?;
+    let k = arguments.law.k;
+    let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition, k)).transpose()?;
+    let quota = quota.as_ref().map(Resolved::asked);
+    let law = k.or(quota.and_then(Asked::total)).map_or(Law::Dpp, |k| Law::KDpp { k });
     progress.stage("computing");
     let started = Instant::now();
-    let ConditionArguments { include, exclude } = input.conditions(&arguments.conditions)?;
-    let dpp = KDpp::new(&input.features, k)?.including(&include).map_err(|error| input.blame_items(error))?;
-    let dpp = dpp.excluding(&exclude)?;
+    let model = Model::new(&law, &input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
-    let chance = |quota| (quota, dpp.quota_probability(partition, quota, engine.as_ref()));
-    let quota = quota.as_ref().map(chance);
-    let law = dpp.part_counts(partition, engine.as_ref());
-    let (law, quota) = settle(law, quota)?;
-    let counted = Counted { partition, law, quota, engine: engine.info(), time: started.elapsed() };
+    let chance = quota.map(|asked| (asked, model.chance(partition, asked, engine.as_ref())));
+    let counts = model.part_counts(partition, engine.as_ref());
+    let (counts, quota) = settle(counts, chance)?;
+    let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };
     progress.finish();
-    let question = Question { input: &input, law: &Law::KDpp { k }, conditions: &arguments.conditions };
+    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     output::counts::write(&question, &counted, &arguments.output)
 }
 
-/// The number of items: as given, or the quota's.
-fn size(k: Option<usize>, quota: Option<&Quota>) -> Result<usize, Failure> {
-    match (k, quota.map(Quota::total)) {
-        (Some(k), Some(total)) if k != total => {
-            Err(Failure::Arguments(format!("--quota asks for {total} items in all, --k for {k}")))
+impl<'a> Model<'a> {
+    fn new(law: &Law<'_>, input: &'a Input, conditions: &ConditionArguments) -> Result<Self, Failure> {
+        let ConditionArguments { include, exclude } = input.conditions(conditions)?;
+        let blame = |error| input.blame_items(error);
+        Ok(if let Law::KDpp { k } = law {
+            let dpp = KDpp::new(&input.features, *k)?.including(&include).map_err(blame)?;
+            Model::KDpp(dpp.excluding(&exclude)?)
+        } else {
+            let dpp = Dpp::new(&input.features)?.including(&include).map_err(blame)?;
+            Model::Dpp(dpp.excluding(&exclude)?)
+        })
+    }
+
+    fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts, Error> {
+        match self {
+            Model::Dpp(dpp) => dpp.part_counts(partition, engine),
+            Model::KDpp(dpp) => dpp.part_counts(partition, engine),
         }
-        (k, total) => Ok(k.or(total).unwrap_or_default()),
+    }
+
+    fn chance(
+        &self,
+        partition: &'a Partition,
+        asked: Asked<'a>,
+        engine: &'a dyn Engine,
+    ) -> Result<Estimate<f64>, Error> {
+        match (self, asked) {
+            (_, Asked::Anything) => Ok(Estimate { value: 1.0, error: 0.0 }),
+            (Model::Dpp(dpp), Asked::Counts(quota)) => dpp.quota_probability(partition, quota, engine),
+            (Model::KDpp(dpp), Asked::Counts(quota)) => dpp.quota_probability(partition, quota, engine),
+            (Model::Dpp(dpp), Asked::Ranges(quota)) => dpp.range_probability(partition, quota, engine),
+            (Model::KDpp(dpp), Asked::Ranges(quota)) => dpp.range_probability(partition, quota, engine),
+        }
     }
 }
 
@@ -73,19 +109,26 @@ fn size(k: Option<usize>, quota: Option<&Quota>) -> Result<usize, Failure> {
 #[expect(clippy::type_complexity, reason = "the two answers of the command")]
 fn settle(
     law: Result<PartCounts, Error>,
-    quota: Option<(&Quota, Result<Estimate<f64>, Error>)>,
-) -> Result<(Result<PartCounts, Error>, Option<(&Quota, f64)>), Failure> {
+    quota: Option<(Asked<'_>, Result<Estimate<f64>, Error>)>,
+) -> Result<(Result<PartCounts, Error>, Option<(Asked<'_>, f64)>), Failure> {
     const ADVICE: &str = "the nodes of all parts multiply: fewer parts need fewer";
     let quota = match (&law, quota) {
         // All its digits count even where it is tiny, so it is computed by itself if it can be.
-        (Ok(law), Some((quota, Err(Error::NodeBudget { .. })))) => {
-            Some((quota, law.probability(quota.counts())))
-        }
-        (_, Some((quota, chance))) => Some((quota, chance.map_err(Failure::advise(ADVICE))?.value)),
+        (Ok(law), Some((asked, Err(Error::NodeBudget { .. })))) => Some((asked, listed(law, asked))),
+        (_, Some((asked, chance))) => Some((asked, chance.map_err(Failure::advise(ADVICE))?.value)),
         (_, None) => None,
     };
     match law {
         Err(Error::NodeBudget { .. }) if quota.is_some() => Ok((law, quota)),
         law => Ok((Ok(law.map_err(Failure::advise(ADVICE))?), quota)),
+    }
+}
+
+/// The probability of a quota as the list of counts has it.
+fn listed(law: &PartCounts, asked: Asked<'_>) -> f64 {
+    match asked {
+        Asked::Anything => 1.0,
+        Asked::Counts(quota) => law.probability(quota.counts()),
+        Asked::Ranges(quota) => law.probability_within(quota),
     }
 }

@@ -76,7 +76,9 @@ impl Failure {
     /// Exit status: 2 bad input, 3 no device, 4 a budget refused, 130 interrupted; 1 for what is nobody's fault here.
     pub(crate) fn status(&self) -> u8 {
         match self {
-            Failure::Library(Error::ProposalBudget { .. } | Error::NodeBudget { .. })
+            Failure::Library(
+                Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. },
+            )
             | Failure::Budget { .. } => 4,
             Failure::Library(
                 Error::NoAdapter { .. }
@@ -110,7 +112,9 @@ impl Failure {
     /// Adds advice where a budget is refused.
     pub(crate) fn advise(advice: &'static str) -> impl Fn(Error) -> Self {
         move |source| match source {
-            Error::ProposalBudget { .. } | Error::NodeBudget { .. } => Failure::Budget { source, advice },
+            Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
+                Failure::Budget { source, advice }
+            }
             _ => Failure::Library(source),
         }
     }

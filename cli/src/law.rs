@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
+use partition_dpp::{
+    Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota,
+};
 
 use crate::{
     arguments::{ConditionArguments, LawArguments},
     failure::Failure,
     input::Input,
+    quota::{Asked, Resolved},
 };
 
 /// A law over subsets, as asked for.
@@ -19,6 +22,13 @@ pub(crate) enum Law<'a> {
         partition: &'a Partition,
         /// How many items of each part.
         quota: Quota,
+    },
+    /// A DPP conditioned on its part counts lying in ranges.
+    RangeDpp {
+        /// The parts.
+        partition: &'a Partition,
+        /// How many items of each part, from least to most, and perhaps in all.
+        quota: RangeQuota,
     },
     /// One k-DPP per part.
     IndependentKDpps {
@@ -38,10 +48,11 @@ pub(crate) enum Law<'a> {
 
 /// The library's model of a law, conditioned and found possible.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub(crate) enum Model<'a> {
     /// A DPP conditioned on its part counts.
     PartitionDpp(PartitionDpp<'a>),
+    /// A DPP conditioned on its part counts lying in ranges.
+    RangeDpp(RangeDpp<'a>),
     /// One k-DPP per part.
     IndependentKDpps(IndependentKDpps<'a>),
     /// A DPP conditioned on its size.
@@ -60,7 +71,10 @@ impl<'a> Law<'a> {
             let sentence = "--quota needs --labels, the part of each item";
             return Err(Failure::Arguments(sentence.into()));
         };
-        Ok(Law::PartitionDpp { partition, quota: request.resolve(partition)? })
+        Ok(match request.resolve(partition, arguments.k)? {
+            Resolved::Counts(quota) => Law::PartitionDpp { partition, quota },
+            Resolved::Ranges(quota) => Law::RangeDpp { partition, quota },
+        })
     }
 
     /// The law that is blind to likeness across parts.
@@ -71,11 +85,21 @@ impl<'a> Law<'a> {
         }
     }
 
-    /// How many items of each part; empty for the laws without a quota.
-    pub(crate) fn quota(&self) -> &[usize] {
+    /// How many items of each part.
+    pub(crate) fn asked(&self) -> Asked<'_> {
         match self {
-            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => quota.counts(),
-            Law::KDpp { .. } | Law::Dpp => &[],
+            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => Asked::Counts(quota),
+            Law::RangeDpp { quota, .. } => Asked::Ranges(quota),
+            Law::KDpp { .. } | Law::Dpp => Asked::Anything,
+        }
+    }
+
+    /// The number of items, where it was asked for by itself.
+    pub(crate) fn size(&self) -> Option<usize> {
+        match self {
+            Law::KDpp { k } => Some(*k),
+            Law::RangeDpp { quota, .. } => quota.total(),
+            _ => None,
         }
     }
 
@@ -99,6 +123,10 @@ impl<'a> Law<'a> {
                 let dpp = PartitionDpp::new(features, partition, quota)?;
                 Model::PartitionDpp(dpp.including(include)?.excluding(exclude)?)
             }
+            Law::RangeDpp { partition, quota } => {
+                let dpp = RangeDpp::new(features, partition, quota)?;
+                Model::RangeDpp(dpp.including(include)?.excluding(exclude)?)
+            }
             Law::IndependentKDpps { partition, quota } => {
                 let dpps = IndependentKDpps::new(features, partition, quota)?;
                 Model::IndependentKDpps(dpps.including(include)?.excluding(exclude)?)
@@ -117,6 +145,10 @@ impl fmt::Display for Law<'_> {
             }
             Law::IndependentKDpps { partition, quota } => {
                 write!(f, "independent k-DPPs of {} items over {} parts", quota.total(), partition.parts())
+            }
+            Law::RangeDpp { partition, quota } => {
+                let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
+                write!(f, "{size} with part counts in ranges over {} parts", partition.parts())
             }
             Law::KDpp { k } => write!(f, "k-DPP, k = {k}"),
             Law::Dpp => f.write_str("DPP of any size"),

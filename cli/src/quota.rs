@@ -1,18 +1,42 @@
-//! `--quota`: by position or by name.
+//! `--quota`: by position or by name, numbers or ranges.
 
-use std::str::FromStr;
+use std::{fmt, ops::RangeInclusive, str::FromStr};
 
-use partition_dpp::{Partition, Quota};
+use partition_dpp::{Partition, Quota, RangeQuota};
+use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
 
 /// A quota as written, before the parts are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum QuotaRequest {
-    /// `2,1,2`: one entry per part, in the order of the parts.
-    Positional(Vec<usize>),
-    /// `dark=2,light=1`: parts not named get zero.
-    Named(Vec<(String, usize)>),
+    /// `2,1..3,2`: one entry per part, in the order of the parts.
+    Positional(Vec<Entry>),
+    /// `dark=2,light=..3`: parts not named get zero.
+    Named(Vec<(String, Entry)>),
+}
+
+/// What is asked of one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// `2`.
+    Exactly(usize),
+    /// `2..4`, `..4`, `2..` or `..`, both ends included.
+    Range {
+        /// The least.
+        low: usize,
+        /// The most, if there is one.
+        high: Option<usize>,
+    },
+}
+
+/// A quota that fits the parts.
+#[derive(Clone, Debug)]
+pub(crate) enum Resolved {
+    /// One number per part.
+    Counts(Quota),
+    /// One range per part.
+    Ranges(RangeQuota),
 }
 
 impl FromStr for QuotaRequest {
@@ -20,38 +44,177 @@ impl FromStr for QuotaRequest {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let entries: Vec<&str> = text.split(',').map(str::trim).collect();
+        if let Some(entry) = entries.iter().find(|entry| entry.contains("..=")) {
+            return Err(format!("entry '{entry}': the ends of a range belong to it, write it without ="));
+        }
         if !text.contains('=') {
-            return entries.into_iter().map(number).collect::<Result<_, _>>().map(QuotaRequest::Positional);
+            return entries
+                .into_iter()
+                .map(str::parse)
+                .collect::<Result<_, _>>()
+                .map(QuotaRequest::Positional);
         }
         if let Some(entry) = entries.iter().find(|entry| !entry.contains('=')) {
             return Err(format!("entry '{entry}' names no part, others do; name all of them or none"));
         }
         // A part's name may itself contain `=`: the last one separates.
         let named = entries.into_iter().filter_map(|entry| entry.rsplit_once('='));
-        let named = named.map(|(name, count)| Ok((name.trim().to_owned(), number(count.trim())?)));
+        let named = named.map(|(name, entry)| Ok((name.trim().to_owned(), entry.trim().parse()?)));
         named.collect::<Result<_, _>>().map(QuotaRequest::Named)
     }
 }
 
-fn number(entry: &str) -> Result<usize, String> {
-    if entry.contains("..") {
-        return Err(format!(
-            "entry '{entry}' is a range; ranges are not supported yet, give one number per part"
-        ));
+impl FromStr for Entry {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((low, high)) = text.split_once("..") else {
+            let count = text.parse().map_err(|_| format!("entry '{text}' is not a number of items"))?;
+            return Ok(Entry::Exactly(count));
+        };
+        let end = |end: &str| match end.trim() {
+            "" => Ok(None),
+            end => end
+                .parse()
+                .map(Some)
+                .map_err(|_| format!("entry '{text}': '{end}' is not a number of items, as in 2..4")),
+        };
+        Ok(Entry::Range { low: end(low)?.unwrap_or_default(), high: end(high)? })
     }
-    entry.parse().map_err(|_| format!("entry '{entry}' is not a number of items"))
+}
+
+impl Entry {
+    fn range(self) -> RangeInclusive<usize> {
+        match self {
+            Entry::Exactly(count) => count..=count,
+            Entry::Range { low, high } => low..=high.unwrap_or(usize::MAX),
+        }
+    }
+
+    fn count(self) -> Option<usize> {
+        match self {
+            Entry::Exactly(count) => Some(count),
+            Entry::Range { .. } => None,
+        }
+    }
 }
 
 impl QuotaRequest {
-    /// Checks the quota against the parts there are.
-    pub(crate) fn resolve(&self, partition: &Partition) -> Result<Quota, Failure> {
-        let quota = match self {
-            QuotaRequest::Positional(counts) => Quota::new(partition, counts),
-            QuotaRequest::Named(counts) => {
-                Quota::named(partition, counts.iter().map(|(name, count)| (name, *count)))
+    /// Whether any entry is a range.
+    pub(crate) fn has_ranges(&self) -> bool {
+        match self {
+            QuotaRequest::Positional(entries) => entries.iter().any(|entry| entry.count().is_none()),
+            QuotaRequest::Named(entries) => entries.iter().any(|(_, entry)| entry.count().is_none()),
+        }
+    }
+
+    /// Checks the quota against the parts there are, and against the total, if one is given.
+    pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Resolved, Failure> {
+        if self.has_ranges() {
+            let ranges = self.ranges(partition)?;
+            let ranges = total.map_or(Ok(ranges.clone()), |total| ranges.with_total(total))?;
+            return Ok(Resolved::Ranges(ranges));
+        }
+        let quota = self.counts(partition)?;
+        match total {
+            Some(k) if k != quota.total() => {
+                let sum = quota.total();
+                Err(Failure::Arguments(format!("--quota asks for {sum} items in all, --k for {k}")))
             }
-        };
-        quota.map_err(Failure::Library)
+            _ => Ok(Resolved::Counts(quota)),
+        }
+    }
+
+    fn ranges(&self, partition: &Partition) -> Result<RangeQuota, Failure> {
+        Ok(match self {
+            QuotaRequest::Positional(entries) => {
+                let ranges: Vec<_> = entries.iter().map(|entry| entry.range()).collect();
+                RangeQuota::new(partition, &ranges)?
+            }
+            QuotaRequest::Named(entries) => {
+                RangeQuota::named(partition, entries.iter().map(|(name, entry)| (name, entry.range())))?
+            }
+        })
+    }
+
+    /// Of a request without ranges.
+    fn counts(&self, partition: &Partition) -> Result<Quota, Failure> {
+        Ok(match self {
+            QuotaRequest::Positional(entries) => {
+                let counts: Vec<usize> = entries.iter().filter_map(|entry| entry.count()).collect();
+                Quota::new(partition, &counts)?
+            }
+            QuotaRequest::Named(entries) => {
+                let count = |(name, entry): &'_ (String, Entry)| Some((name.clone(), entry.count()?));
+                Quota::named(partition, entries.iter().filter_map(count))?
+            }
+        })
+    }
+}
+
+/// What is asked of the parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked<'a> {
+    /// Nothing: parts take what the law gives them.
+    Anything,
+    /// One number per part.
+    Counts(&'a Quota),
+    /// One range per part.
+    Ranges(&'a RangeQuota),
+}
+
+impl Resolved {
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        match self {
+            Resolved::Counts(quota) => Asked::Counts(quota),
+            Resolved::Ranges(quota) => Asked::Ranges(quota),
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Of one part, in words: `2` or `2..4`.
+    pub(crate) fn of(self, part: usize) -> Option<String> {
+        match self {
+            Asked::Anything => None,
+            Asked::Counts(quota) => quota.counts().get(part).map(ToString::to_string),
+            Asked::Ranges(quota) => {
+                let (low, high) = (quota.low().get(part)?, quota.high().get(part)?);
+                Some(if low == high { low.to_string() } else { format!("{low}..{high}") })
+            }
+        }
+    }
+
+    /// Whether nothing is wanted of a part.
+    pub(crate) fn is_nothing(self, part: usize) -> bool {
+        self.of(part).is_some_and(|asked| asked == "0")
+    }
+
+    /// The number of items of all parts, where that is fixed.
+    pub(crate) fn total(self) -> Option<usize> {
+        match self {
+            Asked::Anything => None,
+            Asked::Counts(quota) => Some(quota.total()),
+            Asked::Ranges(quota) => quota.total(),
+        }
+    }
+}
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries: Vec<String> = (0..).map_while(|part| self.of(part)).collect();
+        f.write_str(&entries.join(","))
+    }
+}
+
+/// A list of numbers, or of pairs if any entry is a range.
+impl Serialize for Asked<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Asked::Anything => serializer.collect_seq::<[usize; 0]>([]),
+            Asked::Counts(quota) => serializer.collect_seq(quota.counts()),
+            Asked::Ranges(quota) => serializer.collect_seq(quota.low().iter().zip(quota.high())),
+        }
     }
 }
 
@@ -59,17 +222,41 @@ impl QuotaRequest {
 mod tests {
     use super::*;
 
+    fn range(low: usize, high: Option<usize>) -> Entry {
+        Entry::Range { low, high }
+    }
+
     #[test]
     fn names_may_contain_an_equals_sign() {
         let request: QuotaRequest = "a=b=2, c = 1".parse().unwrap();
-        assert_eq!(request, QuotaRequest::Named(vec![("a=b".into(), 2), ("c".into(), 1)]));
+        let named = [("a=b".into(), Entry::Exactly(2)), ("c".into(), Entry::Exactly(1))];
+        assert_eq!(request, QuotaRequest::Named(named.into()));
+        assert!(!request.has_ranges());
+    }
+
+    #[test]
+    fn ranges_and_numbers_mix() {
+        let request: QuotaRequest = "2..4, ..3,1..,..,5".parse().unwrap();
+        let entries = [range(2, Some(4)), range(0, Some(3)), range(1, None), range(0, None)];
+        assert_eq!(request, QuotaRequest::Positional([&entries[..], &[Entry::Exactly(5)]].concat()));
+        let request: QuotaRequest = "dark=1 .. 2,light=3".parse().unwrap();
+        let named = [("dark".into(), range(1, Some(2))), ("light".into(), Entry::Exactly(3))];
+        assert!(request.has_ranges());
+        assert_eq!(request, QuotaRequest::Named(named.into()));
     }
 
     #[test]
     fn nonsense_is_named() {
-        for (text, culprit) in
-            [("2,x", "'x'"), ("2,-1", "'-1'"), ("1..3", "range"), ("a=1,2", "'2'"), ("", "''")]
-        {
+        for (text, culprit) in [
+            ("2,x", "'x'"),
+            ("2,-1", "'-1'"),
+            ("1..x", "'x'"),
+            ("1...3", "'.3'"),
+            ("1..2..3", "'2..3'"),
+            ("1..=3", "'1..=3'"),
+            ("a=1,2", "'2'"),
+            ("", "''"),
+        ] {
             let error = text.parse::<QuotaRequest>().unwrap_err();
             assert!(error.contains(culprit), "{error}");
         }

@@ -16,6 +16,7 @@ use crate::{
     output::{self, Question},
     plot,
     progress::Progress,
+    quota::QuotaRequest,
 };
 
 /// What was drawn, by whom and how fast.
@@ -80,6 +81,16 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
 
 /// Only Partition-DPPs leave a choice of method.
 fn check_method(arguments: &SampleArguments) -> Result<(), Failure> {
+    let has_ranges = arguments.law.quota.as_ref().is_some_and(QuotaRequest::has_ranges);
+    if has_ranges && arguments.independent {
+        let sentence = "--independent needs one number per part: independent k-DPPs have no ranges";
+        return Err(Failure::Arguments(sentence.into()));
+    }
+    if has_ranges && !matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection) {
+        let method = Method::from(arguments.method);
+        let sentence = format!("--method {method} needs one number per part: ranges are drawn by rejection");
+        return Err(Failure::Arguments(sentence));
+    }
     let no_choice = arguments.law.quota.is_none() || arguments.independent;
     if arguments.method != MethodChoice::Auto && no_choice {
         let method = Method::from(arguments.method);
@@ -91,7 +102,11 @@ fn check_method(arguments: &SampleArguments) -> Result<(), Failure> {
 }
 
 fn plan(model: &Model<'_>, method: Method) -> Result<Planned, Failure> {
-    let Model::PartitionDpp(dpp) = model else { return Ok(Planned::Only(Algorithm::Spectral)) };
+    let dpp = match model {
+        Model::PartitionDpp(dpp) => dpp,
+        Model::RangeDpp(_) => return Ok(Planned::Only(Algorithm::TiltedRejection)),
+        _ => return Ok(Planned::Only(Algorithm::Spectral)),
+    };
     let plan = dpp.plan(method).map_err(Failure::advise(ADVICE))?;
     Ok(plan.map_or(Planned::Only(Algorithm::Settled), Planned::Choice))
 }
@@ -99,6 +114,10 @@ fn plan(model: &Model<'_>, method: Method) -> Result<Planned, Failure> {
 fn sampler<'a>(model: &Model<'a>, method: Method, engine: &'a dyn Engine) -> Result<Sampler<'a>, Failure> {
     let sampler = match model {
         Model::PartitionDpp(dpp) => dpp.sampler(method, engine),
+        Model::RangeDpp(dpp) if method == Method::Rejection => {
+            dpp.clone().with_proposal_budget(f64::INFINITY).sampler(engine)
+        }
+        Model::RangeDpp(dpp) => dpp.sampler(engine),
         Model::IndependentKDpps(dpps) => dpps.sampler(engine),
         Model::KDpp(dpp) => dpp.sampler(engine),
         Model::Dpp(dpp) => dpp.sampler(engine),

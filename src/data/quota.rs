@@ -56,16 +56,7 @@ impl Quota {
         partition: &Partition,
         counts: impl IntoIterator<Item = (N, usize)>,
     ) -> Result<Self> {
-        let mut entries = vec![None; partition.parts()];
-        for (name, count) in counts {
-            let name = name.as_ref();
-            let Some(part) = partition.names().iter().position(|known| known == name) else {
-                return Err(Error::UnknownPart { name: name.to_owned(), known: partition.names().to_vec() });
-            };
-            if entries[part].replace(count).is_some() {
-                return Err(Error::RepeatedPart { name: name.to_owned() });
-            }
-        }
+        let entries = by_name(partition, counts)?;
         let counts: Vec<usize> = entries.into_iter().map(Option::unwrap_or_default).collect();
         Self::new(partition, &counts)
     }
@@ -104,4 +95,22 @@ impl Quota {
     pub fn total(&self) -> usize {
         self.counts.iter().sum()
     }
+}
+
+/// Entries in the order of the parts; none for parts not named.
+pub(super) fn by_name<N: AsRef<str>, T: Clone>(
+    partition: &Partition,
+    named: impl IntoIterator<Item = (N, T)>,
+) -> Result<Vec<Option<T>>> {
+    let mut entries = vec![None; partition.parts()];
+    for (name, entry) in named {
+        let name = name.as_ref();
+        let Some(part) = partition.names().iter().position(|known| known == name) else {
+            return Err(Error::UnknownPart { name: name.to_owned(), known: partition.names().to_vec() });
+        };
+        if entries[part].replace(entry).is_some() {
+            return Err(Error::RepeatedPart { name: name.to_owned() });
+        }
+    }
+    Ok(entries)
 }

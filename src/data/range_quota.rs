@@ -2,6 +2,7 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
+use super::quota::by_name;
 use crate::{Error, Partition, Result};
 
 /// Between lo_l and hi_l items of part l, both included; and k in total, if that is fixed.
@@ -53,6 +54,21 @@ impl RangeQuota {
             return Err(Error::Nothing { what: "the whole quota" });
         }
         Ok(Self { low, high, total: None, parts: partition.shared_names() })
+    }
+
+    /// Ranges by part name; nothing of parts not named.
+    ///
+    /// # Errors
+    /// - [`Error::UnknownPart`] for a name that no label has;
+    /// - [`Error::RepeatedPart`] for a name given twice;
+    /// - those of [`RangeQuota::new`].
+    pub fn named<N: AsRef<str>>(
+        partition: &Partition,
+        ranges: impl IntoIterator<Item = (N, RangeInclusive<usize>)>,
+    ) -> Result<Self> {
+        let entries = by_name(partition, ranges)?;
+        let ranges: Vec<_> = entries.into_iter().map(|range| range.unwrap_or(0..=0)).collect();
+        Self::new(partition, &ranges)
     }
 
     /// Fixes the number of items in all.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use super::{Constraint, Inference};
-use crate::{Error, LabelCopies, Partition, Quota, Result, Subset, data::log_determinant};
+use crate::{Error, LabelCopies, Partition, Result, Subset, data::log_determinant};
 
 impl Inference<'_> {
     /// ln Pr that the chosen copies are of exactly these items, with whatever labels; −∞ where that cannot be.
@@ -67,26 +67,35 @@ impl Inference<'_> {
     /// The logarithm of the number of ways to take one copy of every item that the law allows.
     fn log_ways(&self, choices: &[Vec<usize>]) -> f64 {
         let all: f64 = choices.iter().map(|copies| (copies.len() as f64).ln()).sum();
-        match self.constraint {
+        match &self.constraint {
             Constraint::AnySize => all,
-            Constraint::Size(k) if choices.len() == k => all,
+            Constraint::Size(k) if choices.len() == *k => all,
             Constraint::Size(_) => f64::NEG_INFINITY,
-            Constraint::Counts(partition, quota) => all + share_meeting(partition, quota, choices).ln(),
+            Constraint::Counts(partition, quota) => {
+                all + share_meeting(partition, quota.counts(), |counts| counts == quota.counts(), choices)
+                    .ln()
+            }
+            Constraint::Ranges(partition, quota) => {
+                all + share_meeting(partition, quota.high(), |counts| quota.allows(counts), choices).ln()
+            }
         }
     }
 }
 
-/// The share of all ways that meets the quota: no sum of shares overflows, as numbers of ways might.
-fn share_meeting(partition: &Partition, quota: &Quota, choices: &[Vec<usize>]) -> f64 {
-    if choices.len() != quota.total() {
-        return 0.0;
-    }
+/// The share of all ways that has allowed counts, `most` of each part: no sum of shares overflows, as numbers of ways
+/// might.
+fn share_meeting(
+    partition: &Partition,
+    most: &[usize],
+    allowed: impl Fn(&[usize]) -> bool,
+    choices: &[Vec<usize>],
+) -> f64 {
     let mut shares = BTreeMap::from([(vec![0; partition.parts()], 1.0)]);
     for copies in choices {
         let mut next = BTreeMap::new();
         for (counts, share) in &shares {
             for part in copies.iter().map(|&copy| partition.part_of(copy)) {
-                if counts[part] < quota.counts()[part] {
+                if counts[part] < most[part] {
                     let mut counts = counts.clone();
                     counts[part] += 1;
                     *next.entry(counts).or_insert(0.0) += share / copies.len() as f64;
@@ -95,5 +104,5 @@ fn share_meeting(partition: &Partition, quota: &Quota, choices: &[Vec<usize>]) -
         }
         shares = next;
     }
-    shares.get(quota.counts()).copied().unwrap_or_default()
+    shares.iter().filter(|(counts, _)| allowed(counts)).map(|(_, share)| share).sum()
 }

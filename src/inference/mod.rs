@@ -5,13 +5,14 @@ mod k_dpp;
 mod label_copies;
 mod part_counts;
 mod partition_dpp;
+mod ranges;
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, c64};
 
 pub use part_counts::PartCounts;
 
 use crate::{
-    Error, Estimate, Partition, Quota, Result, Subset,
+    Error, Estimate, Partition, Quota, RangeQuota, Result, Subset,
     data::{FreeItems, GroundSet, log_determinant},
     engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
     polynomial::{generating_function::GeneratingFunction, torus::Torus},
@@ -68,6 +69,7 @@ enum Constraint<'a> {
     AnySize,
     Size(usize),
     Counts(&'a Partition, &'a Quota),
+    Ranges(&'a Partition, RangeQuota),
 }
 
 /// How inclusion probabilities are had.
@@ -81,12 +83,15 @@ enum Marginals {
     Torus(Box<Nodes>),
 }
 
-/// A generating function, its torus, and the coefficient wanted.
+/// A generating function, its torus, and what is wanted of it.
 #[derive(Debug)]
 struct Nodes {
     function: GeneratingFunction,
     torus: Torus,
-    counts: Vec<usize>,
+    /// What φ at every node is multiplied by.
+    extractors: Vec<c64>,
+    /// Items of a set, at most.
+    most: usize,
     /// Error of the spectrum.
     error: f64,
 }
@@ -126,10 +131,11 @@ impl Inference<'_> {
     fn allows(&self, subset: &Subset) -> bool {
         self.ground.included().iter().all(|&item| subset.contains(item as usize))
             && !subset.iter().any(|item| self.ground.excludes(item))
-            && match self.constraint {
+            && match &self.constraint {
                 Constraint::AnySize => true,
-                Constraint::Size(k) => subset.len() == k,
+                Constraint::Size(k) => subset.len() == *k,
                 Constraint::Counts(partition, quota) => subset.part_counts(partition) == quota.counts(),
+                Constraint::Ranges(partition, quota) => quota.allows(&subset.part_counts(partition)),
             }
     }
 

@@ -52,13 +52,14 @@ impl<'a> PartitionDpp<'a> {
             let plan = TorusPlan::for_coefficient(&function, &counts)?.within(self.node_budget())?;
             let torus = Torus::new(plan);
             let values = torus.values(engine, &function)?;
-            let found = torus.coefficient(&values, &counts, function.rank(), engine.info().precision);
+            let extractors = torus.extractors(&counts);
+            let found = torus.extracted(&values, &extractors, function.rank(), engine.info().precision);
             accurate(found.error / found.value)?;
             log_z.value += reference.log_coefficient(&counts, found.value);
             log_z.error +=
                 found.error / found.value + spectrum.spectrum.error + rounding(log_z.value, &counts);
-            let error = spectrum.spectrum.error;
-            marginals = Marginals::Torus(Box::new(Nodes { function, torus, counts, error }));
+            let (most, error) = (counts.iter().sum(), spectrum.spectrum.error);
+            marginals = Marginals::Torus(Box::new(Nodes { function, torus, extractors, most, error }));
         }
         let constraint = Constraint::Counts(self.partition(), self.quota());
         Ok(Inference { ground, groups: self.groups(), constraint, marginals, log_z, engine })
@@ -110,15 +111,14 @@ fn rounding(log_z: f64, counts: &[usize]) -> f64 {
 impl Nodes {
     /// F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², and the error of these probabilities.
     pub(super) fn factors(&self, engine: &dyn Engine) -> Result<(Vec<Mat<f64>>, f64)> {
-        let Self { function, torus, counts, error } = self;
-        let (values, forms) = torus.values_and_forms(engine, function, counts)?;
-        let mass = torus.coefficient(&values, counts, function.rank(), engine.info().precision);
+        let Self { function, torus, extractors, most, error } = self;
+        let (values, forms) = torus.values_and_forms(engine, function, extractors)?;
+        let mass = torus.extracted(&values, extractors, function.rank(), engine.info().precision);
         let mut factors = Vec::with_capacity(forms.len());
         for (form, weight) in forms.iter().zip(&function.weights) {
             let root = linalg::positive_root(form.as_ref(), weight * weight / mass.value)?;
             factors.push(linalg::square_root(&function.map * root));
         }
-        let total = counts.iter().sum::<usize>() as f64;
-        Ok((factors, total * mass.error / mass.value + error))
+        Ok((factors, *most as f64 * mass.error / mass.value + error))
     }
 }

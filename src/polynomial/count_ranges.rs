@@ -10,7 +10,7 @@ pub(crate) struct CountRanges {
 
 impl CountRanges {
     /// Narrowed to what the ranges leave each other of the total, or of the `most` items that there can be.
-    pub(crate) fn new(low: Vec<usize>, high: Vec<usize>, total: Option<usize>, most: usize) -> Self {
+    pub(crate) fn new(low: &[usize], high: &[usize], total: Option<usize>, most: usize) -> Self {
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
         let (least, most) = total.map_or((0, most), |k| (k, k));
         let narrow = |(&low, &high): (&usize, &usize)| {
@@ -18,7 +18,7 @@ impl CountRanges {
             let at_most = high.min(most.saturating_sub(lows - low));
             (at_least, at_most.max(at_least))
         };
-        let (low, high): (Vec<usize>, Vec<usize>) = low.iter().zip(&high).map(narrow).unzip();
+        let (low, high): (Vec<usize>, Vec<usize>) = low.iter().zip(high).map(narrow).unzip();
         let total = total.or_else(|| (low == high).then(|| low.iter().sum()));
         Self { low, high, total }
     }
@@ -131,7 +131,7 @@ mod tests {
     fn factors_are_at_most_one_and_reach_it() {
         let weights = [[0.3, -1.2, 2.0], [1.0, 1.0, 1.0], [-700.0, 5.0, 650.0], [0.0, -1.0, 0.0]];
         for total in [None, Some(2), Some(4), Some(5), Some(7)] {
-            let ranges = CountRanges::new(vec![1, 0, 1], vec![2, 3, 2], total, 100);
+            let ranges = CountRanges::new(&[1, 0, 1], &[2, 3, 2], total, 100);
             let allowed: Vec<_> = each(&[2, 3, 2]).into_iter().filter(|c| ranges.allows(c)).collect();
             assert!(!allowed.is_empty());
             for weights in &weights {
@@ -150,12 +150,12 @@ mod tests {
 
     #[test]
     fn ranges_narrow_each_other() {
-        let ranges = CountRanges::new(vec![0, 1, 0], vec![5, 4, 9], Some(3), 8);
+        let ranges = CountRanges::new(&[0, 1, 0], &[5, 4, 9], Some(3), 8);
         assert_eq!((ranges.low(), ranges.high()), (&[0, 1, 0][..], &[2, 3, 2][..]));
-        let ranges = CountRanges::new(vec![0, 1], vec![2, 2], Some(4), 8);
+        let ranges = CountRanges::new(&[0, 1], &[2, 2], Some(4), 8);
         assert_eq!(ranges.exact(), Some(&[2, 2][..]));
-        let ranges = CountRanges::new(vec![0, 3], vec![9, 4], None, 5);
+        let ranges = CountRanges::new(&[0, 3], &[9, 4], None, 5);
         assert_eq!((ranges.high(), ranges.total()), (&[2, 4][..], None));
-        assert_eq!(CountRanges::new(vec![1, 2], vec![1, 2], None, 9).total(), Some(3));
+        assert_eq!(CountRanges::new(&[1, 2], &[1, 2], None, 9).total(), Some(3));
     }
 }

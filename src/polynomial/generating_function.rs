@@ -41,6 +41,16 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
+    /// ln g(y).
+    pub(crate) fn log_value(&self) -> f64 {
+        self.log_value
+    }
+
+    /// ln y_l, rows as given.
+    pub(crate) fn log_weights(&self) -> &[f64] {
+        &self.log_weights
+    }
+
     /// ln of a coefficient of g from the same coefficient of φ.
     pub(crate) fn log_coefficient(&self, counts: &[usize], coefficient: f64) -> f64 {
         let linear: f64 = self.log_weights.iter().zip(counts).map(|(t, &count)| t * count as f64).sum();

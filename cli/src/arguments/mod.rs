@@ -7,7 +7,7 @@ mod reproduce;
 use std::path::PathBuf;
 
 pub(crate) use bench::BenchArguments;
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use map::{MapArguments, SolverChoice};
 use partition_dpp::Method;
 pub(crate) use reproduce::{ReproduceArguments, ReproducePart};
@@ -29,7 +29,7 @@ pub(crate) enum Command {
     /// Draw subsets.
     ///
     /// From a Partition-DPP with --quota, a k-DPP with --k, independent k-DPPs with --quota and --independent, a
-    /// plain DPP with none of them.
+    /// plain DPP with none of them. Ranges in --quota leave the total open, unless --k fixes it.
     Sample(SampleArguments),
     /// Probabilities: the normaliser log Z, of every item to be chosen, of given sets.
     ///
@@ -41,7 +41,8 @@ pub(crate) enum Command {
     Map(MapArguments),
     /// How many items of each part a k-DPP chooses by itself, and how likely it is to meet a quota by chance.
     ///
-    /// With --k, or --quota, whose total is then k; with both they must agree.
+    /// With --k, or --quota, whose total is then k; with both they must agree. A plain DPP if --quota has ranges and
+    /// there is no --k.
     Counts(CountsArguments),
     /// The processor against a graphics processor, over a grid of sizes; answers are checked.
     Bench(BenchArguments),
@@ -153,9 +154,10 @@ pub(crate) struct OutputArguments {
 #[derive(Args, Debug)]
 pub(crate) struct LawArguments {
     /// Items to choose of each part: 2,1,2 in the order of the parts, or dark=2,light=1 by name (0 for the others).
+    /// An entry may be a range that includes its ends: 2..4, ..3, 1.., or .. for any number.
     #[arg(long, value_name = "QUOTA", help_heading = "Law")]
     pub(crate) quota: Option<QuotaRequest>,
-    /// Items to choose in all.
+    /// Items to choose in all; besides --quota it is the total of ranges, or agrees with the numbers.
     #[arg(long, value_name = "K", help_heading = "Law")]
     pub(crate) k: Option<usize>,
 }
@@ -177,7 +179,6 @@ fn index(text: &str) -> Result<usize, String> {
 
 /// `pdpp sample`.
 #[derive(Args, Debug)]
-#[command(group(ArgGroup::new("law").args(["quota", "k"])))]
 pub(crate) struct SampleArguments {
     /// The items.
     #[command(flatten)]
@@ -241,7 +242,6 @@ impl From<MethodChoice> for Method {
 
 /// `pdpp infer`.
 #[derive(Args, Debug)]
-#[command(group(ArgGroup::new("law").args(["quota", "k"])))]
 pub(crate) struct InferArguments {
     /// The items.
     #[command(flatten)]

@@ -79,7 +79,7 @@ fn means(Counted { partition, .. }: &Counted<'_>, law: &PartCounts) -> String {
 fn chance(Counted { quota, .. }: &Counted<'_>) -> String {
     let Some((quota, p)) = quota else { return String::new() };
     let one_in = if *p > 0.0 { format!(", one set in {}", short(p.recip())) } else { String::new() };
-    format!("quota     {}: probability {} by chance{one_in}\n", list(quota.counts()), probability(*p))
+    format!("quota     {}: probability {} by chance{one_in}\n", quota, probability(*p))
 }
 
 fn list(counts: &[usize]) -> String {

@@ -67,11 +67,11 @@ fn render(question: &Question<'_>, subset: &Subset) -> String {
         return format!("set       {}\n", question.items(subset));
     };
     let mut table = new_table(vec!["part", "quota", "items"]);
-    let quota = question.law.quota();
+    let quota = question.law.asked();
     let chosen = |part: usize| subset.iter().filter(|&item| partition.part_of(item) == part).count();
     let parts: Vec<usize> = (0..partition.parts()).filter(|&part| chosen(part) > 0).collect();
     for &part in parts.iter().take(MOST_ROWS) {
-        let asked = quota.get(part).map_or("–".to_owned(), ToString::to_string);
+        let asked = quota.of(part).unwrap_or_else(|| "–".into());
         let name = Cell::new(&partition.names()[part]);
         table.add_row([name, right(asked), Cell::new(question.items_in_part(subset, partition, part))]);
     }

@@ -143,6 +143,7 @@ fn scramble(number: u64) -> u64 {
 fn title(law: &Law<'_>, items: usize) -> String {
     let drawn = match law {
         Law::PartitionDpp { quota, .. } => format!("Partition-DPP, quota {}", list(quota.counts())),
+        Law::RangeDpp { .. } => law.to_string(),
         Law::IndependentKDpps { quota, .. } => format!("independent k-DPPs, quota {}", list(quota.counts())),
         Law::KDpp { k } => format!("k-DPP, k = {k}"),
         Law::Dpp => "DPP of any size".into(),

@@ -15,5 +15,6 @@ mod map_ends;
 mod methods;
 mod multi_label;
 mod plots;
+mod ranges;
 mod reproduce;
 mod support;

@@ -1,6 +1,7 @@
 //! How many items of each part a DPP or k-DPP chooses, by itself.
 
 mod of_size;
+mod within_ranges;
 
 use super::default_node_budget;
 use crate::{

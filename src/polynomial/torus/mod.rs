@@ -1,6 +1,7 @@
 //! Coefficients of a generating function from its values on a torus.
 
 mod plan;
+mod range_sum;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,7 @@ use std::{f64::consts::TAU, ops::Range};
 use faer::{Mat, c64};
 
 pub(crate) use plan::{TorusPlan, coefficient_bound};
+pub(crate) use range_sum::RangeSum;
 
 use super::generating_function::GeneratingFunction;
 use crate::{
@@ -155,8 +157,19 @@ impl Torus {
         rank: usize,
         precision: Precision,
     ) -> Estimate<f64> {
-        let value = real_sum(&self.extractors(exponents), values);
-        let mass: f64 = values.iter().zip(&self.weights).map(|(value, weight)| value.norm() * weight).sum();
+        self.extracted(values, &self.extractors(exponents), rank, precision)
+    }
+
+    /// Σ of φ at the nodes times these extractors, real part.
+    pub(crate) fn extracted(
+        &self,
+        values: &[c64],
+        extractors: &[c64],
+        rank: usize,
+        precision: Precision,
+    ) -> Estimate<f64> {
+        let value = real_sum(extractors, values);
+        let mass: f64 = values.iter().zip(extractors).map(|(value, x)| value.norm() * x.norm()).sum();
         let rounding = 2.0 * (rank as f64 + 4.0) * precision.epsilon() * mass;
         Estimate { value, error: self.aliasing + rounding }
     }
@@ -169,11 +182,13 @@ impl Torus {
     }
 
     /// φ at every node, and for every part l the matrix that tells what including one of its items
-    /// contributes to the coefficient of z^κ:
+    /// contributes to what the extractors x(θ) extract:
     ///
     /// ```text
-    /// W_l = Re mean over nodes of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}
+    /// W_l = Re Σ over nodes of x(θ) e^{iθ_l} φ(θ) P(θ)⁻¹
     /// ```
+    ///
+    /// For the coefficient of z^κ that is the mean of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}.
     ///
     /// # Cost
     /// 8r³ per node; memory for the inverses of a few hundred nodes.
@@ -181,11 +196,9 @@ impl Torus {
         &self,
         engine: &dyn Engine,
         function: &GeneratingFunction,
-        quota: &[usize],
+        extractors: &[c64],
     ) -> Result<(Vec<c64>, Vec<Mat<f64>>)> {
-        let (rank, parts) = (function.rank(), quota.len());
-        let extractors: Vec<Vec<c64>> =
-            (0..parts).map(|part| self.extractors(&less_one(quota, part))).collect();
+        let (rank, parts) = (function.rank(), self.sizes.len());
         let mut values = Vec::with_capacity(self.nodes());
         let mut forms = vec![Mat::zeros(rank, rank); parts];
         for phases in self.phases.chunks(batch(rank) * parts) {
@@ -193,8 +206,8 @@ impl Torus {
             for (value, inverse) in grid_inverses(engine, &grid)? {
                 let node = values.len();
                 values.push(value);
-                for (form, extractors) in forms.iter_mut().zip(&extractors) {
-                    add_real_part(form, extractors[node] * value, &inverse);
+                for (form, &phase) in forms.iter_mut().zip(self.node(node)) {
+                    add_real_part(form, extractors[node] * phase * value, &inverse);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::super::{generating_function::GeneratingFunction, poisson_binomial::po
 use crate::{Error, Result};
 
 /// What aliasing may add to a coefficient, as a fraction of what the coefficient is at least.
-const ALIASING: f64 = 1e-15;
+pub(super) const ALIASING: f64 = 1e-15;
 /// More nodes than this are never laid out, whatever the budget.
 const MOST_NODES: f64 = 1e9;
 /// Number of nodes per variable, and what aliasing they leave.

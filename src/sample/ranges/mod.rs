@@ -331,8 +331,9 @@ impl<'a> RangeDpp<'a> {
 
     /// What is left to choose from the open parts.
     pub(crate) fn ranges(&self) -> CountRanges {
-        let (low, high) = self.parts.iter().map(|part| (part.low, part.high)).unzip();
-        CountRanges::new(low, high, self.total, self.ground.dims_left())
+        let (low, high): (Vec<usize>, Vec<usize>) =
+            self.parts.iter().map(|part| (part.low, part.high)).unzip();
+        CountRanges::new(&low, &high, self.total, self.ground.dims_left())
     }
 
     /// The free items of the open parts.

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use super::{RangeDpp, bound};
 use crate::{
-    Error, Result,
+    Error, Partition, Result,
     engine::Engine,
     parallel::map_ordered,
     polynomial::{
@@ -31,7 +31,7 @@ pub(crate) struct RangeRejection<'a> {
     projection: ProjectionDpp<'a>,
     /// Group of every part; parts that nothing is chosen from have none.
     groups: Vec<Option<usize>>,
-    part_of: &'a crate::Partition,
+    partition: &'a Partition,
     ranges: CountRanges,
     correction: Correction,
     acceptance_bound: f64,
@@ -46,21 +46,40 @@ enum Eigenvectors {
     OfSize(ConditionalBernoulli),
 }
 
+impl Eigenvectors {
+    /// The law of the chosen ones, and their expected number.
+    fn new(values: &[f64], total: Option<usize>) -> Result<(Self, f64)> {
+        if let Some(k) = total {
+            return Ok((Self::OfSize(ConditionalBernoulli::new(values, k)?), k as f64));
+        }
+        let keep = keep_probabilities(values, 0.0);
+        let size = keep.iter().sum();
+        Ok((Self::Coins(keep), size))
+    }
+
+    /// Their numbers, ascending.
+    fn choose<R: Rng + ?Sized>(&self, rng: &mut R, chosen: &mut Vec<usize>) {
+        match self {
+            Self::OfSize(law) => law.sample_into(rng, chosen),
+            Self::Coins(keep) => {
+                chosen.clear();
+                for (j, &probability) in keep.iter().enumerate() {
+                    if rng.random::<f64>() < probability {
+                        chosen.push(j);
+                    }
+                }
+            }
+        }
+    }
+}
+
 impl<'a> RangeRejection<'a> {
     /// The law, and the error of its spectrum.
     pub(super) fn new(dpp: &RangeDpp<'a>, engine: &dyn Engine) -> Result<(Self, f64)> {
         let rows = dpp.rows();
         let ranges = dpp.ranges();
         let found = dpp.spectrum(engine, &rows)?;
-        let values = &found.spectrum.values;
-        let (eigenvectors, size) = match ranges.total() {
-            Some(k) => (Eigenvectors::OfSize(ConditionalBernoulli::new(values, k)?), k as f64),
-            None => {
-                let keep = keep_probabilities(values, 0.0);
-                let size = keep.iter().sum();
-                (Eigenvectors::Coins(keep), size)
-            }
-        };
+        let (eigenvectors, size) = Eigenvectors::new(&found.spectrum.values, ranges.total())?;
         let (features, weights) = (dpp.ground.features(), found.tilt.root_weights());
         let projection =
             ProjectionDpp::new(engine, features, &rows, &weights, &found.spectrum, size, dpp.projection)?;
@@ -71,9 +90,9 @@ impl<'a> RangeRejection<'a> {
         let mut groups = vec![None; dpp.partition.parts()];
         dpp.parts.iter().enumerate().for_each(|(group, open)| groups[open.part] = Some(group));
         let acceptance_bound = bound::acceptance(dpp, &found, &scales, &correction)?;
-        let part_of = dpp.partition;
+        let partition = dpp.partition;
         let mut law =
-            Self { eigenvectors, projection, groups, part_of, ranges, correction, acceptance_bound };
+            Self { eigenvectors, projection, groups, partition, ranges, correction, acceptance_bound };
         if acceptance_bound * dpp.proposal_budget < 1.0 {
             law.acceptance_bound = law.measured(dpp.proposal_budget)?;
         }
@@ -104,21 +123,11 @@ impl<'a> RangeRejection<'a> {
         scratch: &'s mut Scratch,
         counts: &mut [usize],
     ) -> Option<&'s [u32]> {
-        match &self.eigenvectors {
-            Eigenvectors::OfSize(law) => law.sample_into(rng, &mut scratch.chosen),
-            Eigenvectors::Coins(keep) => {
-                scratch.chosen.clear();
-                for (j, &probability) in keep.iter().enumerate() {
-                    if rng.random::<f64>() < probability {
-                        scratch.chosen.push(j);
-                    }
-                }
-            }
-        }
+        self.eigenvectors.choose(rng, &mut scratch.chosen);
         counts.fill(0);
         // A proposal is hopeless as soon as a part overflows.
         let keep = |item: u32| {
-            self.groups[self.part_of.part_of(item as usize)].is_some_and(|group| {
+            self.groups[self.partition.part_of(item as usize)].is_some_and(|group| {
                 counts[group] += 1;
                 counts[group] <= self.ranges.high()[group]
             })

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::{law::Law, output::Question, sample::Drawn};
+use crate::{output::Question, quota::Asked, sample::Drawn};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
     samples: Vec<Cow<'a, [usize]>>,
     parts: &'a [String],
-    quota: &'a [usize],
+    quota: Asked<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<usize>,
     method: String,
@@ -34,11 +34,8 @@ impl<'a> Answer<'a> {
         Self {
             samples: drawn.samples.subsets().iter().map(|subset| question.input.items_of(subset)).collect(),
             parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
-            quota: question.law.quota(),
-            k: match question.law {
-                Law::KDpp { k } => Some(*k),
-                _ => None,
-            },
+            quota: question.law.asked(),
+            k: question.law.size(),
             method: drawn.algorithm.to_string(),
             engine: drawn.engine.name,
             precision: drawn.engine.precision.to_string(),

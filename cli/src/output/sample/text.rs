@@ -4,6 +4,7 @@ use comfy_table::Cell;
 use partition_dpp::{Algorithm, LabelCopies, Samples};
 
 use crate::{
+    law::Law,
     output::{
         Question,
         numbers::short,
@@ -35,19 +36,19 @@ pub(super) fn render(question: &Question<'_>, drawn: &Drawn) -> String {
 /// The parts that items may come from, unless they are too many for columns.
 fn part_columns(question: &Question<'_>) -> Option<Vec<usize>> {
     let partition = question.input.partition.as_ref()?;
-    let quota = question.law.quota();
-    let parts = (0..partition.parts()).filter(|&part| quota.get(part) != Some(&0));
+    let asked = question.law.asked();
+    let parts = (0..partition.parts()).filter(|&part| !asked.is_nothing(part));
     let parts: Vec<usize> = parts.collect();
     (parts.len() <= MOST_COLUMNS).then_some(parts)
 }
 
 fn header(question: &Question<'_>, columns: Option<&[usize]>) -> Vec<String> {
-    let quota = question.law.quota();
+    let asked = question.law.asked();
     let mut cells = vec!["sample".to_owned()];
     match (columns, &question.input.partition) {
         (Some(parts), Some(partition)) => cells.extend(parts.iter().map(|&part| {
             let name = &partition.names()[part];
-            quota.get(part).map_or(name.clone(), |count| format!("{name} ({count})"))
+            asked.of(part).map_or(name.clone(), |count| format!("{name} ({count})"))
         })),
         _ => cells.push("items".to_owned()),
     }
@@ -69,7 +70,7 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
         question = question.describe(),
         repeats =
             question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.samples)),
-        proposals = proposals(drawn),
+        proposals = proposals(question, drawn),
         setup = setup.as_secs_f64(),
         sampling = sampling.as_secs_f64(),
     )
@@ -88,12 +89,14 @@ fn repeats(copies: &LabelCopies, samples: &Samples) -> String {
     }
 }
 
-fn proposals(Drawn { samples, algorithm, .. }: &Drawn) -> String {
+fn proposals(question: &Question<'_>, Drawn { samples, algorithm, .. }: &Drawn) -> String {
     match algorithm {
         Algorithm::TiltedRejection => {
             let observed = samples.acceptance_observed().recip();
             let bound = samples.acceptance_bound().recip();
-            format!("{} per sample, guaranteed at most {} on average", short(observed), short(bound))
+            // Under ranges of many parts the bound may be measured.
+            let word = if matches!(question.law, Law::RangeDpp { .. }) { "expected" } else { "guaranteed" };
+            format!("{} per sample, {word} at most {} on average", short(observed), short(bound))
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
             "none: items are picked one by one from their exact probabilities".into()

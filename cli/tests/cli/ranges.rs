@@ -1,0 +1,164 @@
+//! Ranges in `--quota`: what is drawn, inferred and counted under them, and what is refused.
+
+use serde_json::{Value, json};
+
+use super::support::{Folder, assert_close};
+
+const INPUT: &str = "--features features.csv --labels labels.csv";
+/// Determinants of the empty set and of single items 1, 1, ½, 1, 2; of pairs see [`super::support::PAIRS`].
+const PAIRS: &str = "--features pairs.csv --labels ab.csv";
+
+fn sets(answer: &Value) -> Vec<Vec<usize>> {
+    serde_json::from_value(answer["samples"].clone()).unwrap()
+}
+
+/// Items of every part: labels go round.
+fn counts(set: &[usize]) -> [usize; 3] {
+    let mut counts = [0; 3];
+    set.iter().for_each(|item| counts[item % 3] += 1);
+    counts
+}
+
+#[test]
+fn samples_keep_to_the_ranges() {
+    let folder = Folder::new();
+    let answer = folder.sample(&format!("{INPUT} --quota 1..2,..1,1.. --samples 200 --seed 3"));
+    // The end of an open range is the size of the part.
+    assert_eq!(answer["quota"], json!([[1, 2], [0, 1], [1, 3]]));
+    assert_eq!((&answer["method"], answer.get("k")), (&json!("rejection"), None));
+    assert!(answer["acceptance_bound"].as_f64().unwrap() > 0.0);
+    let mut sizes = [0; 4];
+    for set in sets(&answer) {
+        let [dark, light, medium] = counts(&set);
+        assert!((1..=2).contains(&dark) && light <= 1 && (1..=3).contains(&medium), "{set:?}");
+        sizes[set.len()] += 1;
+    }
+    assert!(sizes[2] > 0 && sizes[3] > 0, "{sizes:?}");
+
+    let fixed = folder.sample(&format!("{INPUT} --quota dark=1..2,medium=.. --k 2 --samples 100"));
+    assert_eq!((&fixed["quota"], &fixed["k"]), (&json!([[1, 2], [0, 0], [0, 3]]), &json!(2)));
+    assert!(sets(&fixed).iter().all(|set| set.len() == 2 && counts(set)[1] == 0 && counts(set)[0] >= 1));
+}
+
+/// One range is enough for pairs; numbers that a total agrees with stay numbers.
+#[test]
+fn numbers_and_ranges_mix() {
+    let folder = Folder::new();
+    let mixed = folder.sample(&format!("{INPUT} --quota 1,0..1,1 --samples 5"));
+    assert_eq!(mixed["quota"], json!([[1, 1], [0, 1], [1, 1]]));
+    let numbers = folder.sample(&format!("{INPUT} --quota 1,1,1 --k 3 --samples 5"));
+    assert_eq!(numbers["quota"], json!([1, 1, 1]));
+    // Where every range holds one number the draws are those of the numbers.
+    let exact = folder.sample(&format!("{INPUT} --quota 1..1,1..1,1 --samples 5"));
+    assert_eq!((&exact["quota"], &exact["samples"]), (&json!([[1, 1], [1, 1], [1, 1]]), &numbers["samples"]));
+}
+
+#[test]
+fn conditions_hold() {
+    let folder = Folder::new();
+    let given = format!("{INPUT} --quota 1..2,..1,.. --include 4 --exclude 0,2 --samples 50");
+    for set in sets(&folder.sample(&given)) {
+        assert!(set.contains(&4) && !set.contains(&0) && !set.contains(&2), "{set:?}");
+        assert_eq!(counts(&set)[1], 1);
+    }
+}
+
+#[test]
+fn probabilities() {
+    let folder = Folder::with_pairs();
+    folder.write("sets.json", "[[2],[0,3],[0,1,2],[]]");
+    let answer = folder.json(&format!("infer {PAIRS} --quota ..1,1 --sets sets.json"));
+    // {2}, {3}: 1 and 2; {0,2}, {0,3}, {1,2}, {1,3}: 1, 1, ¼ and 0.
+    assert_close(&json!([answer["log_z"]]), &[5.25_f64.ln()]);
+    assert_close(&answer["marginals"], &[2.0 / 5.25, 0.25 / 5.25, 2.25 / 5.25, 3.0 / 5.25]);
+    let log = -(5.25_f64.ln());
+    assert_close(&json!([answer["log_probs"][0], answer["log_probs"][1]]), &[log, log]);
+    assert_eq!((&answer["log_probs"][2], &answer["log_probs"][3]), (&json!(null), &json!(null)));
+    // With a total of one item: items 2 and 3.
+    let answer = folder.json(&format!("infer {PAIRS} --quota ..1,1..2 --k 1"));
+    assert_close(&answer["marginals"], &[0.0, 0.0, 1.0 / 3.0, 2.0 / 3.0]);
+}
+
+#[test]
+fn by_chance() {
+    let folder = Folder::with_pairs();
+    // Among pairs: {2,3} has 1, one item of each 2¼, of 3½ in all.
+    let answer = folder.json(&format!("counts {PAIRS} --quota ..1,1.. --k 2"));
+    assert_close(&json!([answer["quota_prob"]]), &[3.25 / 3.5]);
+    // Without a size the plain DPP is asked: 1 + 4½ + 3½ over all sets, 4½ − 1½ + 2¼ for one of b.
+    let answer = folder.json(&format!("counts {PAIRS} --quota ..1,1..1"));
+    assert_close(&json!([answer["quota_prob"]]), &[5.25 / 9.0]);
+    assert_eq!(answer["counts"][0]["count"], json!([0, 0]));
+    let text = folder.text(&format!("counts {PAIRS} --quota ..1,1..1"));
+    assert!(
+        text.contains("quota     0..1,1: probability 0.5833") && text.contains("DPP of any size"),
+        "{text}"
+    );
+}
+
+#[test]
+fn people_read_ranges() {
+    let folder = Folder::new();
+    let text = folder.text(&format!("sample {INPUT} --quota dark=1..2,light=1 --samples 3"));
+    for expected in
+        ["dark (1..2)", "light (1)", "DPP with part counts in ranges over 3 parts", "expected at most"]
+    {
+        assert!(text.contains(expected), "'{expected}' is missing in\n{text}");
+    }
+    assert!(!text.contains("medium"), "{text}");
+    let text = folder.text(&format!("infer {INPUT} --quota ..2,..2,..2 --k 2"));
+    assert!(text.contains("k-DPP, k = 2, with part counts in ranges over 3 parts"), "{text}");
+    let text = folder.text(&format!("sample {INPUT} --quota ..2,1,.. --plan"));
+    assert!(text.contains("rejection") && text.contains("no choice of method"), "{text}");
+    let plot = folder.text(&format!("sample {INPUT} --quota 1..2,..1,1.. --plot chosen.svg"));
+    assert!(plot.contains("chosen.svg"), "{plot}");
+    assert!(std::fs::read_to_string(folder.path("chosen.svg")).unwrap().contains("part counts in ranges"));
+}
+
+#[test]
+fn what_is_refused() {
+    let folder = Folder::new();
+    let refuse = |command: &str, quota: &str, culprits: &[&str]| {
+        folder.refuses(&format!("{command} {INPUT} --quota {quota}"), 2, culprits);
+    };
+    refuse("sample", "3..1,1,1", &["dark", "at least 3", "at most 1"]);
+    refuse("sample", "4..,1,1", &["dark", "4", "3"]);
+    refuse("sample", "..0,..0,0", &["quota", "zero"]);
+    refuse("sample", "1..2,1", &["2 entries", "3 parts"]);
+    refuse("sample", "black=1..2", &["black", "dark, light, medium"]);
+    refuse("sample", "dark=1..,dark=2", &["dark", "twice"]);
+    refuse("sample", "1..x,1,1", &["'x'", "2..4"]);
+    refuse("sample", "dark=1..=2", &["'dark=1..=2'", "without ="]);
+    refuse("sample", "1..2,..1,1 --k 5", &["5 items", "2 to 4"]);
+    refuse("infer", "1..2,..1,1 --k 1", &["1 items", "2 to 4"]);
+    refuse("infer", "1,1,1 --k 2", &["--quota asks for 3", "--k for 2"]);
+    refuse("counts", "1,1,1 --k 2", &["--quota asks for 3", "--k for 2"]);
+    refuse("sample", "2,1..,1", &["rank 3", "4 items"]);
+    refuse("sample", "..3,..3,..3 --k 4", &["k = 4", "rank"]);
+    refuse("sample", "..2,1,1 --include 1,4", &["light", "2 items"]);
+    refuse("sample", "..2,1,1 --independent", &["--independent", "ranges"]);
+    for method in ["interpolation", "per-candidate"] {
+        refuse("sample", &format!("..2,1,1 --method {method}"), &[method, "ranges", "rejection"]);
+    }
+    refuse("map", "..2,1,1", &["ranges"]);
+}
+
+/// Twenty parts of two orthonormal items, one or two of each but 25 in all: no vector of counts is likely.
+#[test]
+fn budgets() {
+    let folder = Folder::new();
+    let row = |item: usize| (0..40).map(|j| if j == item { "1" } else { "0" }).collect::<Vec<_>>().join(",");
+    folder.write("identity.csv", (0..40).map(row).collect::<Vec<_>>().join("\n"));
+    let labels: Vec<String> = (0..40).map(|item| format!("{}\n", item % 20)).collect();
+    folder.write("parts.csv", format!("part\n{}", labels.concat()));
+    let quota = ["1..1"; 20].join(",");
+    let input = format!("--features identity.csv --labels parts.csv --quota {quota}");
+    folder.refuses(&format!("sample {input}"), 4, &["proposals", "--method rejection"]);
+    folder.refuses(&format!("infer {input}"), 4, &["nodes", "fewer parts"]);
+    folder.refuses(&format!("counts {input}"), 4, &["nodes", "fewer parts"]);
+    // The same with wider ranges is drawn.
+    let quota = ["..2"; 20].join(",");
+    let answer =
+        folder.sample(&format!("--features identity.csv --labels parts.csv --quota {quota} --samples 5"));
+    assert_eq!(sets(&answer).len(), 5);
+}

@@ -1,0 +1,202 @@
+//! Sums of coefficients over ranges of counts: one weighted mean over the nodes, whatever the number of counts.
+
+use faer::c64;
+
+use super::{
+    Torus,
+    plan::{ALIASING, TorusPlan, coefficient_bound},
+};
+use crate::{
+    Result,
+    polynomial::{
+        count_ranges::{Correction, CountRanges},
+        generating_function::GeneratingFunction,
+        poisson_binomial::poisson_binomial,
+    },
+};
+
+/// Σ [z^c] φ · Π_l f_l(c_l) over all allowed counts c, with the factors f_l of a correction.
+///
+/// ```text
+/// mean over nodes of φ(e^{iθ}) Π_l Σ_c f_l(c) e^{−icθ_l}
+/// ```
+///
+/// A group whose range holds all its counts and whose factor is 1 needs no phase of its own.
+#[derive(Debug)]
+pub(crate) struct RangeSum<'a> {
+    correction: &'a Correction,
+    ranges: &'a CountRanges,
+    groups: Vec<Group>,
+    plan: TorusPlan,
+}
+
+/// The law of a group's count, and the counts that matter.
+#[derive(Debug)]
+struct Group {
+    law: Vec<f64>,
+    /// The counts in the range but for improbable ones at its ends; `None` where all counts are wanted alike.
+    span: Option<(usize, usize)>,
+    /// What was left out.
+    dropped: f64,
+}
+
+impl<'a> RangeSum<'a> {
+    /// With the smallest numbers of nodes at which what aliases is a fraction 1e-15 of what some allowed counts near the
+    /// expected ones contribute.
+    pub(crate) fn new(
+        function: &GeneratingFunction,
+        ranges: &'a CountRanges,
+        correction: &'a Correction,
+    ) -> Result<Self> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
+        let near = |(group, mean): (usize, &f64)| {
+            (mean.round() as usize).clamp(ranges.low()[group], ranges.high()[group])
+        };
+        let typical: Vec<usize> = function.means().iter().enumerate().map(near).collect();
+        let tolerance = ALIASING * coefficient_bound(&typical) / (2 * typical.len()) as f64;
+        let mut groups = Vec::new();
+        for group in 0..typical.len() {
+            let law = poisson_binomial(&function.coins(group)?);
+            let range = (ranges.low()[group], ranges.high()[group]);
+            groups.push(Group::new(law, range, correction.log_favour(group), tolerance));
+        }
+        let mut sum = Self { correction, ranges, groups, plan: TorusPlan::complete(&[]) };
+        sum.plan = match ranges.total() {
+            None => sum.plan_with(None, tolerance),
+            Some(total) => sum.plan_of_total(&function.total_coins()?, total, tolerance),
+        };
+        Ok(sum)
+    }
+
+    /// The nodes, and what φ at each is to be multiplied by; refused beyond the budget.
+    pub(crate) fn torus(self, budget: f64) -> Result<(Torus, Vec<c64>)> {
+        let torus = Torus::new(self.plan.clone().within(budget)?);
+        let parts = torus.sizes.len();
+        let nodes = torus.digits.chunks_exact(parts).zip(&torus.weights);
+        let extractors = nodes.map(|(digits, &weight)| self.kernel(&torus, digits) * weight).collect();
+        Ok((torus, extractors))
+    }
+
+    /// Where the total is fixed its phase is common to all, and one group's count is what the others leave: an open
+    /// group's if there is one, else that of the group whose own phase would cost most.
+    fn plan_of_total(&self, coins: &[f64], total: usize, tolerance: f64) -> TorusPlan {
+        let law = poisson_binomial(coins);
+        let others = |size: usize| -> f64 {
+            let alias = |c: &usize| *c != total && c.abs_diff(total).is_multiple_of(size);
+            (0..law.len()).filter(alias).map(|c| law[c]).sum()
+        };
+        let size = (1..=law.len()).find(|&size| others(size) <= tolerance).unwrap_or(law.len());
+        let open = (0..self.groups.len()).find(|&group| self.groups[group].span.is_none());
+        let candidates = open.map_or(0..self.groups.len(), |group| group..group + 1);
+        let plans = candidates.map(|group| {
+            let mut plan = self.plan_with(Some(group), tolerance);
+            plan.sizes[group] = size;
+            plan.aliasing += others(size);
+            plan
+        });
+        plans.min_by(|a, b| a.nodes().total_cmp(&b.nodes())).unwrap_or_else(|| TorusPlan::complete(&[]))
+    }
+
+    /// One node for the reference group, to be replaced.
+    fn plan_with(&self, reference: Option<usize>, tolerance: f64) -> TorusPlan {
+        let high = self.ranges.high();
+        // What the reference can have at most, or all open groups together if it is one of them.
+        let most_left =
+            reference.map(|at| self.groups[at].span.map_or_else(|| self.open_high(), |_| high[at]));
+        let mut plan = TorusPlan { sizes: Vec::new(), reference, aliasing: 0.0 };
+        for (at, group) in self.groups.iter().enumerate() {
+            plan.aliasing += group.dropped;
+            let Some(span) = group.span.filter(|_| reference != Some(at)) else {
+                plan.sizes.push(1);
+                continue;
+            };
+            // An alias has more of a group by a number of nodes, none can have less: with so many, more than is left.
+            let exact = most_left.map_or(usize::MAX, |most| high[at].max(most) + 1);
+            let aliases = |size: usize| if size >= exact { 0.0 } else { self.aliases(at, span, size) };
+            let most = group.law.len().max(span.1 + 1);
+            let size = (1..=most).find(|&size| aliases(size) <= tolerance).unwrap_or(most);
+            plan.aliasing += aliases(size);
+            plan.sizes.push(size);
+        }
+        plan
+    }
+
+    /// What other counts of a group add to those in the span, at most.
+    fn aliases(&self, group: usize, (low, high): (usize, usize), size: usize) -> f64 {
+        let onto = |other: usize| -> f64 {
+            let hit = |c: &usize| *c != other && c.abs_diff(other).is_multiple_of(size);
+            (low..=high).filter(hit).map(|c| self.factor(group, c)).sum()
+        };
+        self.groups[group].law.iter().enumerate().map(|(other, p)| p * onto(other)).sum()
+    }
+
+    /// The most that all open groups may have.
+    fn open_high(&self) -> usize {
+        let open = self.groups.iter().zip(self.ranges.high()).filter(|(group, _)| group.span.is_none());
+        open.map(|(_, high)| high).sum()
+    }
+
+    fn factor(&self, group: usize, count: usize) -> f64 {
+        self.correction.log_factor(group, count).exp()
+    }
+
+    /// Σ Π f_l(c_l) e^{−ic·θ} over the allowed counts.
+    fn kernel(&self, torus: &Torus, digits: &[usize]) -> c64 {
+        let one = c64::new(1.0, 0.0);
+        let term = |group: usize, count: usize| {
+            let size = torus.sizes[group];
+            torus.roots[group][digits[group] * (count % size) % size].conj() * self.factor(group, count)
+        };
+        let own = |group: &usize| torus.reference != Some(*group);
+        let spans = (0..digits.len())
+            .filter(own)
+            .filter_map(|group| self.groups[group].span.map(|span| (group, span)));
+        let Some((reference, total)) = torus.reference.zip(self.ranges.total()) else {
+            let sum = |(group, (low, high))| (low..=high).map(|count| term(group, count)).sum::<c64>();
+            return spans.map(sum).product();
+        };
+        // taken[s] = the sum over counts of the groups so far that make up s.
+        let mut taken = vec![c64::new(0.0, 0.0); total + 1];
+        taken[0] = one;
+        for (group, (low, high)) in spans {
+            let terms: Vec<c64> = (low..=high).map(|count| term(group, count)).collect();
+            let sum = |s: usize| -> c64 {
+                let earlier = |(at, term): (usize, &c64)| {
+                    s.checked_sub(low + at).map_or(c64::new(0.0, 0.0), |left| taken[left] * term)
+                };
+                terms.iter().enumerate().map(earlier).sum()
+            };
+            taken = (0..=total).map(sum).collect();
+        }
+        let (low, high) = (self.ranges.low()[reference], self.ranges.high()[reference]);
+        let left_over = |count: usize| match self.groups[reference].span {
+            None if count <= self.open_high() => 1.0,
+            Some(_) if (low..=high).contains(&count) => self.factor(reference, count),
+            _ => 0.0,
+        };
+        let sum: c64 = taken.iter().enumerate().map(|(s, taken)| taken * left_over(total - s)).sum();
+        let size = torus.sizes[reference];
+        torus.roots[reference][digits[reference] * (total % size) % size].conj() * sum
+    }
+}
+
+impl Group {
+    fn new(law: Vec<f64>, (low, high): (usize, usize), log_favour: f64, tolerance: f64) -> Self {
+        let mass =
+            |range: std::ops::Range<usize>| law[range.start.min(range.end)..range.end].iter().sum::<f64>();
+        let outside = mass(0..low.min(law.len())) + mass((high + 1).min(law.len())..law.len());
+        if log_favour == 0.0 && outside <= 0.5 * tolerance {
+            return Self { law, span: None, dropped: outside };
+        }
+        let (mut from, mut to, mut dropped) = (low, high.min(law.len() - 1).max(low), 0.0);
+        while from < to && dropped + law[from] <= 0.25 * tolerance {
+            dropped += law[from];
+            from += 1;
+        }
+        while from < to && dropped + law[to] <= 0.5 * tolerance {
+            dropped += law[to];
+            to -= 1;
+        }
+        Self { law, span: Some((from, to)), dropped }
+    }
+}

@@ -168,6 +168,10 @@ fn nodes_are_bounded() {
     ranges[3] = 1..=2;
     let free = quota(ranges.clone());
     let inference = RangeDpp::new(&features, &partition, &free).unwrap().with_node_budget(30.0);
+    let of_six = free.clone().with_total(6).unwrap();
+    let of_six = RangeDpp::new(&features, &partition, &of_six).unwrap().with_node_budget(100.0);
+    let marginals = of_six.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
+    assert!((marginals.iter().sum::<f64>() - 6.0).abs() < 1e-10);
     let sum: f64 = inference.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value.iter().sum();
     let counted = Dpp::new(&features).unwrap().part_counts(&partition.clone(), &Cpu);
     assert_error!(counted, Error::NodeBudget { .. }, ["nodes"]);

@@ -16,8 +16,8 @@
 mod common;
 
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
-    engine,
+    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RangeDpp,
+    RangeQuota, Sampler, engine,
 };
 
 const SEED: u64 = 42;
@@ -271,4 +271,18 @@ fn partition_dpp_by_exchange_chains() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let sampler = dpp.sampler(Method::Mcmc, &engine::Cpu).unwrap();
     assert_draws(&sampler, "1 3 6, 2 3 4, 2 4 6, 1 4 6, 0 6 7, 2 3 6", 5744);
+}
+
+#[test]
+fn range_dpp() {
+    let features = features();
+    let (partition, _) = parts();
+    let quota = RangeQuota::new(&partition, &[0..=1, 1..=2]).unwrap();
+    let of_two = quota.clone().with_total(2).unwrap();
+    let sampler = |quota: &RangeQuota, way| {
+        let dpp = RangeDpp::new(&features, &partition, quota).unwrap().with_projection(way);
+        dpp.sampler(&engine::Cpu).unwrap()
+    };
+    assert_draws(&sampler(&quota, Projection::Leverage), "1 6 7, 0 4 6, 2 4 5, 1 3 6, 0 4 6, 0 4 5", 21);
+    assert_draws(&sampler(&of_two, Projection::Elementary), "2 6, 2 6, 1 4, 1 3, 1 3, 4 6", 7);
 }

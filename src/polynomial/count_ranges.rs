@@ -6,6 +6,8 @@ pub(crate) struct CountRanges {
     low: Vec<usize>,
     high: Vec<usize>,
     total: Option<usize>,
+    /// Whether a group's most is only what the least of the others leave.
+    open_above: Vec<bool>,
 }
 
 impl CountRanges {
@@ -13,14 +15,16 @@ impl CountRanges {
     pub(crate) fn new(low: &[usize], high: &[usize], total: Option<usize>, most: usize) -> Self {
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
         let (least, most) = total.map_or((0, most), |k| (k, k));
+        let left = |low: usize| most.saturating_sub(lows - low);
+        let open_above = low.iter().zip(high).map(|(&low, &high)| high >= left(low)).collect();
         let narrow = |(&low, &high): (&usize, &usize)| {
             let at_least = low.max(least.saturating_sub(highs - high));
-            let at_most = high.min(most.saturating_sub(lows - low));
+            let at_most = high.min(left(low));
             (at_least, at_most.max(at_least))
         };
         let (low, high): (Vec<usize>, Vec<usize>) = low.iter().zip(high).map(narrow).unzip();
         let total = total.or_else(|| (low == high).then(|| low.iter().sum()));
-        Self { low, high, total }
+        Self { low, high, total, open_above }
     }
 
     pub(crate) fn low(&self) -> &[usize] {
@@ -34,6 +38,11 @@ impl CountRanges {
     /// k. Known where every count is.
     pub(crate) fn total(&self) -> Option<usize> {
         self.total
+    }
+
+    /// Whether a group's most follows from the least of the others: then it need not be asked for.
+    pub(crate) fn is_open_above(&self, group: usize) -> bool {
+        self.open_above[group]
     }
 
     /// The counts, where only one is allowed of every group.
@@ -152,10 +161,12 @@ mod tests {
     fn ranges_narrow_each_other() {
         let ranges = CountRanges::new(&[0, 1, 0], &[5, 4, 9], Some(3), 8);
         assert_eq!((ranges.low(), ranges.high()), (&[0, 1, 0][..], &[2, 3, 2][..]));
+        assert!((0..3).all(|group| ranges.is_open_above(group)));
         let ranges = CountRanges::new(&[0, 1], &[2, 2], Some(4), 8);
         assert_eq!(ranges.exact(), Some(&[2, 2][..]));
         let ranges = CountRanges::new(&[0, 3], &[9, 4], None, 5);
         assert_eq!((ranges.high(), ranges.total()), (&[2, 4][..], None));
+        assert!(ranges.is_open_above(0) && !ranges.is_open_above(1));
         assert_eq!(CountRanges::new(&[1, 2], &[1, 2], None, 9).total(), Some(3));
     }
 }

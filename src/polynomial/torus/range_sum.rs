@@ -21,7 +21,8 @@ use crate::{
 /// mean over nodes of φ(e^{iθ}) Π_l Σ_c f_l(c) e^{−icθ_l}
 /// ```
 ///
-/// A group whose range holds all its counts and whose factor is 1 needs no phase of its own.
+/// A group whose factor is 1 and whose range holds all its counts, given the ranges of the others, needs no phase of its
+/// own.
 #[derive(Debug)]
 pub(crate) struct RangeSum<'a> {
     correction: &'a Correction,
@@ -57,8 +58,7 @@ impl<'a> RangeSum<'a> {
         let mut groups = Vec::new();
         for group in 0..typical.len() {
             let law = poisson_binomial(&function.coins(group)?);
-            let range = (ranges.low()[group], ranges.high()[group]);
-            groups.push(Group::new(law, range, correction.log_favour(group), tolerance));
+            groups.push(Group::new(law, group, ranges, correction, tolerance));
         }
         let mut sum = Self { correction, ranges, groups, plan: TorusPlan::complete(&[]) };
         sum.plan = match ranges.total() {
@@ -130,10 +130,11 @@ impl<'a> RangeSum<'a> {
         self.groups[group].law.iter().enumerate().map(|(other, p)| p * onto(other)).sum()
     }
 
-    /// The most that all open groups may have.
+    /// The most that all open groups may have together.
     fn open_high(&self) -> usize {
         let open = self.groups.iter().zip(self.ranges.high()).filter(|(group, _)| group.span.is_none());
-        open.map(|(_, high)| high).sum()
+        let highs = open.map(|(_, high)| high).sum();
+        self.ranges.total().map_or(highs, |total| total.min(highs))
     }
 
     fn factor(&self, group: usize, count: usize) -> f64 {
@@ -181,11 +182,18 @@ impl<'a> RangeSum<'a> {
 }
 
 impl Group {
-    fn new(law: Vec<f64>, (low, high): (usize, usize), log_favour: f64, tolerance: f64) -> Self {
-        let mass =
-            |range: std::ops::Range<usize>| law[range.start.min(range.end)..range.end].iter().sum::<f64>();
-        let outside = mass(0..low.min(law.len())) + mass((high + 1).min(law.len())..law.len());
-        if log_favour == 0.0 && outside <= 0.5 * tolerance {
+    fn new(
+        law: Vec<f64>,
+        group: usize,
+        ranges: &CountRanges,
+        correction: &Correction,
+        tolerance: f64,
+    ) -> Self {
+        let (low, high) = (ranges.low()[group], ranges.high()[group]);
+        let below: f64 = law.iter().take(low).sum();
+        let above: f64 = law.iter().skip(high + 1).sum();
+        let outside = below + if ranges.is_open_above(group) { 0.0 } else { above };
+        if correction.log_favour(group) == 0.0 && outside <= 0.5 * tolerance {
             return Self { law, span: None, dropped: outside };
         }
         let (mut from, mut to, mut dropped) = (low, high.min(law.len() - 1).max(low), 0.0);

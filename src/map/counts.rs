@@ -31,23 +31,24 @@ impl Counts {
     }
 
     /// The ranges that remain of some once they have narrowed each other; `None` where they contradict each other.
-    pub(crate) fn within(low: Vec<usize>, high: Vec<usize>, least: usize, most: usize) -> Option<Self> {
+    fn within(low: &[usize], high: &[usize], least: usize, most: usize) -> Option<Self> {
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
         let (least, most) = (least.max(lows), most.min(highs));
-        if least > most || low.iter().zip(&high).any(|(low, high)| low > high) {
+        if least > most || low.iter().zip(high).any(|(low, high)| low > high) {
             return None;
         }
         let narrowed = |(&low, &high): (&usize, &usize)| {
             (low.max(least.saturating_sub(highs - high)), high.min(most - (lows - low)))
         };
-        let (low, high) = low.iter().zip(&high).map(narrowed).unzip();
+        let (low, high) = low.iter().zip(high).map(narrowed).unzip();
         Some(Self { low, high, least, most })
     }
 
     /// What is possible with so many items in every group, of which so many can be independent.
     pub(crate) fn limited(&self, members: &[usize], dims: usize) -> Option<Self> {
-        let high = self.high.iter().zip(members).map(|(&high, &members)| high.min(members)).collect();
-        Self::within(self.low.clone(), high, self.least, self.most.min(dims))
+        let high: Vec<usize> =
+            self.high.iter().zip(members).map(|(&high, &members)| high.min(members)).collect();
+        Self::within(&self.low, &high, self.least, self.most.min(dims))
     }
 
     /// The counts of what is left out of so many items.

@@ -211,12 +211,9 @@ impl<'c, G: Gains> Pivots<'c, G> {
         let residual = self.basis.extend(&row)?;
         self.counts[place.group] += 1;
         let demands = self.candidates.counts.demands(&self.counts);
-        for group in 0..demands.len() {
-            // What is full stays so.
-            if demands[group] == Demand::Full && self.demands[group] != Demand::Full {
-                self.gains.close(group);
-            }
-        }
+        // What is full stays so.
+        let filled = |&group: &usize| demands[group] == Demand::Full && self.demands[group] != Demand::Full;
+        (0..demands.len()).filter(filled).for_each(|group| self.gains.close(group));
         self.demands = demands;
         Some(2.0 * (log_norm + residual.ln()))
     }

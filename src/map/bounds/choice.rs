@@ -85,32 +85,25 @@ impl Choices {
         let counts = self.taken(&value);
         // One item more or less in a group is one less or more in another, or in all.
         let allowed = &self.counts;
-        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         let total: usize = counts.iter().sum();
-        if total < allowed.most {
-            least = 0.0;
-        }
-        if total > allowed.least {
-            greatest = 0.0;
-        }
-        let last_of = |l: usize| counts[l].checked_sub(1).and_then(|rank| value(l, rank));
-        for l in 0..counts.len() {
-            if counts[l] > allowed.low[l] {
-                least = least.min(last_of(l).unwrap_or(f64::INFINITY));
-            }
-            if counts[l] < allowed.high[l] {
-                greatest = greatest.max(value(l, counts[l]).unwrap_or(f64::NEG_INFINITY));
-            }
-        }
+        let all = 0..counts.len();
+        let last_of =
+            |l: usize| counts[l].checked_sub(1).and_then(|rank| value(l, rank)).unwrap_or(f64::INFINITY);
+        let next_of = |l: usize| value(l, counts[l]).unwrap_or(f64::NEG_INFINITY);
+        let least = if total < allowed.most { 0.0 } else { f64::INFINITY };
+        let least = all.clone().filter(|&l| counts[l] > allowed.low[l]).map(last_of).fold(least, f64::min);
+        let greatest = if total > allowed.least { 0.0 } else { f64::NEG_INFINITY };
+        let greatest =
+            all.clone().filter(|&l| counts[l] < allowed.high[l]).map(next_of).fold(greatest, f64::max);
         let last = |l: usize| {
-            let own = last_of(l).unwrap_or(f64::INFINITY);
+            let own = last_of(l);
             if counts[l] < allowed.high[l] { own.min(least) } else { own }
         };
         let next = |l: usize| {
-            let own = value(l, counts[l]).unwrap_or(f64::NEG_INFINITY);
+            let own = next_of(l);
             if counts[l] > allowed.low[l] { own.max(greatest) } else { own }
         };
-        let (last, next) = (0..counts.len()).map(|l| (last(l), next(l))).unzip();
+        let (last, next) = all.map(|l| (last(l), next(l))).unzip();
         Ends { orders, counts, last, next }
     }
 
@@ -180,7 +173,7 @@ impl Choices {
             _ => return moved,
         };
         let end: f64 = ends.iter().sum();
-        let share = if total == end { 0.0 } else { (target - end) / (total - end) };
+        let share = (target - end) / (total - end);
         moved.iter_mut().zip(&ends).for_each(|(sum, end)| *sum = end + share * (*sum - end));
         moved
     }

@@ -72,7 +72,11 @@ fn many_items() {
     // Bounds by a few items at a time, and of few items at once: one item more is of no use to any set. Weights of
     // parts are found by other items.
     let (items, dims) = (400, 9);
-    let values = normals(items * dims, 21);
+    let mut values = normals(items * dims, 21);
+    // One part is of short rows.
+    for row in values.chunks_mut(dims).skip(2).step_by(3) {
+        row.iter_mut().for_each(|x| *x *= 0.1);
+    }
     let gamma = |model: &RangeDpp<'_>| {
         let certificate = UpperBound::default().certify(model, &Cpu).unwrap();
         certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Gamma).unwrap().1
@@ -137,5 +141,24 @@ fn bounds_know_what_parts_need() {
     for (bound, value) in certificate.bounds {
         println!("{bound}: {:.3} above", value - truth.best);
         assert!(bound == Bound::Spectral || value < truth.best + 1.0, "{bound}: {value} {}", truth.best);
+    }
+}
+
+/// Rows of part 0 are 16384 times as long as others, and differ by as much as those are long: what an exchange across
+/// parts is worth is seen only by the scales of both.
+#[test]
+fn parts_of_other_magnitudes() {
+    let (items, dims) = (12, 4);
+    for seed in 0..40 {
+        let mut rows: Vec<Vec<f64>> = normals(items * dims, seed).chunks(dims).map(<[f64]>::to_vec).collect();
+        rows.iter_mut().step_by(2).for_each(|row| row[0] += 16384.0);
+        let labels: Vec<usize> = (0..items).map(|item| item % 2).collect();
+        let features = Features::from_rows(items, dims, rows.concat()).unwrap();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let quota = RangeQuota::new(&partition, &[0..=3, 1..=3]).unwrap();
+        for quota in [quota.clone(), quota.with_total(4).unwrap()] {
+            let truth = Truth::new(Determinants::of_features(rows.clone()), &labels, &quota);
+            check("magnitudes", &RangeDpp::new(&features, &partition, &quota).unwrap(), &truth);
+        }
     }
 }

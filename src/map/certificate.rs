@@ -23,7 +23,8 @@ use crate::{
 /// ```
 ///
 /// at whatever x between 0 and 1 the relaxation has come to, over the y that the quotas allow: the κ_l largest entries
-/// of the gradient in every part.
+/// of the gradient in every part; under ranges those that a part needs, then the largest of any part while they are
+/// positive or the total asks for them. Parts of a [`RangeDpp`](crate::RangeDpp) get the weights at which Γ is lowest.
 ///
 /// | bound | f | applies to |
 /// |---|---|---|
@@ -32,7 +33,8 @@ use crate::{
 /// | [`Bound::Complement`] | Γ of K⁻¹ and the items left out | up to 400 items of full rank |
 /// | [`Bound::Spectral`] | products of eigenvalues of K, or part by part | everything |
 ///
-/// For a [`Dpp`](crate::Dpp), whose sets may have any size, k is Σ x_i, fractions too: Γ stays concave.
+/// Where sets may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) k is Σ x_i, fractions too: Γ stays
+/// concave.
 ///
 /// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and far nearer where k is well below
 /// the rank.

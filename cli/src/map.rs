@@ -111,9 +111,7 @@ impl Run<'_> {
     fn search(&self, model: &Model<'_>) -> Result<Solution, Failure> {
         match model {
             Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
-            Model::RangeDpp(_) => {
-                Err(Failure::Arguments("map takes one number per part, no ranges yet".into()))
-            }
+            Model::RangeDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
             // The arguments leave no way to ask for them.

@@ -1,14 +1,15 @@
 //! What a solver chooses from: one description for all models.
 
+use super::counts::Counts;
 use crate::{
-    Dpp, Features, KDpp, PartitionDpp, Subset,
+    Dpp, Features, KDpp, PartitionDpp, RangeDpp, Subset,
     data::{FreeItems, GroundSet, log_determinant, log_determinant_estimate},
-    engine::{Items, Rows},
+    engine::{Group, Items, Rows},
     sealed::Sealed,
 };
 
 /// A model whose most probable set the solvers of [`map`](crate::map) look for: [`Dpp`] (sets of any size),
-/// [`KDpp`] (k items) and [`PartitionDpp`] (a quota), each as conditioned.
+/// [`KDpp`] (k items), [`PartitionDpp`] (a quota) and [`RangeDpp`] (ranges of counts), each as conditioned.
 ///
 /// The trait is sealed.
 pub trait Objective: Sealed {
@@ -20,39 +21,46 @@ pub trait Objective: Sealed {
 impl Sealed for Dpp<'_> {}
 impl Sealed for KDpp<'_> {}
 impl Sealed for PartitionDpp<'_> {}
+impl Sealed for RangeDpp<'_> {}
 
 impl Objective for Dpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
         let group = self.ground.free_items();
         let most = group.len().min(self.ground.dims_left());
-        Candidates { ground: &self.ground, groups: vec![group], counts: vec![most], size: Size::Free }
+        let counts = Counts { low: vec![0], high: vec![most], least: 0, most };
+        Candidates { ground: &self.ground, groups: vec![group], counts }
     }
 }
 
 impl Objective for KDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
-        let (groups, counts) = (vec![self.ground.free_items()], vec![self.free_size()]);
-        Candidates { ground: &self.ground, groups, counts, size: Size::Fixed }
+        let counts = Counts::exactly(vec![self.free_size()]);
+        Candidates { ground: &self.ground, groups: vec![self.ground.free_items()], counts }
     }
 }
 
 impl Objective for PartitionDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
-        let (groups, counts) = (self.groups(), self.free_counts());
-        Candidates { ground: self.ground(), groups, counts, size: Size::Fixed }
+        let counts = Counts::exactly(self.free_counts());
+        Candidates { ground: self.ground(), groups: self.groups(), counts }
     }
 }
 
-/// Whether the number of items is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
-    /// It is: every group has its count.
-    Fixed,
-    /// It is whatever makes the determinant largest; the count is what the rank allows.
-    Free,
+impl Objective for RangeDpp<'_> {
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates(&self) -> Candidates<'_> {
+        let (groups, ranges) = (self.groups(), self.ranges());
+        let members: Vec<usize> = groups.iter().map(FreeItems::len).collect();
+        let (least, most) = ranges.total().map_or((0, usize::MAX), |total| (total, total));
+        let counts = Counts { low: ranges.low().to_vec(), high: ranges.high().to_vec(), least, most };
+        let Some(counts) = counts.limited(&members, self.ground().dims_left()) else {
+            unreachable!("ranges that cannot be met are refused");
+        };
+        Candidates { ground: self.ground(), groups, counts }
+    }
 }
 
 /// The free items in groups, how many to choose of each, and what must be included besides.
@@ -60,8 +68,7 @@ pub(crate) enum Size {
 pub(crate) struct Candidates<'a> {
     pub(crate) ground: &'a GroundSet<'a>,
     pub(crate) groups: Vec<FreeItems<'a>>,
-    pub(crate) counts: Vec<usize>,
-    pub(crate) size: Size,
+    pub(crate) counts: Counts,
 }
 
 /// A free item: its group, and where in the group.
@@ -72,30 +79,44 @@ pub(crate) struct Place {
 }
 
 impl Candidates<'_> {
-    /// The rows of all groups, each group scaled by a power of two: a constant factor of the determinant
-    /// of every set that has its counts.
+    /// The rows of all groups, each group scaled by a power of two: a factor of the determinant that depends on the
+    /// counts of a set alone.
+    ///
+    /// Where counts are fixed parts meet as equals. Where they are not, relaxations are the tighter the less is scaled:
+    /// then parts differ as in the data, by a factor of up to 2¹⁰.
     pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows::scaled(self.features(), self.groups.iter().map(Items::from).collect())
+        const WIDEST: f64 = 1024.0;
+        let rows = Rows::scaled(self.features(), self.groups.iter().map(Items::from).collect());
+        if self.counts.is_fixed() {
+            return rows;
+        }
+        let largest = rows.scales().into_iter().fold(f64::INFINITY, f64::min);
+        let scale = |scale: f64| (scale / WIDEST).max(largest);
+        let alike = rows.groups().iter().map(|group| Group { scale: scale(group.scale), ..*group }).collect();
+        Rows::with_scales(self.features(), alike)
     }
 
     pub(crate) fn features(&self) -> &Features<'_> {
         self.ground.features()
     }
 
-    /// Number of items to choose.
-    pub(crate) fn total(&self) -> usize {
-        self.counts.iter().sum()
+    /// How many of these items each group has.
+    pub(crate) fn counts_of(&self, chosen: &[Place]) -> Vec<usize> {
+        let mut counts = vec![0; self.groups.len()];
+        chosen.iter().for_each(|place| counts[place.group] += 1);
+        counts
     }
 
     /// Whether there is only one set.
     pub(crate) fn is_settled(&self) -> bool {
         let full = |(group, &count): (&FreeItems<'_>, &usize)| count == 0 || count == group.len();
-        self.total() == 0 || self.size == Size::Fixed && self.groups.iter().zip(&self.counts).all(full)
+        let counts = &self.counts;
+        counts.most == 0 || counts.is_fixed() && self.groups.iter().zip(&counts.low).all(full)
     }
 
     /// The one set, where there is only one.
     pub(crate) fn only_set(&self) -> Vec<Place> {
-        let full = self.groups.iter().zip(&self.counts).enumerate().filter(|(_, (_, count))| **count > 0);
+        let full = self.groups.iter().zip(&self.counts.low).enumerate().filter(|(_, (_, count))| **count > 0);
         full.flat_map(|(group, (members, _))| {
             (0..members.len()).map(move |position| Place { group, position })
         })

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use super::{
     Candidates, Objective, Solution, Watch,
     bounds::{
-        Effort, MOST_DENSE, Method, Problem, places, relax, relax_whole, spectral_bound,
+        Effort, MOST_DENSE, Method, Problem, balance, places, relax, relax_whole, spectral_bound,
         spectral_bound_of_whole,
     },
     exact::{Left, State, improve},
@@ -23,7 +23,8 @@ use crate::{
 /// ```
 ///
 /// at whatever x between 0 and 1 the relaxation has come to, over the y that the quotas allow: the κ_l largest entries
-/// of the gradient in every part.
+/// of the gradient in every part; under ranges those that a part needs, then the largest of any part while they are
+/// positive or the total asks for them. Parts of a [`RangeDpp`](crate::RangeDpp) get the weights at which Γ is lowest.
 ///
 /// | bound | f | applies to |
 /// |---|---|---|
@@ -32,7 +33,8 @@ use crate::{
 /// | [`Bound::Complement`] | Γ of K⁻¹ and the items left out | up to 400 items of full rank |
 /// | [`Bound::Spectral`] | products of eigenvalues of K, or part by part | everything |
 ///
-/// For a [`Dpp`](crate::Dpp), whose sets may have any size, k is Σ x_i, fractions too: Γ stays concave.
+/// Where sets may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) k is Σ x_i, fractions too: Γ stays
+/// concave.
 ///
 /// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and far nearer where k is well below
 /// the rank.
@@ -195,9 +197,9 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
         }
         Left::Choices => {}
     }
-    let problem = &state.problem;
-    let mut certificate = Certificate::of(spectral_bound(problem)?, Bound::Spectral, &Cpu);
+    let mut certificate = Certificate::of(spectral_bound(&state.problem)?, Bound::Spectral, &Cpu);
     let ended = || clock.ended().is_some();
+    let problem = &state.problem.reweighted(&balance(&state.problem, &|_, _| ended())?);
     // Of the best set that x has led to: no bound can fall below it.
     let mut reached = f64::NEG_INFINITY;
     for method in Method::all_for(problem) {

@@ -1,6 +1,6 @@
 //! Core-sets: the few items of a shard from which, with those of all other shards, a good set can be chosen.
 
-use super::{Candidates, Greedy, LocalSearch, Objective, Size, Solution, Termination};
+use super::{Candidates, Counts, Greedy, LocalSearch, Objective, Solution, Termination};
 use crate::{
     Error, Features, Partition, Result,
     data::{FreeItems, GroundSet, check_partition},
@@ -211,7 +211,7 @@ impl Sealed for OnePart<'_> {}
 
 impl Objective for OnePart<'_> {
     fn candidates(&self) -> Candidates<'_> {
-        let (groups, counts) = (vec![self.members.clone()], vec![self.size]);
-        Candidates { ground: self.ground, groups, counts, size: Size::Fixed }
+        let (groups, counts) = (vec![self.members.clone()], Counts::exactly(vec![self.size]));
+        Candidates { ground: self.ground, groups, counts }
     }
 }

@@ -1,4 +1,4 @@
-//! The most probable set: maximise det(K_S) over all sets, sets of k items, or sets that meet a quota.
+//! The most probable set: maximise det(K_S) over all sets, sets of k items, or sets that meet a quota or ranges.
 //!
 //! ```text
 //! max  ln det(K_S),   K = A Aᵀ,   S as the model allows
@@ -25,6 +25,7 @@ mod bounds;
 mod candidates;
 mod certificate;
 mod core_set;
+mod counts;
 mod exact;
 mod greedy;
 mod lazy_greedy;
@@ -39,9 +40,10 @@ mod watch;
 use std::fmt;
 
 pub use candidates::Objective;
-pub(crate) use candidates::{Candidates, Place, Size};
+pub(crate) use candidates::{Candidates, Place};
 pub use certificate::{Bound, Certificate, UpperBound};
 pub use core_set::{CoreSet, CoreSetUnion, Origin};
+pub(crate) use counts::{Counts, Demand};
 pub use exact::BranchAndBound;
 pub use greedy::Greedy;
 pub use lazy_greedy::LazyGreedy;
@@ -84,11 +86,10 @@ impl Solution {
         termination: Termination,
         engine: &dyn Engine,
     ) -> Self {
-        let asked = if candidates.size == Size::Fixed { candidates.total() } else { 0 };
         Self {
             subset: candidates.subset(chosen),
             log_det: candidates.log_det(chosen),
-            missing: asked.saturating_sub(chosen.len()),
+            missing: candidates.counts.missing(&candidates.counts_of(chosen)),
             upper_bound: None,
             termination,
             stats: Stats::default(),

@@ -1,6 +1,6 @@
 //! Pivoted Cholesky under quotas: the loop that every greedy variant runs.
 
-use super::{Candidates, Place, Size, Termination};
+use super::{Candidates, Demand, Place, Termination};
 use crate::{
     Result,
     engine::{Cpu, Engine, Precision, Rows, Top},
@@ -32,6 +32,14 @@ pub(super) struct Picked {
     pub(super) termination: Termination,
 }
 
+/// What could be picked next.
+struct Best {
+    place: Place,
+    gain: f64,
+    /// Whether it is needed, or multiplies the determinant by more than 1.
+    is_worthwhile: bool,
+}
+
 /// The loop's state.
 pub(super) struct Pivots<'c, G> {
     candidates: &'c Candidates<'c>,
@@ -40,8 +48,10 @@ pub(super) struct Pivots<'c, G> {
     rows: &'c Rows<'c>,
     gains: G,
     basis: OrthonormalBasis,
-    /// How many items of each group are still to be picked.
-    left: Vec<usize>,
+    /// How many items of each group were picked.
+    counts: Vec<usize>,
+    /// What another item of each group would be.
+    demands: Vec<Demand>,
     /// Largest gain of each group when gains were last computed accurately.
     reference: Vec<f64>,
     /// Whether gains have been subtracted from since.
@@ -62,7 +72,6 @@ impl<'c, G: Gains> Pivots<'c, G> {
     ) -> Result<Self> {
         let features = candidates.features();
         let mut basis = OrthonormalBasis::new(features.dims());
-        let mut left = candidates.counts.clone();
         let included = candidates.ground.included().iter().map(|&item| item as usize);
         for item in included.chain(start.iter().map(|&place| candidates.item(place))) {
             let mut row = features.row(item);
@@ -70,58 +79,72 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 basis.extend(&row);
             }
         }
-        start.iter().for_each(|place| left[place.group] -= 1);
-        let reference = vec![0.0; left.len()];
+        let counts = candidates.counts_of(start);
+        let demands = candidates.counts.demands(&counts);
+        let reference = vec![0.0; counts.len()];
         let gone = [start, barred].concat();
         let precision = engine.info().precision;
         let updated = false;
-        let mut pivots =
-            Self { candidates, engine, precision, rows, gains, basis, left, reference, updated, gone };
+        let mut pivots = Self {
+            candidates,
+            engine,
+            precision,
+            rows,
+            gains,
+            basis,
+            counts,
+            demands,
+            reference,
+            updated,
+            gone,
+        };
         pivots.recompute()?;
         Ok(pivots)
     }
 
-    /// Picks until every group has its count or nothing is left to gain, or `ended` says why there is no time for
-    /// another pick.
+    /// Picks until every group is full, or all have what they need and nothing is left to gain, or `ended` says why
+    /// there is no time for another pick.
     pub(super) fn run(mut self, ended: &dyn Fn(&Picked) -> Option<Termination>) -> Result<Picked> {
         let mut picked =
             Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
         // Gains below this fraction of the largest one at their last accurate computation have lost too many
         // digits to subtraction.
         let cancelled = self.precision.epsilon().sqrt();
-        while self.left.iter().any(|&left| left > 0) {
+        while self.is_open(Demand::Optional) {
             if let Some(termination) = ended(&picked) {
                 picked.termination = termination;
                 self.fill(&mut picked)?;
                 return Ok(picked);
             }
-            let best = self.best()?;
-            let doubtful = best.is_none_or(|(place, gain)| gain < cancelled * self.reference[place.group]);
+            let best = self.best(Demand::Optional)?;
+            let doubtful =
+                best.as_ref().is_none_or(|best| best.gain < cancelled * self.reference[best.place.group]);
             if doubtful && self.updated {
                 self.recompute()?;
                 continue;
             }
-            let Some((place, gain)) = best else {
-                picked.termination = Termination::RankExhausted;
-                break;
-            };
-            let scale = self.rows.groups()[place.group].scale;
-            if self.candidates.size == Size::Free && gain <= scale * scale {
-                picked.termination = Termination::GainNotPositive;
-                break;
-            }
+            let Some(Best { place, is_worthwhile: true, .. }) = best else { break };
             let Some(log_gain) = self.take(place) else { continue };
             picked.places.push(place);
             picked.log_gains.push(log_gain);
-            if self.left.iter().any(|&left| left > 0) {
+            if self.is_open(Demand::Optional) {
                 self.gains.apply(self.basis.last())?;
                 self.updated = true;
             }
         }
-        if self.candidates.size == Size::Free {
-            picked.termination = Termination::GainNotPositive;
-        }
+        picked.termination = if self.candidates.counts.missing(&self.counts) > 0 {
+            Termination::RankExhausted
+        } else if self.candidates.counts.is_of_one_size() {
+            Termination::QuotaMet
+        } else {
+            Termination::GainNotPositive
+        };
         Ok(picked)
+    }
+
+    /// Whether any group has at least this demand.
+    fn is_open(&self, least: Demand) -> bool {
+        self.demands.iter().any(|&demand| demand >= least)
     }
 
     /// Meets the counts without a look at the rows: the items with the largest gains as they were, if they are
@@ -129,12 +152,9 @@ impl<'c, G: Gains> Pivots<'c, G> {
     fn fill(mut self, picked: &mut Picked) -> Result<()> {
         /// Rows that turn out to be dependent.
         const PATIENCE: usize = 1000;
-        if self.candidates.size == Size::Free {
-            return Ok(());
-        }
         let mut dependent = 0;
         while dependent < PATIENCE
-            && let Some((place, _)) = self.best()?
+            && let Some(Best { place, .. }) = self.best(Demand::Needed)?
         {
             let Some(log_gain) = self.take(place) else {
                 dependent += 1;
@@ -146,27 +166,30 @@ impl<'c, G: Gains> Pivots<'c, G> {
         Ok(())
     }
 
-    /// The largest positive gain of all groups that are not full, the lowest item of equals.
-    fn best(&mut self) -> Result<Option<(Place, f64)>> {
-        let mut best: Option<(Magnitude, Place, f64)> = None;
-        for group in (0..self.left.len()).filter(|&group| self.left[group] > 0) {
+    /// The largest positive gain of all groups with at least this demand, the lowest item of equals; of those that are
+    /// worthwhile, if any is.
+    fn best(&mut self, least: Demand) -> Result<Option<Best>> {
+        let mut best: Option<((bool, Magnitude), Best)> = None;
+        for group in (0..self.demands.len()).filter(|&group| self.demands[group] >= least) {
+            let scale = self.rows.groups()[group].scale;
             for Top { position, gain } in self.gains.top(group)? {
                 let place = Place { group, position };
                 let gain = if self.precision == Precision::F64 { gain } else { self.gain(place) };
                 if gain <= 0.0 {
                     continue;
                 }
-                let magnitude = Magnitude::of(gain, self.rows.groups()[group].scale);
-                let better = |(known, at, _): &(Magnitude, Place, f64)| {
-                    magnitude > *known
-                        || magnitude == *known && self.candidates.item(place) < self.candidates.item(*at)
+                let is_worthwhile = self.demands[group] == Demand::Needed || gain > scale * scale;
+                let worth = (is_worthwhile, Magnitude::of(gain, scale));
+                let better = |(known, at): &((bool, Magnitude), Best)| {
+                    worth > *known
+                        || worth == *known && self.candidates.item(place) < self.candidates.item(at.place)
                 };
                 if best.as_ref().is_none_or(better) {
-                    best = Some((magnitude, place, gain));
+                    best = Some((worth, Best { place, gain, is_worthwhile }));
                 }
             }
         }
-        Ok(best.map(|(_, place, gain)| (place, gain)))
+        Ok(best.map(|(_, best)| best))
     }
 
     /// The gain of an item from its row and the directions, in f64.
@@ -186,10 +209,12 @@ impl<'c, G: Gains> Pivots<'c, G> {
         let mut row = self.candidates.features().row(self.candidates.item(place));
         let log_norm = OrthonormalBasis::normalise(&mut row)?;
         let residual = self.basis.extend(&row)?;
-        self.left[place.group] -= 1;
-        if self.left[place.group] == 0 {
-            self.gains.close(place.group);
-        }
+        self.counts[place.group] += 1;
+        let demands = self.candidates.counts.demands(&self.counts);
+        // What is full stays so.
+        let filled = |&group: &usize| demands[group] == Demand::Full && self.demands[group] != Demand::Full;
+        (0..demands.len()).filter(filled).for_each(|group| self.gains.close(group));
+        self.demands = demands;
         Some(2.0 * (log_norm + residual.ln()))
     }
 
@@ -208,13 +233,11 @@ impl<'c, G: Gains> Pivots<'c, G> {
         }
         self.gains.reset(gains)?;
         self.updated = false;
-        for group in 0..self.left.len() {
-            if self.left[group] == 0 {
-                self.gains.close(group);
-            }
+        for group in (0..self.demands.len()).filter(|&group| self.demands[group] == Demand::Full) {
+            self.gains.close(group);
         }
         self.gone.iter().for_each(|&place| self.gains.remove(place));
-        for group in (0..self.left.len()).filter(|&group| self.left[group] > 0) {
+        for group in (0..self.demands.len()).filter(|&group| self.demands[group] > Demand::Full) {
             self.reference[group] = self.gains.top(group)?.first().map_or(0.0, |top| top.gain);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Meeting a quota where greedy picks have taken the rank that a part needs.
 
 use super::{
-    Candidates, Place, Size, Termination,
+    Candidates, Counts, Place, Termination,
     greedy::PlainGains,
     pivots::{Picked, Pivots},
     watch::Clock,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, Rows},
-    polynomial::feasibility,
+    polynomial::feasibility::{self, PartBasis},
 };
 
 /// Rearranges picks that ended short of the quota along augmenting paths, where that is possible; tells how
@@ -36,12 +36,16 @@ pub(super) fn complete(
         picked.termination = termination;
         return Ok(0);
     }
-    let bases: Vec<Vec<Vec<f64>>> =
+    let bases: Vec<PartBasis> =
         elements.iter().map(|rows| rows.iter().map(|(_, unit)| unit.clone()).collect()).collect();
-    let chosen: Vec<usize> =
-        (0..groups).map(|group| picked.places.iter().filter(|place| place.group == group).count()).collect();
+    let counts = candidates.counts_of(&picked.places);
     let dims = candidates.ground.dims_left();
-    let Some(found) = feasibility::complete(&bases, &chosen, &candidates.counts, dims) else { return Ok(0) };
+    let quota = nearest(&candidates.counts, &counts, &bases, dims);
+    if candidates.counts.missing(&quota) > 0 {
+        return Ok(0);
+    }
+    let chosen: Vec<usize> = counts.iter().zip(&quota).map(|(&count, &quota)| count.min(quota)).collect();
+    let Some(found) = feasibility::complete(&bases, &chosen, &quota, dims) else { return Ok(0) };
     let places: Vec<Place> = found
         .iter()
         .zip(&elements)
@@ -51,6 +55,27 @@ pub(super) fn complete(
     picked.places = places;
     picked.termination = Termination::QuotaMet;
     Ok(replaced)
+}
+
+/// Counts of independent rows that are allowed: of every group as many as it needs, then as picked as far as possible,
+/// then as many as all together need. Counts of independent rows form a polymatroid, so one may be raised after the
+/// other.
+fn nearest(allowed: &Counts, picked: &[usize], bases: &[PartBasis], dims: usize) -> Vec<usize> {
+    let mut counts = allowed.low.clone();
+    let mut raise = |upto: &[usize], most: usize| {
+        for (group, &upto) in upto.iter().enumerate() {
+            while counts[group] < upto.min(allowed.high[group]) && counts.iter().sum::<usize>() < most {
+                counts[group] += 1;
+                if feasibility::check(bases, &counts, dims).is_err() {
+                    counts[group] -= 1;
+                    break;
+                }
+            }
+        }
+    };
+    raise(picked, allowed.most);
+    raise(&allowed.high, allowed.least);
+    counts
 }
 
 /// The picks of a group, then more of its rows, picked greedily, until they span what the group spans or as much
@@ -64,13 +89,9 @@ fn spanning_rows(
     clock: &Clock<'_>,
 ) -> Result<Vec<(Place, Vec<f64>)>> {
     let members = candidates.groups[group].clone();
-    let most = members.len().min(candidates.ground.dims_left()).min(candidates.total());
-    let alone = Candidates {
-        ground: candidates.ground,
-        groups: vec![members],
-        counts: vec![most],
-        size: Size::Fixed,
-    };
+    let most = members.len().min(candidates.ground.dims_left()).min(candidates.counts.most);
+    let counts = Counts::exactly(vec![most]);
+    let alone = Candidates { ground: candidates.ground, groups: vec![members], counts };
     let rows = Rows::with_scales(rows.features(), vec![rows.groups()[group]]);
     let own: Vec<Place> =
         picks.iter().filter(|place| place.group == group).map(|&place| Place { group: 0, ..place }).collect();

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use self::later::{Item, KeptTails, Later};
 use super::{
-    Candidates, Objective, Place, Size, Solution, Termination, Watch, greedy::PlainGains, pivots::Pivots,
+    Candidates, Counts, Objective, Place, Solution, Termination, Watch, greedy::PlainGains, pivots::Pivots,
     watch::Clock,
 };
 use crate::{
@@ -193,7 +193,8 @@ impl ItemOrder {
                 positions.sort_by_cached_key(|&position| (rng.random::<u64>(), position));
             }
             ItemOrder::GreedyBasisLast => {
-                let to_the_rank = Candidates { size: Size::Fixed, ..candidates.clone() };
+                let counts = Counts::exactly(candidates.counts.high.clone());
+                let to_the_rank = Candidates { counts, ..candidates.clone() };
                 let rows = to_the_rank.rows();
                 let gains = PlainGains::new(engine, &rows);
                 let basis = Pivots::new(&to_the_rank, engine, &rows, gains, &[], &[])?;

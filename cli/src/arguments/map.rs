@@ -2,14 +2,13 @@
 
 use std::{fmt, time::Duration};
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::{ComputeArguments, ConditionArguments, InputArguments, LawArguments, OutputArguments};
 use crate::plot::PlotFile;
 
 /// `pdpp map`.
 #[derive(Args, Debug)]
-#[command(group(ArgGroup::new("law").args(["quota", "k"])))]
 pub(crate) struct MapArguments {
     /// The items.
     #[command(flatten)]

@@ -40,7 +40,8 @@ pub(crate) enum Command {
     Infer(InferArguments),
     /// The most diverse set: the one whose determinant is largest.
     ///
-    /// That meets --quota, of --k items, or of any size with neither.
+    /// That meets --quota, of --k items, or of any size with neither. Ranges in --quota leave the total open, unless --k
+    /// fixes it.
     Map(MapArguments),
     /// How many items of each part a k-DPP chooses by itself, and how likely it is to meet a quota by chance.
     ///

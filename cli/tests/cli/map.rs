@@ -107,7 +107,7 @@ fn options_that_a_solver_cannot_heed_are_refused() {
         ("--k 0", ["k is zero", "nothing to choose"]),
         ("--k 3", ["3", "2"]),
         ("--quota 3,1", ["3", "a"]),
-        ("--k 2 --quota 1,1", ["--k", "--quota"]),
+        ("--k 3 --quota 1,1", ["--k", "--quota"]),
     ] {
         folder.refuses(&format!("map {INPUT} {arguments}"), 2, &culprits);
     }

@@ -97,6 +97,35 @@ fn by_chance() {
 }
 
 #[test]
+fn the_best_set() {
+    let folder = Folder::with_pairs();
+    // {3} has determinant 2, more than any other set; {0} and {0,2} have 1, {0,1} ¼.
+    for (quota, set, det) in [
+        ("..1,1..", Some([3].as_slice()), 2.0_f64),
+        ("..,..", Some(&[3]), 2.0),
+        ("1..,..1", None, 1.0),
+        ("1..,..1 --k 1", Some(&[0]), 1.0),
+        ("..,.. --k 2", None, 1.0),
+        ("2..,..", Some(&[0, 1]), 0.25),
+        ("..,..1 --k 2 --exclude 0", Some(&[1, 2]), 0.25),
+        ("..1,.. --include 1", Some(&[1]), 0.5),
+    ] {
+        for solver in ["greedy", "local-search --time-limit 0.1", "exact"] {
+            let found = folder.json(&format!("map {PAIRS} --quota {quota} --solver {solver} --certify"));
+            let (log_det, bound) = (&found["log_det"], found["upper_bound"].as_f64().unwrap());
+            assert!((log_det.as_f64().unwrap() - det.ln()).abs() < 1e-9, "{quota}, {solver}: {found}");
+            assert!(bound > det.ln() - 1e-9 && bound < det.ln() + 1.5, "{quota}, {solver}: {found}");
+            assert!(set.is_none_or(|set| found["set"] == json!(set)), "{quota}, {solver}: {found}");
+            assert!(solver != "exact" || found["termination"] == "optimal", "{quota}: {found}");
+        }
+    }
+    let text = folder.text(&format!("map {PAIRS} --quota ..1,1.. --solver exact"));
+    for expected in ["proven optimal", "1..2", "part counts in ranges"] {
+        assert!(text.contains(expected), "'{expected}' is missing in\n{text}");
+    }
+}
+
+#[test]
 fn people_read_ranges() {
     let folder = Folder::new();
     let text = folder.text(&format!("sample {INPUT} --quota dark=1..2,light=1 --samples 3"));
@@ -140,7 +169,9 @@ fn what_is_refused() {
     for method in ["interpolation", "per-candidate"] {
         refuse("sample", &format!("..2,1,1 --method {method}"), &[method, "ranges", "rejection"]);
     }
-    refuse("map", "..2,1,1", &["ranges"]);
+    for solver in ["softmax", "symmetric-greedy"] {
+        refuse("map", &format!("..2,1,1 --solver {solver}"), &[solver, "--quota"]);
+    }
 }
 
 /// Twenty parts of two orthonormal items, one or two of each but 25 in all: no vector of counts is likely.

@@ -1,18 +1,15 @@
 //! Which vectors x the relaxations range over, and the largest of a linear function over them.
 
 use super::Problem;
-use crate::map::Size;
+use crate::map::{Counts, Demand};
 
-/// 0 ≤ x ≤ 1 with Σ x_i = κ_l over every group, or where the size is free Σ x_i at most the rank.
+/// 0 ≤ x ≤ 1 with Σ x_i in a range over every group, and over all.
 #[derive(Clone, Debug)]
 pub(super) struct Choices {
     /// The items of every group.
     pub(super) groups: Vec<Vec<usize>>,
-    /// κ_l; `None` where the size is free.
-    pub(super) counts: Option<Vec<usize>>,
-    /// The largest Σ x_i where the size is free, if it is less than the number of items: sets of more items
-    /// than the rank have determinant 0.
-    pub(super) most: Option<usize>,
+    /// No more than there are items, or than can be independent.
+    pub(super) counts: Counts,
 }
 
 /// What a linear function is worth at best, and what it costs to choose otherwise.
@@ -26,53 +23,164 @@ pub(super) struct Best {
     pub(super) taken: Vec<bool>,
 }
 
+/// Where the maximum of a linear function ends in every group.
+pub(super) struct Ends {
+    /// Items by descending gradient.
+    orders: Vec<Vec<usize>>,
+    /// How many of them are in.
+    counts: Vec<usize>,
+    /// What an item that is forced in takes the place of; ∞ if it cannot be in.
+    pub(super) last: Vec<f64>,
+    /// What takes the place of an item that is forced out; −∞ if it cannot be out.
+    next: Vec<f64>,
+}
+
+impl Ends {
+    /// The items that are in, and of every group the first that is out.
+    pub(super) fn with_next(&self) -> Vec<usize> {
+        let of_group = |(order, &count): (&Vec<usize>, &usize)| {
+            order.iter().take(count + 1).copied().collect::<Vec<_>>()
+        };
+        self.orders.iter().zip(&self.counts).flat_map(of_group).collect()
+    }
+}
+
 impl Choices {
+    /// Of a problem that has a solution.
     pub(super) fn of(problem: &Problem) -> Self {
-        let mut groups = vec![Vec::new(); problem.counts.len()];
+        let mut groups = vec![Vec::new(); problem.counts.low.len()];
         (0..problem.len()).for_each(|item| groups[problem.group(item)].push(item));
-        let free = problem.size == Size::Free;
-        let counts = (!free).then(|| problem.counts.clone());
-        let most = (free && problem.dims() < problem.len()).then_some(problem.dims());
-        Self { groups, counts, most }
+        let counts = problem.counts.limited(&problem.members(), problem.dims());
+        Self { groups, counts: counts.unwrap_or_else(|| problem.counts.clone()) }
     }
 
-    /// The largest of a linear function: the κ_l largest entries of every group, or the positive ones.
+    /// The largest of a linear function: of every group the largest entries that it needs, then the largest of any
+    /// group while they are positive or needed in all (greedy, exact for nested sums).
     pub(super) fn best(&self, gradient: &[f64]) -> Best {
+        let Ends { orders, counts, last, next } = self.ends(gradient);
         let mut best =
             Best { value: 0.0, regret: vec![0.0; gradient.len()], taken: vec![false; gradient.len()] };
-        for (l, items) in self.groups.iter().enumerate() {
-            let mut order = items.clone();
-            order.sort_by(|&i, &j| gradient[j].total_cmp(&gradient[i]).then(i.cmp(&j)));
-            // An item outside would have to beat the last one inside, and that the first one outside.
-            let at = |rank: usize, otherwise: f64| order.get(rank).map_or(otherwise, |&item| gradient[item]);
-            let (taken, last, next) = if let Some(counts) = &self.counts {
-                let last = counts[l].checked_sub(1).map_or(f64::INFINITY, |rank| at(rank, f64::INFINITY));
-                (counts[l], last, at(counts[l], f64::NEG_INFINITY))
-            } else {
-                let most = self.most.unwrap_or(order.len());
-                let positive = order.partition_point(|&item| gradient[item] > 0.0);
-                let last = most.checked_sub(1).map_or(f64::INFINITY, |rank| at(rank, 0.0).max(0.0));
-                (positive.min(most), last, at(most, 0.0).max(0.0))
-            };
+        for (l, order) in orders.iter().enumerate() {
             for (rank, &item) in order.iter().enumerate() {
-                best.taken[item] = rank < taken;
-                if rank < taken {
+                best.taken[item] = rank < counts[l];
+                if best.taken[item] {
                     best.value += gradient[item];
-                    best.regret[item] = gradient[item] - next;
+                    best.regret[item] = gradient[item] - next[l];
                 } else {
-                    best.regret[item] = last - gradient[item];
+                    best.regret[item] = last[l] - gradient[item];
                 }
             }
         }
         best
     }
 
-    /// A point well inside: κ_l / m_l, or half of what is allowed.
+    pub(super) fn ends(&self, gradient: &[f64]) -> Ends {
+        let descending = |items: &Vec<usize>| {
+            let mut order = items.clone();
+            order.sort_by(|&i, &j| gradient[j].total_cmp(&gradient[i]).then(i.cmp(&j)));
+            order
+        };
+        let orders: Vec<Vec<usize>> = self.groups.iter().map(descending).collect();
+        let value = |l: usize, rank: usize| orders[l].get(rank).map(|&item| gradient[item]);
+        let counts = self.taken(&value);
+        // One item more or less in a group is one less or more in another, or in all.
+        let allowed = &self.counts;
+        let total: usize = counts.iter().sum();
+        let all = 0..counts.len();
+        let last_of =
+            |l: usize| counts[l].checked_sub(1).and_then(|rank| value(l, rank)).unwrap_or(f64::INFINITY);
+        let next_of = |l: usize| value(l, counts[l]).unwrap_or(f64::NEG_INFINITY);
+        let least = if total < allowed.most { 0.0 } else { f64::INFINITY };
+        let least = all.clone().filter(|&l| counts[l] > allowed.low[l]).map(last_of).fold(least, f64::min);
+        let greatest = if total > allowed.least { 0.0 } else { f64::NEG_INFINITY };
+        let greatest =
+            all.clone().filter(|&l| counts[l] < allowed.high[l]).map(next_of).fold(greatest, f64::max);
+        let last = |l: usize| {
+            let own = last_of(l);
+            if counts[l] < allowed.high[l] { own.min(least) } else { own }
+        };
+        let next = |l: usize| {
+            let own = next_of(l);
+            if counts[l] > allowed.low[l] { own.max(greatest) } else { own }
+        };
+        let (last, next) = all.map(|l| (last(l), next(l))).unzip();
+        Ends { orders, counts, last, next }
+    }
+
+    /// How many entries of every group are in at the maximum; `value` tells the descending entries of groups.
+    fn taken(&self, value: &impl Fn(usize, usize) -> Option<f64>) -> Vec<usize> {
+        let mut counts = self.counts.low.clone();
+        if self.counts.is_fixed() {
+            return counts;
+        }
+        loop {
+            let demands = self.counts.demands(&counts);
+            let mut best: Option<(usize, f64)> = None;
+            for (l, &demand) in demands.iter().enumerate() {
+                let Some(value) = value(l, counts[l]) else { continue };
+                let wanted = demand == Demand::Needed || demand == Demand::Optional && value > 0.0;
+                if wanted && best.is_none_or(|(_, known)| value > known) {
+                    best = Some((l, value));
+                }
+            }
+            let Some((l, _)) = best else { return counts };
+            counts[l] += 1;
+        }
+    }
+
+    /// Sums of the groups well inside what is allowed: half way between the least and the most of all.
+    pub(super) fn centre_sums(&self) -> Vec<f64> {
+        let Counts { low, high, least, most } = &self.counts;
+        let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
+        let aim = 0.5 * (least + most) as f64;
+        let share = if highs > lows { (aim - lows as f64) / (highs - lows) as f64 } else { 0.0 };
+        low.iter().zip(high).map(|(&low, &high)| low as f64 + share * (high - low) as f64).collect()
+    }
+
+    /// The point with these sums whose entries are equal in every group.
     pub(super) fn centre(&self, len: usize) -> Vec<f64> {
-        let mut x = vec![0.5 * self.most.unwrap_or(len) as f64 / len as f64; len];
-        for (items, &count) in self.groups.iter().zip(self.counts.iter().flatten()) {
-            items.iter().for_each(|&item| x[item] = count as f64 / items.len() as f64);
+        let mut x = vec![0.0; len];
+        for (items, sum) in self.groups.iter().zip(self.centre_sums()) {
+            items.iter().for_each(|&item| x[item] = sum / items.len() as f64);
         }
         x
+    }
+
+    /// Sums of the groups near given ones, and some way from every bound.
+    pub(super) fn sums_inside(&self, sums: &[f64]) -> Vec<f64> {
+        /// Of the way from a bound to the centre.
+        const SHARE: f64 = 0.2;
+        let Counts { low, high, least, most } = &self.counts;
+        let centre = self.centre_sums();
+        let inside = |bound: usize, centre: f64| bound as f64 + SHARE * (centre - bound as f64);
+        // No item and all items bound nothing: each x does.
+        let floor = |l: usize| if low[l] == 0 { 0.0 } else { inside(low[l], centre[l]) };
+        let ceiling = |l: usize| {
+            if high[l] == self.groups[l].len() { high[l] as f64 } else { inside(high[l], centre[l]) }
+        };
+        let floors: Vec<f64> = (0..sums.len()).map(floor).collect();
+        let ceilings: Vec<f64> = (0..sums.len()).map(ceiling).collect();
+        let mut moved: Vec<f64> = (0..sums.len())
+            .map(|l| if low[l] == high[l] { low[l] as f64 } else { sums[l].max(floors[l]).min(ceilings[l]) })
+            .collect();
+        let aim: f64 = centre.iter().sum();
+        let total: f64 = moved.iter().sum();
+        let (from, to) = (inside(*least, aim), inside(*most, aim));
+        let binds = (*least > low.iter().sum(), *most < high.iter().sum());
+        let (ends, target) = match binds {
+            (_, true) if total > to => (floors, to),
+            (true, _) if total < from => (ceilings, from),
+            _ => return moved,
+        };
+        let end: f64 = ends.iter().sum();
+        let share = (target - end) / (total - end);
+        moved.iter_mut().zip(&ends).for_each(|(sum, end)| *sum = end + share * (*sum - end));
+        moved
+    }
+
+    /// What is left out.
+    pub(super) fn complement(&self) -> Self {
+        let members: Vec<usize> = self.groups.iter().map(Vec::len).collect();
+        Self { groups: self.groups.clone(), counts: self.counts.left_out(&members) }
     }
 }

@@ -9,7 +9,7 @@ use super::{
     interior_point::{Bounded, is_over, maximise},
     relaxation::Linearised,
 };
-use crate::{Result, map::Size};
+use crate::Result;
 
 /// Items a round may add, beyond those that the linear problem takes.
 const MORE: usize = 32;
@@ -130,7 +130,8 @@ fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
     for (l, members) in choices.groups.iter().enumerate() {
         let own = members.iter().copied().filter(|item| items.binary_search(item).is_ok());
         let (used, unused): (Vec<usize>, Vec<usize>) = own.partition(|&item| x[item] > ZERO);
-        let needed = choices.counts.as_ref().map_or(0, |counts| counts[l] + 1);
+        let (low, high) = (choices.counts.low[l], choices.counts.high[l]);
+        let needed = if low > 0 || high == 0 { low + 1 } else { 0 };
         if used.len() < needed {
             kept.extend(unused);
         }
@@ -141,20 +142,14 @@ fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
 
 /// The items that would be worth more than those at hand.
 fn entering(choices: &Choices, items: &[usize], prices: &[f64]) -> Vec<usize> {
+    let known = |item: &usize| items.binary_search(item).is_ok();
+    let at_hand = |members: &Vec<usize>| members.iter().copied().filter(known).collect();
+    let groups = choices.groups.iter().map(at_hand).collect();
+    let ends = Choices { groups, counts: choices.counts.clone() }.ends(prices);
     let mut found = Vec::new();
     for (l, members) in choices.groups.iter().enumerate() {
-        let known = members.iter().filter(|item| items.binary_search(item).is_ok());
-        let mut own: Vec<f64> = known.map(|&item| prices[item]).collect();
-        own.sort_by(|a, b| b.total_cmp(a));
-        let least_of = |count: usize| count.checked_sub(1).and_then(|at| own.get(at).copied());
-        let (least, most) = match &choices.counts {
-            Some(counts) => (
-                least_of(counts[l]).unwrap_or(f64::NEG_INFINITY),
-                counts[l] + MORE.div_ceil(choices.groups.len()),
-            ),
-            None => (choices.most.and_then(least_of).map_or(0.0, |least| least.max(0.0)), MORE),
-        };
-        let better = |&item: &usize| prices[item] > least && items.binary_search(&item).is_err();
+        let most = choices.counts.low[l] + MORE.div_ceil(choices.groups.len());
+        let better = |&item: &usize| prices[item] > ends.last[l] && !known(&item);
         let mut new: Vec<usize> = members.iter().copied().filter(better).collect();
         new.sort_by(|&i, &j| prices[j].total_cmp(&prices[i]).then(i.cmp(&j)));
         found.extend(new.into_iter().take(most));
@@ -173,14 +168,12 @@ impl<'a> Held<'a> {
         Self { problem, choices: Choices::of(problem) }
     }
 
-    /// The longest rows of every group, twice as many as are to be chosen.
+    /// The longest rows of every group, twice as many as may be chosen; some where none need be.
     pub(super) fn start(&self) -> Vec<usize> {
         let mut start = Vec::new();
         for (l, members) in self.choices.groups.iter().enumerate() {
-            let count = match self.problem.size {
-                Size::Fixed => 2 * self.problem.counts[l] + 2,
-                Size::Free => MORE,
-            };
+            let counts = &self.choices.counts;
+            let count = if counts.least > 0 { 2 * counts.high[l] + 2 } else { MORE };
             let mut members = members.clone();
             members.sort_by(|&i, &j| self.problem.gain(j).total_cmp(&self.problem.gain(i)).then(i.cmp(&j)));
             start.extend(members.into_iter().take(count));

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Problem, choice::Choices, spectral_function::Sets};
+use super::{Problem, spectral_function::Sets};
 use crate::{Result, linalg::eigen};
 
 /// Eigenvalues below this fraction of the largest have no inverse worth having.
@@ -58,17 +58,6 @@ impl DenseKernel {
                 Sets::OfAnySize => Sets::OfAnySize,
             },
         }))
-    }
-}
-
-impl Choices {
-    /// What is left out.
-    pub(super) fn complement(&self) -> Self {
-        let left_out = |counts: &Vec<usize>| {
-            self.groups.iter().zip(counts).map(|(items, count)| items.len() - count).collect()
-        };
-        // Kernels that can be inverted have no bound on the number of items.
-        Self { groups: self.groups.clone(), counts: self.counts.as_ref().map(left_out), most: None }
     }
 }
 

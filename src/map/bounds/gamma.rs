@@ -13,7 +13,6 @@ use super::{
 use crate::{
     Result,
     linalg::{column, column_mut, eigen, kernels},
-    map::Size,
 };
 
 /// Columns of the curvature's factor that are held at a time.
@@ -67,10 +66,9 @@ impl AsRef<Linearised> for GammaPoint {
 
 impl Sets {
     pub(super) fn of(problem: &Problem) -> Self {
-        match problem.size {
-            Size::Fixed => Sets::OfSize(problem.total()),
-            Size::Free => Sets::OfAnySize,
-        }
+        // Not what the items at hand allow: they may be some of all.
+        let counts = &problem.counts;
+        if counts.is_of_one_size() { Sets::OfSize(counts.most) } else { Sets::OfAnySize }
     }
 }
 

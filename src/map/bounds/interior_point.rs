@@ -1,8 +1,8 @@
-//! The maximum of a concave function under quotas: primal-dual interior-point steps.
+//! The maximum of a concave function under quotas and ranges: primal-dual interior-point steps.
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-use super::{choice::Choices, relaxation::Relaxation};
+use super::{choice::Choices, relaxation::Relaxation, sums::Sums};
 use crate::{Result, linalg::column_mut};
 
 /// Steps go this far towards the nearest face at most.
@@ -31,8 +31,8 @@ struct Iterate {
     lower: Vec<f64>,
     /// Of x ≤ 1.
     upper: Vec<f64>,
-    /// Of Σ x ≤ the most items that a set can have, where that is less than there are.
-    sum: f64,
+    /// Of the limits of sums.
+    limits: Vec<f64>,
 }
 
 /// How far an iterate moves.
@@ -40,7 +40,7 @@ struct Direction {
     x: Vec<f64>,
     lower: Vec<f64>,
     upper: Vec<f64>,
-    sum: f64,
+    limits: Vec<f64>,
 }
 
 /// Whether a run has to end now: knowing nothing is enough only when time is up.
@@ -65,13 +65,14 @@ pub(super) fn maximise<R: Relaxation>(
     let x = inside(start.unwrap_or_else(|| choices.centre(len)), choices);
     let mut point = relaxation.at(&x)?;
     let mut bound = point.as_ref().bound(&x, choices);
-    let mut iterate = Iterate::centred(x, bound - point.as_ref().value, choices);
+    let sums = Sums::of(choices);
+    let mut iterate = Iterate::centred(x, bound - point.as_ref().value, &sums);
     let mut best: Option<Bounded<R::Point>> = None;
     let mut since_best = 0;
     for steps in 0..MOST_STEPS {
         let finished =
             enough(bound, point.as_ref().value) || steps + 1 == MOST_STEPS || since_best >= PATIENCE;
-        let next = if finished { None } else { iterate.step(relaxation, &point, choices) };
+        let next = if finished { None } else { iterate.step(relaxation, &point, &sums) };
         let better = best.as_ref().is_none_or(|best| bound < best.upper_bound);
         since_best = if better { 0 } else { since_best + 1 };
         let x = next.map(|next| std::mem::replace(&mut iterate, next).x);
@@ -95,20 +96,17 @@ pub(super) fn maximise<R: Relaxation>(
     }
 }
 
-/// A point on the quotas and away from 0 and 1: that with ln(x/(1 − x)) shifted alike in every group.
+/// A point inside the ranges and away from 0 and 1: that with ln(x/(1 − x)) shifted alike in every group.
 fn inside(mut x: Vec<f64>, choices: &Choices) -> Vec<f64> {
-    /// Of the largest sum, for a start.
-    const SHARE: f64 = 0.9;
     /// Groups that are to be had as a whole, or not at all, stay this far from it: bounds hold anywhere.
     const LEAST: f64 = 1e-9;
     x.iter_mut().for_each(|x| *x = x.clamp(MARGIN, 1.0 - MARGIN));
-    for (l, items) in choices.groups.iter().enumerate() {
-        match (&choices.counts, choices.most) {
-            (Some(counts), _) => shift_to_sum(&mut x, items, counts[l] as f64),
-            (None, Some(most)) if x.iter().sum::<f64>() > SHARE * most as f64 => {
-                shift_to_sum(&mut x, items, SHARE * most as f64);
-            }
-            _ => {}
+    let sum = |items: &Vec<usize>| items.iter().map(|&i| x[i]).sum();
+    let sums: Vec<f64> = choices.groups.iter().map(sum).collect();
+    let moved = choices.sums_inside(&sums);
+    for (items, (before, after)) in choices.groups.iter().zip(sums.iter().zip(&moved)) {
+        if before.to_bits() != after.to_bits() {
+            shift_to_sum(&mut x, items, *after);
         }
     }
     x.iter_mut().for_each(|x| *x = x.clamp(LEAST, 1.0 - LEAST));
@@ -130,46 +128,42 @@ fn shift_to_sum(x: &mut [f64], items: &[usize], total: f64) {
 
 impl Iterate {
     /// With multipliers that share a gap alike.
-    fn centred(x: Vec<f64>, gap: f64, choices: &Choices) -> Self {
+    fn centred(x: Vec<f64>, gap: f64, sums: &Sums) -> Self {
         let each = (gap / (2 * x.len().max(1)) as f64).clamp(1e-9, 1.0);
-        let mut iterate = Self {
+        Self {
             lower: x.iter().map(|x| each / x).collect(),
             upper: x.iter().map(|x| each / (1.0 - x)).collect(),
+            limits: sums.limits.iter().map(|limit| each / limit.room(&x)).collect(),
             x,
-            sum: 0.0,
-        };
-        iterate.sum = iterate.room(choices).map_or(0.0, |room| each / room);
-        iterate
-    }
-
-    /// What Σ x may still grow by, where that is bounded.
-    fn room(&self, choices: &Choices) -> Option<f64> {
-        choices.most.map(|most| most as f64 - self.x.iter().sum::<f64>())
+        }
     }
 
     /// A damped Newton step on the perturbed optimality conditions; `None` where it cannot be solved.
-    fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, choices: &Choices) -> Option<Self> {
+    fn step<R: Relaxation>(&self, relaxation: &R, point: &R::Point, sums: &Sums) -> Option<Self> {
         let len = self.x.len();
-        let room = self.room(choices);
+        let rooms: Vec<f64> = sums.limits.iter().map(|limit| limit.room(&self.x)).collect();
         let complementarity: f64 =
             (0..len).map(|i| self.lower[i] * self.x[i] + self.upper[i] * (1.0 - self.x[i])).sum::<f64>()
-                + room.map_or(0.0, |room| self.sum * room);
+                + self.limits.iter().zip(&rooms).map(|(limit, room)| limit * room).sum::<f64>();
         let target = CENTRING * complementarity / (2 * len) as f64;
         let mut system = relaxation.curvature(point);
         for i in 0..len {
             system[(i, i)] += self.lower[i] / self.x[i] + self.upper[i] / (1.0 - self.x[i]);
         }
-        if let Some(room) = room {
-            // The barrier of the sum: a multiple of 1 1ᵀ.
-            for j in 0..len {
-                column_mut(system.as_mut(), j).iter_mut().for_each(|entry| *entry += self.sum / room);
+        let mut barrier = vec![0.0; len];
+        for (at, limit) in sums.limits.iter().enumerate() {
+            // The barrier of a sum: a multiple of 1 1ᵀ.
+            let bend = self.limits[at] / rooms[at];
+            for &j in &limit.items {
+                let column = column_mut(system.as_mut(), j);
+                limit.items.iter().for_each(|&i| column[i] += bend);
+                barrier[j] += limit.sign * target / rooms[at];
             }
         }
         let gradient = &point.as_ref().gradient;
-        let barrier = room.map_or(0.0, |room| target / room);
-        let ascent = |i: usize| gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]) - barrier;
-        let x = self.direction(&system, ascent, choices)?;
-        Some(self.moved(&self.multipliers(x, target, room), room)).filter(Self::is_inside)
+        let ascent = |i: usize| gradient[i] + target / self.x[i] - target / (1.0 - self.x[i]) - barrier[i];
+        let x = self.direction(&system, ascent, sums)?;
+        Some(self.moved(&self.multipliers(x, target, &rooms, sums), &rooms, sums)).filter(Self::is_inside)
     }
 
     fn is_inside(&self) -> bool {
@@ -177,29 +171,32 @@ impl Iterate {
     }
 
     /// How the multipliers follow x.
-    fn multipliers(&self, x: Vec<f64>, target: f64, room: Option<f64>) -> Direction {
+    fn multipliers(&self, x: Vec<f64>, target: f64, rooms: &[f64], sums: &Sums) -> Direction {
         let all = 0..self.x.len();
         let follow =
             |multiplier: f64, slack: f64, change: f64| target / slack - multiplier * (1.0 + change / slack);
+        let of_limit = |at: usize| {
+            let limit = &sums.limits[at];
+            follow(self.limits[at], rooms[at], -limit.sign * limit.sum(&x))
+        };
         Direction {
             lower: all.clone().map(|i| follow(self.lower[i], self.x[i], x[i])).collect(),
             upper: all.map(|i| follow(self.upper[i], 1.0 - self.x[i], -x[i])).collect(),
-            sum: room.map_or(0.0, |room| follow(self.sum, room, -x.iter().sum::<f64>())),
+            limits: (0..rooms.len()).map(of_limit).collect(),
             x,
         }
     }
 
     /// As far as everything stays positive.
-    fn moved(&self, direction: &Direction, room: Option<f64>) -> Self {
+    fn moved(&self, direction: &Direction, rooms: &[f64], sums: &Sums) -> Self {
         let from_one: Vec<f64> = self.x.iter().map(|x| 1.0 - x).collect();
         let towards_one: Vec<f64> = direction.x.iter().map(|d| -d).collect();
-        let taken = -direction.x.iter().sum::<f64>();
-        let primal = longest(&self.x, &direction.x)
-            .min(longest(&from_one, &towards_one))
-            .min(room.map_or(1.0, |room| longest(&[room], &[taken])));
+        let taken: Vec<f64> = sums.limits.iter().map(|limit| -limit.sign * limit.sum(&direction.x)).collect();
+        let primal =
+            longest(&self.x, &direction.x).min(longest(&from_one, &towards_one)).min(longest(rooms, &taken));
         let dual = longest(&self.lower, &direction.lower)
             .min(longest(&self.upper, &direction.upper))
-            .min(longest(&[self.sum], &[direction.sum]));
+            .min(longest(&self.limits, &direction.limits));
         let moved = |from: &[f64], by: &[f64], length: f64| -> Vec<f64> {
             from.iter().zip(by).map(|(from, by)| from + length * by).collect()
         };
@@ -207,35 +204,34 @@ impl Iterate {
             x: moved(&self.x, &direction.x, primal),
             lower: moved(&self.lower, &direction.lower, dual),
             upper: moved(&self.upper, &direction.upper, dual),
-            sum: self.sum + dual * direction.sum,
+            limits: moved(&self.limits, &direction.limits, dual),
         }
     }
 
-    /// d with M d = ascent − Σ ν_l 1_l and x + d on the quotas.
-    fn direction(
-        &self,
-        system: &Mat<f64>,
-        ascent: impl Fn(usize) -> f64,
-        choices: &Choices,
-    ) -> Option<Vec<f64>> {
+    /// d with M d = ascent − Σ ν_l 1_l and x + d on the equations.
+    fn direction(&self, system: &Mat<f64>, ascent: impl Fn(usize) -> f64, sums: &Sums) -> Option<Vec<f64>> {
         let len = self.x.len();
-        let groups = if choices.counts.is_some() { choices.groups.len() } else { 0 };
-        let mut sides = Mat::<f64>::zeros(len, groups + 1);
-        (0..len).for_each(|i| sides[(i, groups)] = ascent(i));
-        for (l, items) in choices.groups[..groups].iter().enumerate() {
-            items.iter().for_each(|&i| sides[(i, l)] = 1.0);
+        let equations = &sums.equations;
+        let last = equations.len();
+        let mut sides = Mat::<f64>::zeros(len, last + 1);
+        (0..len).for_each(|i| sides[(i, last)] = ascent(i));
+        for (l, equation) in equations.iter().enumerate() {
+            equation.items.iter().for_each(|&i| sides[(i, l)] = 1.0);
         }
         let solved = system.llt(Side::Lower).ok()?.solve(&sides);
-        let free = |i: usize| solved[(i, groups)];
-        let Some(counts) = &choices.counts else { return Some((0..len).map(free).collect()) };
-        // 1_lᵀ (d − Σ_j ν_j M⁻¹ 1_j) = κ_l − Σ_{P_l} x.
+        let free = |i: usize| solved[(i, last)];
+        if equations.is_empty() {
+            return Some((0..len).map(free).collect());
+        }
+        // 1_lᵀ (d − Σ_j ν_j M⁻¹ 1_j) = value − Σ x.
         let over =
-            |l: usize, column: usize| choices.groups[l].iter().map(|&i| solved[(i, column)]).sum::<f64>();
-        let short = |l: usize| counts[l] as f64 - choices.groups[l].iter().map(|&i| self.x[i]).sum::<f64>();
-        let sums = Mat::from_fn(groups, groups, over);
-        let excess = Mat::from_fn(groups, 1, |l, _| over(l, groups) - short(l));
-        let multipliers = sums.partial_piv_lu().solve(&excess);
-        let along = |i: usize| (0..groups).map(|l| multipliers[(l, 0)] * solved[(i, l)]).sum::<f64>();
+            |l: usize, column: usize| equations[l].items.iter().map(|&i| solved[(i, column)]).sum::<f64>();
+        let short =
+            |l: usize| equations[l].value - equations[l].items.iter().map(|&i| self.x[i]).sum::<f64>();
+        let matrix = Mat::from_fn(last, last, over);
+        let excess = Mat::from_fn(last, 1, |l, _| over(l, last) - short(l));
+        let multipliers = matrix.partial_piv_lu().solve(&excess);
+        let along = |i: usize| (0..last).map(|l| multipliers[(l, 0)] * solved[(i, l)]).sum::<f64>();
         let direction: Vec<f64> = (0..len).map(|i| free(i) - along(i)).collect();
         direction.iter().all(|d| d.is_finite()).then_some(direction)
     }

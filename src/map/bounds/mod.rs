@@ -1,5 +1,6 @@
 //! Upper bounds of ln det K_S over all sets that a model allows.
 
+mod balance;
 mod choice;
 mod columns;
 mod dense;
@@ -14,11 +15,13 @@ mod relaxation;
 mod shift;
 mod spectral;
 mod spectral_function;
+mod sums;
 mod whole;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use balance::balance;
 pub(crate) use node::{Effort, MOST_DENSE, Method, Relaxed, relax};
 pub(crate) use problem::Problem;
 pub(crate) use spectral::spectral_bound;

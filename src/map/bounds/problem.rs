@@ -2,10 +2,10 @@
 
 use faer::{Mat, MatRef};
 
-use super::magnifier::Magnifier;
+use super::{choice::Choices, magnifier::Magnifier};
 use crate::{
     linalg::{column, kernels},
-    map::{Candidates, Place, Size},
+    map::{Candidates, Counts, Place},
 };
 
 /// Rows shorter than this fraction of what they were before any item was included depend on those included.
@@ -13,7 +13,7 @@ const DEPENDENT: f64 = 1e-12;
 /// Rounding per entry of a row, as a fraction of the longest row, whatever reflections it went through.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Choose from every group its count of items, or any number where the size is free.
+/// Choose from every group a number of items in its range, and in all one in that of the total.
 ///
 /// ```text
 /// ln det K_S = offset + Σ_{i∈S∖T} w_i + ln det (V Vᵀ)_{S∖T}
@@ -28,9 +28,8 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 pub(crate) struct Problem {
     /// Where the items are among the candidates, ascending.
     pub(super) places: Vec<Place>,
-    /// How many items are to be chosen of every group.
-    pub(crate) counts: Vec<usize>,
-    pub(crate) size: Size,
+    /// How many items may be chosen besides T.
+    pub(crate) counts: Counts,
     /// v_i, a column per item.
     columns: Vec<f64>,
     dims: usize,
@@ -82,7 +81,6 @@ impl Problem {
         let weights = places.iter().map(|place| -2.0 * rows.groups()[place.group].scale.ln()).collect();
         Self {
             counts: candidates.counts.clone(),
-            size: candidates.size,
             columns,
             dims,
             errors,
@@ -105,11 +103,6 @@ impl Problem {
 
     pub(crate) fn dims(&self) -> usize {
         self.dims
-    }
-
-    /// Number of items that are still to be chosen.
-    pub(crate) fn total(&self) -> usize {
-        self.counts.iter().sum()
     }
 
     /// Vᵀ, a column per item.
@@ -147,20 +140,12 @@ impl Problem {
         self.places.binary_search(&place).ok()
     }
 
-    /// The items chosen before, and those with the largest x: as many of every group as are asked for, or all
-    /// above ½.
+    /// The items chosen before, and those with the largest x: as many of every group as are needed, and others above ½.
     pub(crate) fn with_largest(&self, x: &[f64]) -> Vec<Place> {
-        let mut set = self.chosen.clone();
-        for (group, &count) in self.counts.iter().enumerate() {
-            let mut members: Vec<usize> = (0..self.len()).filter(|&item| self.group(item) == group).collect();
-            members.sort_by(|&i, &j| x[j].total_cmp(&x[i]).then(i.cmp(&j)));
-            let count = match self.size {
-                Size::Fixed => count,
-                Size::Free => members.partition_point(|&item| x[item] > 0.5),
-            };
-            set.extend(members[..count].iter().map(|&item| self.places[item]));
-        }
-        set
+        let above: Vec<f64> = x.iter().map(|x| x - 0.5).collect();
+        let taken = Choices::of(self).best(&above).taken;
+        let largest = (0..self.len()).filter(|&item| taken[item]).map(|item| self.places[item]);
+        self.chosen.iter().copied().chain(largest).collect()
     }
 
     /// ln of what the determinant is multiplied by when an item is added: w_i + ln ‖v_i‖².
@@ -190,6 +175,22 @@ impl Problem {
         self.offset = self.offset.max(offset);
     }
 
+    /// The same problem with every row of a part multiplied by the root of its weight, none above 1.
+    pub(crate) fn reweighted(&self, log_weights: &[f64]) -> Self {
+        let mut other = self.clone();
+        for item in 0..self.len() {
+            let log_weight = log_weights[self.group(item)];
+            if log_weight.total_cmp(&0.0).is_ne() {
+                let factor = (0.5 * log_weight).exp();
+                kernels::scale(&mut other.columns[item * self.dims..(item + 1) * self.dims], factor);
+                other.norms[item] *= factor;
+                other.errors[item] = factor * self.errors[item] + ROUNDING * other.norms[item];
+                other.weights[item] -= log_weight;
+            }
+        }
+        other
+    }
+
     /// For items that are not all there: the norm of the longest row of any.
     pub(super) fn with_longest(self, longest: f64) -> Self {
         let longest = self.longest.max(longest);
@@ -198,11 +199,7 @@ impl Problem {
 
     /// A bound of the rounding in K_S, in spectral norm, for all sets S that can be chosen.
     pub(super) fn set_error(&self) -> f64 {
-        let items = match self.size {
-            Size::Fixed => self.total(),
-            Size::Free => self.len(),
-        };
-        self.error_of(items)
+        self.error_of(self.counts.most)
     }
 
     /// A bound of the rounding in V Vᵀ, in spectral norm.
@@ -223,9 +220,7 @@ impl Problem {
         let error = self.errors[item];
         let place = self.places[item];
         self.chosen.push(place);
-        if self.size == Size::Fixed {
-            self.counts[place.group] -= 1;
-        }
+        self.counts.take(place.group);
         let mut normal = self.row(item).to_vec();
         let length = kernels::dot(&normal, &normal).sqrt();
         self.retain(|other| other != item);
@@ -272,7 +267,7 @@ impl Problem {
 
     /// How many items each group has left.
     pub(crate) fn members(&self) -> Vec<usize> {
-        let mut members = vec![0; self.counts.len()];
+        let mut members = vec![0; self.counts.low.len()];
         self.places.iter().for_each(|place| members[place.group] += 1);
         members
     }

@@ -7,8 +7,8 @@ use super::{
     relaxation::Relaxation, shift::ShiftedGamma,
 };
 use crate::{
-    Dpp, Features, Partition, PartitionDpp, Quota,
-    map::{Objective, Place},
+    Dpp, Features, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota,
+    map::{Candidates, Counts, Objective, Place},
 };
 
 const ITEMS: usize = 9;
@@ -37,7 +37,8 @@ impl Numbers {
     }
 }
 
-/// Calls `check` with random problems under a quota and of any size, and the largest ln det.
+/// Calls `check` with random problems under a quota, of any size, and under ranges with and without a total, and the
+/// largest ln det.
 fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
     let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
@@ -47,25 +48,29 @@ fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
         let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
         let candidates = model.candidates();
         let problem = Problem::new(&candidates, super::places(&candidates));
-        let of_quota = |places: &[Place]| {
-            (0..2).all(|l| places.iter().filter(|place| place.group == l).count() == QUOTA[l])
-        };
-        check(&problem, largest(&candidates, &problem, of_quota), &mut numbers);
+        check(&problem, largest(&candidates, &problem), &mut numbers);
         let Ok(model) = Dpp::new(&features) else { panic!("model") };
         let candidates = model.candidates();
         let problem = Problem::new(&candidates, super::places(&candidates));
-        check(&problem, largest(&candidates, &problem, |_| true), &mut numbers);
+        check(&problem, largest(&candidates, &problem), &mut numbers);
+        for (ranges, total) in [([0..=2, 3..=4], None), ([1..=3, 0..=2], Some(4)), ([0..=4, 1..=1], None)] {
+            let Ok(ranges) = RangeQuota::new(&partition, &ranges) else { panic!("ranges") };
+            let ranges = total.map_or(Ok(ranges.clone()), |total| ranges.with_total(total));
+            let Ok(ranges) = ranges else { panic!("total") };
+            let Ok(model) = RangeDpp::new(&features, &partition, &ranges) else { panic!("model") };
+            let candidates = model.candidates();
+            let problem = Problem::new(&candidates, super::places(&candidates));
+            check(&problem, largest(&candidates, &problem), &mut numbers);
+        }
     }
 }
 
-fn largest(
-    candidates: &crate::map::Candidates<'_>,
-    problem: &Problem,
-    allowed: impl Fn(&[Place]) -> bool,
-) -> f64 {
+/// Of the sets that the counts of a problem allow.
+fn largest(candidates: &Candidates<'_>, problem: &Problem) -> f64 {
     let sets = (0_u32..1 << ITEMS)
         .map(|mask| (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect::<Vec<_>>());
-    sets.filter(|set| allowed(set)).map(|set| candidates.log_det(&set)).fold(f64::NEG_INFINITY, f64::max)
+    let allowed = |set: &Vec<Place>| problem.counts.allow(&candidates.counts_of(set));
+    sets.filter(allowed).map(|set| candidates.log_det(&set)).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The bound at a point.
@@ -118,11 +123,8 @@ fn whole_groups_and_none_are_no_trouble() {
     let candidates = model.candidates();
     let mut problem = Problem::new(&candidates, super::places(&candidates));
     for counts in [[4, 2], [4, 0], [0, 0], [4, 5]] {
-        problem.counts = counts.to_vec();
-        let fits = |places: &[Place]| {
-            (0..2).all(|l| places.iter().filter(|place| place.group == l).count() == counts[l])
-        };
-        let best = largest(&candidates, &problem, fits);
+        problem.counts = Counts::exactly(counts.to_vec());
+        let best = largest(&candidates, &problem);
         let found = match maximise(&Gamma::of(&problem), &Choices::of(&problem), None, &close) {
             Ok(bounded) => {
                 assert!(counts != [4, 2] || bounded.steps > 1, "the first point is no maximum");

@@ -4,6 +4,7 @@ use faer::{Mat, MatRef};
 
 use super::{
     Problem, Relaxed,
+    balance::balance,
     choice::Choices,
     columns::{Pool, maximise_by_columns},
     spectral::bound_from_grams,
@@ -11,7 +12,7 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, RowMap, Rows, in_double},
-    map::{Candidates, Place, Size},
+    map::{Candidates, Place},
 };
 
 /// All candidates, group after group.
@@ -21,6 +22,8 @@ struct Whole<'a> {
     rows: &'a Rows<'a>,
     choices: Choices,
     longest: f64,
+    /// Of the parts, besides their scales.
+    log_weights: Vec<f64>,
 }
 
 impl Pool for Whole<'_> {
@@ -33,7 +36,7 @@ impl Pool for Whole<'_> {
             }
             places.push(Place { group, position: item - self.choices.groups[group][0] });
         }
-        Problem::new(self.candidates, places).with_longest(self.longest)
+        Problem::new(self.candidates, places).with_longest(self.longest).reweighted(&self.log_weights)
     }
 
     fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>> {
@@ -43,9 +46,9 @@ impl Pool for Whole<'_> {
         };
         let groups = self.rows.groups();
         let mut prices = self.engine.row_forms(self.rows, &vec![lifted.as_ref(); groups.len()])?;
-        for (items, group) in self.choices.groups.iter().zip(groups) {
-            let weight = -2.0 * group.scale.ln();
-            items.iter().for_each(|&item| prices[item] += weight);
+        for ((items, group), log_weight) in self.choices.groups.iter().zip(groups).zip(&self.log_weights) {
+            let (factor, weight) = (log_weight.exp(), -2.0 * group.scale.ln() - log_weight);
+            items.iter().for_each(|&item| prices[item] = factor * prices[item] + weight);
         }
         Ok(prices)
     }
@@ -82,32 +85,29 @@ pub(crate) fn relax_whole(
     }
     let norms = engine.row_norms(&rows)?;
     let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
-    let free = candidates.size == Size::Free;
-    let counts = (!free).then(|| candidates.counts.clone());
-    let most = (free && candidates.ground.dims_left() < first).then(|| candidates.ground.dims_left());
-    let choices = Choices { groups, counts, most };
+    let choices = Choices { groups, counts: candidates.counts.clone() };
     let mut items: Vec<usize> =
         start.iter().map(|place| choices.groups[place.group][place.position]).collect();
-    items.extend(longest_rows(&choices, &norms, candidates));
+    items.extend(longest_rows(&choices, &norms, &rows));
     items.sort_unstable();
     items.dedup();
-    let whole = Whole { candidates, engine, rows: &rows, choices, longest };
+    let log_weights = vec![0.0; choices.groups.len()];
+    let mut whole = Whole { candidates, engine, rows: &rows, choices, longest, log_weights };
+    whole.log_weights = balance(&whole.master(&items), enough)?;
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
 }
 
-/// As many of the longest rows of every group as are to be chosen, and one more.
-fn longest_rows(choices: &Choices, norms: &[f64], candidates: &Candidates<'_>) -> Vec<usize> {
-    let mut found = Vec::new();
-    for (members, count) in choices.groups.iter().zip(&candidates.counts) {
-        let mut members = members.clone();
-        let take = (count + 1).min(members.len());
-        let longer = |i: &usize, j: &usize| norms[*j].total_cmp(&norms[*i]).then(i.cmp(j));
-        if take < members.len() {
-            members.select_nth_unstable_by(take, longer);
-        }
-        found.extend_from_slice(&members[..take]);
+/// As many of the longest rows as are to be chosen, and one more of every group.
+fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize> {
+    // Logarithms, so that scales can be undone; all of them positive, so that as many are taken as may be.
+    let mut lengths = vec![0.0; norms.len()];
+    for (items, group) in choices.groups.iter().zip(rows.groups()) {
+        let shift = 2.0 * group.scale.ln();
+        items.iter().for_each(|&item| lengths[item] = norms[item].max(f64::MIN_POSITIVE).ln() - shift);
     }
-    found
+    let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
+    lengths.iter_mut().for_each(|length| *length += 1.0 - shortest);
+    choices.ends(&lengths).with_next()
 }
 
 /// The spectral bound of all candidates together.
@@ -124,7 +124,7 @@ pub(crate) fn spectral_bound_of_whole(candidates: &Candidates<'_>, engine: &dyn 
     let weights: Vec<f64> = rows.groups().iter().map(|group| -2.0 * group.scale.ln()).collect();
     let longest = engine.row_norms(&rows)?.into_iter().fold(0.0, f64::max).sqrt();
     let error = Problem::new(candidates, Vec::new()).with_longest(longest).set_error();
-    let bound = bound_from_grams(&grams, &candidates.counts, &weights, candidates.size, error)?;
+    let bound = bound_from_grams(&grams, &candidates.counts, &weights, error)?;
     let included = candidates.ground.log_det_included();
     Ok(bound + included.value + included.error)
 }

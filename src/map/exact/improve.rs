@@ -5,10 +5,9 @@ use faer::{
     linalg::solvers::{DenseSolveCore, Solve},
 };
 
-use crate::map::{Place, Size, bounds::Problem, watch::Clock};
+use crate::map::{Place, bounds::Problem, watch::Clock};
 
-/// Exchanges, and where the size is free also additions and removals, while the best of them gains and there is
-/// time.
+/// Exchanges, additions and removals that the counts allow, while the best of them gains and there is time.
 ///
 /// # Cost
 /// O(k³ + k²m) an exchange.
@@ -49,6 +48,12 @@ fn best_move(problem: &Problem, chosen: &[usize]) -> Option<(f64, Option<usize>,
     let inverse = factor.inverse();
     let products = own.transpose() * rows;
     let coefficients = factor.solve(&products);
+    let mut counts = vec![0; problem.counts.low.len()];
+    chosen.iter().for_each(|&item| counts[problem.group(item)] += 1);
+    let allowed = |leaving: Option<usize>, entering: Option<usize>| {
+        let group = |item: usize| problem.group(item);
+        problem.counts.allow_move(&counts, leaving.map(group), entering.map(group))
+    };
     let mut best = (f64::NEG_INFINITY, None, None);
     let mut consider = |gain: f64, leaving: Option<usize>, entering: Option<usize>| {
         if gain > best.0 {
@@ -59,21 +64,19 @@ fn best_move(problem: &Problem, chosen: &[usize]) -> Option<(f64, Option<usize>,
         let explained: f64 = (0..size).map(|slot| products[(slot, item)] * coefficients[(slot, item)]).sum();
         let residual = (rows.col(item).squared_norm_l2() - explained).max(0.0);
         for (slot, &leaving) in chosen.iter().enumerate() {
-            if problem.size == Size::Free || problem.group(leaving) == problem.group(item) {
+            if allowed(Some(leaving), Some(item)) {
                 let c = coefficients[(slot, item)];
                 let ratio = inverse[(slot, slot)] * residual + c * c;
                 let gain = ratio.ln() + problem.weight(item) - problem.weight(leaving);
                 consider(gain, Some(slot), Some(item));
             }
         }
-        if problem.size == Size::Free {
+        if allowed(None, Some(item)) {
             consider(residual.ln() + problem.weight(item), None, Some(item));
         }
     }
-    if problem.size == Size::Free {
-        for (slot, &leaving) in chosen.iter().enumerate() {
-            consider(inverse[(slot, slot)].ln() - problem.weight(leaving), Some(slot), None);
-        }
+    for (slot, &leaving) in chosen.iter().enumerate().filter(|(_, leaving)| allowed(Some(**leaving), None)) {
+        consider(inverse[(slot, slot)].ln() - problem.weight(leaving), Some(slot), None);
     }
     Some(best)
 }

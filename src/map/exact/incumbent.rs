@@ -1,6 +1,6 @@
 //! The best set so far.
 
-use crate::map::{Candidates, Place, Size};
+use crate::map::{Candidates, Place};
 
 /// The set with the largest determinant; of equals the first in the order of items.
 #[derive(Clone, Debug)]
@@ -15,9 +15,9 @@ impl Incumbent {
         Self { set: Vec::new(), log_det: f64::NEG_INFINITY }
     }
 
-    /// Takes a set if it is better; tells whether it was.
+    /// Takes a set if it is allowed and better; tells whether it was.
     pub(super) fn offer(&mut self, candidates: &Candidates<'_>, mut set: Vec<Place>) -> bool {
-        if candidates.size == Size::Fixed && set.len() != candidates.total() {
+        if !candidates.counts.allow(&candidates.counts_of(&set)) {
             return false;
         }
         set.sort_unstable();

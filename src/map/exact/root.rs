@@ -11,7 +11,9 @@ use crate::{
     engine::Engine,
     map::{
         Candidates, Place, Solution, Termination,
-        bounds::{Effort, MOST_DENSE, Method, Problem, places, relax, relax_whole, spectral_bound_of_whole},
+        bounds::{
+            Effort, MOST_DENSE, Method, Problem, balance, places, relax, relax_whole, spectral_bound_of_whole,
+        },
         greedy::{self, PlainGains},
         watch::Clock,
     },
@@ -65,6 +67,8 @@ impl<'c> Run<'c> {
         self.incumbent.offer(candidates, greedy.clone());
         self.bound = spectral_bound_of_whole(candidates, self.engine)?;
         let root = Problem::new(candidates, self.survivors()?);
+        let clock = self.clock;
+        let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
         self.offer_improved(&root, self.incumbent.set.clone());
         let method = self.best_method(&root)?;
         self.report();

@@ -1,7 +1,7 @@
 //! A problem on its way down the tree, with what its parent knew.
 
 use crate::map::{
-    Place, Size,
+    Place,
     bounds::{Method, Problem},
 };
 
@@ -99,28 +99,17 @@ impl State {
     /// no choice, and the last pick.
     pub(in crate::map) fn settle(&mut self) -> Left {
         loop {
-            let (free, problem) = (self.problem.size == Size::Free, &self.problem);
-            let open = |item: usize| problem.counts[problem.group(item)] > 0;
-            let least = if free { 0.0 } else { f64::NEG_INFINITY };
-            let useful: Vec<bool> =
-                (0..problem.len()).map(|item| open(item) && problem.gain_at_most(item) > least).collect();
+            let problem = &mut self.problem;
+            let Some(counts) = problem.counts.limited(&problem.members(), problem.dims()) else {
+                return Left::Nothing;
+            };
+            problem.counts = counts;
+            let useful: Vec<bool> = (0..problem.len()).map(|item| is_useful(problem, item)).collect();
             if useful.contains(&false) {
                 self.retain(|item| useful[item]);
                 continue;
             }
-            let members = problem.members();
-            if free {
-                match members[0] {
-                    0 => return Left::One,
-                    1 => self.include(0),
-                    _ => return Left::Choices,
-                }
-                continue;
-            }
-            if problem.total() > problem.dims() || members.iter().zip(&problem.counts).any(|(m, k)| m < k) {
-                return Left::Nothing;
-            }
-            match problem.total() {
+            match problem.counts.most {
                 0 => return Left::One,
                 1 => {
                     self.include_best();
@@ -128,8 +117,10 @@ impl State {
                 }
                 _ => {}
             }
-            let full = |item: &usize| members[problem.group(*item)] == problem.counts[problem.group(*item)];
-            let Some(item) = (0..problem.len()).find(full) else { return Left::Choices };
+            let members = problem.members();
+            let needed =
+                |item: &usize| members[problem.group(*item)] == problem.counts.low[problem.group(*item)];
+            let Some(item) = (0..problem.len()).find(needed) else { return Left::Choices };
             self.include(item);
         }
     }
@@ -153,4 +144,13 @@ impl State {
         let (included, x, method) = (included.clone(), x.clone(), method.clone());
         Node { included, undecided: problem.places().to_vec(), x, method, bound }
     }
+}
+
+/// Whether a best set can have an item: gains only fall, so one that multiplies the determinant by no more than 1 can
+/// be left out, if nothing needs it.
+fn is_useful(problem: &Problem, item: usize) -> bool {
+    let (group, counts) = (problem.group(item), &problem.counts);
+    let is_needed = counts.low[group] > 0 || counts.least > counts.low.iter().sum();
+    let least = if is_needed { f64::NEG_INFINITY } else { 0.0 };
+    counts.high[group] > 0 && problem.gain_at_most(item) > least
 }

@@ -1,5 +1,7 @@
 //! The tree must not lose the best set, whatever the incumbent: good first sets would hide it.
 
+use std::ops::RangeInclusive;
+
 use super::{
     branch::branch,
     incumbent::Incumbent,
@@ -7,9 +9,9 @@ use super::{
     state::{Left, Node, State},
 };
 use crate::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota, Watch,
     map::{
-        Candidates, Objective, Place, Size,
+        Candidates, Objective, Place,
         bounds::{Method, Problem, places},
     },
 };
@@ -17,6 +19,7 @@ use crate::{
 const ITEMS: usize = 12;
 const LABELS: [usize; ITEMS] = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 0];
 const QUOTA: [usize; 3] = [2, 1, 2];
+const RANGES: [RangeInclusive<usize>; 3] = [1..=2, 0..=4, 2..=3];
 
 /// Entries in (−1, 1), the same in every run.
 fn features(seed: u64, dims: usize) -> Features<'static> {
@@ -31,16 +34,21 @@ fn features(seed: u64, dims: usize) -> Features<'static> {
     }
 }
 
-/// Calls `check` with random problems under quotas, of one size, and of any.
+/// Calls `check` with random problems under quotas, of one size, of any, and under ranges with and without a total.
 fn each_problem(check: impl Fn(&Candidates<'_>, &Problem)) {
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
     let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
+    let Ok(ranges) = RangeQuota::new(&partition, &RANGES) else { panic!("ranges") };
+    let Ok(with_total) = ranges.clone().with_total(4) else { panic!("total") };
     for (seed, dims) in [(1, 6), (2, 9), (3, 12), (4, 12), (5, 7), (6, 12)] {
         let features = features(seed, dims);
         let Ok(quotas) = PartitionDpp::new(&features, &partition, &quota) else { panic!("quotas") };
         let Ok(size) = KDpp::new(&features, 5) else { panic!("size") };
         let Ok(any) = Dpp::new(&features) else { panic!("any") };
-        for candidates in [quotas.candidates(), size.candidates(), any.candidates()] {
+        let ranged = [&ranges, &with_total].map(|ranges| RangeDpp::new(&features, &partition, ranges));
+        let [Ok(ranged), Ok(with_total)] = ranged else { panic!("ranges") };
+        let all = [quotas.candidates(), size.candidates(), any.candidates()];
+        for candidates in all.into_iter().chain([ranged.candidates(), with_total.candidates()]) {
             check(&candidates, &Problem::new(&candidates, places(&candidates)));
         }
     }
@@ -54,11 +62,7 @@ fn allowed(candidates: &Candidates<'_>, problem: &Problem) -> Vec<(Vec<Place>, f
         set.sort_unstable();
         set
     });
-    let count = |set: &[Place], group: usize| set.iter().filter(|place| place.group == group).count();
-    let meets = |set: &Vec<Place>| {
-        candidates.size == Size::Free
-            || (0..candidates.counts.len()).all(|group| count(set, group) == candidates.counts[group])
-    };
+    let meets = |set: &Vec<Place>| candidates.counts.allow(&candidates.counts_of(set));
     sets.filter(meets).map(|set| (set.clone(), candidates.log_det(&set))).collect()
 }
 

@@ -11,11 +11,24 @@ use crate::{
     Result,
     engine::{BestSwap, Precision, SwapTable},
     linalg::{column, kernels::dot},
-    map::{Place, Size},
+    map::Place,
 };
 
 /// Bounds of the weight of an addition: beyond them it is good or bad in any case.
 const WEIGHTS: (f64, f64) = (1e-280, 1e280);
+/// The same of the ratio of two scales.
+const FACTORS: (f64, f64) = (1e-140, 1e140);
+
+/// What an entering item may take the place of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    /// Group and slot of the item that leaves; `None` where the item is just added.
+    pub(super) leaving: Option<(usize, usize)>,
+    /// Its column.
+    pub(super) column: usize,
+    /// s / s' for the scales of the groups of what leaves and what enters: with it ratios are those of the rows as given.
+    pub(super) factor: f64,
+}
 
 /// The set, its rows b_i = s a_i, their dual basis W (w_i·b_j = 1 for i = j and 0 otherwise, inside their
 /// span), and the engine's table of C and d.
@@ -25,7 +38,9 @@ pub(super) struct Chosen<'c> {
     pub(super) slots: Vec<Vec<usize>>,
     /// First column of each group; included items come before all.
     pub(super) first: Vec<usize>,
-    /// Included rows, the chosen rows of each group; for sets of any size a column of zeros besides.
+    /// What an entering item of each group may take the place of: items of the group, of other groups, none.
+    pub(super) offers: Vec<Vec<Offer>>,
+    /// Included rows, the chosen rows of each group; where items may be added a column of zeros besides.
     pub(super) rows: Mat<f64>,
     /// W, columns as above.
     pub(super) duals: Mat<f64>,
@@ -53,7 +68,7 @@ impl<'c> Chosen<'c> {
         let Some((rows, log_det)) = read_rows(problem, &slots) else { return Ok(None) };
         let Some((mut duals, complement, log_volume)) = dual_basis(rows.as_ref()) else { return Ok(None) };
         let mut rows = rows;
-        if problem.candidates.size == Size::Free {
+        if !problem.candidates.counts.is_of_one_size() {
             // The slot of additions: M = 1, C = 0.
             rows.resize_with(rows.nrows(), rows.ncols() + 1, |_, _| 0.0);
             duals.resize_with(duals.nrows(), duals.ncols() + 1, |_, _| 0.0);
@@ -73,13 +88,16 @@ impl<'c> Chosen<'c> {
             problem,
             slots,
             first,
+            offers: Vec::new(),
             rows,
             duals,
             complement,
             table: SwapTable::default(),
             log_det: log_det + log_volume,
         };
+        chosen.offers = (0..chosen.slots.len()).map(|group| chosen.offers_to(group)).collect();
         let duals: Vec<_> = (0..chosen.slots.len()).map(|group| chosen.table_duals(group)).collect();
+        let duals: Vec<_> = duals.iter().map(Mat::as_ref).collect();
         chosen.table = problem.engine.swap_table(problem.rows, &duals, &residuals)?;
         Ok(Some(chosen))
     }
@@ -106,22 +124,45 @@ impl<'c> Chosen<'c> {
         column(self.duals.as_ref(), column_index)
     }
 
-    /// The dual vectors of a group's slots, that of additions last.
-    pub(super) fn table_duals(&self, group: usize) -> MatRef<'_, f64> {
-        let additions = usize::from(self.problem.candidates.size == Size::Free);
-        self.duals.as_ref().subcols(self.first[group], self.slots[group].len() + additions)
+    /// How many items each group has.
+    pub(super) fn counts(&self) -> Vec<usize> {
+        self.slots.iter().map(Vec::len).collect()
     }
 
-    /// M_ii of every slot, and that of additions.
+    fn offers_to(&self, group: usize) -> Vec<Offer> {
+        let (allowed, counts) = (&self.problem.candidates.counts, self.counts());
+        let scale = |group: usize| self.problem.rows.groups()[group].scale;
+        let others = (0..counts.len()).filter(|&other| other != group);
+        let leaving = std::iter::once(group).chain(others);
+        let mut offers = Vec::new();
+        for from in leaving.filter(|&from| allowed.allow_move(&counts, Some(from), Some(group))) {
+            let factor = (scale(from) / scale(group)).clamp(FACTORS.0, FACTORS.1);
+            let offer = |slot| Offer { leaving: Some((from, slot)), column: self.column(from, slot), factor };
+            offers.extend((0..counts[from]).map(offer));
+        }
+        if allowed.allow_move(&counts, None, Some(group)) {
+            offers.push(Offer { leaving: None, column: self.duals.ncols() - 1, factor: 1.0 });
+        }
+        offers
+    }
+
+    /// The dual vectors of what an entering item of a group may take the place of.
+    fn table_duals(&self, group: usize) -> Mat<f64> {
+        let offers = &self.offers[group];
+        Mat::from_fn(self.duals.nrows(), offers.len(), |j, at| {
+            offers[at].factor * self.duals[(j, offers[at].column)]
+        })
+    }
+
+    /// M_ii of everything that is offered.
     fn weights(&self) -> Vec<Vec<f64>> {
-        let of_group = |(group, slots): (usize, &Vec<usize>)| {
-            let mut weights: Vec<f64> = (0..slots.len()).map(|slot| self.weight(group, slot)).collect();
-            if self.problem.candidates.size == Size::Free {
-                weights.push(self.addition_weight(group));
-            }
-            weights
+        let weight = |group: usize, offer: &Offer| match offer.leaving {
+            Some((from, slot)) => self.weight(from, slot) * offer.factor * offer.factor,
+            None => self.addition_weight(group),
         };
-        self.slots.iter().enumerate().map(of_group).collect()
+        let of_group =
+            |(group, offers): (usize, &Vec<Offer>)| offers.iter().map(|offer| weight(group, offer)).collect();
+        self.offers.iter().enumerate().map(of_group).collect()
     }
 
     /// M of the slot of additions: undoes the scale of a group.
@@ -130,12 +171,23 @@ impl<'c> Chosen<'c> {
         (scale * scale).recip().clamp(WEIGHTS.0, WEIGHTS.1)
     }
 
+    /// Number of sets that an exchange of one item, an addition or a removal leads to.
+    pub(super) fn neighbours(&self) -> u64 {
+        let (counts, allowed) = (self.counts(), &self.problem.candidates.counts);
+        let entering = |group: usize| self.problem.rows.groups()[group].items.len() - counts[group];
+        let exchanges = |group: usize| entering(group) * self.offers[group].len();
+        let removals = |group: usize| {
+            if allowed.allow_move(&counts, Some(group), None) { counts[group] } else { 0 }
+        };
+        (0..counts.len()).map(|group| (exchanges(group) + removals(group)) as u64).sum()
+    }
+
     pub(super) fn weight(&self, group: usize, slot: usize) -> f64 {
         let dual = self.dual(self.column(group, slot));
         dot(dual, dual)
     }
 
-    /// The best exchange of every group; a slot beyond the last means an addition.
+    /// The best exchange of every group; its slot is that of an offer.
     pub(super) fn best_swaps(&mut self, made: Option<&Made>) -> Result<Vec<Option<BestSwap>>> {
         let weights = self.weights();
         let update = made.map(Made::update);

@@ -4,7 +4,7 @@ use super::{Problem, chosen::Chosen, exchange::Made, two_parts};
 use crate::{
     Result,
     engine::BestSwap,
-    map::{Place, Size, Stats, Termination, watch::Clock},
+    map::{Place, Stats, Termination, watch::Clock},
 };
 
 /// Exchanges after which all numbers are computed anew from the data.
@@ -92,7 +92,7 @@ fn ascend(
             return Ok((reached(&chosen), Some(ended)));
         }
         let swaps = chosen.best_swaps(made.as_ref())?;
-        stats.evaluations += problem.neighbours(&chosen.slots);
+        stats.evaluations += chosen.neighbours();
         match best_step(problem, &chosen, &swaps) {
             Some(Step::Swap { group, swap }) => {
                 let exchange = chosen.exchange(group, swap);
@@ -103,8 +103,9 @@ fn ascend(
                 made = Some(chosen.make(exchange));
                 stats.swaps += 1;
             }
-            Some(Step::Resize(places)) => {
-                stats.resizes += 1;
+            Some(Step::Anew(places)) => {
+                let resized = places.len() != chosen.counts().iter().sum();
+                *(if resized { &mut stats.resizes } else { &mut stats.swaps }) += 1;
                 return Ok((Some(places), clock.ended()));
             }
             None if moves > 0 => return Ok((reached(&chosen), None)),
@@ -120,12 +121,10 @@ fn ascend(
 
 /// What improves most.
 enum Step {
-    Swap {
-        group: usize,
-        swap: BestSwap,
-    },
-    /// The set with an item more or less.
-    Resize(Vec<Place>),
+    /// Inside a group.
+    Swap { group: usize, swap: BestSwap },
+    /// What changes the counts of groups: all numbers are made anew.
+    Anew(Vec<Place>),
 }
 
 fn best_step(problem: &Problem<'_>, chosen: &Chosen<'_>, swaps: &[Option<BestSwap>]) -> Option<Step> {
@@ -138,29 +137,36 @@ fn best_step(problem: &Problem<'_>, chosen: &Chosen<'_>, swaps: &[Option<BestSwa
     }
     let ratio = best.map_or(0.0, |(_, swap)| swap.ratio);
     if let Some(places) = removal(problem, chosen, ratio) {
-        return Some(Step::Resize(places));
+        return Some(Step::Anew(places));
     }
     let (group, swap) = best?;
-    Some(if swap.slot < chosen.slots[group].len() {
-        Step::Swap { group, swap }
-    } else {
-        Step::Resize([chosen.places(), vec![Place { group, position: swap.position }]].concat())
-    })
-}
-
-/// The set without the item whose removal improves most, if it improves more than `ratio`; for sets of any size.
-fn removal(problem: &Problem<'_>, chosen: &Chosen<'_>, ratio: f64) -> Option<Vec<Place>> {
-    if problem.candidates.size == Size::Fixed {
-        return None;
+    let leaving = chosen.offers[group][swap.slot].leaving;
+    if leaving.is_some_and(|(from, _)| from == group) {
+        return Some(Step::Swap { group, swap });
     }
     let mut places = chosen.places();
-    let scale = problem.rows.groups()[0].scale;
-    let factor = |slot: usize| chosen.weight(0, slot) * scale * scale;
-    let worst = (0..places.len()).max_by(|&a, &b| factor(a).total_cmp(&factor(b)).then(b.cmp(&a)))?;
-    let removed = factor(worst);
-    if !problem.improves(removed) || removed <= ratio {
-        return None;
+    if let Some((from, slot)) = leaving {
+        let left = Place { group: from, position: chosen.slots[from][slot] };
+        places.retain(|&place| place != left);
     }
-    places.remove(worst);
-    Some(places)
+    places.push(Place { group, position: swap.position });
+    Some(Step::Anew(places))
+}
+
+/// The set without the item whose removal improves most, if it improves more than `ratio`.
+fn removal(problem: &Problem<'_>, chosen: &Chosen<'_>, ratio: f64) -> Option<Vec<Place>> {
+    let (allowed, counts) = (&problem.candidates.counts, chosen.counts());
+    let groups = (0..counts.len()).filter(|&group| allowed.allow_move(&counts, Some(group), None));
+    let slots = groups.flat_map(|group| (0..counts[group]).map(move |slot| (group, slot)));
+    let mut best: Option<(f64, Place)> = None;
+    for (group, slot) in slots {
+        let scale = problem.rows.groups()[group].scale;
+        let factor = chosen.weight(group, slot) * scale * scale;
+        if best.is_none_or(|(known, _)| factor > known) {
+            best = Some((factor, Place { group, position: chosen.slots[group][slot] }));
+        }
+    }
+    let (removed, worst) = best?;
+    let improves = problem.improves(removed) && removed > ratio;
+    improves.then(|| chosen.places().into_iter().filter(|&place| place != worst).collect())
 }

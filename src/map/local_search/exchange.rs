@@ -1,6 +1,6 @@
 //! One exchange: what it is worth, and what it changes.
 
-use super::chosen::Chosen;
+use super::chosen::{Chosen, Offer};
 use crate::{
     engine::{BestSwap, SwapUpdate},
     linalg::{
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// An exchange inside a group, not yet made.
+/// An exchange, not yet made.
 pub(super) struct Exchange {
     group: usize,
     swap: BestSwap,
@@ -45,21 +45,22 @@ impl Chosen<'_> {
 
     /// By how much an exchange or an addition multiplies the determinant, from the rows and their dual basis.
     pub(super) fn ratio(&self, group: usize, swap: BestSwap) -> f64 {
-        if swap.slot < self.slots[group].len() {
-            return self.exchange(group, swap).ratio;
+        let Offer { leaving, factor, .. } = self.offers[group][swap.slot];
+        if leaving.is_some() {
+            return factor * factor * self.exchange(group, swap).ratio;
         }
         let (_, _, residual) = self.beyond(group, swap.position);
         dot(&residual, &residual) * self.addition_weight(group)
     }
 
-    /// What an exchange would change, from the row of what enters and W.
+    /// What an exchange would change, from the row of what enters and W; the ratio is one of scaled rows.
     ///
     /// ```text
     /// r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + C_ij²,   w' = (M_ii r + C_ij w_i) / ρ
     /// ```
     pub(super) fn exchange(&self, group: usize, swap: BestSwap) -> Exchange {
         let (row, coefficients, residual) = self.beyond(group, swap.position);
-        let leaving = self.column(group, swap.slot);
+        let leaving = self.offers[group][swap.slot].column;
         let columns = self.duals.ncols();
         let products: Vec<f64> = (0..columns).map(|l| dot(self.dual(l), self.dual(leaving))).collect();
         let (weight, along) = (products[leaving], coefficients[leaving]);
@@ -71,14 +72,14 @@ impl Chosen<'_> {
         Exchange { group, swap, row, coefficients, products, entering, ratio }
     }
 
-    /// Makes an exchange; what the table has to be told.
+    /// Makes an exchange inside a group; what the table has to be told.
     ///
     /// ```text
     /// w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j
     /// ```
     pub(super) fn make(&mut self, exchange: Exchange) -> Made {
         let Exchange { group, swap, row, coefficients, products, entering, ratio } = exchange;
-        let at = self.column(group, swap.slot);
+        let at = self.offers[group][swap.slot].column;
         let leaving = self.dual(at).to_vec();
         let factors: Vec<[f64; 2]> = (0..self.duals.ncols())
             .map(|l| {
@@ -97,14 +98,14 @@ impl Chosen<'_> {
         }
         column_mut(self.rows.as_mut(), at).copy_from_slice(&row);
         let leaving_position = std::mem::replace(&mut self.slots[group][swap.slot], swap.position);
-        let columns = |group: usize| self.first[group]..self.first[group] + self.table_duals(group).ncols();
+        let offered = |&Offer { column, factor, .. }: &Offer| factors[column].map(|along| factor * along);
         Made {
             group,
             leaving_position,
             entering_position: swap.position,
             leaving,
             entering,
-            factors: (0..self.slots.len()).map(|group| factors[columns(group)].to_vec()).collect(),
+            factors: self.offers.iter().map(|offers| offers.iter().map(offered).collect()).collect(),
             residual_gain: products[at].recip(),
             residual_loss: ratio / products[at],
         }

@@ -5,7 +5,7 @@ use crate::{
     Result,
     engine::{RowMap, in_double},
     linalg,
-    map::{Size, Stats},
+    map::Stats,
 };
 
 /// Features up to which the spectrum is cheap beside the search.
@@ -17,7 +17,7 @@ const CHEAP: usize = 128;
 /// 2mn² operations for AᵀA and O(n³) for its spectrum; nothing above 128 features.
 pub(super) fn fill(problem: &Problem<'_>, stats: &mut Stats) -> Result<()> {
     let candidates = problem.candidates;
-    let (&[k], Size::Fixed) = (&candidates.counts[..], candidates.size) else { return Ok(()) };
+    let (&[k], true) = (&candidates.counts.low[..], candidates.counts.is_fixed()) else { return Ok(()) };
     // Greedy is within (k!)² of the optimum, and every swap gains 1 + ε/k.
     let greedy = 2.0 * (1..=k).map(|i| (i as f64).ln()).sum::<f64>();
     stats.swap_bound = Some((greedy / (problem.epsilon / k as f64).ln_1p()).ceil());

@@ -17,7 +17,7 @@ use std::{
 pub(super) use basis::dual_basis;
 pub(super) use climb::climb;
 
-use super::{Candidates, Objective, Place, Size, Solution, Stats, Termination, Watch, watch::Clock};
+use super::{Candidates, Objective, Place, Solution, Stats, Termination, Watch, watch::Clock};
 use crate::{
     Error, Result,
     engine::{Engine, Rows},
@@ -31,8 +31,9 @@ use crate::{
 /// ```
 ///
 /// All pairs i ∈ S, j ∉ S are compared for every exchange and the best is made. Under a quota i and j are of
-/// one part; where no such exchange improves, two parts exchange an item each at once. A set of any
-/// size ([`Dpp`](crate::Dpp)) may also gain or lose an item, whichever of the three improves most.
+/// one part; under ranges ([`RangeDpp`](crate::RangeDpp)) of any two whose counts allow it. Where no such exchange
+/// improves, two parts exchange an item each at once. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges
+/// without a total) may also gain or lose an item, whichever of the three improves most.
 /// Of equal exchanges the one whose entering item comes first is made.
 ///
 /// [`with_restarts`](Self::with_restarts) climbs from other sets too. The answer is the best set seen, never below
@@ -47,7 +48,8 @@ use crate::{
 ///
 /// # Cost
 /// Greedy, 2mn² operations for a start, and 4mn + 7mκ_l an exchange: A is read once, and a table of κ_l
-/// coefficients per item (8 bytes each) is read and written once.
+/// coefficients per item (8 bytes each) is read and written once. Under ranges up to k coefficients; items added,
+/// removed, or exchanged between parts make all numbers anew, as a start.
 ///
 /// # Numerics
 /// Numbers are updated from exchange to exchange and computed anew from the data after 64, where they are seen to
@@ -160,7 +162,7 @@ impl LocalSearch {
         let mut stats = Stats::default();
         let (greedy, repairs) = starts::complete(&problem, &[], &[], &clock)?;
         (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
-        if candidates.total() == 0 || greedy.termination == Termination::RankExhausted {
+        if candidates.counts.most == 0 || greedy.termination == Termination::RankExhausted {
             let termination = match greedy.termination {
                 Termination::RankExhausted => Termination::RankExhausted,
                 _ => Termination::LocallyOptimal,
@@ -258,26 +260,15 @@ pub(super) struct Problem<'c> {
 impl Problem<'_> {
     /// Whether a factor of the determinant is worth an exchange.
     fn improves(&self, ratio: f64) -> bool {
-        ratio - 1.0 > self.epsilon / self.candidates.total().max(1) as f64
+        ratio - 1.0 > self.epsilon / self.candidates.counts.most.max(1) as f64
     }
 
     /// Items of every group that a set can leave out.
     fn spare(&self) -> Vec<usize> {
-        let candidates = self.candidates;
-        let spare = |(group, &count): (&crate::data::FreeItems<'_>, &usize)| match candidates.size {
-            Size::Fixed if count > 0 => group.len() - count,
-            Size::Fixed => 0,
-            Size::Free => group.len(),
+        let counts = &self.candidates.counts;
+        let spare = |(l, group): (usize, &crate::data::FreeItems<'_>)| {
+            if counts.high[l] > 0 { group.len() - counts.low[l] } else { 0 }
         };
-        candidates.groups.iter().zip(&candidates.counts).map(spare).collect()
-    }
-
-    /// Number of exchanges inside groups; for sets of any size of additions and removals too.
-    fn neighbours(&self, slots: &[Vec<usize>]) -> u64 {
-        let of_group = |(group, slots): (&crate::engine::Group<'_>, &Vec<usize>)| {
-            let (inside, outside) = (slots.len(), group.items.len() - slots.len());
-            inside * outside + if self.candidates.size == Size::Free { inside + outside } else { 0 }
-        };
-        self.rows.groups().iter().zip(slots).map(|pair| of_group(pair) as u64).sum()
+        self.candidates.groups.iter().enumerate().map(spare).collect()
     }
 }

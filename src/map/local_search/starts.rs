@@ -8,7 +8,7 @@ use crate::{
     Result,
     linalg::OrthonormalBasis,
     map::{
-        Place, Size, Termination,
+        Demand, Place,
         greedy::PlainGains,
         lazy_greedy::LazyGains,
         pivots::{Gains, Picked, Pivots},
@@ -74,7 +74,8 @@ pub(super) fn restart(
         kick(problem, best, &mut rng)
     };
     let (picked, _) = complete(problem, &start, &barred, clock)?;
-    let whole = problem.candidates.size == Size::Free || picked.termination == Termination::QuotaMet;
+    let candidates = problem.candidates;
+    let whole = candidates.counts.missing(&candidates.counts_of(&picked.places)) == 0;
     Ok(whole.then_some(picked.places))
 }
 
@@ -98,21 +99,26 @@ fn kick(problem: &Problem<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Pla
     (left, movable.iter().filter_map(bar).collect())
 }
 
-/// Random independent items, at most as many as each group may have.
+/// Random independent items, at most as many as each group may have, and none that others need the room for.
 fn scatter(problem: &Problem<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
     let candidates = problem.candidates;
     let of_group = |(group, &count): (usize, &usize)| std::iter::repeat_n(group, count);
-    let mut groups: Vec<usize> = candidates.counts.iter().enumerate().flat_map(of_group).collect();
+    let mut groups: Vec<usize> = candidates.counts.high.iter().enumerate().flat_map(of_group).collect();
     let count = rng.random_range(0..=groups.len());
     groups.shuffle(rng);
     let mut span = candidates.ground.span();
     let mut places: Vec<Place> = Vec::new();
+    let mut counts = vec![0; candidates.groups.len()];
     for group in groups.into_iter().take(count) {
+        if candidates.counts.demands(&counts)[group] == Demand::Full {
+            continue;
+        }
         let position = rng.random_range(0..candidates.groups[group].len());
         let place = Place { group, position };
         let mut row = candidates.features().row(candidates.item(place));
         if OrthonormalBasis::normalise(&mut row).is_some() && span.extend(&row).is_some() {
             places.push(place);
+            counts[group] += 1;
         }
     }
     places

@@ -5,7 +5,7 @@ use crate::{
     Result,
     engine::RowMap,
     linalg::{column, kernels::dot},
-    map::{Place, Size, Stats, watch::Clock},
+    map::{Place, Stats, watch::Clock},
     parallel::map_ordered,
 };
 
@@ -38,7 +38,7 @@ pub(super) fn best_exchange(
     stats: &mut Stats,
 ) -> Result<Option<Vec<Place>>> {
     let pairs = leaving_pairs(problem, chosen);
-    if problem.candidates.size == Size::Free || pairs.is_empty() {
+    if pairs.is_empty() {
         return Ok(None);
     }
     let limit = (BUDGET / pairs.len()).isqrt().max(SHORTEST);

@@ -149,7 +149,7 @@ impl<'m> SoftmaxExtension<'m> {
     pub(super) fn point(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Option<Point>> {
         self.evaluations.fetch_add(1, Ordering::Relaxed);
         let rows = self.rows();
-        let Some(split) = Split::of(odds, self.candidates.total()) else { return Ok(None) };
+        let Some(split) = Split::of(odds, self.candidates.counts.most) else { return Ok(None) };
         let Ok(base) = weighted_gram(&rows, &split.weights).llt(Side::Lower) else { return Ok(None) };
         let whitening = inverse_of_lower(base.L());
         let image = &whitening * self.rows_above(&split.above).transpose();

@@ -89,7 +89,7 @@ impl Softmax {
     pub fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
-        if candidates.total() == 0 {
+        if candidates.counts.most == 0 {
             return Ok(Solution::new(&candidates, &[], Termination::LocallyOptimal, engine));
         }
         let search = Search { extension: SoftmaxExtension::new(model), candidates, engine, clock };

@@ -75,7 +75,7 @@ pub(super) fn likeliest(candidates: &Candidates<'_>, odds: &[f64], at: &Point) -
     let likely = |i: usize| odds[i] * at.ratios[i];
     let mut order: Vec<usize> = (0..odds.len()).filter(|&i| likely(i) > 0.0).collect();
     let by_odds = |i: &usize, j: &usize| likely(*j).total_cmp(&likely(*i)).then(i.cmp(j));
-    let most = 2 * candidates.total();
+    let most = 2 * candidates.counts.most;
     if order.len() > most {
         order.select_nth_unstable_by(most, by_odds);
         order.truncate(most);

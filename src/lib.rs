@@ -24,7 +24,7 @@
 //! | A (m×n), a_i | feature matrix, its rows | [`Features`] |
 //! | K = A Aᵀ | likelihood kernel (called L in much of the literature) | [`Kernel`] |
 //! | P_1 … P_p | disjoint parts | [`Partition`] |
-//! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`] |
+//! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`], or [`RangeQuota`] |
 //! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`engine::Engine::part_grams`] |
 //! | y_l | weight of a part, the tilt | [`Sampler::tilt`] |
 //! | Z_κ = Σ det(K_S) | normaliser under a quota | [`Inference::log_partition_function`] |
@@ -34,10 +34,10 @@
 //!
 //! # Modules
 //!
-//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`],
-//! [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which
-//! makes [`Subset`]s (or [`Chains`], which make them approximately), or an [`Inference`], which knows their probabilities. [`polynomial`] holds what the
-//! models share.
+//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`], [`RangeDpp`],
+//! [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which makes [`Subset`]s (or [`Chains`], which make
+//! them approximately), or an [`Inference`], which knows their probabilities; the solvers of [`map`] find the most
+//! probable. [`polynomial`] holds what the models share.
 
 mod data;
 pub mod engine;

@@ -51,12 +51,16 @@ impl Memory {
     }
 }
 
-/// Bytes that can be had without disturbing others.
+/// Bytes that can be had without disturbing others; no limit where the system does not tell.
 fn available() -> u64 {
     let mut system = System::new();
     system.refresh_memory();
-    let free = system.available_memory();
-    system.cgroup_limits().map_or(free, |group| free.min(group.free_memory))
+    let free = match system.available_memory() {
+        0 => u64::MAX,
+        free => free,
+    };
+    // What a group's files have in the cache counts as used, but can be had.
+    system.cgroup_limits().map_or(free, |group| free.min(group.total_memory.saturating_sub(group.rss)))
 }
 
 /// In megabytes of 10⁶ bytes.

@@ -114,9 +114,9 @@ impl PartitionDpp<'_> {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "beyond 2⁶⁴ is beyond all"
+            reason = "below 2⁶⁴: more are refused as such"
         )]
-        let nodes = plan.nodes as u64;
+        let nodes = plan.nodes.min(self.interpolation_budget()) as u64;
         let (rank, items, draws) = (rank as u64, items as u64, 1 + threads() as u64);
         match plan.method {
             Method::Interpolation => memory.add("nodes, for every thread", draws * nodes * 16 * rank * rank),

@@ -135,7 +135,7 @@ impl PartitionDpp<'_> {
     }
 
     /// Nodes that interpolation may take: the budget, and what fits in memory.
-    pub(super) fn interpolation_budget(&self) -> f64 {
+    pub(in crate::sample) fn interpolation_budget(&self) -> f64 {
         let rank = self.ground.dims_left() as f64;
         self.node_budget().min(INVERSE_BYTES / (16.0 * rank * rank))
     }

@@ -63,6 +63,18 @@ fn with_peak<T>(body: impl FnOnce() -> T) -> (T, u64) {
     (result, peak.into_inner())
 }
 
+/// Draws with one item in and one out: the lists of the others are planned, too.
+fn sample_conditioned(path: &Path) -> u64 {
+    let features = Features::open_npy(path).unwrap();
+    let partition = parts(3);
+    let quota = Quota::each(&partition, 5).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.including(&[7]).unwrap().excluding(&[11]).unwrap();
+    let samples = dpp.sampler(Method::Rejection, &engine::Cpu).unwrap().sample_many(10, 0);
+    assert!(samples.subsets().iter().all(|subset| subset.contains(7) && !subset.contains(11)));
+    dpp.memory_plan(Method::Rejection).unwrap().total()
+}
+
 fn parts(count: usize) -> Partition {
     let labels: Vec<u8> = (0..ITEMS).map(|item| u8::try_from(item % count).unwrap()).collect();
     Partition::from_labels(&labels).unwrap()
@@ -113,6 +125,11 @@ fn a_million_mapped_rows_need_at_most_fifty_bytes_each_and_no_more_than_planned(
     assert!(taken <= planned.div_ceil(1 << 20) + 4, "{taken} MB taken, {planned} bytes planned");
     assert!(taken >= planned >> 21, "{taken} MB taken, {planned} bytes planned: a plan of too much");
     assert!(peak <= LIMIT_MB, "draws: {peak} MB of anonymous memory");
+
+    let before = anonymous_mb();
+    let (planned, peak) = with_peak(|| sample_conditioned(&path));
+    println!("conditioned draws: {} MB taken, {} MB planned", peak - before, planned >> 20);
+    assert!(peak - before <= planned.div_ceil(1 << 20) + 4, "{} MB taken, {planned} planned", peak - before);
 
     let (nodes, peak) = with_peak(|| infer(&path));
     println!("inclusion probabilities from {nodes} nodes: peak anonymous memory {peak} MB");

@@ -137,6 +137,10 @@ impl Shard for &Remote {
         self.local.items()
     }
 
+    fn dims(&self) -> usize {
+        self.local.dims()
+    }
+
     fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let mut rows = rows.clone();
@@ -178,6 +182,47 @@ fn whoever_implements_a_shard_is_asked_once_a_pass() {
     assert!((found - expected).abs() < 1e-12 && asked == 4, "{found} {expected}, {asked}");
     // A shard that loses a row of every part is noticed.
     assert!((log_z(&world, true).0 - expected).abs() > 1e-5);
+}
+
+#[test]
+fn rows_with_more_features_than_items_are_compressed_first() {
+    let shard = |seed| Features::from_rows(6, 20, normals(120, seed)).unwrap();
+    let shards = [shard(1), shard(2)];
+    let all = Features::concatenate(&shards).unwrap();
+    let engine = Sharded::new(shards.map(|features| LocalShard { features, engine: &Cpu }));
+    let partition = Partition::of((0..12).map(|item| item % 2)).unwrap();
+    let quota = Quota::each(&partition, 2).unwrap();
+    let dpp = PartitionDpp::new(&all, &partition, &quota).unwrap();
+    let gap =
+        dpp.log_partition_function(&engine).unwrap().value - dpp.log_partition_function(&Cpu).unwrap().value;
+    assert!(gap.abs() < 1e-12, "{gap:e}");
+    assert_eq!(dpp.sampler(Method::Rejection, &engine).unwrap().sample_many(10, 0).subsets().len(), 10);
+}
+
+#[test]
+fn an_answer_of_the_wrong_size_is_refused() {
+    #[derive(Debug)]
+    struct Short(LocalShard<'static>);
+    impl Shard for Short {
+        fn items(&self) -> usize {
+            self.0.items()
+        }
+        fn dims(&self) -> usize {
+            self.0.dims()
+        }
+        fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+            self.0.part_grams(rows, map)
+        }
+        fn row_forms(&self, _: &ShardRows, _: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+            Ok(vec![1.0])
+        }
+    }
+    let world = World::in_order(&[0, 1, 2, 3]);
+    let engine = Sharded::new(world.engine_of(4).into_iter().map(Short));
+    let quota = Quota::new(&world.partition, &[1, 1, 1]).unwrap();
+    let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &engine).map(|_| ());
+    assert_error!(sampler, Error::Shape { found: 1, .. }, ["answer of a shard"]);
 }
 
 #[test]

@@ -17,8 +17,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// What samples of a model need.
-    pub(crate) fn of(model: &Model<'_>, arguments: &SampleArguments) -> Result<Self, Failure> {
+    /// What samples of a model need, where so much was free before anything was read.
+    pub(crate) fn of(model: &Model<'_>, arguments: &SampleArguments, free: u64) -> Result<Self, Failure> {
         let plan = match model {
             Model::PartitionDpp(dpp) => {
                 dpp.memory_plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?
@@ -30,7 +30,7 @@ impl Memory {
         };
         let (limit, rule) = match arguments.memory {
             Some(limit) => (limit.as_u64(), "allowed by --memory"),
-            None => (available(), "free"),
+            None => (free, "free"),
         };
         Ok(Self { plan, limit, rule })
     }
@@ -52,7 +52,7 @@ impl Memory {
 }
 
 /// Bytes that can be had without disturbing others; no limit where the system does not tell.
-fn available() -> u64 {
+pub(crate) fn available() -> u64 {
     let mut system = System::new();
     system.refresh_memory();
     let free = match system.available_memory() {

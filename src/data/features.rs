@@ -194,8 +194,8 @@ impl Features<'static> {
     /// Opens a two-dimensional .npy file of any integer or floating-point type.
     ///
     /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are
-    /// read from the file when they are needed. Other types are converted (to f32 where that is
-    /// exact, else to f64). The file must not be truncated or rewritten while it is in use.
+    /// read from the file when they are needed. Other types and orders are converted
+    /// (integers to f32 where that is exact, else to f64). The file must not be truncated or rewritten while it is in use.
     ///
     /// # Cost
     /// One pass over the file, to see that every value is finite.

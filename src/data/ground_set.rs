@@ -113,7 +113,8 @@ impl<'a> GroundSet<'a> {
         })
     }
 
-    fn is_whole(&self) -> bool {
+    /// Whether every item is free.
+    pub(crate) fn is_whole(&self) -> bool {
         self.included.is_empty() && self.excluded.is_empty()
     }
 

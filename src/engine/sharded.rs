@@ -13,11 +13,14 @@ use crate::{Error, Features, Result, parallel::map_ordered};
 /// Some of the items of a ground set, one after the other, and somebody who computes with their rows in f64.
 ///
 /// Implement it to have set-up done elsewhere: send the arguments to where the rows are, let a [`LocalShard`] answer there,
-/// send the answer back. Arguments and answers are plain numbers: p·n² for a pass over Gram matrices, one for every
-/// item of the shard for the table of trials, whatever m.
+/// send the answer back. Arguments and answers are plain numbers: with every pass the index of every item of the shard
+/// that may be chosen; then p·n² for Gram matrices, and one for each of these items for the table of trials.
 pub trait Shard: fmt::Debug + Send + Sync {
     /// Number of items.
     fn items(&self) -> usize;
+
+    /// Number of features of each.
+    fn dims(&self) -> usize;
 
     /// As [`Engine::part_grams`], over rows of this shard.
     ///
@@ -63,6 +66,10 @@ impl Shard for LocalShard<'_> {
         self.features.items()
     }
 
+    fn dims(&self) -> usize {
+        self.features.dims()
+    }
+
     fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
         in_double(self.engine).part_grams(&rows.of(&self.features), map)
     }
@@ -81,8 +88,9 @@ impl Shard for LocalShard<'_> {
 ///
 /// # Numerics
 /// Gram matrices are summed shard after shard: with other shards, or the same in another order, entry (i, j) of a sum
-/// over m rows differs by at most 2(m/8192 + S)·ε·√(G_ii G_jj), S the number of shards; log Z and probabilities by
-/// what that changes, about 1e-14 for well-conditioned rows.
+/// differs by some ε·√(G_ii G_jj), fewer than twice the number of shards and of runs of rows that are summed alone (of
+/// 8192 rows, or what is left of a window); log Z and probabilities by what that changes, about 1e-14 for
+/// well-conditioned rows.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -107,12 +115,16 @@ impl<S: Shard> Sharded<S> {
         Self { shards: shards.into_iter().collect() }
     }
 
+    /// Whether these rows are those of the shards, from front to back. Rows with more features than there are items are
+    /// not: models compress them first, and what is left is small.
+    fn has(&self, rows: &Rows<'_>) -> bool {
+        is_ascending(rows) && self.shards.iter().all(|shard| shard.dims() == rows.features().dims())
+    }
+
     /// What of every group is in each shard: the rows, counted from its first, and their positions in the group.
     fn split(&self, rows: &Rows<'_>) -> Result<Vec<(ShardRows, Vec<Range<usize>>)>> {
-        let (found, expected) = (self.shards.iter().map(Shard::items).sum(), rows.features().items());
-        if found != expected {
-            return Err(Error::Shape { what: "the items of all shards together", expected, found });
-        }
+        let found = self.shards.iter().map(Shard::items).sum();
+        check_size("the list of the items of all shards", rows.features().items(), found)?;
         let mut first = 0;
         let of_shard = |shard: &S| {
             let start = first;
@@ -140,6 +152,11 @@ fn is_ascending(rows: &Rows<'_>) -> bool {
     rows.groups().iter().all(ascending)
 }
 
+/// Refuses an answer of another size than asked for.
+fn check_size(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+}
+
 impl<S> Sealed for Sharded<S> {}
 
 impl<S: Shard> Engine for Sharded<S> {
@@ -149,7 +166,7 @@ impl<S: Shard> Engine for Sharded<S> {
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
-        if !is_ascending(rows) {
+        if !self.has(rows) {
             return Cpu.part_grams(rows, map);
         }
         let split = self.split(rows)?;
@@ -158,13 +175,17 @@ impl<S: Shard> Engine for Sharded<S> {
         let size = map.map_or(rows.features().dims(), |map| map.factor.ncols());
         let mut sums = vec![Mat::<f64>::zeros(size, size); rows.groups().len()];
         for grams in answers {
+            check_size("the Gram matrices of a shard", sums.len(), grams.len())?;
+            for gram in &grams {
+                check_size("a Gram matrix of a shard", size * size, gram.nrows() * gram.ncols())?;
+            }
             sums.iter_mut().zip(grams).for_each(|(sum, gram)| *sum += gram);
         }
         Ok(sums)
     }
 
     fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
-        if !is_ascending(rows) {
+        if !self.has(rows) {
             return Cpu.row_forms(rows, factors);
         }
         let split = self.split(rows)?;
@@ -172,6 +193,7 @@ impl<S: Shard> Engine for Sharded<S> {
         let answers = map_ordered(split.len(), of_shard).into_iter().collect::<Result<Vec<_>>>()?;
         let mut forms = vec![0.0; rows.len()];
         for ((_, positions), answer) in split.iter().zip(&answers) {
+            check_size("the answer of a shard", positions.iter().map(Range::len).sum(), answer.len())?;
             let (mut group_start, mut left) = (0, &answer[..]);
             for (range, group) in positions.iter().zip(rows.groups()) {
                 let (own, rest) = left.split_at(range.len());

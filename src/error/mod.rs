@@ -239,7 +239,7 @@ pub enum Error {
     /// Exact sampling under ranges may need too many proposals.
     #[error("exact draws under ranges may take {expected:.2e} proposals each; the budget is {budget:.2e}")]
     RangeProposalBudget {
-        /// Proposals per sample that the guarantee promises not to exceed, on average; a trial found no fewer.
+        /// Proposals per sample that a trial found, or made in vain.
         expected: f64,
         /// The budget.
         budget: f64,

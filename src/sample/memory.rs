@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Dpp, IndependentKDpps, KDpp, Method, PartitionDpp, RangeDpp, independent::Part, projection};
-use crate::{Features, Projection, Result, engine::cpu_pass_bytes, parallel::threads};
+use crate::{Features, Projection, Result, data::GroundSet, engine::cpu_pass_bytes, parallel::threads};
 
 /// Bytes that a sampler on the CPU holds at most, set-up included, beside features that stay in their files.
 ///
@@ -64,6 +64,13 @@ impl MemoryPlan {
         plan
     }
 
+    /// Lists of the items that are left where some are settled: twice, while a model is made anew or kept by chains.
+    fn add_lists(&mut self, ground: &GroundSet<'_>, items: usize) {
+        if !ground.is_whole() {
+            self.add("lists of free items", 8 * items as u64);
+        }
+    }
+
     fn add(&mut self, what: &'static str, bytes: u64) {
         if bytes > 0 {
             self.uses.push(MemoryUse { what, bytes });
@@ -102,15 +109,15 @@ impl PartitionDpp<'_> {
         };
         let (items, rank) = (self.rows().len(), self.ground().dims_left());
         let (groups, size) = (self.open().len(), self.free_counts().iter().sum());
-        let way = match plan.method {
-            Method::Rejection | Method::Mcmc => self.projection(),
-            // The others have no tables.
-            _ => Projection::Leverage,
-        };
-        let mut memory = MemoryPlan::spectral(features, [items, groups], rank, size, way);
-        memory
-            .uses
-            .insert(usize::from(features.footprint().0 > 0), MemoryUse { what: "parts", bytes: parts });
+        let sizes = [items, groups];
+        let mut memory = MemoryPlan::spectral(features, sizes, rank, size, self.projection());
+        if !matches!(plan.method, Method::Rejection | Method::Mcmc) {
+            // A weight for every candidate.
+            memory.uses.retain(|held| held.what != TABLES);
+            memory.add(TABLES, 8 * items as u64);
+        }
+        memory.add("parts", parts);
+        memory.add_lists(self.ground(), items);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -137,6 +144,7 @@ impl RangeDpp<'_> {
         let size = self.total.unwrap_or(rank);
         let mut plan = MemoryPlan::spectral(features, [items, self.parts.len()], rank, size, self.projection);
         plan.add("parts", (features.items() * PARTITION_BYTES) as u64);
+        plan.add_lists(&self.ground, items);
         plan
     }
 }
@@ -146,8 +154,11 @@ impl KDpp<'_> {
     #[must_use]
     pub fn memory_plan(&self) -> MemoryPlan {
         let ground = &self.ground;
-        let sizes = [ground.free_items().len(), 1];
-        MemoryPlan::spectral(ground.features(), sizes, ground.dims_left(), self.free_size(), self.projection)
+        let items = ground.free_items().len();
+        let (features, rank, size) = (ground.features(), ground.dims_left(), self.free_size());
+        let mut plan = MemoryPlan::spectral(features, [items, 1], rank, size, self.projection);
+        plan.add_lists(ground, items);
+        plan
     }
 }
 
@@ -156,7 +167,10 @@ impl Dpp<'_> {
     #[must_use]
     pub fn memory_plan(&self) -> MemoryPlan {
         let (ground, rank) = (&self.ground, self.ground.dims_left());
-        MemoryPlan::spectral(ground.features(), [ground.free_items().len(), 1], rank, rank, self.projection)
+        let items = ground.free_items().len();
+        let mut plan = MemoryPlan::spectral(ground.features(), [items, 1], rank, rank, self.projection);
+        plan.add_lists(ground, items);
+        plan
     }
 }
 

@@ -72,12 +72,12 @@ impl Input {
         let column = arguments.label_column.as_deref();
         if arguments.multi_label {
             let copies = multi_label::read(labels, column)?;
-            check_count(&features, files, copies.items(), labels)?;
+            check_count(&features, files, copies.items(), &arguments.labels)?;
             let (features, partition) = (copies.features(&features)?, copies.partition().clone());
             return Ok(Self { features, partition: Some(partition), copies: Some(copies), images: None });
         }
         let partition = labels::read(&arguments.labels, column)?;
-        check_count(&features, files, partition.items(), labels)?;
+        check_count(&features, files, partition.items(), &arguments.labels)?;
         Ok(Self { features, partition: Some(partition), copies: None, images: None })
     }
 }
@@ -133,17 +133,18 @@ fn check_count(
     features: &Features<'_>,
     files: &[PathBuf],
     found: usize,
-    labels: &Path,
+    labels: &[PathBuf],
 ) -> Result<(), Failure> {
     let items = features.items();
+    let headers = labels.iter().filter(|path| format(path).is_ok_and(|kind| kind == Format::Csv)).count();
     if items == found {
         return Ok(());
     }
-    let missing_header = found + 1 == items && format(labels)? == Format::Csv;
+    let missing_header = found + headers == items && headers > 0;
     let hint = if missing_header { " (the first line of the labels is taken for a header)" } else { "" };
     let first = files[0].display();
     let files =
         if files.len() == 1 { first.to_string() } else { format!("{} files from {first} on", files.len()) };
     let problem = format!("there are {found} labels for the {items} items of {files}{hint}");
-    Err(Failure::file(labels, problem))
+    Err(Failure::file(&labels[0], problem))
 }

@@ -17,7 +17,7 @@ use crate::{
     input::Input,
     interrupt,
     law::{Law, Model},
-    memory::Memory,
+    memory::{self, Memory},
     output::{self, Question},
     plot,
     progress::Progress,
@@ -73,6 +73,9 @@ pub(crate) enum Planned {
 pub(crate) const ADVICE: &str =
     "--method rejection draws whatever it costs, --method mcmc soon and approximately";
 
+/// The same under ranges.
+const RANGE_ADVICE: &str = "--method rejection draws whatever it costs";
+
 /// Runs the command.
 pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
@@ -80,6 +83,8 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.plot {
         file.check_folder()?;
     }
+    // What is read counts as needed, so it must not be missing from what is free.
+    let free = memory::available();
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input)?;
@@ -89,7 +94,7 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let model = law.model(&input, &arguments.conditions)?;
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
-    let memory = Memory::of(&model, arguments)?;
+    let memory = Memory::of(&model, arguments, free)?;
     if arguments.plan {
         let planned = plan(&model, arguments.method.into())?;
         progress.finish();
@@ -158,7 +163,7 @@ fn sampler<'a>(model: &Model<'a>, method: Method, engine: &'a dyn Engine) -> Res
         Model::RangeDpp(dpp) if method == Method::Rejection => {
             dpp.clone().with_proposal_budget(f64::INFINITY).sampler(engine)
         }
-        Model::RangeDpp(dpp) => dpp.sampler(engine),
+        Model::RangeDpp(dpp) => return dpp.sampler(engine).map_err(Failure::advise(RANGE_ADVICE)),
         Model::IndependentKDpps(dpps) => dpps.sampler(engine),
         Model::KDpp(dpp) => dpp.sampler(engine),
         Model::Dpp(dpp) => dpp.sampler(engine),
@@ -203,10 +208,11 @@ fn draw_by_chains(
     setup_began: Instant,
 ) -> Drawn {
     let setup = setup_began.elapsed();
-    interrupt::flag();
     progress.stage("burning in");
     let started = Instant::now();
     let mut run = chains.start(arguments.seed);
+    // Before, there is nothing to print.
+    interrupt::flag();
     let first = 16 * chains.options().chains() as u64;
     in_instalments(arguments.samples, first, progress, |end| run.extend(end - run.draws()));
     let samples: ChainSamples = run.into_samples();

@@ -33,7 +33,7 @@ pub(super) struct Task {
 /// goes on: however many groups, every byte is read once, and nearly in the order of the file.
 pub(super) fn tasks(rows: &Rows<'_>) -> Vec<Task> {
     let features = rows.features();
-    let window = (WINDOW / features.row_bytes()).max(LEAST * rows.groups().len());
+    let window = (WINDOW / features.row_bytes()).max(LEAST * rows.groups().len()).max(1);
     let mut starts = vec![0; rows.groups().len()];
     let mut tasks = Vec::new();
     for first in (0..features.items()).step_by(window) {

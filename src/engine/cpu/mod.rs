@@ -22,7 +22,7 @@ use crate::Result;
 pub(crate) fn pass_bytes(dims: usize, groups: usize, threads: usize) -> u64 {
     let matrix = 8 * dims * dims;
     // Sums, their images in whitened coordinates and what the tilt makes of them.
-    (matrix * (3 * groups + part_grams::WAVE) + 2 * threads * 8 * dims * blocks::BLOCK) as u64
+    (matrix * (4 * groups + part_grams::WAVE) + 2 * threads * 8 * dims * blocks::BLOCK) as u64
 }
 
 /// The CPU, in f64.

@@ -62,7 +62,8 @@ pub(super) const UNKNOWN_ERROR: f64 = 1.0;
 /// exact samplers: [`PartitionDpp::sampler`].
 ///
 /// # Cost
-/// Set-up as by rejection and one more pass over A (2mn² operations); 24 bytes per item. A proposal 4nk operations,
+/// Set-up as by rejection and one more pass over A (2mn² operations); 32 bytes per item, 40 while
+/// they are made. A proposal 4nk operations,
 /// a move 6nk more (each times the items it replaces), whatever m; 2(p+1) numbers kept for every draw.
 ///
 /// # Numerics

@@ -42,7 +42,7 @@ struct Entry {
 }
 
 impl AliasTable {
-    /// A table for items with finite non-negative weights of a positive sum; `len` of them, at most 2³²−2.
+    /// A table for items with finite non-negative weights of a positive sum; `len` of them, at most 2³²−1.
     pub(crate) fn new(len: usize, weights: impl Iterator<Item = (u32, f64)>) -> Self {
         let entry = |(item, weight)| Entry { own: 0, alias: 0, weight: round_up(weight), item };
         let mut entries: Vec<Entry> = Vec::with_capacity(len + 1);

@@ -162,7 +162,8 @@ impl<'a> RangeRejection<'a> {
         if accepted >= ENOUGH && bound * budget >= 1.0 {
             return Ok(bound);
         }
-        let expected = self.acceptance_bound.recip();
+        // Where none was accepted, so many are too few.
+        let expected = proposals as f64 / accepted.max(1) as f64;
         Err(Error::RangeProposalBudget { expected, budget })
     }
 }

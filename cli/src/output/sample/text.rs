@@ -96,6 +96,7 @@ fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
 
 fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
     match drawn.algorithm {
+        _ if drawn.subsets.is_empty() => "none yet".into(),
         Algorithm::TiltedRejection => {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
             let bound = drawn.acceptance_bound.recip();

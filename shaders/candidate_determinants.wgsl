@@ -5,7 +5,7 @@
 // per candidate and node; determinants: node after node, candidate after candidate. One workgroup each. Steps
 // first … last − 1 of the elimination: drivers end what takes too long.
 
-struct Parameters { candidates: u32, nodes: u32, n: u32, parts: u32, first: u32, last: u32 }
+struct Parameters { start: u32, candidates: u32, nodes: u32, n: u32, parts: u32, first: u32, last: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> shares: array<real>;
@@ -59,7 +59,7 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let number = group.x + group.y * groups.x;
+  let number = workgroup_of(group, groups);
   if number >= p.candidates * p.nodes {
     return;
   }

@@ -4,7 +4,7 @@
 // workgroup: largest and second largest gain in `values`, where the largest is in `positions`. Without `update`
 // gains are only searched.
 
-struct Parameters { rows: u32, quads: u32, update: u32 }
+struct Parameters { start: u32, rows: u32, quads: u32, update: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> rows: array<real4>;
@@ -19,7 +19,7 @@ fn main(
   @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let tile = tile_of(group, groups);
+  let tile = workgroup_of(group, groups);
   let first = tile * TILE;
   if parameters.update != 0u {
     let lane = thread % LANES;
@@ -37,10 +37,10 @@ fn main(
   workgroupBarrier();
   var gain = LOWEST;
   if first + thread < parameters.rows {
-    gain = gains[first + thread];
+    gain = counted(gains[first + thread]);
     if parameters.update != 0u && gain > LOWEST {
       let along = row_sum(thread);
-      gain -= along * along;
+      gain = counted(gain - along * along);
       gains[first + thread] = gain;
     }
   }

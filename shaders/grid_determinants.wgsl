@@ -4,7 +4,7 @@
 // node, which an inverse is left in; pivots: n per node; determinants and exponents: mantissa and power of two. One
 // workgroup of 64 threads per node. Steps first … last − 1 of the elimination: drivers end what takes too long.
 
-struct Parameters { nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
+struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> shares: array<real>;
@@ -21,7 +21,7 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let node = group.x + group.y * groups.x;
+  let node = workgroup_of(group, groups);
   // The same for all threads of a workgroup: barriers are reached by all or none.
   if node >= p.nodes {
     return;
@@ -43,7 +43,7 @@ fn main(
   workgroupBarrier();
   let whole = p.inverses != 0u;
   let determinant = eliminate(base, p.n, whole, node * p.n, vec2<u32>(p.first, p.last), so_far, thread);
-  if whole && p.last == p.n && determinant.exponent != SINGULAR_EXPONENT {
+  if whole && p.last == p.n && determinant.exponent > BROKEN_EXPONENT {
     order_columns(base, p.n, node * p.n, thread);
   }
   if thread == 0u {

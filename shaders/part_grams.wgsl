@@ -1,9 +1,9 @@
 // Σ b_i b_iᵀ over runs of rows: a block of 64×64 entries of a run per workgroup.
 //
-// rows: quads·rows values, four by four; partials: for every run a matrix of 4·quads columns, of which the blocks
-// on and below the diagonal are written. The host adds the runs.
+// rows: quads·rows values, four by four; partials: for every run from `first` on a matrix of 4·quads columns, of which
+// the blocks on and below the diagonal are written. The host adds the runs.
 
-struct Parameters { rows: u32, quads: u32, blocks: u32, run: u32 }
+struct Parameters { start: u32, rows: u32, quads: u32, blocks: u32, run: u32, first: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> rows: array<real4>;
@@ -24,9 +24,10 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let number = group.x + group.y * groups.x;
+  let number = workgroup_of(group, groups);
   let pairs = p.blocks * (p.blocks + 1u) / 2u;
-  let run = number / pairs;
+  let own = number / pairs;
+  let run = p.first + own;
   // Pair number b(b+1)/2 + c is block row b, block column c ≤ b.
   var left = 0u;
   var right = number % pairs;
@@ -69,7 +70,7 @@ fn main(
   let i = (left * BLOCK_QUADS + row) * 4u;
   let j = right * BLOCK_QUADS + quad;
   if run * p.run < p.rows && i < p.quads * 4u && j < p.quads {
-    let at = (run * p.quads * 4u + i) * p.quads + j;
+    let at = (own * p.quads * 4u + i) * p.quads + j;
     partials[at] = r0;
     partials[at + p.quads] = r1;
     partials[at + 2u * p.quads] = r2;

@@ -1,9 +1,10 @@
 // ‖Fᵀ a_i‖² for every row of a chunk.
 //
 // rows: quads·rows values, four by four; factor: 4·quads rows of column_quads·4 values; forms: one per row. One
-// workgroup per 64 rows, which goes through the columns 64 at a time.
+// workgroup per 64 rows, which goes through columns first_quad·4 … last_quad·4 − 1, 64 at a time, and adds to what was
+// found for those before.
 
-struct Parameters { rows: u32, quads: u32, column_quads: u32 }
+struct Parameters { start: u32, rows: u32, quads: u32, column_quads: u32, first_quad: u32, last_quad: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> rows: array<real4>;
@@ -16,10 +17,10 @@ fn main(
   @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let first = (group.x + group.y * groups.x) * BLOCK;
+  let first = workgroup_of(group, groups) * BLOCK;
   let p = parameters;
   var squares = real4(ZERO, ZERO, ZERO, ZERO);
-  for (var quad = 0u; quad < p.column_quads; quad += BLOCK_QUADS) {
+  for (var quad = p.first_quad; quad < p.last_quad; quad += BLOCK_QUADS) {
     let e = product(first, p.rows, p.quads, quad, p.column_quads, thread);
     squares += real4(dot(e.r0, e.r0), dot(e.r1, e.r1), dot(e.r2, e.r2), dot(e.r3, e.r3));
   }
@@ -35,6 +36,9 @@ fn main(
     var sum = ZERO;
     for (var j = 0u; j < BLOCK_QUADS; j++) {
       sum += sh_rows[thread * STEP_PITCH + j];
+    }
+    if p.first_quad > 0u {
+      sum += forms[first + thread];
     }
     forms[first + thread] = sum;
   }

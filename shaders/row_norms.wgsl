@@ -2,7 +2,7 @@
 //
 // rows: quads·rows values, four by four; norms: one per row. One workgroup per tile of 256 rows, one barrier.
 
-struct Parameters { rows: u32, quads: u32 }
+struct Parameters { start: u32, rows: u32, quads: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> rows: array<real4>;
@@ -14,7 +14,7 @@ fn main(
   @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let first = tile_of(group, groups) * TILE;
+  let first = workgroup_of(group, groups) * TILE;
   let lane = thread % LANES;
   for (var at = thread / LANES; at < TILE; at += TILE / LANES) {
     var sum = ZERO;

@@ -1,11 +1,11 @@
 // C ← C − α cᵀ − γ gᵀ and d ← d + a c∘c − b g∘g with c = A w, g = A w', for some rows of a chunk; and per tile the
-// largest M_ii d_j + C_ij².
+// largest M_ii d_j + f_i C_ij².
 //
-// rows: quads·(first + rows) values, four by four; exchange: w, then w', 4·quads values each; slots: α, γ, M_ii, 0 of
+// rows: quads·(first + rows) values, four by four; exchange: w, then w', 4·quads values each; slots: α, γ, M_ii, f_i of
 // every slot, then a, b, 0, 0; coefficients: `rows` values per slot; residuals: one per row. Without `update` the
 // table is only searched. One workgroup per 256 rows.
 
-struct Parameters { rows: u32, quads: u32, slots: u32, first: u32, update: u32 }
+struct Parameters { start: u32, rows: u32, quads: u32, slots: u32, first: u32, update: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> rows: array<real4>;
@@ -50,7 +50,7 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let tile = tile_of(group, groups);
+  let tile = workgroup_of(group, groups);
   let first = tile * TILE;
   let row = first + thread;
   if p.update != 0u {
@@ -61,7 +61,7 @@ fn main(
   if row < p.rows {
     var c = ZERO;
     var g = ZERO;
-    var d = residuals[row];
+    var d = counted(residuals[row]);
     if p.update != 0u {
       for (var lane = 0u; lane < LANES; lane++) {
         c += sh_leaving[thread * PITCH + lane];
@@ -70,7 +70,7 @@ fn main(
       // The last entry of slots holds a and b.
       let change = slots[p.slots];
       if d > LOWEST {
-        d += change.x * c * c - change.y * g * g;
+        d = counted(d + change.x * c * c - change.y * g * g);
         residuals[row] = d;
       }
     }
@@ -83,7 +83,10 @@ fn main(
         coefficients[at] = x;
       }
       if d > LOWEST {
-        let ratio = s.z * d + x * x;
+        var ratio = counted(s.z * d + s.w * x * x);
+        if d >= HIGHEST || is_broken(x) {
+          ratio = HIGHEST;
+        }
         if ratio > best.value {
           best = Leading(ratio, best.value, row, slot);
         } else {

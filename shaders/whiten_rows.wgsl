@@ -3,7 +3,7 @@
 // rows: quads·rows values, four by four; factor: 4·quads rows of column_quads·4 values, weights included; images:
 // `width` values per row. One workgroup per 64 rows and 64 columns.
 
-struct Parameters { rows: u32, quads: u32, column_quads: u32, width: u32, column_blocks: u32 }
+struct Parameters { start: u32, rows: u32, quads: u32, column_quads: u32, width: u32, column_blocks: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> rows: array<real4>;
@@ -29,7 +29,7 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let block = group.x + group.y * groups.x;
+  let block = workgroup_of(group, groups);
   let first = block / p.column_blocks * BLOCK;
   let quad = block % p.column_blocks * BLOCK_QUADS;
   let e = product(first, p.rows, p.quads, quad, p.column_quads, thread);

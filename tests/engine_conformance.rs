@@ -10,7 +10,7 @@ use engines::Tested;
 use faer::{Mat, MatRef};
 use partition_dpp::{
     Features,
-    engine::{Items, RowMap, Rows},
+    engine::{Engine, Items, RowMap, Rows},
 };
 
 /// Rows and features: one, odd, and around tiles (256), blocks (64), groups of four and steps (16).
@@ -298,4 +298,36 @@ fn a_skipped_chunk_is_noticed() {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| row_norms(&faulty)));
     let message = outcome.unwrap_err().downcast::<String>().unwrap();
     assert!(message.contains("4097×13"), "{message}");
+}
+
+#[test]
+fn a_dispatch_that_starts_anew_is_noticed() {
+    let short = engines::short_dispatches();
+    let forgotten = |verb, test| ((verb, "return parameters.start + ", "return "), test);
+    engines::assert_noticed_on(
+        &[short],
+        &[
+            forgotten("row_norms", row_norms as engines::Test),
+            forgotten("part_grams", part_grams),
+            forgotten("row_forms", row_forms),
+            forgotten("whiten_rows", whiten_rows),
+            forgotten("project_rows", project_rows),
+            forgotten("gain_update", gain_update),
+            (("row_forms", "sum += forms[first + thread]", "sum += ZERO"), row_forms),
+        ],
+    );
+}
+
+#[test]
+fn work_is_cut_into_dispatches() {
+    let Some(short) = engines::open(&engines::short_dispatches(), "graphics device") else { return };
+    let Some(whole) = engines::gpu(partition_dpp::engine::Precision::F32) else { return };
+    let features = features(4097, 13);
+    let rows = Rows::scaled(&features, vec![Items::All(4097)]);
+    // Tiles of 256 rows.
+    for (gpu, dispatches) in [(&whole, 1), (&short, 17)] {
+        gpu.row_norms(&rows).unwrap();
+        let found = gpu.dispatches().into_iter().find(|(verb, _)| *verb == "row_norms").unwrap().1;
+        assert_eq!(found, dispatches);
+    }
 }

@@ -18,20 +18,6 @@ use partition_dpp::{
     },
 };
 
-/// A device that the application has opened, with these features.
-fn own_device(features: wgpu::Features) -> Option<(wgpu::Device, wgpu::Queue)> {
-    gpu(Precision::F32)?;
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
-    let adapter =
-        pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default())).unwrap();
-    let request = wgpu::DeviceDescriptor {
-        required_features: features & adapter.features(),
-        required_limits: adapter.limits(),
-        ..Default::default()
-    };
-    Some(pollster::block_on(adapter.request_device(&request)).unwrap())
-}
-
 #[test]
 fn no_adapter_of_that_name() {
     let options = GpuOptions::default().with_adapter("no such thing");
@@ -53,7 +39,7 @@ fn adapters_are_summarised_and_chosen_by_name() {
 
 #[test]
 fn a_device_of_the_application() {
-    let Some((device, queue)) = own_device(wgpu::Features::SHADER_F64) else { return };
+    let Some((device, queue)) = engines::own_device(wgpu::Features::SHADER_F64) else { return };
     let mine = Gpu::from_device(device.clone(), queue.clone(), &GpuOptions::default()).unwrap();
     let features = Features::from_rows(500, 9, normals(4500, 2)).unwrap();
     let dpp = KDpp::new(&features, 6).unwrap();
@@ -73,7 +59,7 @@ fn a_device_of_the_application() {
 
 #[test]
 fn f64_needs_its_feature() {
-    let Some((device, queue)) = own_device(wgpu::Features::empty()) else { return };
+    let Some((device, queue)) = engines::own_device(wgpu::Features::empty()) else { return };
     let options = GpuOptions::default().with_precision(Precision::F64);
     assert_error!(
         Gpu::from_device(device.clone(), queue.clone(), &options),
@@ -86,7 +72,7 @@ fn f64_needs_its_feature() {
 
 #[test]
 fn a_lost_device_is_an_error_for_ever() {
-    let Some((device, queue)) = own_device(wgpu::Features::empty()) else { return };
+    let Some((device, queue)) = engines::own_device(wgpu::Features::empty()) else { return };
     let mine = Gpu::from_device(device.clone(), queue, &GpuOptions::default()).unwrap();
     let features = Features::from_rows(10, 3, normals(30, 2)).unwrap();
     let rows = Rows::scaled(&features, vec![Items::All(10)]);

@@ -3,6 +3,8 @@ const THREADS: u32 = 64u;
 // Pivots below this are left to the host.
 const SINGULAR: real = 1.0e-18;
 const SINGULAR_EXPONENT: i32 = -2147483647;
+// What is infinite or no number is refused by the host.
+const BROKEN_EXPONENT: i32 = -2147483646;
 // Exact powers of two that keep a mantissa in range.
 const LARGE: real = 4294967296.0;
 const SMALL: real = 2.3283064365386963e-10;
@@ -30,6 +32,9 @@ fn reciprocal(x: complex) -> complex {
 }
 
 fn size_of(x: complex) -> real {
+  if is_broken(x.x) || is_broken(x.y) {
+    return HIGHEST;
+  }
   return max(abs(x.x), abs(x.y));
 }
 
@@ -93,13 +98,16 @@ fn eliminate(
   base: u32, n: u32, whole: bool, pivots_base: u32, steps: vec2<u32>, so_far: Determinant, thread: u32,
 ) -> Determinant {
   var determinant = so_far;
-  if determinant.exponent == SINGULAR_EXPONENT {
+  if determinant.exponent <= BROKEN_EXPONENT {
     return determinant;
   }
   for (var step = steps.x; step < steps.y; step++) {
     let row = pivot_row(base, n, step, thread);
-    if !(sh_size[0] > SINGULAR) {
+    if sh_size[0] <= SINGULAR {
       return Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
+    }
+    if sh_size[0] >= HIGHEST {
+      return Determinant(complex(ZERO, ZERO), BROKEN_EXPONENT);
     }
     exchange_rows(base, n, step, row, thread);
     if whole && thread == 0u {

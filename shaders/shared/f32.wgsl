@@ -4,6 +4,12 @@ alias real4 = vec4<f32>;
 alias complex = vec2<f32>;
 const ZERO: real = 0.0f;
 const ONE: real = 1.0f;
-// Stands for −∞, which has no literal.
+// Stand for infinity, which has no literal: no number that counts is as large.
+const HIGHEST: real = 3.0e38f;
 const LOWEST: real = -3.0e38f;
+
+// Whether x is infinite or no number, by its bits: compilers may take for granted that comparisons meet none such.
+fn is_broken(x: real) -> bool {
+  return (bitcast<u32>(x) & 0x7f800000u) == 0x7f800000u;
+}
 

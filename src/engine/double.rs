@@ -2,7 +2,7 @@
 
 use faer::MatRef;
 
-use super::{Cpu, Engine, Precision, Rows};
+use super::{Engine, Precision, Rows};
 use crate::Result;
 
 /// An engine for what decides the law of a draw: the given one, or the CPU where that computes in single precision. A
@@ -10,7 +10,7 @@ use crate::Result;
 pub(crate) fn in_double(engine: &dyn Engine) -> &dyn Engine {
     match engine.info().precision {
         Precision::F64 => engine,
-        Precision::F32 => &Cpu,
+        Precision::F32 => engine.stand_in(),
     }
 }
 

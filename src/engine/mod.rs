@@ -12,6 +12,7 @@ mod grid;
 mod rows;
 mod sharded;
 pub(crate) mod swaps;
+mod watched;
 
 use std::fmt;
 
@@ -25,6 +26,7 @@ pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest
 pub use rows::{Group, Items, Rows};
 pub use sharded::{LocalShard, Shard, ShardRows, Sharded};
 pub use swaps::{BestSwap, SwapNumbers, SwapTable, SwapUpdate};
+pub use watched::Watched;
 
 use crate::{Features, Result};
 
@@ -49,6 +51,20 @@ use crate::{Features, Result};
 pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Which engine this is.
     fn info(&self) -> EngineInfo;
+
+    /// Between verbs: whether the work may go on. Long loops of the host look here.
+    ///
+    /// # Errors
+    /// [`Error::Ended`](crate::Error::Ended) where the engine is [`Watched`] and the watch has ended the work.
+    fn proceed(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What computes in f64 in place of an engine that does not; the CPU unless it is another.
+    #[doc(hidden)]
+    fn stand_in(&self) -> &dyn Engine {
+        &Cpu
+    }
 
     /// Gram matrix of every group, Σ b_i b_iᵀ over its rows.
     ///
@@ -204,6 +220,7 @@ impl fmt::Display for Precision {
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Cpu {}
+    impl Sealed for super::Watched<'_> {}
     #[cfg(feature = "gpu")]
     impl Sealed for super::gpu::Gpu {}
 }
@@ -217,10 +234,13 @@ pub(crate) fn grid_inverses(engine: &dyn Engine, grid: &PhaseGrid<'_>) -> Result
     Ok(engine.grid_determinants(grid, GridRequest::Inverses)?.into_iter().map(pair).collect())
 }
 
-/// The best engine for these features: a graphics processor that computes in f64, if there is one and the features are
-/// large enough to pay for their way there; otherwise the CPU.
+/// The best engine for these features: a discrete GPU that computes in f64, if there is one and the features are large
+/// enough to pay for their way there; otherwise the CPU.
 ///
-/// Software that plays graphics processor is not taken, nor is one without f64: [`gpu::Gpu::new`] takes both.
+/// Features are large enough if sixteen passes over them on the CPU, at 10 GB/s, take longer than to open a device
+/// (0.3 s), to send them there in f64 (2.7 GB/s) and to pass over them at the 100 GB/s of a slow card: from some 36
+/// million values on. Integrated GPUs and software adapters are never taken, nor is a GPU without f64:
+/// [`gpu::Gpu::new`] takes all of them.
 #[must_use]
 pub fn auto(features: &Features<'_>) -> Box<dyn Engine> {
     #[cfg(feature = "gpu")]

@@ -1,5 +1,6 @@
 //! The rows that a verb works on.
 
+use super::watched::Latch;
 use crate::{Features, data::FreeItems, linalg, parallel::map_ordered};
 
 /// Rows of a feature matrix in groups, each with a scale.
@@ -7,6 +8,8 @@ use crate::{Features, data::FreeItems, linalg, parallel::map_ordered};
 pub struct Rows<'a> {
     features: &'a Features<'a>,
     groups: Vec<Group<'a>>,
+    /// What ends a pass over them, if anything does.
+    latch: Option<&'a Latch<'a>>,
 }
 
 /// A group of rows, read as s·a_i.
@@ -85,7 +88,7 @@ impl<'a> Rows<'a> {
     pub fn scaled(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
         let scale = |items: Items<'_>| linalg::power_of_two_near(magnitude(features, items)).recip();
         let groups = items.into_iter().map(|items| Group { items, scale: scale(items) }).collect();
-        Self { features, groups }
+        Self { features, groups, latch: None }
     }
 
     /// Groups of rows with one scale for all: for laws that compare magnitudes across groups.
@@ -93,12 +96,31 @@ impl<'a> Rows<'a> {
         let largest = items.iter().map(|&items| magnitude(features, items)).fold(0.0, f64::max);
         let scale = linalg::power_of_two_near(largest).recip();
         let groups = items.into_iter().map(|items| Group { items, scale }).collect();
-        Self { features, groups }
+        Self { features, groups, latch: None }
     }
 
     /// Groups of rows with these scales.
     pub(crate) fn with_scales(features: &'a Features<'a>, groups: Vec<Group<'a>>) -> Self {
-        Self { features, groups }
+        Self { features, groups, latch: None }
+    }
+
+    /// The same under a watch: a pass that it ends leaves the rest of the rows out, and what it returns means nothing.
+    pub(super) fn under<'l>(&'l self, latch: &'l Latch<'_>) -> Rows<'l> {
+        Rows { latch: Some(latch), ..self.clone() }
+    }
+
+    /// Whether a pass need not go on.
+    pub(super) fn are_abandoned(&self) -> bool {
+        self.latch.is_some_and(|latch| latch.ended().is_some())
+    }
+
+    /// The same rows, each group scaled by the power of two nearest e^(w/2) as well.
+    pub(crate) fn weighted(self, log_weights: &[f64]) -> Self {
+        let weighted = |(group, weight): (Group<'a>, &f64)| {
+            let power = (0.5 * weight * std::f64::consts::LOG2_E).round().exp2();
+            Group { scale: group.scale * power, ..group }
+        };
+        Self { groups: self.groups.into_iter().zip(log_weights).map(weighted).collect(), ..self }
     }
 
     /// s_l.
@@ -146,7 +168,6 @@ impl<'a> Rows<'a> {
 /// all rows are read.
 fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
     const FIRST: usize = 256;
-    const CHUNK: usize = 1 << 14;
     const RANGE: f64 = 1e100;
     let Items::Listed(listed) = items else {
         return features.max_abs();
@@ -155,6 +176,15 @@ fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
     if first * RANGE > features.max_abs() {
         return first;
     }
+    largest(features, items)
+}
+
+/// Largest |entry| of a group, from all its rows.
+pub(super) fn largest(features: &Features<'_>, items: Items<'_>) -> f64 {
+    const CHUNK: usize = 1 << 14;
+    let Items::Listed(listed) = items else {
+        return features.max_abs();
+    };
     let chunks: Vec<&[u32]> = listed.chunks(CHUNK).collect();
     map_ordered(chunks.len(), |chunk| features.max_abs_of(chunks[chunk])).into_iter().fold(0.0, f64::max)
 }

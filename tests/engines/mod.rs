@@ -3,6 +3,8 @@
 #![allow(unreachable_pub, reason = "a module of test binaries")]
 #![allow(dead_code, reason = "every test binary uses its own part of this module")]
 
+use std::time::Duration;
+
 use partition_dpp::{
     DeviceProblem, Error,
     engine::{
@@ -57,6 +59,20 @@ pub fn gpu(precision: Precision) -> Option<Gpu> {
     open(&GpuOptions::default().with_precision(precision), "graphics device")
 }
 
+/// A device that the application has opened, with these features.
+pub fn own_device(features: wgpu::Features) -> Option<(wgpu::Device, wgpu::Queue)> {
+    gpu(Precision::F32)?;
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+    let adapter =
+        pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default())).unwrap();
+    let request = wgpu::DeviceDescriptor {
+        required_features: features & adapter.features(),
+        required_limits: adapter.limits(),
+        ..Default::default()
+    };
+    Some(pollster::block_on(adapter.request_device(&request)).unwrap())
+}
+
 pub fn tested(gpu: Gpu, largest_matrix: usize) -> Tested {
     let epsilon = gpu.info().precision.epsilon();
     Tested { engine: Box::new(gpu), epsilon, largest_matrix }
@@ -69,6 +85,15 @@ pub fn in_chunks(precision: Precision) -> Option<Tested> {
         .map(|gpu| tested(gpu, if precision == Precision::F64 { 60 } else { 85 }))
 }
 
+/// Dispatches of single precision so short that each holds one workgroup.
+pub fn short_dispatches() -> GpuOptions {
+    GpuOptions::default().with_precision(Precision::F32).with_longest_dispatch(Duration::from_nanos(1))
+}
+
+pub fn in_short_dispatches() -> Option<Tested> {
+    open(&short_dispatches(), "graphics device").map(|gpu| tested(gpu, usize::MAX))
+}
+
 /// A fault to plant: the verb, what to look for in its shader, and what to put there.
 pub type Fault = (&'static str, &'static str, &'static str);
 /// A test of conformance.
@@ -78,9 +103,15 @@ pub type Test = fn(&Tested);
 /// and not.
 #[track_caller]
 pub fn assert_noticed(faults: &[(Fault, Test)]) {
+    assert_noticed_on(&[GpuOptions::default(), GpuOptions::default().with_largest_binding(CHUNK)], faults);
+}
+
+/// The same with these options.
+#[track_caller]
+pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
     for &((verb, from, to), test) in faults {
-        for options in [GpuOptions::default(), GpuOptions::default().with_largest_binding(CHUNK)] {
-            let options = options.with_precision(Precision::F32).with_patch(verb, from, to);
+        for options in options {
+            let options = options.clone().with_precision(Precision::F32).with_patch(verb, from, to);
             let Some(gpu) = open(&options, "planted faults") else { return };
             let faulty = tested(gpu, 85);
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));
@@ -100,6 +131,7 @@ macro_rules! on_every_engine {
         $crate::on_every_engine!(@engine gpu_f64, $crate::engines::gpu(Precision::F64).map(|gpu| $crate::engines::tested(gpu, usize::MAX)), $($test),*);
         $crate::on_every_engine!(@engine gpu_f32_in_chunks, $crate::engines::in_chunks(Precision::F32), $($test),*);
         $crate::on_every_engine!(@engine gpu_f64_in_chunks, $crate::engines::in_chunks(Precision::F64), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32_in_short_dispatches, $crate::engines::in_short_dispatches(), $($test),*);
     };
     (@engine $name:ident, $tested:expr, $($test:ident),*) => {
         mod $name {

@@ -80,12 +80,16 @@ impl Task {
         self.end - self.start
     }
 
-    /// Calls `body` with each block of scaled rows, as the columns of an n×(≤ 256) matrix.
+    /// Calls `body` with each block of scaled rows, as the columns of an n×(≤ 256) matrix; with none any more once the
+    /// rows are abandoned.
     pub(super) fn for_each_block(&self, rows: &Rows<'_>, mut body: impl FnMut(MatRef<'_, f64>)) {
         let Group { items, scale } = rows.groups()[self.group];
         let dims = rows.features().dims();
         let mut buffer = vec![0.0; dims * BLOCK.min(self.len())];
         for start in (self.start..self.end).step_by(BLOCK) {
+            if rows.are_abandoned() {
+                return;
+            }
             let end = self.end.min(start + BLOCK);
             for (position, row) in (start..end).zip(buffer.chunks_exact_mut(dims)) {
                 // Rows of a part lie apart: the processor does not guess the next one.

@@ -5,12 +5,13 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
+        mpsc::RecvTimeoutError,
     },
 };
 
 use wgpu::BufferUsages;
 
-use super::context::{Context, Work};
+use super::{context::Context, submissions::Work};
 use crate::{DeviceProblem, Error, Result, engine::Precision};
 
 /// Bytes of buffers that are kept for reuse.
@@ -19,6 +20,8 @@ const KEPT: u64 = 1 << 30;
 const GRAIN: u64 = 256;
 /// Buffers up to this size may be reused for less.
 const SMALL: u64 = 1 << 16;
+/// Bytes of the number that a readback ends with.
+const RECEIPT: u64 = 4;
 /// Bytes converted and handed to the queue at a time.
 const PIECE: usize = 1 << 24;
 
@@ -26,11 +29,12 @@ const STORAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 const READBACK: BufferUsages = BufferUsages::MAP_READ.union(BufferUsages::COPY_DST);
 
-/// What stands for −∞ in a precision: WGSL has no literal for it.
-pub(super) fn lowest(precision: Precision) -> f64 {
+/// What shaders take for infinity, as WGSL has no literal for it: numbers of this size are none. Its negative stands for
+/// −∞.
+fn highest(precision: Precision) -> f64 {
     match precision {
-        Precision::F32 => (-3.0e38_f32).into(),
-        Precision::F64 => -1.0e308,
+        Precision::F32 => 3.0e38_f32.into(),
+        Precision::F64 => 1.0e308,
     }
 }
 
@@ -53,7 +57,8 @@ pub(super) struct Pool {
 #[derive(Debug)]
 pub(super) struct Lease {
     buffer: wgpu::Buffer,
-    free: Arc<Mutex<Vec<wgpu::Buffer>>>,
+    /// Where to; nowhere for one that must not be used again.
+    free: Option<Arc<Mutex<Vec<wgpu::Buffer>>>>,
 }
 
 impl Deref for Lease {
@@ -66,7 +71,8 @@ impl Deref for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(free) = &self.free else { return };
+        let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.iter().map(wgpu::Buffer::size).sum::<u64>() + self.buffer.size() <= KEPT {
             free.push(self.buffer.clone());
         }
@@ -101,7 +107,7 @@ impl Pool {
                 mapped_at_creation: false,
             }),
         };
-        Lease { buffer, free: Arc::clone(&self.free) }
+        Lease { buffer, free: Some(Arc::clone(&self.free)) }
     }
 }
 
@@ -129,87 +135,160 @@ impl Context {
     }
 
     /// Writes values, from the given one of a buffer on, in the device's precision; −∞ as what stands for it.
-    pub(super) fn write(&self, buffer: &wgpu::Buffer, first: usize, values: &[f64]) {
+    ///
+    /// # Errors
+    /// [`DeviceProblem::SinglePrecision`] for what would be infinite there.
+    pub(super) fn write(&self, buffer: &wgpu::Buffer, first: usize, values: &[f64]) -> Result<()> {
         let width = size_of(self.precision);
-        let lowest = lowest(self.precision);
+        let highest = highest(self.precision);
+        let fits = |x: &f64| x.abs() < highest || *x == f64::NEG_INFINITY;
+        if let Some(&value) = values.iter().find(|x| !fits(x)) {
+            let problem = match self.precision {
+                Precision::F32 => DeviceProblem::SinglePrecision { what: "a number of size", value },
+                Precision::F64 => Self::not_finite("the input"),
+            };
+            return Err(problem.into());
+        }
         for (piece, values) in values.chunks(PIECE / width).enumerate() {
             let offset = (first * width + piece * PIECE) as u64;
             match self.precision {
                 Precision::F32 => {
                     #[expect(clippy::cast_possible_truncation, reason = "the device's precision")]
-                    let narrow: Vec<f32> = values.iter().map(|x| x.max(lowest) as f32).collect();
+                    let narrow: Vec<f32> = values.iter().map(|x| x.max(-highest) as f32).collect();
                     self.queue.write_buffer(buffer, offset, bytemuck::cast_slice(&narrow));
                 }
                 Precision::F64 => {
-                    let finite: Vec<f64> = values.iter().map(|x| x.max(lowest)).collect();
+                    let finite: Vec<f64> = values.iter().map(|x| x.max(-highest)).collect();
                     self.queue.write_buffer(buffer, offset, bytemuck::cast_slice(&finite));
                 }
             }
         }
+        Ok(())
     }
 
     /// A buffer with these values.
-    pub(super) fn uploaded(&self, values: &[f64]) -> Lease {
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write).
+    pub(super) fn uploaded(&self, values: &[f64]) -> Result<Lease> {
         let buffer = self.reals(values.len());
-        self.write(&buffer, 0, values);
-        buffer
+        self.write(&buffer, 0, values)?;
+        Ok(buffer)
     }
 
     /// Reads parts of buffers: offset and length in bytes; everything recorded comes first.
     pub(super) fn download(
         &self,
         mut work: Work,
-        what: &'static str,
         parts: &[(&wgpu::Buffer, u64, u64)],
     ) -> Result<Vec<Vec<u8>>> {
         let total: u64 = parts.iter().map(|(_, _, len)| len).sum();
         if total == 0 {
-            self.submit(work);
+            self.submit(work)?;
             return Ok(vec![Vec::new(); parts.len()]);
         }
-        let staging = self.pool.take(&self.device, READBACK, total);
+        // A driver may report success for a device that was lost meanwhile: only who has done everything before it
+        // knows the number that comes last.
+        let receipt = self.submissions.receipt().to_le_bytes();
+        let number = self.storage(RECEIPT);
+        self.queue.write_buffer(&number, 0, &receipt);
+        let mut staging = self.pool.take(&self.device, READBACK, total + RECEIPT);
+        let parts = [parts, &[(&*number, 0, RECEIPT)]].concat();
         let mut at = 0;
-        for &(buffer, offset, len) in parts {
+        for &(buffer, offset, len) in &parts {
             if len > 0 {
                 work.encoder.copy_buffer_to_buffer(buffer, offset, &staging, at, len);
             }
             at += len;
         }
-        let index = self.submit(work);
+        let what = work.what;
+        let submission = self.submit(work)?;
+        let read = self.read(what, submission, &staging, parts.iter().map(|&(_, _, len)| len));
+        if read.is_err() {
+            staging.free = None;
+        }
+        let mut found = read?;
+        if found.pop().is_none_or(|last| last != receipt) {
+            let reason = format!("it answered {what} without having computed it");
+            return Err(Error::Device(DeviceProblem::Lost { reason }));
+        }
+        Ok(found)
+    }
+
+    /// The bytes of a buffer in parts, once a submission has left them there.
+    fn read(
+        &self,
+        what: &'static str,
+        submission: u64,
+        staging: &wgpu::Buffer,
+        parts: impl Iterator<Item = u64> + Clone,
+    ) -> Result<Vec<Vec<u8>>> {
+        let failed = |message: String| Error::Device(DeviceProblem::Refused { what, message });
+        let total: u64 = parts.clone().sum();
         let (tell, told) = std::sync::mpsc::channel();
         // Nobody listens if the wait below has failed.
         staging.map_async(wgpu::MapMode::Read, ..total, move |outcome| drop(tell.send(outcome)));
-        let failed = |message: String| Error::Device(DeviceProblem::Refused { what, message });
-        let wait = wgpu::PollType::Wait { submission_index: Some(index), timeout: None };
-        self.device.poll(wait).map_err(|error| failed(error.to_string()))?;
-        match told.recv() {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(failed(error.to_string())),
-            Err(_) => return Err(failed("the device did not answer".to_owned())),
+        self.wait(what, submission)?;
+        match told.recv_timeout(self.submissions.limit()) {
+            Ok(outcome) => outcome.map_err(|error| failed(error.to_string()))?,
+            Err(RecvTimeoutError::Timeout) => return Err(self.timed_out(what)),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(failed("the device did not answer".to_owned()));
+            }
         }
         let view = staging.get_mapped_range(..total).map_err(|error| failed(error.to_string()))?;
-        let mut found = Vec::with_capacity(parts.len());
         let mut start = 0;
-        for &(_, _, len) in parts {
-            #[expect(clippy::cast_possible_truncation, reason = "the bytes are in memory")]
+        #[expect(clippy::cast_possible_truncation, reason = "the bytes are in memory")]
+        let part = |len: u64| {
             let end = start + len as usize;
-            found.push(view[start..end].to_vec());
+            let part = view[start..end].to_vec();
             start = end;
-        }
+            part
+        };
+        let found = parts.map(part).collect();
         drop(view);
         staging.unmap();
         Ok(found)
     }
 
-    /// Values of the device from bytes; what stands for −∞ as that.
-    pub(super) fn values(&self, bytes: &[u8]) -> Vec<f64> {
-        let lowest = lowest(self.precision);
-        let value = |x: f64| if x <= lowest { f64::NEG_INFINITY } else { x };
+    /// Numbers of the device from bytes: finite ones.
+    ///
+    /// # Errors
+    /// [`DeviceProblem::NotFinite`].
+    pub(super) fn values(&self, what: &'static str, bytes: &[u8]) -> Result<Vec<f64>> {
+        let values = self.widened(bytes);
+        if values.iter().all(|x| x.abs() < highest(self.precision)) {
+            return Ok(values);
+        }
+        Err(Self::not_finite(what).into())
+    }
+
+    /// The same where −∞ may be among them.
+    pub(super) fn values_or_lowest(&self, what: &'static str, bytes: &[u8]) -> Result<Vec<f64>> {
+        let highest = highest(self.precision);
+        let mut values = self.widened(bytes);
+        for x in &mut values {
+            if x.to_bits() == (-highest).to_bits() {
+                *x = f64::NEG_INFINITY;
+            } else if !x.is_finite() || x.abs() >= highest {
+                return Err(Self::not_finite(what).into());
+            }
+        }
+        Ok(values)
+    }
+
+    /// The error where a device has found infinity, or what is no number.
+    pub(super) fn not_finite(what: &'static str) -> DeviceProblem {
+        DeviceProblem::NotFinite { what }
+    }
+
+    /// All numbers in f64.
+    pub(super) fn widened(&self, bytes: &[u8]) -> Vec<f64> {
         match self.precision {
             Precision::F32 => {
-                bytemuck::pod_collect_to_vec::<u8, f32>(bytes).into_iter().map(|x| value(x.into())).collect()
+                bytemuck::pod_collect_to_vec::<u8, f32>(bytes).into_iter().map(f64::from).collect()
             }
-            Precision::F64 => bytemuck::pod_collect_to_vec::<u8, f64>(bytes).into_iter().map(value).collect(),
+            Precision::F64 => bytemuck::pod_collect_to_vec(bytes),
         }
     }
 }

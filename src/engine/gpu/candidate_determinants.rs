@@ -3,7 +3,7 @@
 use super::{
     Gpu,
     buffers::size_of,
-    grid_determinants::{Found, matrices_per_binding, steps, upload_phases, upload_shares},
+    grid_determinants::{Found, elimination, matrices_per_binding, steps, upload_phases, upload_shares},
     kernels::Kernel,
     words,
 };
@@ -12,6 +12,9 @@ use crate::{
     engine::{CandidateGrid, CandidateSums, Cpu, Engine, PhaseGrid},
     linalg::kernels::dot,
 };
+
+/// What projecting a candidate out adds to the sum over the parts, in parts.
+const PROJECTION: usize = 6;
 
 pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
     let context = gpu.context();
@@ -23,7 +26,7 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     let matrix = 2 * (size * size + size) * size_of(context.precision);
     let most = matrices_per_binding(context, matrix)?;
     gpu.with_room("candidate_determinants", || {
-        let shares_on_device = upload_shares(context, shares);
+        let shares_on_device = upload_shares(context, shares)?;
         let mut sums = vec![0.0; rows.len()];
         // All nodes of some candidates, or some nodes of one.
         let (together, nodes_together) = ((most / nodes).max(1), nodes.min(most));
@@ -33,15 +36,15 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
                 .flat_map(|&i| rows[i].iter().map(move |x| (i, x)))
                 .map(|(i, x)| x / norms[i])
                 .collect();
-            let units = context.uploaded(&units);
+            let units = context.uploaded(&units)?;
             for first in (0..nodes).step_by(nodes_together) {
                 let count = nodes_together.min(nodes - first);
                 let total = count * chosen.len();
-                let phases = upload_phases(context, &candidates.grid, first, count);
+                let phases = upload_phases(context, &candidates.grid, first, count)?;
                 let matrices = context.storage((total * matrix) as u64);
                 let pivots = context.storage(4);
                 let found = Found::new(context, total);
-                let mut work = context.work();
+                let mut work = context.work("candidate_determinants");
                 for steps in steps(size) {
                     context.dispatch(
                         &mut work,
@@ -63,7 +66,7 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
                             found.mantissas.as_entire_binding(),
                             found.exponents.as_entire_binding(),
                         ],
-                        total,
+                        elimination(context, total, size, shares.len() + PROJECTION, &steps),
                     )?;
                 }
                 let (determinants, _) = found.read(context, work, total, &matrices, 0)?;

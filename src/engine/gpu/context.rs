@@ -2,13 +2,17 @@
 
 use std::sync::{
     Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use super::{
-    buffers::{Lease, Pool},
+    arithmetic,
+    buffers::Pool,
     kernels::{KERNELS, Kernel, Pipelines},
     options::{GpuOptions, Patch, interface},
+    pace::{Load, Pace, Run},
+    submissions::{Submissions, Work, one_line},
+    words,
 };
 use crate::{
     DeviceProblem, Error, Result,
@@ -26,10 +30,16 @@ pub(super) struct Context {
     pub(super) largest_binding: u64,
     pub(super) workgroup_memory: u64,
     pub(super) patches: Vec<Patch>,
+    pub(super) pace: Pace,
+    pub(super) submissions: Submissions,
+    /// Workgroups along a dimension of a dispatch.
     most_groups: u32,
     info: EngineInfo,
     pipelines: Pipelines,
+    /// Why nothing more can be computed.
     lost: Arc<Mutex<Option<String>>>,
+    /// Whether it may still be at work on something that nobody waits for.
+    given_up: AtomicBool,
     dispatches: [AtomicU64; KERNELS],
 }
 
@@ -51,42 +61,72 @@ impl Context {
         let (device, queue) = pollster::block_on(adapter.request_device(&request)).map_err(|error| {
             Error::Device(DeviceProblem::NoAdapter { reason: format!("{}: {error}", info.name) })
         })?;
-        let name = interface(info.backend);
-        Ok(Self::with(device, queue, EngineInfo { name, adapter: Some(info.name), precision }, options))
+        let opened = Self::with(device, queue, &info, precision, options).tried(&info, options)?;
+        opened.listen();
+        Ok(opened)
     }
 
-    /// On a device that somebody else opened.
+    /// On a device that somebody else opened, whose callbacks stay theirs: that it is lost shows when it is used.
     pub(super) fn on(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         let info = device.adapter_info();
         let precision = options.precision_on(&info.name, device.features())?;
-        let name = interface(info.backend);
-        Ok(Self::with(device, queue, EngineInfo { name, adapter: Some(info.name), precision }, options))
+        Self::with(device, queue, &info, precision, options).tried(&info, options)
     }
 
-    fn with(device: wgpu::Device, queue: wgpu::Queue, info: EngineInfo, options: &GpuOptions) -> Self {
+    /// In single precision instead where f64 is not what it says.
+    fn tried(self, info: &wgpu::AdapterInfo, options: &GpuOptions) -> Result<Self> {
+        if self.precision == Precision::F32 {
+            return Ok(self);
+        }
+        let Some((operation, error)) = arithmetic::flaw(&self)? else { return Ok(self) };
+        if options.insists_on_double() {
+            let adapter = info.name.clone();
+            return Err(DeviceProblem::InaccurateDoublePrecision { adapter, operation, error }.into());
+        }
+        Ok(Self::with(self.device.clone(), self.queue.clone(), info, Precision::F32, options))
+    }
+
+    fn with(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        info: &wgpu::AdapterInfo,
+        precision: Precision,
+        options: &GpuOptions,
+    ) -> Self {
         let limits = device.limits();
-        let lost = Arc::new(Mutex::new(None));
-        let told = Arc::clone(&lost);
-        device.set_device_lost_callback(move |reason, message| {
-            let reason = if message.is_empty() { format!("{reason:?}") } else { message };
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
-        });
         let largest = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         Self {
-            precision: info.precision,
+            precision,
             pool: Pool::default(),
             // Whole rows of four values of 8 bytes fit at least.
             largest_binding: largest.min(options.largest_binding()).max(256),
             workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
             patches: options.patches(),
+            pace: Pace::of(info.device_type, precision, options.longest_dispatch()),
+            submissions: Submissions::new(options.time_limit()),
             most_groups: limits.max_compute_workgroups_per_dimension,
+            info: EngineInfo { name: interface(info.backend), adapter: Some(info.name.clone()), precision },
             pipelines: Pipelines::default(),
+            lost: Arc::default(),
+            given_up: AtomicBool::new(false),
             dispatches: std::array::from_fn(|_| AtomicU64::new(0)),
             device,
             queue,
-            info,
-            lost,
         }
+    }
+
+    /// Hears of it when the device is lost, and of errors that no scope catches: wgpu would panic with them.
+    fn listen(&self) {
+        let lost = Arc::clone(&self.lost);
+        self.device.set_device_lost_callback(move |reason, message| {
+            let reason = if message.is_empty() { format!("{reason:?}") } else { one_line(&message) };
+            lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        });
+        let lost = Arc::clone(&self.lost);
+        self.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            let reason = one_line(&error.to_string());
+            lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        }));
     }
 
     pub(super) fn info(&self) -> EngineInfo {
@@ -108,40 +148,75 @@ impl Context {
         let validation = pollster::block_on(validation.pop());
         let internal = pollster::block_on(internal.pop());
         let memory = pollster::block_on(memory.pop());
-        if outcome.is_err() {
-            // A device tells that it is lost only when it is asked for news.
-            self.device.poll(wgpu::PollType::Poll).ok();
+        if let Err(Error::Device(DeviceProblem::TimedOut { .. })) = outcome {
+            return outcome;
+        }
+        let error = internal.or(validation);
+        if outcome.is_err() || memory.is_some() || error.is_some() {
+            // A device tells that it is lost only when it is asked.
+            self.ask();
         }
         self.check_lost()?;
         if memory.is_some() {
             return Err(Error::Device(DeviceProblem::Memory { what, bytes: self.pool.last_request() }));
         }
-        match internal.or(validation) {
-            Some(error) => {
-                Err(Error::Device(DeviceProblem::Refused { what, message: one_line(&error.to_string()) }))
-            }
-            None => outcome,
+        if let Some(error) = error {
+            return Err(Error::Device(DeviceProblem::Refused {
+                what,
+                message: one_line(&error.to_string()),
+            }));
         }
+        if let Err(Error::Device(DeviceProblem::Lost { reason })) = &outcome {
+            self.lose(reason);
+        }
+        outcome
     }
 
-    fn check_lost(&self) -> Result<()> {
+    /// The error of a device that is lost.
+    pub(super) fn check_lost(&self) -> Result<()> {
         match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(reason) => Err(Error::Device(DeviceProblem::Lost { reason: reason.clone() })),
             None => Ok(()),
         }
     }
 
-    /// Records a dispatch of so many workgroups: binding 0 are the parameters, the others follow.
+    pub(super) fn lose(&self, reason: &str) {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// Never uses the device again, which may still be at work, or in a state that nobody knows.
+    pub(super) fn give_up(&self, reason: &str) {
+        self.lose(reason);
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Records work of a shader, in as many dispatches as it takes: binding 0 are the parameters, of which the first
+    /// is the number of workgroups before the dispatch; the others follow.
     pub(super) fn dispatch(
         &self,
         work: &mut Work,
         kernel: Kernel,
         parameters: &[u32],
         bindings: &[wgpu::BindingResource<'_>],
-        groups: usize,
+        load: Load,
+    ) -> Result<()> {
+        for run in self.pace.runs(load, self.most_groups) {
+            self.make_room(work, self.pace.seconds(Load { groups: run.groups(), ..load }))?;
+            self.record(work, kernel, parameters, bindings, run)?;
+        }
+        Ok(())
+    }
+
+    fn record(
+        &self,
+        work: &mut Work,
+        kernel: Kernel,
+        parameters: &[u32],
+        bindings: &[wgpu::BindingResource<'_>],
+        run: Run,
     ) -> Result<()> {
         let pipeline = self.pipelines.get(self, kernel)?;
-        let parameters = work.hold(self.uniform(parameters));
+        let parameters = work.hold(self.uniform(&[&[words(run.start)], parameters].concat()));
         let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: parameters.as_entire_binding() }];
         entries.extend(
             (1..)
@@ -153,64 +228,23 @@ impl Context {
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
-        let (x, y) = self.shape(groups)?;
         let mut pass = work.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some(kernel.label()),
             timestamp_writes: None,
         });
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(x, y, 1);
+        pass.dispatch_workgroups(run.x, run.y, 1);
         self.dispatches[kernel as usize].fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
+}
 
-    /// So many workgroups in two dimensions: shaders count x + y · (number along x).
-    fn shape(&self, groups: usize) -> Result<(u32, u32)> {
-        let most = self.most_groups as usize;
-        let y = groups.div_ceil(most).max(1);
-        let x = groups.div_ceil(y).max(1);
-        match (u32::try_from(x), u32::try_from(y)) {
-            (Ok(x), Ok(y)) if y <= self.most_groups => Ok((x, y)),
-            _ => Err(Error::Device(DeviceProblem::Limit {
-                what: "a dispatch",
-                needed: groups as u64,
-                limit: u64::from(self.most_groups).pow(2),
-            })),
+impl Drop for Context {
+    /// A queue waits for the device when it is dropped, perhaps for ever: one that was given up never is.
+    fn drop(&mut self) {
+        if self.given_up.load(Ordering::Relaxed) {
+            std::mem::forget((self.device.clone(), self.queue.clone()));
         }
     }
-
-    pub(super) fn work(&self) -> Work {
-        let label = Some("pdpp");
-        Work {
-            encoder: self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label }),
-            held: Vec::new(),
-        }
-    }
-
-    pub(super) fn submit(&self, work: Work) -> wgpu::SubmissionIndex {
-        self.queue.submit([work.encoder.finish()])
-    }
-}
-
-/// Commands that are recorded, not yet submitted.
-#[derive(Debug)]
-pub(super) struct Work {
-    pub(super) encoder: wgpu::CommandEncoder,
-    /// Buffers that must not be written again before that.
-    held: Vec<Lease>,
-}
-
-impl Work {
-    /// Keeps a buffer from being used for anything else until the commands are submitted.
-    pub(super) fn hold(&mut self, lease: Lease) -> wgpu::Buffer {
-        let buffer = (*lease).clone();
-        self.held.push(lease);
-        buffer
-    }
-}
-
-/// The driver's words without line breaks.
-fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

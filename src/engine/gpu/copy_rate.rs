@@ -15,10 +15,10 @@ pub(super) fn copy_rate(context: &Context) -> Result<f64> {
         let bytes = BYTES.min(context.largest_binding) / 256 * 256;
         let (from, to) = (context.storage(bytes), context.storage(bytes));
         let run = |copies: u64| -> Result<f64> {
-            let mut work = context.work();
+            let mut work = context.work("copying");
             (0..copies).for_each(|_| work.encoder.copy_buffer_to_buffer(&from, 0, &to, 0, bytes));
             let start = Instant::now();
-            context.download(work, "copying", &[(&to, 0, 4)])?;
+            context.download(work, &[(&to, 0, 4)])?;
             Ok(start.elapsed().as_secs_f64())
         };
         run(1)?;

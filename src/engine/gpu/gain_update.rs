@@ -7,7 +7,8 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     kernels::Kernel,
-    resident::{DeviceGroup, TILE, padded},
+    range::Padded,
+    resident::{DeviceGroup, TILE, tiles},
     words,
 };
 use crate::{
@@ -15,8 +16,8 @@ use crate::{
     engine::{GainTable, Precision, Rows, Top, gains::GainValues},
 };
 
-/// Gains that rounding cannot tell apart are listed up to this many of a group.
-const MOST_RIVALS: usize = 4096;
+/// Tiles whose gains are read together where rounding cannot tell them apart.
+const TILES_TOGETHER: usize = 1024;
 
 /// The gains of a table, on the device.
 #[derive(Debug)]
@@ -49,19 +50,22 @@ pub(super) fn gain_table(gpu: &Gpu, rows: &Rows<'_>, gains: &[f64]) -> Result<Ga
     let groups = gpu.with_room("gain_table", || {
         let mut rest = gains;
         let mut groups = Vec::with_capacity(rows.groups().len());
-        for rows in gpu.resident().groups(context, rows) {
+        for rows in gpu.resident().groups(context, rows)? {
             let len = rows.chunks.iter().map(|chunk| chunk.len).sum();
             let (own, others) = rest.split_at(len);
             rest = others;
+            let square = rows.unit * rows.unit;
             let chunk = |chunk: &super::resident::Chunk| {
                 let tiles = chunk.len.div_ceil(TILE);
-                ChunkGains {
-                    gains: context.uploaded(&own[chunk.start..chunk.start + chunk.len]),
+                let gains: Vec<f64> =
+                    own[chunk.start..chunk.start + chunk.len].iter().map(|gain| gain / square).collect();
+                Ok(ChunkGains {
+                    gains: context.uploaded(&gains)?,
                     values: context.reals(2 * tiles),
                     positions: context.storage(4 * tiles as u64),
-                }
+                })
             };
-            let chunks = rows.chunks.iter().map(chunk).collect();
+            let chunks = rows.chunks.iter().map(chunk).collect::<Result<_>>()?;
             let reference = own.iter().copied().fold(0.0, f64::max);
             groups.push(GroupGains { rows, chunks, reference });
         }
@@ -84,7 +88,7 @@ pub(super) fn gain_update(
         for (group, position) in removed.drain(..) {
             let group = &device.groups[group];
             let at = group.rows.chunks.partition_point(|chunk| chunk.start + chunk.len <= position);
-            context.write(&group.chunks[at].gains, position - group.rows.chunks[at].start, &lowest);
+            context.write(&group.chunks[at].gains, position - group.rows.chunks[at].start, &lowest)?;
         }
         device.updates += usize::from(direction.is_some());
         let tiles = device.run(context, open, direction)?;
@@ -114,14 +118,15 @@ impl DeviceGains {
         direction: Option<&[f64]>,
     ) -> Result<Vec<(usize, Vec<TileTop>)>> {
         let update = u32::from(direction.is_some());
-        let direction = context.uploaded(&padded(direction.unwrap_or(&[0.0])));
-        let mut work = context.work();
+        let direction = Padded::vector(Precision::F64, direction.unwrap_or(&[0.0]));
+        let direction = context.uploaded(&direction.values)?;
+        let mut work = context.work("gain_update");
         let mut parts: Vec<(&wgpu::Buffer, u64, u64)> = Vec::new();
         let width = size_of(context.precision) as u64;
         let opened = || self.groups.iter().enumerate().filter(|(group, _)| open[*group]);
         for (_, group) in opened() {
             for (rows, own) in group.rows.chunks.iter().zip(&group.chunks) {
-                let tiles = rows.len.div_ceil(TILE);
+                let load = tiles(context.precision, rows.len, group.rows.quads);
                 context.dispatch(
                     &mut work,
                     Kernel::GainUpdate,
@@ -133,23 +138,25 @@ impl DeviceGains {
                         own.values.as_entire_binding(),
                         own.positions.as_entire_binding(),
                     ],
-                    tiles,
+                    load,
                 )?;
-                parts.push((&own.values, 0, 2 * width * tiles as u64));
-                parts.push((&own.positions, 0, 4 * tiles as u64));
+                parts.push((&own.values, 0, 2 * width * load.groups as u64));
+                parts.push((&own.positions, 0, 4 * load.groups as u64));
             }
         }
-        let mut found = context.download(work, "gain_update", &parts)?.into_iter();
+        let mut found = context.download(work, &parts)?.into_iter();
         let mut tops = Vec::new();
         for (number, group) in opened() {
+            let square = group.rows.unit * group.rows.unit;
             let mut tiles = Vec::new();
             for (chunk, rows) in group.rows.chunks.iter().enumerate() {
                 let (Some(values), Some(positions)) = (found.next(), found.next()) else { break };
-                let values = context.values(&values);
+                let values = context.values_or_lowest("gain_update", &values)?;
                 let positions = bytemuck::pod_collect_to_vec::<u8, u32>(&positions);
                 for (tile, (values, position)) in values.chunks_exact(2).zip(positions).enumerate() {
-                    let top = Top { position: rows.start + position as usize, gain: values[0] };
-                    tiles.push(TileTop { chunk, first: tile * TILE, top, second: values[1] });
+                    let [gain, second] = [values[0] * square, values[1] * square];
+                    let top = Top { position: rows.start + position as usize, gain };
+                    tiles.push(TileTop { chunk, first: tile * TILE, top, second });
                 }
             }
             tops.push((number, tiles));
@@ -167,17 +174,11 @@ impl DeviceGains {
         }
         let floor = best.gain - self.tolerance(group);
         let mut leading = vec![best];
-        for tile in tiles.iter().filter(|tile| tile.top.gain >= floor) {
-            if tile.second >= floor {
-                let known = |top: &Top| top.position != best.position && top.gain >= floor;
-                leading.extend(self.read_tile(context, group, tile)?.into_iter().filter(known));
-            } else if tile.top.position != best.position {
-                leading.push(tile.top);
-            }
-            if leading.len() > MOST_RIVALS {
-                leading.truncate(MOST_RIVALS);
-                break;
-            }
+        let is_rival = |top: &Top| top.position != best.position && top.gain >= floor;
+        let (several, single): (Vec<&TileTop>, Vec<_>) = tiles.iter().partition(|tile| tile.second >= floor);
+        leading.extend(single.iter().map(|tile| tile.top).filter(is_rival));
+        for tiles in several.chunks(TILES_TOGETHER) {
+            leading.extend(self.read_tiles(context, group, tiles)?.into_iter().filter(is_rival));
         }
         Ok(leading)
     }
@@ -189,15 +190,24 @@ impl DeviceGains {
         f64::from(f32::EPSILON) * reference * (2.0 * (terms * (updates + 1.0)).sqrt() + updates.sqrt() + 4.0)
     }
 
-    fn read_tile(&self, context: &Context, group: usize, tile: &TileTop) -> Result<Vec<Top>> {
-        let (rows, own) =
-            (&self.groups[group].rows.chunks[tile.chunk], &self.groups[group].chunks[tile.chunk]);
+    /// All gains of some tiles.
+    fn read_tiles(&self, context: &Context, group: usize, tiles: &[&TileTop]) -> Result<Vec<Top>> {
+        let GroupGains { rows, chunks, .. } = &self.groups[group];
         let width = size_of(context.precision);
-        let len = TILE.min(rows.len - tile.first);
-        let part = (&*own.gains, (tile.first * width) as u64, (len * width) as u64);
-        let bytes = context.download(context.work(), "gain_update", &[part])?.concat();
-        let gains = context.values(&bytes).into_iter().enumerate();
-        Ok(gains.map(|(at, gain)| Top { position: rows.start + tile.first + at, gain }).collect())
+        let part = |tile: &&TileTop| {
+            let len = TILE.min(rows.chunks[tile.chunk].len - tile.first);
+            (&*chunks[tile.chunk].gains, (tile.first * width) as u64, (len * width) as u64)
+        };
+        let parts: Vec<_> = tiles.iter().map(part).collect();
+        let found = context.download(context.work("gain_update"), &parts)?;
+        let mut tops = Vec::new();
+        for (tile, bytes) in tiles.iter().zip(&found) {
+            let first = rows.chunks[tile.chunk].start + tile.first;
+            let gains = context.values_or_lowest("gain_update", bytes)?;
+            let top = |(at, gain)| Top { position: first + at, gain: gain * (rows.unit * rows.unit) };
+            tops.extend(gains.into_iter().enumerate().map(top));
+        }
+        Ok(tops)
     }
 
     /// All gains, by group.
@@ -209,8 +219,9 @@ impl DeviceGains {
                 let chunks = group.chunks.iter().zip(&group.rows.chunks);
                 let parts: Vec<(&wgpu::Buffer, u64, u64)> =
                     chunks.map(|(own, rows)| (&*own.gains, 0, width * rows.len as u64)).collect();
-                let bytes = context.download(context.work(), "gain_update", &parts)?;
-                Ok(bytes.iter().flat_map(|bytes| context.values(bytes)).collect())
+                let bytes = context.download(context.work("gain_update"), &parts)?.concat();
+                let gains = context.values_or_lowest("gain_update", &bytes)?;
+                Ok(gains.iter().map(|gain| gain * group.rows.unit * group.rows.unit).collect())
             };
             self.groups.iter().map(read).collect()
         })

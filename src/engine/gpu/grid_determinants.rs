@@ -7,8 +7,10 @@ use faer::{Mat, c64};
 use super::{
     Gpu,
     buffers::{Lease, size_of},
-    context::{Context, Work},
+    context::Context,
     kernels::Kernel,
+    pace::Load,
+    submissions::Work,
     words,
 };
 use crate::{
@@ -19,6 +21,8 @@ use crate::{
 
 /// The exponent that shaders give for matrices they could not eliminate.
 const SINGULAR_EXPONENT: i32 = -i32::MAX;
+/// The same for what is not finite.
+const BROKEN_EXPONENT: i32 = SINGULAR_EXPONENT + 1;
 
 pub(super) fn grid_determinants(
     gpu: &Gpu,
@@ -30,15 +34,15 @@ pub(super) fn grid_determinants(
     let matrix = 2 * size * size * size_of(context.precision);
     let most = matrices_per_binding(context, matrix)?;
     gpu.with_room("grid_determinants", || {
-        let shares = upload_shares(context, grid.shares);
+        let shares = upload_shares(context, grid.shares)?;
         let mut points = Vec::with_capacity(grid.nodes());
         for first in (0..grid.nodes()).step_by(most) {
             let nodes = most.min(grid.nodes() - first);
-            let phases = upload_phases(context, grid, first, nodes);
+            let phases = upload_phases(context, grid, first, nodes)?;
             let matrices = context.storage((nodes * matrix) as u64);
             let pivots = context.storage(4 * (nodes * size) as u64);
             let found = Found::new(context, nodes);
-            let mut work = context.work();
+            let mut work = context.work("grid_determinants");
             let inverses = u32::from(request == GridRequest::Inverses);
             for steps in steps(size) {
                 context.dispatch(
@@ -60,7 +64,7 @@ pub(super) fn grid_determinants(
                         found.mantissas.as_entire_binding(),
                         found.exponents.as_entire_binding(),
                     ],
-                    nodes,
+                    elimination(context, nodes, size, grid.shares.len(), &steps),
                 )?;
             }
             let wanted = if request == GridRequest::Inverses { nodes * matrix } else { 0 };
@@ -70,6 +74,7 @@ pub(super) fn grid_determinants(
                     Some(determinant) => {
                         let start = node * 2 * size * size;
                         let inverse = (wanted > 0).then(|| complex_matrix(&entries[start..], size));
+                        let inverse = inverse.transpose()?;
                         GridPoint { determinant, inverse }
                     }
                     None => on_host(grid, first + node, request)?,
@@ -94,6 +99,25 @@ pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..size).step_by(run).map(move |first| first..size.min(first + run))
 }
 
+/// Some steps of so many eliminations, one a workgroup, each of all entries; before the first a sum over the parts.
+pub(super) fn elimination(
+    context: &Context,
+    matrices: usize,
+    size: usize,
+    parts: usize,
+    steps: &Range<usize>,
+) -> Load {
+    let (entries, width) = ((size * size) as f64, size_of(context.precision) as f64);
+    let sums = if steps.start == 0 { parts as f64 } else { 0.0 };
+    // A complex product and sum of eight operations, of an entry that is read and written; a sum over the parts takes
+    // four and reads a share.
+    Load {
+        groups: matrices,
+        flops: entries * (8.0 * steps.len() as f64 + 4.0 * sums),
+        bytes: entries * width * (4.0 * steps.len() as f64 + sums),
+    }
+}
+
 /// How many matrices fit in a binding, if one does.
 pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<usize> {
     let limit = context.largest_binding;
@@ -109,24 +133,32 @@ pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<us
 }
 
 /// N_l, one after another.
-pub(super) fn upload_shares(context: &Context, shares: &[Mat<f64>]) -> Lease {
+pub(super) fn upload_shares(context: &Context, shares: &[Mat<f64>]) -> Result<Lease> {
     let size = shares[0].nrows();
     let entries = shares.iter().flat_map(|share| (0..size * size).map(|at| share[(at / size, at % size)]));
     context.uploaded(&entries.collect::<Vec<f64>>())
 }
 
 /// e^{iθ_l} − 1, subtracted in f64, of some nodes.
-pub(super) fn upload_phases(context: &Context, grid: &PhaseGrid<'_>, first: usize, nodes: usize) -> Lease {
+pub(super) fn upload_phases(
+    context: &Context,
+    grid: &PhaseGrid<'_>,
+    first: usize,
+    nodes: usize,
+) -> Result<Lease> {
     let phases = &grid.phases[first * grid.shares.len()..(first + nodes) * grid.shares.len()];
     let factors = phases.iter().flat_map(|phase| [phase.re - 1.0, phase.im]);
     context.uploaded(&factors.collect::<Vec<f64>>())
 }
 
-fn complex_matrix(entries: &[f64], size: usize) -> Mat<c64> {
-    Mat::from_fn(size, size, |i, j| {
+fn complex_matrix(entries: &[f64], size: usize) -> Result<Mat<c64>> {
+    if !entries[..2 * size * size].iter().all(|x| x.is_finite()) {
+        return Err(Context::not_finite("grid_determinants").into());
+    }
+    Ok(Mat::from_fn(size, size, |i, j| {
         let at = 2 * (i * size + j);
         c64::new(entries[at], entries[at + 1])
-    })
+    }))
 }
 
 /// Determinants as shaders leave them.
@@ -156,14 +188,18 @@ impl Found {
             (&*self.exponents, 0, 4 * count as u64),
             (matrices, 0, wanted as u64),
         ];
-        let found = context.download(work, "determinants", &parts)?;
-        let mantissas = context.values(&found[0]);
+        let what = work.what;
+        let found = context.download(work, &parts)?;
+        let mantissas = context.values(what, &found[0])?;
         let exponents = bytemuck::pod_collect_to_vec::<u8, i32>(&found[1]);
+        if exponents.contains(&BROKEN_EXPONENT) {
+            return Err(Context::not_finite(what).into());
+        }
         let determinant = |(mantissa, exponent): (&[f64], i32)| {
             (exponent != SINGULAR_EXPONENT)
                 .then(|| Determinant::scaled(c64::new(mantissa[0], mantissa[1]), exponent))
         };
         let determinants = mantissas.chunks_exact(2).zip(exponents).map(determinant).collect();
-        Ok((determinants, context.values(&found[2])))
+        Ok((determinants, context.widened(&found[2])))
     }
 }

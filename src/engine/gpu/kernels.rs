@@ -43,6 +43,7 @@ macro_rules! kernels {
             fn texts(self) -> &'static [&'static str] {
                 match self {
                     $(Kernel::$kernel => &[
+                        include_str!("../../../shaders/shared/dispatch.wgsl"),
                         $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")),)*
                         include_str!(concat!("../../../shaders/", $stem, ".wgsl")),
                     ],)*
@@ -62,6 +63,7 @@ kernels! {
     RowNorms "row_norms" ["tile", "rows"] 2304 reals 0 words,
     GainUpdate "gain_update" ["tile", "rows", "leading"] 2816 reals 512 words,
     SwapTable "swap_table" ["product"] 2112 reals 0 words,
+    Arithmetic "arithmetic" [] 0 reals 0 words,
     SwapGains "swap_gains" ["tile", "leading"] 3072 reals 512 words,
 }
 

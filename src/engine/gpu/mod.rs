@@ -1,5 +1,7 @@
 //! The GPU engine: WGSL compute shaders through wgpu, in f32 or f64.
 
+mod arithmetic;
+mod auto;
 mod buffers;
 mod candidate_determinants;
 mod context;
@@ -8,34 +10,44 @@ mod gain_update;
 mod grid_determinants;
 mod kernels;
 mod options;
+mod pace;
 mod part_grams;
 mod project_rows;
+mod range;
 mod resident;
 mod row_forms;
 mod row_norms;
+mod submissions;
 mod swap_gains;
 mod swap_table;
 mod whiten_rows;
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError},
+};
 
 use faer::{Mat, MatRef};
 
+pub(in crate::engine) use auto::worthwhile;
 pub(crate) use gain_update::DeviceGains;
 pub use options::{AdapterSummary, GpuOptions, summaries};
+#[doc(hidden)]
+pub use submissions::Fault;
 pub(crate) use swap_table::DeviceSwaps;
 
 use self::{
     buffers::{Lease, size_of},
-    context::{Context, Work},
+    context::Context,
     kernels::Kernel,
     resident::{Chunk, DeviceGroup, Resident},
+    submissions::Work,
 };
 use super::{
     BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
     Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
 };
-use crate::{Features, Result};
+use crate::Result;
 
 /// A graphics device.
 ///
@@ -44,14 +56,15 @@ use crate::{Features, Result};
 /// eigen-decompositions, sums over groups, logarithms, random numbers.
 ///
 /// # Numerics
-/// In f64 (Vulkan adapters that have it) as the CPU. In f32 every verb is off by about 1e-7 times the square root of
+/// In f64 (Vulkan adapters that have it, and whose arithmetic passes a test when they are opened) as the CPU. In f32 every verb is off by about 1e-7 times the square root of
 /// the number of terms of its sums; Gram matrices are summed in f64 over runs of rows. Single precision changes the
 /// law of samplers, who then say so; greedy and local search decide in f64 between what single precision cannot
 /// tell apart, and their determinants are always computed from the data in f64.
 ///
 /// # Errors
-/// A lost device, too little memory, a limit that is exceeded and commands that are refused are errors of the verb
-/// at work ([`DeviceProblem`](crate::DeviceProblem)), never panics.
+/// A device that is lost or does not finish in time, too little memory, a limit that is exceeded, commands that are
+/// refused, results that are not finite, and numbers beyond single precision are errors of the verb at work
+/// ([`DeviceProblem`](crate::DeviceProblem)), never panics.
 ///
 /// # Examples
 /// ```
@@ -83,16 +96,20 @@ impl Gpu {
     ///
     /// # Errors
     /// - [`DeviceProblem::NoAdapter`](crate::DeviceProblem::NoAdapter) if there is none, or none of that name;
-    /// - [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) if f64 was asked for in vain.
+    /// - [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) and
+    ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::DeviceProblem::InaccurateDoublePrecision) if f64 was asked
+    ///   for in vain.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
     }
 
     /// On a device that the application has opened. f64 needs its feature `SHADER_F64`, and arrays are cut to its
-    /// limits.
+    /// limits. The callbacks of the device stay the application's.
     ///
     /// # Errors
-    /// [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) if f64 was asked for in vain.
+    /// [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) and
+    /// [`DeviceProblem::InaccurateDoublePrecision`](crate::DeviceProblem::InaccurateDoublePrecision) if f64 was asked for
+    /// in vain.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
     }
@@ -129,6 +146,12 @@ impl Gpu {
         Kernel::ALL.iter().map(|kernel| (kernel.stem(), kernel.workgroup_memory(precision))).collect()
     }
 
+    /// Fakes a failure of the device from now on: for tests that want to see it noticed.
+    #[doc(hidden)]
+    pub fn fake(&self, fault: Fault) {
+        *self.context().submissions.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+    }
+
     fn context(&self) -> &Context {
         &self.inner.context
     }
@@ -149,37 +172,38 @@ impl Gpu {
         }
     }
 
-    /// So many values for every row, group after group: `record` dispatches one chunk. The device works on the first
-    /// chunks while others are on their way; answers are read together.
+    /// So many values for every row, group after group: `record` dispatches one chunk and says what its answers are to
+    /// be multiplied by. The device works on the first chunks while others are on their way; answers are read together.
     fn map_rows(
         &self,
         what: &'static str,
         rows: &Rows<'_>,
         width: usize,
-        record: impl Fn(&Context, &mut Work, usize, &DeviceGroup, &Chunk, &Lease) -> Result<()>,
+        record: impl Fn(&Context, &mut Work, usize, &DeviceGroup, &Chunk, &Lease) -> Result<f64>,
     ) -> Result<Vec<f64>> {
         /// Bytes of answers that may wait on the device.
         const MOST_WAITING: u64 = 1 << 28;
         let context = self.context();
-        let read = |answers: &mut Vec<(Lease, u64)>, values: &mut Vec<f64>| -> Result<()> {
+        let read = |answers: &mut Vec<(Lease, u64, f64)>, values: &mut Vec<f64>| -> Result<()> {
             let parts: Vec<(&wgpu::Buffer, u64, u64)> =
-                answers.iter().map(|(out, bytes)| (&**out, 0, *bytes)).collect();
-            let found = context.download(context.work(), what, &parts)?;
-            values.extend(found.iter().flat_map(|bytes| context.values(bytes)));
-            answers.clear();
+                answers.iter().map(|(out, bytes, _)| (&**out, 0, *bytes)).collect();
+            let found = context.download(context.work(what), &parts)?;
+            for (bytes, (_, _, unit)) in found.iter().zip(answers.drain(..)) {
+                values.extend(context.values(what, bytes)?.into_iter().map(|x| x * unit));
+            }
             Ok(())
         };
         self.with_room(what, || {
             let (mut answers, mut values) = (Vec::new(), Vec::with_capacity(rows.len() * width));
             for number in 0..rows.groups().len() {
-                let group = self.resident().group(context, rows, number);
+                let group = self.resident().group(context, rows, number)?;
                 for chunk in &group.chunks {
                     let out = context.reals(chunk.len * width);
-                    let mut work = context.work();
-                    record(context, &mut work, number, &group, chunk, &out)?;
-                    context.submit(work);
-                    answers.push((out, (chunk.len * width * size_of(context.precision)) as u64));
-                    if answers.iter().map(|(_, bytes)| bytes).sum::<u64>() > MOST_WAITING {
+                    let mut work = context.work(what);
+                    let unit = record(context, &mut work, number, &group, chunk, &out)?;
+                    context.submit(work)?;
+                    answers.push((out, (chunk.len * width * size_of(context.precision)) as u64, unit));
+                    if answers.iter().map(|(_, bytes, _)| bytes).sum::<u64>() > MOST_WAITING {
                         read(&mut answers, &mut values)?;
                     }
                 }
@@ -188,22 +212,6 @@ impl Gpu {
             Ok(values)
         })
     }
-}
-
-/// Values of features that are worth sending to a device: a pass over fewer takes the CPU a few milliseconds.
-const WORTHWHILE: usize = 1 << 22;
-
-/// A device for features of this size: a graphics processor in f64, nothing else.
-pub(super) fn worthwhile(features: &Features<'_>) -> Option<Gpu> {
-    if features.items() * features.dims() < WORTHWHILE {
-        return None;
-    }
-    let real = |adapter: &AdapterSummary| !adapter.is_software && adapter.has_double_precision;
-    if !summaries().iter().any(real) {
-        return None;
-    }
-    // Real ones come first; a device that does not open is as good as none.
-    Gpu::new(&GpuOptions::default().with_precision(Precision::F64)).ok()
 }
 
 /// A count as a parameter of a shader. Chunks keep all counts within 32 bits.

@@ -1,5 +1,7 @@
 //! Which adapter, in what precision, within which limits.
 
+use std::time::Duration;
+
 use crate::{DeviceProblem, Error, Result, engine::Precision};
 
 /// How to open a graphics device.
@@ -8,8 +10,13 @@ pub struct GpuOptions {
     adapter: Option<String>,
     precision: Option<Precision>,
     largest_binding: Option<u64>,
+    longest_dispatch: Option<Duration>,
+    time_limit: Option<Duration>,
     patches: Vec<Patch>,
 }
+
+/// How long a device may take for one submission.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A change of a shader's text, to see that tests notice.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +33,7 @@ impl GpuOptions {
         Self { adapter: Some(name.into()), ..self }
     }
 
-    /// Computes in this precision; otherwise in f64 where the adapter has it, else in f32.
+    /// Computes in this precision; otherwise in f64 where the adapter has it and it is accurate, else in f32.
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision: Some(precision), ..self }
@@ -37,6 +44,22 @@ impl GpuOptions {
     #[must_use]
     pub fn with_largest_binding(self, bytes: u64) -> Self {
         Self { largest_binding: Some(bytes), ..self }
+    }
+
+    /// Cuts work so that a dispatch takes a slow card (50 GB/s; 500 GFLOP/s in f32, 16 in f64) no longer than this:
+    /// drivers reset a device that computes for seconds without a break. 100 ms by default. More spares fast cards
+    /// some microseconds a dispatch.
+    #[must_use]
+    pub fn with_longest_dispatch(self, longest: Duration) -> Self {
+        Self { longest_dispatch: Some(longest), ..self }
+    }
+
+    /// Gives the device up that does not finish commands within this time, with
+    /// [`TimedOut`](DeviceProblem::TimedOut). The limit is for half a second of work on a slow card, not for a whole
+    /// verb. A minute by default.
+    #[must_use]
+    pub fn with_time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit), ..self }
     }
 
     /// Replaces a text in a verb's shader: for tests that want to see a fault noticed.
@@ -51,8 +74,21 @@ impl GpuOptions {
         self.patches.clone()
     }
 
+    pub(super) fn longest_dispatch(&self) -> Option<Duration> {
+        self.longest_dispatch
+    }
+
+    pub(super) fn time_limit(&self) -> Duration {
+        self.time_limit.unwrap_or(TIME_LIMIT)
+    }
+
     pub(super) fn largest_binding(&self) -> u64 {
         self.largest_binding.unwrap_or(u64::MAX)
+    }
+
+    /// Whether f64 was asked for by name.
+    pub(super) fn insists_on_double(&self) -> bool {
+        self.precision == Some(Precision::F64)
     }
 
     /// The precision on an adapter.
@@ -82,7 +118,7 @@ impl GpuOptions {
         }
         // One that has the precision, if any has.
         let double = |adapter: &wgpu::Adapter| adapter.features().contains(wgpu::Features::SHADER_F64);
-        let lacking = |adapter: &wgpu::Adapter| self.precision == Some(Precision::F64) && !double(adapter);
+        let lacking = |adapter: &wgpu::Adapter| self.insists_on_double() && !double(adapter);
         adapters.into_iter().min_by_key(|adapter| (lacking(adapter), rank(adapter))).ok_or_else(|| {
             let wanted = self.adapter.as_deref().unwrap_or_default();
             Error::Device(DeviceProblem::NoAdapter {
@@ -104,7 +140,9 @@ pub struct AdapterSummary {
     pub driver: String,
     /// Whether it is a processor that plays graphics device.
     pub is_software: bool,
-    /// Whether it computes in f64.
+    /// Whether it is a GPU with memory of its own.
+    pub is_discrete: bool,
+    /// Whether it says that it computes in f64; how well is tried when it is opened.
     pub has_double_precision: bool,
     /// The largest array that can be bound at a time, in bytes.
     pub largest_binding: u64,
@@ -138,6 +176,7 @@ impl AdapterSummary {
             interface: interface(info.backend).to_owned(),
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             is_software: info.device_type == wgpu::DeviceType::Cpu,
+            is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
             has_double_precision: adapter.features().contains(wgpu::Features::SHADER_F64),
             largest_binding: limits.max_storage_buffer_binding_size,
             workgroup_memory: limits.max_compute_workgroup_storage_size.into(),

@@ -5,9 +5,11 @@ use faer::Mat;
 use super::{
     Gpu,
     buffers::{Lease, size_of},
-    context::{Context, Work},
+    context::Context,
     kernels::Kernel,
+    pace::Load,
     resident::{BLOCK, Chunk, DeviceGroup, QUAD},
+    submissions::Work,
     whiten_rows, words,
 };
 use crate::{
@@ -17,7 +19,7 @@ use crate::{
 
 /// Rows of a run at least: fewer are not worth a matrix of their own.
 const SHORTEST_RUN: usize = 256;
-/// Runs of a chunk at most: their matrices travel to the host.
+/// Runs that are read together at most, but for large matrices: their matrices travel to the host.
 const MOST_RUNS: usize = 256;
 
 pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
@@ -26,12 +28,16 @@ pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -
     gpu.with_room("part_grams", || {
         let mut grams = vec![Mat::<f64>::zeros(size, size); rows.groups().len()];
         for (number, gram) in grams.iter_mut().enumerate() {
-            let group = gpu.resident().group(context, rows, number);
+            let group = gpu.resident().group(context, rows, number)?;
             for chunk in &group.chunks {
                 add_chunk(context, map, number, &group, chunk, gram)?;
             }
-            for j in 1..size {
-                for i in 0..j {
+            for j in 0..size {
+                for i in 0..=j {
+                    // Entries that were found are on and below the diagonal: infinity shows in their sum.
+                    if !gram[(j, i)].is_finite() {
+                        return Err(Context::not_finite("part_grams").into());
+                    }
                     gram[(i, j)] = gram[(j, i)];
                 }
             }
@@ -49,45 +55,56 @@ fn add_chunk(
     chunk: &Chunk,
     gram: &mut Mat<f64>,
 ) -> Result<()> {
-    let mut work = context.work();
+    let mut work = context.work("part_grams");
     let Some(map) = map else {
-        return add_rows(context, work, &chunk.rows, chunk.len, group.quads, gram);
+        return add_rows(context, work, &chunk.rows, chunk.len, group.quads, group.unit, gram);
     };
     let pitch = map.factor.ncols().next_multiple_of(QUAD);
     let images = context.reals(chunk.len * pitch);
-    whiten_rows::record(context, &mut work, map, number, group, chunk, pitch, &images)?;
-    add_rows(context, work, &images, chunk.len, pitch / QUAD, gram)
+    let unit = whiten_rows::record(context, &mut work, map, number, group, chunk, pitch, &images)?;
+    add_rows(context, work, &images, chunk.len, pitch / QUAD, unit, gram)
 }
 
+/// Adds Σ b bᵀ of some rows that were divided by `unit`.
 fn add_rows(
     context: &Context,
-    mut work: Work,
+    work: Work,
     rows: &Lease,
     len: usize,
     quads: usize,
+    unit: f64,
     gram: &mut Mat<f64>,
 ) -> Result<()> {
     let pitch = quads * QUAD;
-    let bytes = pitch * pitch * size_of(context.precision);
-    let fit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX) / bytes;
-    let runs = len.div_ceil(SHORTEST_RUN).min(MOST_RUNS).min(fit.max(1));
-    let run = len.div_ceil(runs);
+    let width = size_of(context.precision);
+    let bytes = pitch * pitch * width;
+    // A block of a row's products: no run is too long for one workgroup.
+    let (flops, row_bytes) = ((2 * BLOCK * BLOCK) as f64, (2 * BLOCK * width) as f64);
+    let longest = context.pace.units_of_a_group(flops, row_bytes).max(SHORTEST_RUN);
+    let run = len.div_ceil(len.div_ceil(SHORTEST_RUN).min(MOST_RUNS)).min(longest);
     let runs = len.div_ceil(run);
+    let fit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX) / bytes;
     let blocks = pitch.div_ceil(BLOCK);
-    let partials = context.reals(runs * pitch * pitch);
-    context.dispatch(
-        &mut work,
-        Kernel::PartGrams,
-        &[words(len), words(quads), words(blocks), words(run)],
-        &[rows.as_entire_binding(), partials.as_entire_binding()],
-        runs * blocks * (blocks + 1) / 2,
-    )?;
-    let found = context.download(work, "part_grams", &[(&partials, 0, (runs * bytes) as u64)])?;
-    let values = context.values(&found.concat());
-    for partial in values.chunks_exact(pitch * pitch) {
-        for j in 0..gram.ncols() {
-            for i in j..gram.nrows() {
-                gram[(i, j)] += partial[i * pitch + j];
+    let pairs = blocks * (blocks + 1) / 2;
+    let together = runs.min(MOST_RUNS).min(fit.max(1));
+    let partials = context.reals(together * pitch * pitch);
+    let mut recorded = Some(work);
+    for first in (0..runs).step_by(together) {
+        let count = together.min(runs - first);
+        let mut work = recorded.take().unwrap_or_else(|| context.work("part_grams"));
+        context.dispatch(
+            &mut work,
+            Kernel::PartGrams,
+            &[words(len), words(quads), words(blocks), words(run), words(first)],
+            &[rows.as_entire_binding(), partials.as_entire_binding()],
+            Load { groups: count * pairs, flops: flops * run as f64, bytes: row_bytes * run as f64 },
+        )?;
+        let found = context.download(work, &[(&partials, 0, (count * bytes) as u64)])?;
+        for partial in context.widened(&found.concat()).chunks_exact(pitch * pitch) {
+            for j in 0..gram.ncols() {
+                for i in j..gram.nrows() {
+                    gram[(i, j)] += partial[i * pitch + j] * (unit * unit);
+                }
             }
         }
     }

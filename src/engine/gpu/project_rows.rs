@@ -4,10 +4,12 @@ use super::{
     Gpu,
     buffers::size_of,
     kernels::Kernel,
-    resident::{QUAD, TILE, padded, rows_per_binding},
+    pace::Load,
+    range::{Padded, unit_of},
+    resident::{QUAD, rows_per_binding, tiles},
     words,
 };
-use crate::Result;
+use crate::{Result, engine::Precision};
 
 pub(super) fn project_rows(gpu: &Gpu, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
     let context = gpu.context();
@@ -15,29 +17,33 @@ pub(super) fn project_rows(gpu: &Gpu, rows: &mut [f64], direction: &[f64]) -> Re
     let (pitch, count) = (dims.next_multiple_of(QUAD), rows.len() / dims.max(1));
     let width = size_of(context.precision);
     let most = rows_per_binding(context, pitch * width);
+    let unit = unit_of(context.precision, rows.iter().copied());
     gpu.with_room("project_rows", || {
-        let direction = context.uploaded(&padded(direction));
+        let direction = context.uploaded(&Padded::vector(Precision::F64, direction).values)?;
         let (mut projected, mut norms) = (Vec::with_capacity(rows.len()), Vec::with_capacity(count));
         for chunk in rows.chunks(most * dims) {
             let len = chunk.len() / dims;
             let mut values = vec![0.0; len * pitch];
             for (out, row) in values.chunks_exact_mut(pitch).zip(chunk.chunks_exact(dims)) {
-                out[..dims].copy_from_slice(row);
+                out.iter_mut().zip(row).for_each(|(out, x)| *out = x / unit);
             }
-            let (device, out) = (context.uploaded(&values), context.reals(len));
-            let mut work = context.work();
+            let (device, out) = (context.uploaded(&values)?, context.reals(len));
+            let mut work = context.work("project_rows");
+            let tiles = tiles(context.precision, len, pitch / QUAD);
             context.dispatch(
                 &mut work,
                 Kernel::ProjectRows,
                 &[words(len), words(pitch / QUAD)],
                 &[device.as_entire_binding(), direction.as_entire_binding(), out.as_entire_binding()],
-                len.div_ceil(TILE),
+                // Read twice and written once.
+                Load { flops: 3.0 * tiles.flops, bytes: 3.0 * tiles.bytes, ..tiles },
             )?;
             let parts = [(&*device, 0, (len * pitch * width) as u64), (&*out, 0, (len * width) as u64)];
-            let found = context.download(work, "project_rows", &parts)?;
-            let found_rows = context.values(&found[0]);
-            projected.extend(found_rows.chunks_exact(pitch).flat_map(|row| row[..dims].to_vec()));
-            norms.extend(context.values(&found[1]));
+            let found = context.download(work, &parts)?;
+            for row in context.values("project_rows", &found[0])?.chunks_exact(pitch) {
+                projected.extend(row[..dims].iter().map(|x| x * unit));
+            }
+            norms.extend(context.values("project_rows", &found[1])?.iter().map(|x| x * unit * unit));
         }
         Ok((projected, norms))
     })

@@ -5,8 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::{
     buffers::{Lease, size_of},
     context::Context,
+    pace::Load,
+    range::{check_row, unit_of_rows},
 };
-use crate::engine::{Group, Items, Rows};
+use crate::{
+    Result,
+    engine::{Group, Items, Precision, Rows, rows::largest},
+};
 
 /// Values that a shader reads at a time: rows are padded to a multiple of it.
 pub(super) const QUAD: usize = 4;
@@ -16,10 +21,12 @@ pub(super) const TILE: usize = 256;
 /// Rows and columns of a block of a product.
 pub(super) const BLOCK: usize = 64;
 
-/// The scaled rows s·a_i of one group, in chunks that can be bound.
+/// The scaled rows s·a_i of one group, divided by `unit`, in chunks that can be bound.
 #[derive(Debug)]
 pub(super) struct DeviceGroup {
     pub(super) chunks: Vec<Chunk>,
+    /// A power of two.
+    pub(super) unit: f64,
     /// Rows, in groups of four values: the last may be filled up with zeros.
     pub(super) quads: usize,
 }
@@ -72,7 +79,10 @@ impl KnownItems {
 
 impl Resident {
     /// A group on the device: from before, or uploaded now. Those of features that are gone make room first.
-    pub(super) fn group(&self, context: &Context, rows: &Rows<'_>, group: usize) -> Arc<DeviceGroup> {
+    ///
+    /// # Errors
+    /// Those of the device, and [`SinglePrecision`](crate::DeviceProblem::SinglePrecision).
+    pub(super) fn group(&self, context: &Context, rows: &Rows<'_>, group: usize) -> Result<Arc<DeviceGroup>> {
         let Group { items, scale } = rows.groups()[group];
         let features = rows.features().identity();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,16 +93,19 @@ impl Resident {
                 && known.items.are(items)
         };
         if let Some(known) = known.iter().find(same) {
-            return Arc::clone(&known.group);
+            return Ok(Arc::clone(&known.group));
         }
-        let group = Arc::new(upload(context, rows, group));
+        let group = Arc::new(upload(context, rows, group)?);
         let (features, items) = (Arc::downgrade(features), KnownItems::of(items));
         known.push(Known { features, items, scale, group: Arc::clone(&group) });
-        group
+        Ok(group)
     }
 
     /// All groups of some rows.
-    pub(super) fn groups(&self, context: &Context, rows: &Rows<'_>) -> Vec<Arc<DeviceGroup>> {
+    ///
+    /// # Errors
+    /// Those of [`group`](Self::group).
+    pub(super) fn groups(&self, context: &Context, rows: &Rows<'_>) -> Result<Vec<Arc<DeviceGroup>>> {
         (0..rows.groups().len()).map(|group| self.group(context, rows, group)).collect()
     }
 
@@ -113,7 +126,7 @@ pub(super) fn rows_per_binding(context: &Context, bytes_per_row: usize) -> usize
 /// Values converted at a time.
 const PIECE: usize = 1 << 21;
 
-fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> DeviceGroup {
+fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> Result<DeviceGroup> {
     let Group { items, scale } = rows.groups()[group];
     let features = rows.features();
     let dims = features.dims();
@@ -121,39 +134,43 @@ fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> DeviceGroup {
     let pitch = quads * QUAD;
     let most = rows_per_binding(context, pitch * size_of(context.precision));
     let piece = (PIECE / pitch).max(1);
+    let unit = unit_of_rows(context.precision, || scale * largest(features, items));
     let mut values = vec![0.0; piece.min(items.len()) * pitch];
-    let chunk = |start: usize| {
+    let chunk = |start: usize| -> Result<Chunk> {
         let len = most.min(items.len() - start);
         let buffer = context.reals(len * pitch);
         for first in (0..len).step_by(piece) {
             let count = piece.min(len - first);
             for (at, row) in values[..count * pitch].chunks_exact_mut(pitch).enumerate() {
                 features.read_row(items.at(start + first + at), scale, &mut row[..dims]);
+                if context.precision == Precision::F32 {
+                    row.iter_mut().for_each(|x| *x /= unit);
+                    check_row(row)?;
+                }
             }
-            context.write(&buffer, first * pitch, &values[..count * pitch]);
+            context.write(&buffer, first * pitch, &values[..count * pitch])?;
             // These travel while the next are converted.
             context.queue.submit([]);
         }
-        Chunk { start, len, rows: buffer }
+        Ok(Chunk { start, len, rows: buffer })
     };
-    DeviceGroup { chunks: (0..items.len()).step_by(most).map(chunk).collect(), quads }
+    let chunks = (0..items.len()).step_by(most).map(chunk).collect::<Result<_>>()?;
+    Ok(DeviceGroup { chunks, unit, quads })
 }
 
-/// A vector in the layout of rows.
-pub(super) fn padded(vector: &[f64]) -> Vec<f64> {
-    let mut padded = vector.to_vec();
-    padded.resize(vector.len().next_multiple_of(QUAD), 0.0);
-    padded
+/// A product of rows with a vector, a tile of rows a workgroup.
+pub(super) fn tiles(precision: Precision, rows: usize, quads: usize) -> Load {
+    let values = (TILE * quads * QUAD) as f64;
+    Load { groups: rows.div_ceil(TILE), flops: 2.0 * values, bytes: values * size_of(precision) as f64 }
 }
 
-/// The columns of an n×r matrix in the layout of products: a row per feature, filled up with zeros both ways.
-pub(super) fn padded_factor(factor: faer::MatRef<'_, f64>, weight: f64) -> Vec<f64> {
-    let (rows, columns) = (factor.nrows().next_multiple_of(QUAD), factor.ncols().next_multiple_of(QUAD));
-    let mut padded = vec![0.0; rows * columns];
-    for j in 0..factor.ncols() {
-        for i in 0..factor.nrows() {
-            padded[i * columns + j] = weight * factor[(i, j)];
-        }
+/// A product of rows with a matrix of so many columns, a block of rows and columns a workgroup.
+pub(super) fn blocks(precision: Precision, rows: usize, quads: usize, columns: usize) -> Load {
+    let terms = (quads * QUAD) as f64;
+    let (side, width) = (BLOCK as f64, size_of(precision) as f64);
+    Load {
+        groups: rows.div_ceil(BLOCK) * columns.div_ceil(BLOCK),
+        flops: 2.0 * side * side * terms,
+        bytes: (2.0 * side * terms + side * side) * width,
     }
-    padded
 }

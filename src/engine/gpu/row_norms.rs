@@ -1,6 +1,6 @@
 //! `row_norms`: ‖a_i‖² for every row.
 
-use super::{Gpu, kernels::Kernel, resident::TILE, words};
+use super::{Gpu, kernels::Kernel, resident::tiles, words};
 use crate::{Result, engine::Rows};
 
 pub(super) fn row_norms(gpu: &Gpu, rows: &Rows<'_>) -> Result<Vec<f64>> {
@@ -10,7 +10,8 @@ pub(super) fn row_norms(gpu: &Gpu, rows: &Rows<'_>) -> Result<Vec<f64>> {
             Kernel::RowNorms,
             &[words(chunk.len), words(group.quads)],
             &[chunk.rows.as_entire_binding(), out.as_entire_binding()],
-            chunk.len.div_ceil(TILE),
-        )
+            tiles(context.precision, chunk.len, group.quads),
+        )?;
+        Ok(group.unit * group.unit)
     })
 }

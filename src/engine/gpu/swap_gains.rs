@@ -5,7 +5,9 @@ use super::{
     buffers::size_of,
     context::Context,
     kernels::Kernel,
-    resident::{Chunk, QUAD, TILE, padded},
+    pace::Load,
+    range::{Padded, unit_of},
+    resident::{Chunk, QUAD, TILE, tiles},
     swap_table::{DeviceSwaps, GroupSwaps},
     words,
 };
@@ -14,8 +16,8 @@ use crate::{
     engine::{BestSwap, Precision, SwapTable, SwapUpdate},
 };
 
-/// Exchanges that rounding cannot tell apart are listed up to this many of a group.
-const MOST_RIVALS: usize = 1024;
+/// Residuals and coefficients of tiles that are read together where rounding cannot tell them apart.
+const PARTS_TOGETHER: usize = 2048;
 
 pub(super) fn swap_gains(
     gpu: &Gpu,
@@ -28,8 +30,8 @@ pub(super) fn swap_gains(
     context.checked("swap_gains", || {
         if let Some(update) = update {
             device.updates += 1;
-            device.mark(context, update.group, update.leaving_position, 0.0);
-            device.mark(context, update.group, update.entering_position, f64::NEG_INFINITY);
+            device.mark(context, update.group, update.leaving_position, 0.0)?;
+            device.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)?;
         }
         let found = device.run(context, update, weights)?;
         let leading =
@@ -49,11 +51,12 @@ struct TileSwap {
 
 impl DeviceSwaps {
     /// Sets the residual of an item.
-    fn mark(&self, context: &Context, group: usize, position: usize, residual: f64) {
+    fn mark(&self, context: &Context, group: usize, position: usize, residual: f64) -> Result<()> {
         let GroupSwaps { rows, pieces, .. } = &self.groups[group];
         let at = pieces.partition_point(|piece| piece.start(rows) + piece.len <= position);
-        if let Some(piece) = pieces.get(at) {
-            context.write(&piece.residuals, position - piece.start(rows), &[residual]);
+        match pieces.get(at) {
+            Some(piece) => context.write(&piece.residuals, position - piece.start(rows), &[residual]),
+            None => Ok(()),
         }
     }
 
@@ -64,16 +67,19 @@ impl DeviceSwaps {
         update: Option<&SwapUpdate<'_>>,
         weights: &[Vec<f64>],
     ) -> Result<Vec<Vec<TileSwap>>> {
-        let exchange = update.map_or_else(
-            || vec![0.0; 2 * QUAD],
-            |update| [padded(update.leaving), padded(update.entering)].concat(),
-        );
-        let exchange = context.uploaded(&exchange);
+        let vector = |vector: &[f64]| Padded::vector(context.precision, vector);
+        let [leaving, entering] =
+            update.map_or([&[0.0][..]; 2], |update| [update.leaving, update.entering]).map(vector);
+        let units = [leaving.unit, entering.unit];
+        let exchange = context.uploaded(&[leaving.values, entering.values].concat())?;
         let width = size_of(context.precision) as u64;
-        let mut work = context.work();
+        let mut work = context.work("swap_gains");
         let mut parts: Vec<(&wgpu::Buffer, u64, u64)> = Vec::new();
+        let mut ratio_units = Vec::with_capacity(self.groups.len());
         for (group, (own, weights)) in self.groups.iter().zip(weights).enumerate() {
-            let slots = work.hold(context.uploaded(&slot_factors(update, group, weights)));
+            let factors = slot_factors(update, group, weights, own, units, context.precision);
+            let slots = work.hold(context.uploaded(&factors.values)?);
+            ratio_units.push(factors.unit * own.rows.unit * own.rows.unit);
             for piece in &own.pieces {
                 let chunk: &Chunk = &own.rows.chunks[piece.chunk];
                 context.dispatch(
@@ -82,7 +88,7 @@ impl DeviceSwaps {
                     &[
                         words(piece.len),
                         words(own.rows.quads),
-                        words(own.slots),
+                        words(own.slots.len()),
                         words(piece.first),
                         u32::from(update.is_some()),
                     ],
@@ -95,24 +101,25 @@ impl DeviceSwaps {
                         piece.values.as_entire_binding(),
                         piece.places.as_entire_binding(),
                     ],
-                    piece.tiles(),
+                    load(context.precision, piece.len, own),
                 )?;
                 parts.push((&piece.values, 0, 2 * width * piece.tiles() as u64));
                 parts.push((&piece.places, 0, 8 * piece.tiles() as u64));
             }
         }
-        let mut found = context.download(work, "swap_gains", &parts)?.into_iter();
+        let mut found = context.download(work, &parts)?.into_iter();
         let mut all = Vec::with_capacity(self.groups.len());
-        for group in &self.groups {
+        for (group, unit) in self.groups.iter().zip(ratio_units) {
             let mut tiles = Vec::new();
             for (number, piece) in group.pieces.iter().enumerate() {
                 let (Some(values), Some(places)) = (found.next(), found.next()) else { break };
-                let values = context.values(&values);
+                let values = context.values_or_lowest("swap_gains", &values)?;
                 let places = bytemuck::pod_collect_to_vec::<u8, [u32; 2]>(&places);
                 for (tile, (values, [row, slot])) in values.chunks_exact(2).zip(places).enumerate() {
                     let position = piece.start(&group.rows) + row as usize;
-                    let best = BestSwap { slot: slot as usize, position, ratio: values[0] };
-                    tiles.push(TileSwap { piece: number, first: tile * TILE, best, second: values[1] });
+                    let best = BestSwap { slot: slot as usize, position, ratio: values[0] * unit };
+                    let second = values[1] * unit;
+                    tiles.push(TileSwap { piece: number, first: tile * TILE, best, second });
                 }
             }
             all.push(tiles);
@@ -137,19 +144,15 @@ impl DeviceSwaps {
             return Ok(vec![best]);
         }
         let floor = best.ratio - self.tolerance(group, &weights[group]);
+        let place = |swap: &BestSwap| (swap.position, swap.slot);
+        let is_rival = |swap: &BestSwap| swap.ratio >= floor && place(swap) != place(&best);
         let mut leading = vec![best];
-        for tile in tiles.iter().filter(|tile| tile.best.ratio >= floor) {
-            let others = if tile.second >= floor {
-                self.read_tile(context, group, tile, &weights[group])?
-            } else {
-                vec![tile.best]
-            };
-            let place = |swap: &BestSwap| (swap.position, swap.slot);
-            leading.extend(others.iter().filter(|swap| swap.ratio >= floor && place(swap) != place(&best)));
-            if leading.len() > MOST_RIVALS {
-                leading.truncate(MOST_RIVALS);
-                break;
-            }
+        let (several, single): (Vec<&TileSwap>, Vec<_>) = tiles.iter().partition(|tile| tile.second >= floor);
+        leading.extend(single.iter().map(|tile| tile.best).filter(is_rival));
+        for tiles in several.chunks((PARTS_TOGETHER / (weights[group].len() + 1)).max(1)) {
+            leading.extend(
+                self.read_tiles(context, group, tiles, &weights[group])?.into_iter().filter(is_rival),
+            );
         }
         Ok(leading)
     }
@@ -162,42 +165,74 @@ impl DeviceSwaps {
         f64::from(f32::EPSILON) * weight * longest * (2.0 * terms.sqrt() + 4.0)
     }
 
-    /// All exchanges with the items of a tile.
-    fn read_tile(
+    /// All exchanges with the items of some tiles.
+    fn read_tiles(
         &self,
         context: &Context,
         group: usize,
-        tile: &TileSwap,
+        tiles: &[&TileSwap],
         weights: &[f64],
     ) -> Result<Vec<BestSwap>> {
         let GroupSwaps { rows, slots, pieces, .. } = &self.groups[group];
-        let piece = &pieces[tile.piece];
         let width = size_of(context.precision);
-        let len = TILE.min(piece.len - tile.first);
-        let part = |buffer, first: usize| (buffer, (first * width) as u64, (len * width) as u64);
-        let mut parts = vec![part(&*piece.residuals, tile.first)];
-        parts.extend((0..*slots).map(|slot| part(&*piece.coefficients, slot * piece.len + tile.first)));
-        let found = context.download(context.work(), "swap_gains", &parts)?;
-        let numbers: Vec<Vec<f64>> = found.iter().map(|bytes| context.values(bytes)).collect();
-        let mut swaps = Vec::with_capacity(len * slots);
-        for (at, &residual) in numbers[0].iter().enumerate() {
-            for (slot, coefficients) in numbers[1..].iter().enumerate() {
-                let ratio = weights[slot] * residual + coefficients[at] * coefficients[at];
-                swaps.push(BestSwap { slot, position: piece.start(rows) + tile.first + at, ratio });
+        let mut parts = Vec::new();
+        for tile in tiles {
+            let piece = &pieces[tile.piece];
+            let len = TILE.min(piece.len - tile.first);
+            let part = |buffer, first: usize| (buffer, (first * width) as u64, (len * width) as u64);
+            parts.push(part(&*piece.residuals, tile.first));
+            parts.extend(
+                (0..slots.len()).map(|slot| part(&*piece.coefficients, slot * piece.len + tile.first)),
+            );
+        }
+        let found = context.download(context.work("swap_gains"), &parts)?;
+        let mut swaps = Vec::new();
+        for (tile, found) in tiles.iter().zip(found.chunks(slots.len() + 1)) {
+            let first = pieces[tile.piece].start(rows) + tile.first;
+            let residuals = context.values_or_lowest("swap_gains", &found[0])?;
+            for (slot, bytes) in found[1..].iter().enumerate() {
+                let coefficients = context.values("swap_gains", bytes)?;
+                for (at, (residual, coefficient)) in residuals.iter().zip(coefficients).enumerate() {
+                    let (d, c) =
+                        (residual * (rows.unit * rows.unit), coefficient * (slots[slot] * rows.unit));
+                    swaps.push(BestSwap { slot, position: first + at, ratio: weights[slot] * d + c * c });
+                }
             }
         }
         Ok(swaps)
     }
 }
 
-/// α, γ, M_ii, 0 of every slot, then a, b, 0, 0.
-fn slot_factors(update: Option<&SwapUpdate<'_>>, group: usize, weights: &[f64]) -> Vec<f64> {
-    let mut factors = Vec::with_capacity(4 * (weights.len() + 1));
-    for (slot, &weight) in weights.iter().enumerate() {
+/// What the shader gets for every slot: α, γ, M_ii and what C² is multiplied by; then a, b, 0, 0. They fit numbers that
+/// were divided by the units of rows, duals and the vectors of the exchange; `unit` is what ratios were divided by
+/// besides the square of the unit of the rows.
+fn slot_factors(
+    update: Option<&SwapUpdate<'_>>,
+    group: usize,
+    weights: &[f64],
+    own: &GroupSwaps,
+    [leaving, entering]: [f64; 2],
+    precision: Precision,
+) -> Padded {
+    let squares = own.slots.iter().map(|slot| slot * slot);
+    let unit = unit_of(precision, squares.zip(weights).map(|(square, &weight)| square.max(weight)));
+    let mut values = Vec::with_capacity(4 * (weights.len() + 1));
+    for (slot, (&weight, own)) in weights.iter().zip(&own.slots).enumerate() {
         let [alpha, gamma] = update.map_or([0.0; 2], |update| update.factors[group][slot]);
-        factors.extend([alpha, gamma, weight, 0.0]);
+        values.extend([alpha * leaving / own, gamma * entering / own, weight / unit, own * own / unit]);
     }
     let (gain, loss) = update.map_or((0.0, 0.0), |update| (update.residual_gain, update.residual_loss));
-    factors.extend([gain, loss, 0.0, 0.0]);
-    factors
+    values.extend([gain * leaving * leaving, loss * entering * entering, 0.0, 0.0]);
+    Padded { values, unit }
+}
+
+/// A pass over the rows, the residuals and the coefficients of every slot.
+fn load(precision: Precision, rows: usize, own: &GroupSwaps) -> Load {
+    let tiles = tiles(precision, rows, own.rows.quads);
+    let numbers = (TILE * (own.slots.len() + 1)) as f64;
+    Load {
+        flops: 2.0 * tiles.flops + 8.0 * numbers,
+        bytes: tiles.bytes + 2.0 * numbers * size_of(precision) as f64,
+        ..tiles
+    }
 }

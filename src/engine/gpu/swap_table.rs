@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use faer::{Mat, MatRef};
+use faer::{ColRef, Mat, MatRef};
 
 use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
     kernels::Kernel,
-    resident::{BLOCK, DeviceGroup, QUAD, TILE, padded_factor, rows_per_binding},
+    range::{Padded, unit_of},
+    resident::{BLOCK, DeviceGroup, QUAD, TILE, blocks, rows_per_binding},
     row_norms::row_norms,
     words,
 };
@@ -30,7 +31,8 @@ pub(crate) struct DeviceSwaps {
 #[derive(Debug)]
 pub(super) struct GroupSwaps {
     pub(super) rows: Arc<DeviceGroup>,
-    pub(super) slots: usize,
+    /// What the duals of every slot were divided by.
+    pub(super) slots: Vec<f64>,
     pub(super) pieces: Vec<Piece>,
     /// The largest ‖a_j‖².
     pub(super) longest: f64,
@@ -74,33 +76,49 @@ pub(super) fn swap_table(
     let groups = gpu.with_room("swap_table", || {
         let mut groups = Vec::with_capacity(duals.len());
         let mut start = 0;
-        for (rows, &duals) in gpu.resident().groups(context, rows).into_iter().zip(duals) {
+        for (rows, &duals) in gpu.resident().groups(context, rows)?.into_iter().zip(duals) {
             let len: usize = rows.chunks.iter().map(|chunk| chunk.len).sum();
             let own = start..start + len;
             start += len;
             let longest =
                 norms.get(own.clone()).map_or(0.0, |norms| norms.iter().copied().fold(0.0, f64::max));
-            let pieces =
-                if duals.ncols() == 0 { Vec::new() } else { pieces(context, &rows, duals, &residuals[own])? };
-            groups.push(GroupSwaps { rows, slots: duals.ncols(), pieces, longest });
+            let slots = units(context.precision, duals);
+            let pieces = pieces(context, &rows, duals, &slots, &residuals[own])?;
+            groups.push(GroupSwaps { rows, slots, pieces, longest });
         }
         Ok(groups)
     })?;
     Ok(SwapTable { values: SwapValues::Device(DeviceSwaps { gpu: gpu.clone(), groups, updates: 0 }) })
 }
 
+/// What the duals of every slot are divided by. One of zeros, for additions, has no size: that of the smallest.
+fn units(precision: Precision, duals: MatRef<'_, f64>) -> Vec<f64> {
+    let unit = |dual: ColRef<'_, f64>| {
+        let is_zero = dual.iter().all(|&x| x == 0.0);
+        (!is_zero).then(|| unit_of(precision, dual.iter().copied()))
+    };
+    let units: Vec<Option<f64>> = duals.col_iter().map(unit).collect();
+    let smallest = units.iter().flatten().copied().reduce(f64::min).unwrap_or(1.0);
+    units.into_iter().map(|unit| unit.unwrap_or(smallest)).collect()
+}
+
 fn pieces(
     context: &Context,
     rows: &DeviceGroup,
     duals: MatRef<'_, f64>,
+    units: &[f64],
     residuals: &[f64],
 ) -> Result<Vec<Piece>> {
     let slots = duals.ncols();
-    let most = rows_per_binding(context, slots * size_of(context.precision));
-    let factor = context.uploaded(&padded_factor(duals, 1.0));
-    let blocks = slots.div_ceil(BLOCK);
     let mut pieces = Vec::new();
-    let mut work = context.work();
+    if slots == 0 {
+        return Ok(pieces);
+    }
+    let most = rows_per_binding(context, slots * size_of(context.precision));
+    let duals = Mat::from_fn(duals.nrows(), slots, |i, slot| duals[(i, slot)] / units[slot]);
+    let factor = context.uploaded(&Padded::factor(Precision::F64, duals.as_ref(), 1.0).values)?;
+    let residuals: Vec<f64> = residuals.iter().map(|d| d / (rows.unit * rows.unit)).collect();
+    let mut work = context.work("swap_table");
     for (number, chunk) in rows.chunks.iter().enumerate() {
         for first in (0..chunk.len).step_by(most) {
             let len = most.min(chunk.len - first);
@@ -111,7 +129,7 @@ fn pieces(
                 first,
                 len,
                 coefficients: context.reals(slots * len),
-                residuals: context.uploaded(&residuals[start..start + len]),
+                residuals: context.uploaded(&residuals[start..start + len])?,
                 values: context.reals(2 * tiles),
                 places: context.storage(8 * tiles as u64),
             };
@@ -123,7 +141,7 @@ fn pieces(
                     words(rows.quads),
                     words(slots.div_ceil(QUAD)),
                     words(slots),
-                    words(blocks),
+                    words(slots.div_ceil(BLOCK)),
                     words(first),
                 ],
                 &[
@@ -131,12 +149,12 @@ fn pieces(
                     factor.as_entire_binding(),
                     piece.coefficients.as_entire_binding(),
                 ],
-                len.div_ceil(BLOCK) * blocks,
+                blocks(context.precision, len, rows.quads, slots),
             )?;
             pieces.push(piece);
         }
     }
-    context.submit(work);
+    context.submit(work)?;
     Ok(pieces)
 }
 
@@ -147,8 +165,9 @@ impl DeviceSwaps {
         context.checked("swap_gains", || {
             let read = |group: &GroupSwaps| {
                 let len = group.rows.chunks.iter().map(|chunk| chunk.len).sum();
+                let unit = group.rows.unit;
                 let mut numbers = SwapNumbers {
-                    coefficients: Mat::zeros(group.slots, len),
+                    coefficients: Mat::zeros(group.slots.len(), len),
                     residuals: vec![f64::NEG_INFINITY; len],
                 };
                 let width = size_of(context.precision) as u64;
@@ -156,15 +175,17 @@ impl DeviceSwaps {
                     let count = width * piece.len as u64;
                     let parts = [
                         (&*piece.residuals, 0, count),
-                        (&*piece.coefficients, 0, count * group.slots as u64),
+                        (&*piece.coefficients, 0, count * group.slots.len() as u64),
                     ];
-                    let found = context.download(context.work(), "swap_gains", &parts)?;
-                    let (residuals, values) = (context.values(&found[0]), context.values(&found[1]));
+                    let found = context.download(context.work("swap_gains"), &parts)?;
+                    let residuals = context.values_or_lowest("swap_gains", &found[0])?;
+                    let values = context.values("swap_gains", &found[1])?;
                     let start = piece.start(&group.rows);
                     for at in 0..piece.len {
-                        numbers.residuals[start + at] = residuals[at];
-                        for slot in 0..group.slots {
-                            numbers.coefficients[(slot, start + at)] = values[slot * piece.len + at];
+                        numbers.residuals[start + at] = residuals[at] * (unit * unit);
+                        for (slot, own) in group.slots.iter().enumerate() {
+                            numbers.coefficients[(slot, start + at)] =
+                                values[slot * piece.len + at] * (own * unit);
                         }
                     }
                 }

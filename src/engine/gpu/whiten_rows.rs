@@ -3,9 +3,11 @@
 use super::{
     Gpu,
     buffers::Lease,
-    context::{Context, Work},
+    context::Context,
     kernels::Kernel,
-    resident::{BLOCK, Chunk, DeviceGroup, QUAD, padded_factor},
+    range::Padded,
+    resident::{BLOCK, Chunk, DeviceGroup, QUAD, blocks},
+    submissions::Work,
     words,
 };
 use crate::{
@@ -20,7 +22,8 @@ pub(super) fn whiten_rows(gpu: &Gpu, rows: &Rows<'_>, map: &RowMap<'_>) -> Resul
     })
 }
 
-/// The images of a chunk's rows, `width` values each; zeros beyond the columns of the factor.
+/// The images of a chunk's rows, `width` values each; zeros beyond the columns of the factor. What they are to be
+/// multiplied by.
 #[expect(clippy::too_many_arguments, reason = "what a dispatch needs, for the two verbs that need it")]
 pub(super) fn record(
     context: &Context,
@@ -31,9 +34,9 @@ pub(super) fn record(
     chunk: &Chunk,
     width: usize,
     out: &Lease,
-) -> Result<()> {
-    let factor = work.hold(context.uploaded(&padded_factor(map.factor, map.weights[number])));
-    let blocks = width.div_ceil(BLOCK);
+) -> Result<f64> {
+    let factor = Padded::factor(context.precision, map.factor, map.weights[number]);
+    let device = work.hold(context.uploaded(&factor.values)?);
     context.dispatch(
         work,
         Kernel::WhitenRows,
@@ -42,9 +45,10 @@ pub(super) fn record(
             words(group.quads),
             words(map.factor.ncols().div_ceil(QUAD)),
             words(width),
-            words(blocks),
+            words(width.div_ceil(BLOCK)),
         ],
-        &[chunk.rows.as_entire_binding(), factor.as_entire_binding(), out.as_entire_binding()],
-        chunk.len.div_ceil(BLOCK) * blocks,
-    )
+        &[chunk.rows.as_entire_binding(), device.as_entire_binding(), out.as_entire_binding()],
+        blocks(context.precision, chunk.len, group.quads, width),
+    )?;
+    Ok(group.unit * factor.unit)
 }

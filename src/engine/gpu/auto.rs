@@ -1,0 +1,86 @@
+//! Whether a device is worth its while.
+
+use super::{AdapterSummary, Gpu, GpuOptions, summaries};
+use crate::{Features, engine::Precision};
+
+/// Passes over the features that a solver makes, about as many as it picks items. Set-up of samplers makes three or
+/// four, local search a hundred.
+const PASSES: f64 = 16.0;
+/// Seconds to open a device and compile its shaders.
+const OPENING: f64 = 0.3;
+/// Bytes in f64 that are converted and sent to a device in a second.
+const UPLOAD: f64 = 2.7e9;
+/// Bytes that a pass reads in a second on a slow discrete card, and on the CPU.
+const DEVICE: f64 = 100e9;
+const CPU: f64 = 10e9;
+/// Seconds from a pass to what it found.
+const ANSWER: f64 = 3e-4;
+
+/// Whether so many values in f64 are sent to a device and passed over there in less time than on the CPU: some 36
+/// million are.
+fn pays(values: usize) -> bool {
+    let bytes = 8.0 * values as f64;
+    let device = OPENING + bytes / UPLOAD + PASSES * (ANSWER + bytes / DEVICE);
+    device < PASSES * bytes / CPU
+}
+
+/// Whether an adapter is one to take unasked: a GPU with memory of its own that has f64. Integrated ones share the
+/// CPU's memory, which is what passes wait for.
+fn is_one_to_take(adapter: &AdapterSummary) -> bool {
+    adapter.is_discrete && adapter.has_double_precision
+}
+
+/// A device for features of this size, if there is one that pays.
+pub(in crate::engine) fn worthwhile(features: &Features<'_>) -> Option<Gpu> {
+    if !pays(features.items().saturating_mul(features.dims())) {
+        return None;
+    }
+    let adapters = summaries();
+    let adapter = &adapters[AdapterSummary::taken_unasked(&adapters)?];
+    // A device that does not open, or whose f64 is none, is as good as none.
+    let options = GpuOptions::default().with_adapter(&adapter.name).with_precision(Precision::F64);
+    Gpu::new(&options).ok()
+}
+
+impl AdapterSummary {
+    /// Which of these [`engine::auto`](crate::engine::auto) takes where the features are large enough.
+    #[must_use]
+    pub fn taken_unasked(adapters: &[Self]) -> Option<usize> {
+        adapters.iter().position(is_one_to_take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapter(kind: wgpu::DeviceType, has_double_precision: bool) -> AdapterSummary {
+        AdapterSummary {
+            name: format!("{kind:?}"),
+            interface: "vulkan".to_owned(),
+            driver: String::new(),
+            is_software: kind == wgpu::DeviceType::Cpu,
+            is_discrete: kind == wgpu::DeviceType::DiscreteGpu,
+            has_double_precision,
+            largest_binding: 1 << 27,
+            workgroup_memory: 1 << 15,
+        }
+    }
+
+    #[test]
+    fn only_a_discrete_gpu_with_f64_is_taken() {
+        use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
+        let others = [Cpu, IntegratedGpu, Other, VirtualGpu].map(|kind| adapter(kind, true));
+        assert_eq!(AdapterSummary::taken_unasked(&others), None);
+        assert_eq!(AdapterSummary::taken_unasked(&[adapter(DiscreteGpu, false)]), None);
+        let all = [&others[..], &[adapter(DiscreteGpu, false), adapter(DiscreteGpu, true)]].concat();
+        assert_eq!(AdapterSummary::taken_unasked(&all), Some(5));
+    }
+
+    #[test]
+    fn features_must_be_worth_their_way() {
+        // Four million values go through the CPU's caches sixteen times before a device is open.
+        assert!(!pays(0) && !pays(1 << 22) && !pays(30_000_000));
+        assert!(pays(40_000_000) && pays(1_000_000 * 64));
+    }
+}

@@ -1,0 +1,212 @@
+//! An engine that ends its work when a watch says so.
+
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use faer::{Mat, MatRef};
+
+use super::{
+    BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
+    PhaseGrid, Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
+};
+use crate::{
+    Result,
+    parallel::threads,
+    watch::{Ended, Step, Watch},
+};
+
+/// Floating-point operations of a thread between two looks at the watch, about: some tenths of a second.
+const OPERATIONS: f64 = 2.5e8;
+
+/// An engine under a [`Watch`]: set-up, inference and part counts that are given it end soon after the watch says so,
+/// with [`Error::Ended`](crate::Error::Ended), and tell how far they are.
+///
+/// What it computes is what the engine beneath computes, to the last bit. The CPU looks at the watch after every 256
+/// rows of a pass, and every engine between nodes of a torus; nothing interrupts a single factorisation, about 10n³
+/// operations. Solvers and draws take a watch themselves, and keep what they have when it ends them.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};
+/// use partition_dpp::{Features, KDpp, Watch, engine::{Cpu, Watched}};
+/// let features = Features::from_rows(1000, 4, (0..4000).map(|i| f64::from(i).sin()).collect::<Vec<_>>())?;
+/// let stop = AtomicBool::new(false);
+/// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(60));
+/// let engine = Watched::new(&Cpu, watch);
+/// let sampler = KDpp::new(&features, 3)?.sampler(&engine)?;
+/// let samples = sampler.sample_watched(0..100, 7, &watch)?;
+/// assert_eq!((samples.subsets().len(), samples.ended()), (100, None));
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Watched<'a> {
+    engine: &'a dyn Engine,
+    latch: Latch<'a>,
+    start: Option<Instant>,
+    rows: AtomicU64,
+    nodes: AtomicU64,
+    /// The CPU under the same watch, where the engine computes in single precision.
+    stand_in: Option<Box<Watched<'a>>>,
+}
+
+/// A watch that has ended work once and for all: what a pass has left out stays left out, even if somebody takes the
+/// flag down again.
+#[derive(Debug)]
+pub(super) struct Latch<'a> {
+    watch: Watch<'a>,
+    ended: OnceLock<Ended>,
+}
+
+impl Latch<'_> {
+    pub(super) fn ended(&self) -> Option<Ended> {
+        let latched = self.ended.get().copied();
+        latched.or_else(|| self.watch.ended().map(|ended| *self.ended.get_or_init(|| ended)))
+    }
+
+    fn check(&self) -> Result<()> {
+        self.ended().map_or(Ok(()), |ended| Err(ended.into()))
+    }
+}
+
+impl<'a> Watched<'a> {
+    /// This engine under this watch.
+    #[must_use]
+    pub fn new(engine: &'a dyn Engine, watch: Watch<'a>) -> Self {
+        let single = engine.info().precision == Precision::F32;
+        let stand_in = single.then(|| Box::new(Self::new(&Cpu, watch)));
+        let (rows, nodes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let latch = Latch { watch, ended: OnceLock::new() };
+        Self { engine, latch, start: watch.begin(), rows, nodes, stand_in }
+    }
+
+    /// The engine beneath.
+    #[must_use]
+    pub fn beneath(&self) -> &'a dyn Engine {
+        self.engine
+    }
+
+    /// A pass over rows.
+    fn pass<T>(&self, rows: &Rows<'_>, verb: impl FnOnce(&Rows<'_>) -> Result<T>) -> Result<T> {
+        self.latch.check()?;
+        let found = verb(&rows.under(&self.latch))?;
+        self.passed(Step::Row, &self.rows, rows.len())?;
+        Ok(found)
+    }
+
+    /// So many more steps are done, if the watch did not end them.
+    fn passed(&self, step: Step, count: &AtomicU64, more: usize) -> Result<()> {
+        self.latch.check()?;
+        let steps = count.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
+        self.latch.watch.report(self.start, step, steps);
+        Ok(())
+    }
+}
+
+/// How many of `count` alike pieces of work, of so many operations each, come between two looks at the watch.
+fn at_a_time(count: usize, operations: f64) -> usize {
+    let threads = threads();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
+    let each = (OPERATIONS / operations) as usize;
+    each.max(1).saturating_mul(threads).clamp(1, count.max(1))
+}
+
+impl Engine for Watched<'_> {
+    fn info(&self) -> EngineInfo {
+        self.engine.info()
+    }
+
+    fn proceed(&self) -> Result<()> {
+        self.latch.check()
+    }
+
+    fn stand_in(&self) -> &dyn Engine {
+        match &self.stand_in {
+            Some(cpu) => &**cpu,
+            None => self,
+        }
+    }
+
+    fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+        self.pass(rows, |rows| self.engine.part_grams(rows, map))
+    }
+
+    fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+        self.pass(rows, |rows| self.engine.row_forms(rows, factors))
+    }
+
+    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
+        self.pass(rows, |rows| self.engine.whiten_rows(rows, map))
+    }
+
+    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
+        let (nodes, parts, size) = (grid.nodes(), grid.shares.len(), grid.shares[0].nrows() as f64);
+        let chunk = at_a_time(nodes, 8.0 * size.powi(3));
+        let mut points = Vec::with_capacity(nodes);
+        self.latch.check()?;
+        for phases in grid.phases.chunks(chunk * parts) {
+            let part = PhaseGrid { shares: grid.shares, phases };
+            points.extend(self.engine.grid_determinants(&part, request)?);
+            self.passed(Step::Node, &self.nodes, part.nodes())?;
+        }
+        Ok(points)
+    }
+
+    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
+        let size = candidates.grid.shares[0].nrows();
+        let nodes = candidates.grid.nodes();
+        let count = candidates.rows.len() / size.max(1);
+        let chunk = at_a_time(count, nodes as f64 * 3.0 * (size as f64).powi(3));
+        let mut sums = CandidateSums { sums: Vec::with_capacity(count), determinants: 0 };
+        self.latch.check()?;
+        for rows in candidates.rows.chunks(chunk * size.max(1)) {
+            let found = self.engine.candidate_determinants(&CandidateGrid { rows, ..*candidates })?;
+            sums.sums.extend(found.sums);
+            sums.determinants += found.determinants;
+            self.passed(Step::Node, &self.nodes, rows.len() / size.max(1) * nodes)?;
+        }
+        Ok(sums)
+    }
+
+    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
+        self.latch.check()?;
+        self.engine.project_rows(rows, direction)
+    }
+
+    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
+        self.pass(rows, |rows| self.engine.row_norms(rows))
+    }
+
+    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
+        self.latch.check()?;
+        self.engine.gain_table(rows, gains)
+    }
+
+    fn gain_update(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut GainTable,
+        direction: Option<&[f64]>,
+    ) -> Result<Vec<Vec<Top>>> {
+        self.pass(rows, |rows| self.engine.gain_update(rows, table, direction))
+    }
+
+    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
+        self.pass(rows, |rows| self.engine.swap_table(rows, duals, residuals))
+    }
+
+    fn swap_gains(
+        &self,
+        rows: &Rows<'_>,
+        table: &mut SwapTable,
+        update: Option<&SwapUpdate<'_>>,
+        weights: &[Vec<f64>],
+    ) -> Result<Vec<Vec<BestSwap>>> {
+        self.pass(rows, |rows| self.engine.swap_gains(rows, table, update, weights))
+    }
+}

@@ -1,16 +1,11 @@
 //! The one error type of the library.
-
 mod device_problem;
 mod npy_problem;
 mod words;
-
 pub use device_problem::DeviceProblem;
 pub use npy_problem::NpyProblem;
-use words::{have, join};
-
-/// What can go wrong, one variant per rule, with the numbers that broke it.
-///
-/// Positions are 0-based; logarithms natural.
+use words::{amount, have, join, nearest, shown, trial};
+/// What can go wrong, one variant per rule, with the numbers that broke it. Positions are 0-based; logarithms natural.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -100,7 +95,11 @@ pub enum Error {
         labels: usize,
     },
     /// A quota names a part that no label has.
-    #[error("the quota names part {name}, which no label has; the parts are {}", join(known))]
+    #[error(
+        "the quota names part {}, which no label has; the parts are {}",
+        shown(name),
+        nearest(known, name)
+    )]
     UnknownPart {
         /// The name asked for.
         name: String,
@@ -191,8 +190,10 @@ pub enum Error {
         /// Items there.
         items: usize,
     },
-    /// A subset size exceeds the rank of the kernel: every such set has determinant zero.
-    #[error("k = {k} is above the numerical rank of the kernel, {rank}: every such set has probability 0")]
+    /// A subset size exceeds the numerical rank of the kernel: no such set has a determinant that f64 tells from zero.
+    #[error(
+        "k = {k} is above the numerical rank of the kernel, {rank}: no set of {k} items has a determinant that f64 tells from zero"
+    )]
     SizeAboveRank {
         /// Size asked for.
         k: usize,
@@ -200,7 +201,10 @@ pub enum Error {
         rank: usize,
     },
     /// No set with the quota has a positive determinant (Rado's theorem names the parts).
-    #[error("no set can meet the quota: {} rank {rank}, the quota asks for {quota} items there", have(parts))]
+    #[error(
+        "no set can meet the quota: {} rank {rank} in f64, the quota asks for {quota} items there",
+        have(parts)
+    )]
     Infeasible {
         /// Names of the parts at fault.
         parts: Vec<String>,
@@ -211,7 +215,7 @@ pub enum Error {
     },
     /// No set with the quota and the included items has a positive determinant.
     #[error(
-        "no set can meet the quota: beyond the items that must be included {} rank {rank}, the quota asks for {quota} more items there",
+        "no set can meet the quota: beyond the items that must be included {} rank {rank} in f64, the quota asks for {quota} more items there",
         have(parts)
     )]
     InfeasibleBeyondIncluded {
@@ -237,11 +241,16 @@ pub enum Error {
         node_budget: f64,
     },
     /// Exact sampling under ranges may need too many proposals.
-    #[error("exact draws under ranges may take {expected:.2e} proposals each; the budget is {budget:.2e}")]
+    #[error(
+        "exact draws under ranges may take too many proposals: {}; the budget is {budget:.2e} a sample",
+        trial(*proposals, *accepted, *budget)
+    )]
     RangeProposalBudget {
-        /// Proposals per sample that a trial found, or made in vain.
-        expected: f64,
-        /// The budget.
+        /// Proposals of a trial.
+        proposals: u64,
+        /// How many of them were accepted. Where these are few, no bound can be told.
+        accepted: u64,
+        /// The budget of proposals per sample.
         budget: f64,
     },
     /// An exact probability, or a sampler by interpolation, would need too many nodes.
@@ -254,10 +263,11 @@ pub enum Error {
     },
     /// The features are too badly conditioned for f64.
     #[error(
-        "the features are too badly conditioned: draws would be off by {deviation:.1e}, tolerance {tolerance:.0e}; rescale or drop columns or rows of very different size"
+        "the features are too badly conditioned: the law would be off by {}, where {tolerance:.0e} is tolerated; rescale or drop columns or rows of very different size",
+        amount(*deviation)
     )]
     IllConditioned {
-        /// Estimated error of the law, in total variation.
+        /// Estimated error of the law, in total variation; outside [0, 1) where nothing can be said.
         deviation: f64,
         /// Largest error accepted.
         tolerance: f64,
@@ -284,7 +294,7 @@ pub enum Error {
     },
     /// The items to include have determinant zero.
     #[error(
-        "the items to include are linearly dependent: item {item} adds nothing to the others, so every such set has probability zero"
+        "the items to include are linearly dependent: item {item} adds nothing to the others, so no set with all of them has a determinant that f64 tells from zero"
     )]
     DependentItems {
         /// An item that depends on the others.
@@ -313,6 +323,14 @@ pub enum Error {
     ImpossiblePick {
         /// The index.
         item: usize,
+    },
+    /// Rounding has left no weight to go on with a draw.
+    #[error("a draw lost its digits after {picked} of {wanted} items; draw by rejection")]
+    LostDraw {
+        /// Items picked before that.
+        picked: usize,
+        /// Items to pick.
+        wanted: usize,
     },
     /// An item is in two parts.
     #[error(
@@ -359,6 +377,17 @@ pub enum Error {
     /// A graphics device cannot be had, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),
+    /// Work ended before it was done, as its [`Watch`](crate::Watch) asked for.
+    #[error(transparent)]
+    Ended(#[from] crate::watch::Ended),
+    /// A draw was given up: it took far more proposals than were promised.
+    #[error("a draw was given up after {proposals} proposals: {expected:.2e} were promised on average")]
+    DrawGivenUp {
+        /// Proposals made in vain.
+        proposals: u64,
+        /// Proposals that were promised to be enough on average.
+        expected: f64,
+    },
     /// An eigenvalue iteration did not converge.
     #[error("the eigen-decomposition of a {size}×{size} matrix did not converge")]
     Eigen {

@@ -1,7 +1,39 @@
-//! Lists in words.
+//! Lists and numbers in words.
+
+/// Names that a sentence lists at most.
+const MOST: usize = 10;
 
 pub(super) fn join(names: &[String]) -> String {
-    names.join(", ")
+    list(names.iter().collect())
+}
+
+/// Those first that are most like another name.
+pub(super) fn nearest(names: &[String], wanted: &str) -> String {
+    let mut names: Vec<&String> = names.iter().collect();
+    if names.len() > MOST {
+        names.sort_by_cached_key(|name| strsim::damerau_levenshtein(name, wanted));
+    }
+    list(names)
+}
+
+/// A name, even one without letters.
+pub(super) fn shown(name: &str) -> &str {
+    if name.is_empty() { "''" } else { name }
+}
+
+fn list(names: Vec<&String>) -> String {
+    let more = names.len().saturating_sub(MOST);
+    let shown: Vec<&str> = names.into_iter().take(MOST).map(|name| shown(name)).collect();
+    let shown = shown.join(", ");
+    if more > 0 { format!("{shown}, … and {} more", thousands(more as u64)) } else { shown }
+}
+
+/// With a space between thousands.
+fn thousands(number: u64) -> String {
+    match (number / 1000, number % 1000) {
+        (0, units) => units.to_string(),
+        (thousand, units) => format!("{} {units:03}", thousands(thousand)),
+    }
 }
 
 /// "part a has", "parts {a, b} together have".
@@ -9,5 +41,57 @@ pub(super) fn have(parts: &[String]) -> String {
     match parts {
         [one] => format!("part {one} has"),
         many => format!("parts {{{}}} together have", join(many)),
+    }
+}
+
+/// A total variation distance, if it is one that says something.
+pub(super) fn amount(deviation: f64) -> String {
+    if (0.0..1.0).contains(&deviation) {
+        format!("{deviation:.1e}")
+    } else {
+        "an amount that cannot be bounded".into()
+    }
+}
+
+/// What a trial of rejection has shown, where a draw may take no more proposals than the budget.
+pub(super) fn trial(proposals: u64, accepted: u64, budget: f64) -> String {
+    let trial = format!("a trial of {}", thousands(proposals));
+    match accepted {
+        0 => format!("{trial} accepted none, so no bound is known"),
+        some if (proposals / some) as f64 > budget => format!("{trial} accepted {}", thousands(some)),
+        few => format!("{trial} accepted {}, too few for a bound", thousands(few)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_short() {
+        let names: Vec<String> = (0..2011).map(|part| format!("part {part}")).collect();
+        assert_eq!(join(&names[..3]), "part 0, part 1, part 2");
+        assert!(join(&names).ends_with(", part 9, … and 2 001 more"), "{}", join(&names));
+        assert!(
+            nearest(&names, "part 1998").starts_with("part 1998, part 1"),
+            "{}",
+            nearest(&names, "part 1998")
+        );
+        assert_eq!(nearest(&names[..2], "part 1"), "part 0, part 1");
+    }
+
+    #[test]
+    fn amounts_that_say_nothing_are_not_numbers() {
+        assert_eq!(amount(2.5e-4), "2.5e-4");
+        for nothing in [-32.0, 1.0, 7.0, f64::INFINITY, f64::NAN] {
+            assert_eq!(amount(nothing), "an amount that cannot be bounded");
+        }
+    }
+
+    #[test]
+    fn trials_say_what_they_show() {
+        assert_eq!(trial(131_072, 0, 1e7), "a trial of 131 072 accepted none, so no bound is known");
+        assert_eq!(trial(131_072, 3, 1e7), "a trial of 131 072 accepted 3, too few for a bound");
+        assert_eq!(trial(1_000_000, 3000, 2.0), "a trial of 1 000 000 accepted 3 000");
     }
 }

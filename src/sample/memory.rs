@@ -8,7 +8,7 @@ use crate::{Features, Projection, Result, data::GroundSet, engine::cpu_pass_byte
 /// Bytes that a sampler on the CPU holds at most, set-up included, beside features that stay in their files.
 ///
 /// An engine in single precision holds 16 bytes an item more during the set-up; memory of devices is not counted, nor
-/// what the subsets take.
+/// what the subsets take, unless [`with_draws`](MemoryPlan::with_draws) adds it.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -43,7 +43,14 @@ impl MemoryPlan {
     /// All that is held.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.uses.iter().map(|held| held.bytes).sum()
+        self.uses.iter().fold(0, |sum, held| sum.saturating_add(held.bytes))
+    }
+
+    /// Adds draws that are all kept, of so many bytes each.
+    #[must_use]
+    pub fn with_draws(mut self, count: u64, bytes_each: u64) -> Self {
+        self.add("draws", count.saturating_mul(bytes_each));
+        self
     }
 
     /// For draws by eigenvectors from so many items, in so many groups; `size` is how many are drawn.
@@ -180,10 +187,16 @@ impl IndependentKDpps<'_> {
     pub fn memory_plan(&self) -> MemoryPlan {
         let of_part = |part: &Part<'_>| {
             let sizes = [part.items.len(), 1];
-            MemoryPlan::spectral(&self.features, sizes, part.ground.dims_left(), part.count, self.projection)
+            MemoryPlan::spectral(
+                self.ground.features(),
+                sizes,
+                part.ground.dims_left(),
+                part.count,
+                self.projection,
+            )
         };
         let parts: Vec<MemoryPlan> = self.parts.iter().map(of_part).collect();
-        let (held, mapped) = self.features.footprint();
+        let (held, mapped) = self.ground.features().footprint();
         let mut plan = MemoryPlan { mapped, uses: Vec::new() };
         plan.add("features", held);
         let of = |what: &'static str| {
@@ -192,7 +205,7 @@ impl IndependentKDpps<'_> {
         };
         plan.add(SET_UP, of(SET_UP).max().unwrap_or_default());
         plan.add(TABLES, of(TABLES).sum());
-        plan.add("parts", (self.features.items() * PARTITION_BYTES) as u64);
+        plan.add("parts", (self.ground.features().items() * PARTITION_BYTES) as u64);
         plan
     }
 }

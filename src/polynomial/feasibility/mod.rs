@@ -6,10 +6,20 @@
 
 mod matroid_intersection;
 
-use crate::{data::GroundSet, engine::Items, linalg::OrthonormalBasis};
+use crate::{Error, data::GroundSet, engine::Items, linalg::OrthonormalBasis};
 
 /// Unit rows of one part that span it, at most as many as could ever be needed.
 pub(crate) type PartBasis = Vec<Vec<f64>>;
+
+/// When rows count as dependent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Dependence {
+    /// When unit rows have less than 1e-12 beyond each other: few users want to draw from rounding.
+    #[default]
+    Numerical,
+    /// When they have nothing: for statements that something has probability zero.
+    Exact,
+}
 
 /// Parts (by position) that span fewer dimensions than their quotas ask.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +27,19 @@ pub(crate) struct Violation {
     pub(crate) parts: Vec<usize>,
     pub(crate) rank: usize,
     pub(crate) quota: usize,
+}
+
+impl Violation {
+    /// As an error about parts with these names, in what a ground set leaves.
+    pub(crate) fn into_error(self, ground: &GroundSet<'_>, name: impl Fn(usize) -> String) -> Error {
+        let Self { parts, rank, quota } = self;
+        let parts = parts.into_iter().map(name).collect();
+        if ground.included().is_empty() {
+            Error::Infeasible { parts, rank, quota }
+        } else {
+            Error::InfeasibleBeyondIncluded { parts, rank, quota }
+        }
+    }
 }
 
 /// The first rows of a part that are independent of each other and of the included items, `limit` at

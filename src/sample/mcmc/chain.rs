@@ -9,6 +9,7 @@ use super::{
     exchange::Exchange,
     moves::{MoveCount, Proposal, Sweep},
 };
+use crate::{Result, watch::Watch};
 
 /// Items replaced, in units of the set's size, after which W is computed anew from the rows.
 const REFRESH: usize = 16;
@@ -62,11 +63,16 @@ impl<'a> Chain<'a> {
         &self.basis.items[..self.log_weights.len()]
     }
 
-    /// Visits every slot once, and makes the moves of some blocks.
-    pub(super) fn sweep(&mut self, walk: &Walk) {
+    /// Visits every slot once, and makes the moves of some blocks, unless the watch ends it on the way.
+    pub(super) fn sweep(&mut self, walk: &Walk, watch: &Watch<'_>) -> Result<()> {
         let mut sweep = std::mem::replace(&mut self.sweep, Sweep::new(0, 0));
         sweep.draw(&walk.candidates, &walk.group_of, &mut self.rng);
+        let mut outcome = Ok(());
         for number in 0..sweep.len() {
+            outcome = watch.check();
+            if outcome.is_err() {
+                break;
+            }
             // Rows come from anywhere in memory: ask for the next before this one is at work.
             for proposal in sweep.of_move(number + 1) {
                 self.basis.features.prefetch_row(proposal.candidate.item as usize);
@@ -74,6 +80,7 @@ impl<'a> Chain<'a> {
             self.attempt(sweep.of_move(number));
         }
         self.sweep = sweep;
+        outcome
     }
 
     /// Makes a move with the probability that keeps the law.

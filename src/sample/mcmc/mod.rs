@@ -38,6 +38,7 @@ use crate::{
     engine::{Engine, EngineInfo},
     linalg::scale_columns,
     polynomial::{ConditionalBernoulli, REFUSED, spectrum::TiltedSpectrum},
+    watch::Watch,
 };
 
 /// What is known of the distance to the law, in total variation: nothing.
@@ -178,7 +179,18 @@ impl<'a> Chains<'a> {
     /// The chains after their burn-in, before the first draw.
     #[must_use]
     pub fn start(&self, seed: u64) -> ChainRun<'_, 'a> {
-        ChainRun::new(self, self.options.chains, |chain| stream(seed, chain as u64))
+        match self.start_watched(seed, &Watch::default()) {
+            Ok(run) => run,
+            Err(error) => unreachable!("nobody watches: {error}"),
+        }
+    }
+
+    /// As [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
+    ///
+    /// # Errors
+    /// [`Error::Ended`] where the burn-in, or the pilot run of automatic thinning, is ended.
+    pub fn start_watched(&self, seed: u64, watch: &Watch<'_>) -> Result<ChainRun<'_, 'a>> {
+        ChainRun::new(self, self.options.chains, |chain| stream(seed, chain as u64), watch)
     }
 
     /// The options.
@@ -194,23 +206,32 @@ impl<'a> Chains<'a> {
     }
 
     /// One draw by a chain of its own, and the moves that it took.
-    pub(super) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> (Subset, u64) {
+    pub(super) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<(Subset, u64)> {
         let own = ChaCha8Rng::seed_from_u64(rng.next_u64());
-        let mut run = ChainRun::new(self, 1, |_| own.clone());
-        run.extend(1);
+        let mut run = ChainRun::new(self, 1, |_| own.clone(), watch)?;
+        if let Some(ended) = run.extend_watched(1, watch) {
+            return Err(ended.into());
+        }
         let samples = run.into_samples();
-        (samples.subsets()[0].clone(), samples.proposals())
+        Ok((samples.subsets()[0].clone(), samples.proposals()))
     }
 
-    /// The draws with these numbers, from the chains' start.
-    pub(super) fn sample_range(&self, draws: Range<u64>, seed: u64) -> Samples {
-        let run = self.run(draws.end, seed);
+    /// The draws with these numbers, from the chains' start, or those of them that were made before the watch ended it.
+    pub(super) fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> Samples {
+        let samples = Samples::new(0.0);
+        let mut run = match self.start_watched(seed, watch) {
+            Ok(run) => run,
+            Err(Error::Ended(ended)) => return samples.ended_by(ended),
+            Err(error) => unreachable!("chains have no other failures: {error}"),
+        };
+        let ended = run.extend_watched(draws.end, watch);
+        let mut samples = ended.map_or(samples.clone(), |ended| samples.ended_by(ended));
+        let (made, run) = (run.draws(), run.into_samples());
         let proposals = run.proposals();
-        let mut samples = Samples::new(0.0);
         // A chain's moves belong to all its draws alike; rounding goes to the first.
         let count = draws.end.saturating_sub(draws.start);
-        let each = proposals.checked_div(draws.end).unwrap_or(0);
-        let mut first = proposals - each * draws.end;
+        let each = proposals.checked_div(made).unwrap_or(0);
+        let mut first = proposals - each * made;
         let skipped = usize::try_from(draws.start).unwrap_or(usize::MAX);
         for subset in run.into_iter().skip(skipped).take(usize::try_from(count).unwrap_or(usize::MAX)) {
             samples.push(subset, each + std::mem::take(&mut first));

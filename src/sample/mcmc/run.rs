@@ -3,7 +3,11 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::{Chains, Convergence, MoveCount, Thinning, chain::Chain};
-use crate::{Subset, parallel::map_ordered, parallel::map_ordered_mut};
+use crate::{
+    Error, Result, Subset,
+    parallel::{map_ordered, map_ordered_mut},
+    watch::{Ended, Watch},
+};
 
 /// Sweeps of every chain from which automatic thinning is measured, …
 const PILOT: usize = 256;
@@ -34,29 +38,34 @@ impl<'c, 'a> ChainRun<'c, 'a> {
         chains: &'c Chains<'a>,
         count: usize,
         generator: impl Fn(usize) -> ChaCha8Rng + Sync + Send,
-    ) -> Self {
-        let records = map_ordered(count, |number| {
+        watch: &Watch<'_>,
+    ) -> Result<Self> {
+        let begun = |number| {
             let mut chain = chains.chain(generator(number));
-            (0..chains.options.burn_in).for_each(|_| chain.sweep(&chains.walk));
+            for _ in 0..chains.options.burn_in {
+                chain.sweep(&chains.walk, watch)?;
+            }
             chain.refresh();
-            Record { chain, subsets: Vec::new(), values: Vec::new() }
-        });
+            Ok(Record { chain, subsets: Vec::new(), values: Vec::new() })
+        };
+        let records = map_ordered(count, begun).into_iter().collect::<Result<_>>()?;
         let mut run = Self { chains, records, draws: 0, thin: 1 };
         run.thin = match chains.options.thinning {
             Thinning::Sweeps(sweeps) => sweeps,
-            Thinning::Automatic => run.pilot(),
+            Thinning::Automatic => run.pilot(watch)?,
         };
-        run
+        Ok(run)
     }
 
     /// Sweeps from draw to draw, from the autocorrelation of sweeps that are not kept.
-    fn pilot(&mut self) -> usize {
+    fn pilot(&mut self, watch: &Watch<'_>) -> Result<usize> {
         self.each(|chains, record, _| {
             for _ in 0..PILOT {
-                record.chain.sweep(&chains.walk);
+                record.chain.sweep(&chains.walk, watch)?;
                 chains.observables.record(&record.chain.basis, &mut record.values);
             }
-        });
+            Ok(())
+        })?;
         let series: Vec<Vec<f64>> =
             self.records.iter_mut().map(|record| std::mem::take(&mut record.values)).collect();
         let width = self.chains.observables.len();
@@ -68,24 +77,54 @@ impl<'c, 'a> ChainRun<'c, 'a> {
         let longest = map_ordered(width, time).into_iter().fold(1.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 64")]
         let sweeps = longest.min(LONGEST_THINNING).round() as usize;
-        sweeps
+        Ok(sweeps)
     }
 
     /// Draws `count` more subsets.
     pub fn extend(&mut self, count: u64) {
+        let never = self.extend_watched(count, &Watch::default());
+        debug_assert!(never.is_none(), "nobody watches");
+    }
+
+    /// As [`extend`](ChainRun::extend), under a watch: why it was ended before all draws were made, if it was. Then
+    /// there are as many as all chains have made in turn, and what is drawn later differs from an undisturbed run.
+    pub fn extend_watched(&mut self, count: u64, watch: &Watch<'_>) -> Option<Ended> {
         let (before, after) = (self.draws, self.draws.saturating_add(count));
         let (thin, chains) = (self.thin, self.records.len() as u64);
-        self.each(|setting, record, number| {
+        let outcome = self.each(|setting, record, number| {
             // Draws i ≡ number modulo the number of chains.
-            let until = |draws: u64| (draws + chains - 1 - number as u64) / chains;
+            let until = |draws: u64| draws.saturating_sub(number as u64).div_ceil(chains);
             for _ in until(before)..until(after) {
-                (0..thin).for_each(|_| record.chain.sweep(&setting.walk));
+                for _ in 0..thin {
+                    record.chain.sweep(&setting.walk, watch)?;
+                }
                 let items = [record.chain.items(), &setting.included].concat();
                 record.subsets.push(Subset::from_distinct(items));
                 setting.observables.record(&record.chain.basis, &mut record.values);
             }
+            Ok(())
         });
+        if let Err(Error::Ended(ended)) = outcome {
+            self.keep_complete();
+            return Some(ended);
+        }
         self.draws = after;
+        None
+    }
+
+    /// Forgets draws after the first one that its chain has not made.
+    fn keep_complete(&mut self) {
+        let chains = self.records.len() as u64;
+        let lacking = self.records.iter().enumerate();
+        let lacking = lacking.map(|(number, record)| record.subsets.len() as u64 * chains + number as u64);
+        self.draws = lacking.min().unwrap_or_default();
+        let width = self.chains.observables.len();
+        for (number, record) in self.records.iter_mut().enumerate() {
+            let own = (self.draws + chains - 1 - number as u64) / chains;
+            let own = usize::try_from(own).unwrap_or(usize::MAX);
+            record.subsets.truncate(own);
+            record.values.truncate(own.saturating_mul(width));
+        }
     }
 
     /// Number of draws so far.
@@ -120,12 +159,18 @@ impl<'c, 'a> ChainRun<'c, 'a> {
     }
 
     /// Runs `task` on every chain.
-    fn each(&mut self, task: impl Fn(&Chains<'a>, &mut Record<'a>, usize) + Sync + Send) {
+    fn each(
+        &mut self,
+        task: impl Fn(&Chains<'a>, &mut Record<'a>, usize) -> Result<()> + Sync + Send,
+    ) -> Result<()> {
         let chains = self.chains;
-        self.records = map_ordered_mut(std::mem::take(&mut self.records), |number, mut record| {
-            task(chains, &mut record, number);
-            record
+        let done = map_ordered_mut(std::mem::take(&mut self.records), |number, mut record| {
+            let outcome = task(chains, &mut record, number);
+            (record, outcome)
         });
+        let (records, outcomes): (_, Vec<Result<()>>) = done.into_iter().unzip();
+        self.records = records;
+        outcomes.into_iter().collect()
     }
 }
 

@@ -1,0 +1,109 @@
+//! When a draw by rejection has to end.
+
+use crate::{
+    Error, Result,
+    watch::{Ended, Watch},
+};
+
+/// Proposals, in units of those promised to be enough on average, after which a draw is given up: so many fail once in
+/// e⁶⁴ draws, if the promise is true.
+const PATIENCE: f64 = 64.0;
+/// Picks between two looks at the clock, which takes longer than a look at a flag.
+const CLOCK: u32 = 16;
+
+/// The proposals of one draw, or of one after the other.
+#[derive(Debug)]
+pub(crate) struct Attempts<'w> {
+    watch: Watch<'w>,
+    /// Proposals promised, on average; infinite where nothing is.
+    promised: f64,
+    most: u64,
+    made: u64,
+    picks: u32,
+    ended: Option<Ended>,
+}
+
+impl<'w> Attempts<'w> {
+    /// For a draw that ends with the watch, or where it takes far longer than an acceptance of at least this explains.
+    pub(super) fn under(watch: &Watch<'w>, acceptance: f64) -> Self {
+        let promised = if acceptance > 0.0 { acceptance.recip() } else { f64::INFINITY };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
+        let most = (PATIENCE * promised) as u64;
+        Self { watch: *watch, promised, most, made: 0, picks: 0, ended: None }
+    }
+
+    /// The same for another law of the same acceptance.
+    pub(super) fn anew(&self) -> Self {
+        Self { made: 0, ..*self }
+    }
+
+    /// What ends them.
+    pub(super) fn watch(&self) -> &Watch<'w> {
+        &self.watch
+    }
+
+    /// Proposals begun.
+    pub(super) fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Begins another proposal.
+    ///
+    /// # Errors
+    /// [`Error::Ended`]; [`Error::DrawGivenUp`] after too many.
+    pub(super) fn another(&mut self) -> Result<()> {
+        self.go_on();
+        if let Some(ended) = self.ended {
+            return Err(ended.into());
+        }
+        if self.made == self.most {
+            return Err(Error::DrawGivenUp { proposals: self.made, expected: self.promised });
+        }
+        self.made += 1;
+        Ok(())
+    }
+
+    /// Whether a proposal need go on. Every pick asks.
+    #[inline]
+    pub(super) fn go_on(&mut self) -> bool {
+        self.picks = self.picks.wrapping_add(1);
+        let ended = if self.picks % CLOCK == 1 { self.watch.ended() } else { self.watch.stopped() };
+        self.ended = self.ended.or(ended);
+        self.ended.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicBool, Ordering},
+        time::Instant,
+    };
+
+    use super::*;
+
+    #[test]
+    fn they_end() {
+        let mut few = Attempts::under(&Watch::default(), 0.5);
+        for _ in 0..128 {
+            few.another().unwrap();
+        }
+        let error = few.another().unwrap_err();
+        assert!(matches!(error, Error::DrawGivenUp { proposals: 128, expected: 2.0 }), "{error:?}");
+
+        let stop = AtomicBool::new(false);
+        let mut watched = Attempts::under(&Watch::default().stopped_by(&stop), 0.0);
+        (0..1000).for_each(|_| watched.another().unwrap());
+        stop.store(true, Ordering::Relaxed);
+        assert!(!watched.go_on());
+        // What has ended stays ended.
+        stop.store(false, Ordering::Relaxed);
+        assert!(matches!(watched.another(), Err(Error::Ended(Ended::Interrupted))));
+
+        let mut late = Attempts::under(&Watch::default().until(Instant::now()), 1.0);
+        assert!(matches!(late.another(), Err(Error::Ended(Ended::TimeLimit))));
+        let mut unlimited = Attempts::under(&Watch::default(), 0.0);
+        (0..1_000_000).for_each(|_| unlimited.another().unwrap());
+        assert_eq!(unlimited.made(), 1_000_000);
+    }
+}

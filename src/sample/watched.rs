@@ -1,0 +1,131 @@
+//! Draws that somebody watches.
+
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use rand::Rng;
+
+use super::{Attempts, Law, Sampler, Samples, stream};
+use crate::{
+    Error, Result, Subset,
+    parallel::map_ordered,
+    watch::{Step, Watch},
+};
+
+/// Proposals of one task, about: draws that take more, or long, are tasks of their own.
+const TASK: f64 = 16.0;
+
+impl Sampler<'_> {
+    /// As [`sample_range`](Sampler::sample_range), under a watch: a run that it ends has all draws before the first one
+    /// that was not finished, and [says so](Samples::ended).
+    ///
+    /// The watch is looked at by every pick, and by every move of chains. The draws that there are are those of `sample_range`.
+    ///
+    /// # Errors
+    /// [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) where a draw takes 64 times the proposals that
+    /// [`acceptance_bound`](Sampler::acceptance_bound) promises on average, which never happens but by rounding.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use partition_dpp::{Ended, Features, KDpp, Watch, engine};
+    /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
+    /// let sampler = KDpp::new(&features, 2)?.sampler(&engine::Cpu)?;
+    /// let stop = AtomicBool::new(false);
+    /// let watch = Watch::default().stopped_by(&stop);
+    /// assert_eq!(sampler.sample_watched(0..10, 7, &watch)?.subsets(), sampler.sample_many(10, 7).subsets());
+    /// stop.store(true, Ordering::Relaxed);
+    /// let none = sampler.sample_watched(0..10, 7, &watch)?;
+    /// assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
+    /// # Ok(()) }
+    /// ```
+    pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> Result<Samples> {
+        if let Law::Mcmc(chains) = &self.law {
+            return Ok(chains.sample_watched(draws, seed, watch));
+        }
+        let (begun, done) = (watch.begin(), AtomicU64::new(0));
+        let told = |more: u64| {
+            watch.report(begun, Step::Draw, done.fetch_add(more, Ordering::Relaxed) + more);
+        };
+        self.collect(draws, seed, || Attempts::under(watch, self.acceptance_bound()), told)
+    }
+
+    /// The draws with these numbers up to the first one whose attempts are ended; `told` of every task's.
+    pub(super) fn collect<'w>(
+        &self,
+        draws: Range<u64>,
+        seed: u64,
+        attempts: impl Fn() -> Attempts<'w> + Sync + Send,
+        told: impl Fn(u64) + Sync + Send,
+    ) -> Result<Samples> {
+        let count = draws.end.saturating_sub(draws.start);
+        let task_size = self.task_size();
+        let tasks = usize::try_from(count.div_ceil(task_size)).unwrap_or(usize::MAX);
+        let chunks = map_ordered(tasks, |task| {
+            let start = draws.start + task as u64 * task_size;
+            let mut chunk = Vec::new();
+            for draw in start..draws.end.min(start.saturating_add(task_size)) {
+                match self.draw(&mut stream(seed, draw), attempts()) {
+                    Ok(drawn) => chunk.push(drawn),
+                    Err(error) => return (chunk, Some(error)),
+                }
+            }
+            told(chunk.len() as u64);
+            (chunk, None)
+        });
+        let mut samples = Samples::new(self.acceptance_bound());
+        for (chunk, error) in chunks {
+            chunk.into_iter().for_each(|(subset, proposals)| samples.push(subset, proposals));
+            match error {
+                None => {}
+                Some(Error::Ended(ended)) => return Ok(samples.ended_by(ended)),
+                Some(error) => return Err(error),
+            }
+        }
+        Ok(samples)
+    }
+
+    /// Draws of one task.
+    fn task_size(&self) -> u64 {
+        if matches!(self.law, Law::Interpolation(_) | Law::PerCandidate(_)) {
+            return 1;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "16 at most, and not negative"
+        )]
+        let size = (TASK * self.acceptance_bound()).min(TASK) as u64;
+        size.max(1)
+    }
+
+    /// One draw, and how many proposals it took.
+    pub(super) fn draw<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        mut attempts: Attempts<'_>,
+    ) -> Result<(Subset, u64)> {
+        let mut items = match &self.law {
+            Law::Settled => Vec::new(),
+            Law::Dpp(law) => law.sample(rng, &mut attempts)?,
+            Law::KDpp(law) => law.sample(rng, &mut attempts)?,
+            Law::Independent(laws) => {
+                let mut items = Vec::new();
+                for law in laws {
+                    items.extend(law.sample(rng, &mut attempts.anew())?);
+                }
+                items
+            }
+            Law::TiltedRejection(law) => law.sample(rng, &mut attempts)?,
+            Law::Ranges(law) => law.sample(rng, &mut attempts)?,
+            Law::Interpolation(law) => law.sample(rng, attempts.watch())?,
+            Law::PerCandidate(law) => law.sample(rng, attempts.watch())?,
+            Law::Mcmc(chains) => return chains.sample(rng, attempts.watch()),
+        };
+        items.extend_from_slice(&self.included);
+        Ok((Subset::from_distinct(items), attempts.made().max(1)))
+    }
+}

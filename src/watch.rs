@@ -1,0 +1,169 @@
+//! Long work: when it has to end, and whom to tell how far it is.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::Result;
+
+/// How far long work has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// What the steps are.
+    pub step: Step,
+    /// How many steps have been taken.
+    pub steps: u64,
+    /// ln det of the best set so far; −∞ where no set is searched for.
+    pub log_det: f64,
+    /// No set has a larger ln det, where that is known.
+    pub upper_bound: Option<f64>,
+    /// Since the start.
+    pub elapsed: Duration,
+}
+
+/// What is counted as work goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Picks made, sets compared, steps of a relaxation, or nodes of a search tree.
+    Search,
+    /// Rows of the feature matrix read by passes over it.
+    Row,
+    /// Nodes of a torus evaluated.
+    Node,
+    /// Subsets drawn.
+    Draw,
+}
+
+/// Why work ended before it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Ended {
+    /// The flag of its [`Watch`] was set.
+    #[error("interrupted")]
+    Interrupted,
+    /// Its time limit passed.
+    #[error("the time limit passed")]
+    TimeLimit,
+}
+
+/// When long work has to end, and a callback for its progress.
+///
+/// A solver that is stopped returns the best set it has, and a [`Sampler`](crate::Sampler) the subsets drawn so far.
+/// Set-up and inference have nothing to return: given an engine under a watch
+/// ([`engine::Watched`](crate::engine::Watched)), they end with [`Error::Ended`](crate::Error::Ended).
+///
+/// # Examples
+/// ```
+/// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};
+/// use partition_dpp::Watch;
+/// let stop = AtomicBool::new(false);
+/// let report = |progress: partition_dpp::Progress| println!("{:?} {}", progress.step, progress.steps);
+/// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(5)).reporting_to(&report);
+/// assert_eq!(watch.ended(), None);
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct Watch<'a> {
+    stop: Option<&'a AtomicBool>,
+    deadline: Option<Instant>,
+    report: Option<&'a (dyn Fn(Progress) + Sync)>,
+}
+
+impl fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stop, deadline, report } = self;
+        let mut watch = f.debug_struct("Watch");
+        watch.field("stop", stop).field("deadline", deadline).field("reports", &report.is_some()).finish()
+    }
+}
+
+impl<'a> Watch<'a> {
+    /// Ends the work soon after the flag is set.
+    #[must_use]
+    pub fn stopped_by(self, stop: &'a AtomicBool) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// Ends the work soon after this moment, or the earlier one of an earlier call.
+    #[must_use]
+    pub fn until(self, deadline: Instant) -> Self {
+        let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
+        Self { deadline: Some(deadline), ..self }
+    }
+
+    /// Calls `report` now and then, from any thread.
+    #[must_use]
+    pub fn reporting_to(self, report: &'a (dyn Fn(Progress) + Sync)) -> Self {
+        Self { report: Some(report), ..self }
+    }
+
+    /// Why the work has to end now, if it has to. Costs a few nanoseconds; with a deadline it reads the clock.
+    #[must_use]
+    pub fn ended(&self) -> Option<Ended> {
+        let late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        self.stopped().or_else(|| late().then_some(Ended::TimeLimit))
+    }
+
+    /// Whether the flag is set.
+    pub(crate) fn stopped(&self) -> Option<Ended> {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)).then_some(Ended::Interrupted)
+    }
+
+    /// The same as an error.
+    ///
+    /// # Errors
+    /// [`Error::Ended`](crate::Error::Ended).
+    pub fn check(&self) -> Result<()> {
+        self.ended().map_or(Ok(()), |ended| Err(ended.into()))
+    }
+
+    /// When work begins that somebody is told about. No clock is read where nobody is.
+    pub(crate) fn begin(&self) -> Option<Instant> {
+        self.report.map(|_| Instant::now())
+    }
+
+    /// Tells how far work has come that began at `start`.
+    pub(crate) fn report(&self, start: Option<Instant>, step: Step, steps: u64) {
+        self.report_search(start, (step, steps), (f64::NEG_INFINITY, None));
+    }
+
+    /// The same of a search with a set and a bound of this ln det.
+    pub(crate) fn report_search(
+        &self,
+        start: Option<Instant>,
+        (step, steps): (Step, u64),
+        (log_det, upper_bound): (f64, Option<f64>),
+    ) {
+        if let Some((report, start)) = self.report.zip(start) {
+            report(Progress { step, steps, log_det, upper_bound, elapsed: start.elapsed() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_ends_it() {
+        let (stop, now) = (AtomicBool::new(false), Instant::now());
+        let later = now + Duration::from_secs(3600);
+        assert_eq!(Watch::default().ended(), None);
+        let watch = Watch::default().stopped_by(&stop).until(later);
+        assert_eq!(watch.ended(), None);
+        assert_eq!(watch.until(now).ended(), Some(Ended::TimeLimit));
+        assert_eq!(watch.until(now).until(later).ended(), Some(Ended::TimeLimit));
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(watch.until(now).ended(), Some(Ended::Interrupted));
+        assert!(matches!(watch.check(), Err(crate::Error::Ended(Ended::Interrupted))));
+    }
+
+    #[test]
+    fn no_clock_is_read_for_nobody() {
+        assert_eq!(Watch::default().begin(), None);
+        assert!(Watch::default().reporting_to(&|_| ()).begin().is_some());
+    }
+}

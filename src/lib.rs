@@ -48,14 +48,17 @@ pub mod map;
 mod parallel;
 pub mod polynomial;
 mod sample;
+mod watch;
 
+#[cfg(feature = "npy")]
+pub use data::NpyArray;
 pub use data::{Features, Kernel, LabelCopies, Partition, Quota, RangeQuota, Scalar, Storage, Subset};
 pub use error::{DeviceProblem, Error, NpyProblem, Result};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{
     Bound, BranchAndBound, Certificate, CoreSet, CoreSetUnion, Decision, Greedy, ItemOrder, LazyGreedy,
-    LocalSearch, Objective, Progress, Restarts, Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats,
-    SymmetricGreedy, Termination, UpperBound, Watch,
+    LocalSearch, Objective, Restarts, Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats,
+    SymmetricGreedy, Termination, UpperBound,
 };
 pub use polynomial::Estimate;
 pub use sample::{
@@ -64,6 +67,7 @@ pub use sample::{
     Method, MoveCount, PartConvergence, PartitionDpp, Plan, Projection, RangeDpp, Sampler, Samples, Thinning,
     expected_proposals,
 };
+pub use watch::{Ended, Progress, Step, Watch};
 
 /// Complex numbers, as in [`polynomial`] and [`engine`].
 pub use faer::c64;

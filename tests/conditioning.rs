@@ -75,9 +75,9 @@ impl<'a> Given<'a> {
         for set in self.whole.keys() {
             let found = inference.log_probability(&Subset::new(set.clone(), self.items).unwrap()).unwrap();
             let expected = self.law.get(set).map_or(f64::NEG_INFINITY, |p| p.ln());
-            let same = found.total_cmp(&expected).is_eq()
-                || (found - expected).abs() <= 1e-9 * (1.0 + expected.abs());
-            assert!(same, "{what}: {set:?} {found} {expected}");
+            let same = found.value.total_cmp(&expected).is_eq()
+                || (found.value - expected).abs() <= 1e-9 * (1.0 + expected.abs());
+            assert!(same, "{what}: {set:?} {found:?} {expected}");
         }
         if self.law.len() == 1 && !self.condition.included.is_empty() {
             let certain = |p: &f64| (p * (1.0 - p)).abs() <= 1e-12;

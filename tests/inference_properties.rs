@@ -194,7 +194,7 @@ proptest! {
                 for mask in 0_u32..1 << items {
                     let set: Vec<usize> = (0..items).filter(|i| mask >> i & 1 == 1).collect();
                     let subset = Subset::new(set.clone(), items).unwrap();
-                    let p = inference.log_probability(&subset).unwrap().exp();
+                    let p = inference.log_probability(&subset).unwrap().value.exp();
                     total += p;
                     set.iter().for_each(|&i| marginals[i] += p);
                 }

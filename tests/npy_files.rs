@@ -1,5 +1,6 @@
 //! .npy files: every element type read to the last bit, every broken file refused.
 
+#![allow(clippy::float_cmp, reason = "what is read is what was written")]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -17,7 +18,7 @@ mod common;
 use std::path::Path;
 
 use common::npy::{f64s, file, npy, with_header};
-use partition_dpp::{Error, Features, NpyProblem};
+use partition_dpp::{Error, Features, NpyArray, NpyProblem};
 
 /// The values of a 2×3 file.
 fn read(bytes: &[u8]) -> Vec<f64> {
@@ -144,26 +145,104 @@ fn a_missing_file_is_named() {
         ["/nonexistent/features.npy"]
     );
     let folder = tempfile::tempdir().unwrap();
-    assert_error!(Features::open_npy(folder.path()), Error::Io { .. }, [folder.path().to_str().unwrap()]);
+    assert_error!(
+        Features::open_npy(folder.path()),
+        Error::Npy { problem: NpyProblem::NotAFile("a folder"), .. },
+        [folder.path().to_str().unwrap(), "this is a folder"]
+    );
 }
 
 #[test]
 fn what_is_not_npy_is_refused() {
     let whole = npy("<f8", false, &[2, 3], &f64s(&SMALL));
-    let broken: [&[u8]; 7] = [
-        b"",
-        b"1.0,2.0\n3.0,4.0\n",
-        &whole[..5],
-        &whole[..10],
-        &whole[..40],
-        &with_header("{'descr': '<f8'}\n", &[]),
-        &with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, -3)}\n", &[]),
-    ];
-    for bytes in broken {
+    for bytes in [&b""[..], b"1.0,2.0\n3.0,4.0\n", &whole[..5]] {
         let (problem, message) = problem(bytes);
         assert_eq!(problem, NpyProblem::Header, "{bytes:?}");
         assert!(message.contains("not a .npy file"), "{message}");
     }
+}
+
+#[test]
+fn a_broken_header_is_shown() {
+    let whole = npy("<f8", false, &[2, 3], &f64s(&SMALL));
+    let header = |text: &str| with_header(text, &[]);
+    let negative = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, -3)}";
+    for (bytes, culprits) in [
+        (whole[..7].to_vec(), ["ends", ""]),
+        (whole[..9].to_vec(), ["ends", ""]),
+        (whole[..40].to_vec(), ["ends", ""]),
+        (header("{'descr': '<f8'}\n"), ["fortran_order", "(it is {'descr': '<f8'})"]),
+        (header(&format!("{negative}\n")), ["negative", negative]),
+        (header("{'descr': '<f7', 'fortran_order': False, 'shape': (2, 3)}"), ["f7", "(2, 3)"]),
+        (header("\u{e9}\u{0}{"), ["Python expression", "\u{e9} {"]),
+    ] {
+        let (problem, message) = problem(&bytes);
+        assert!(matches!(problem, NpyProblem::Malformed { .. }), "{problem:?}");
+        assert!(message.contains("the .npy header cannot be read"), "{message}");
+        assert!(culprits.iter().all(|culprit| message.contains(culprit)), "{culprits:?}: {message}");
+    }
+    for (major, minor) in [(0, 0), (1, 1), (4, 0)] {
+        let mut other = whole.clone();
+        (other[6], other[7]) = (major, minor);
+        assert_eq!(problem(&other).0, NpyProblem::Version { major, minor });
+    }
+}
+
+#[test]
+fn types_in_other_spellings() {
+    let values = [0.5, -2.5, 3.0, 1e10, 100.0, 0.0];
+    let native = bytes!(values, f64, to_ne_bytes);
+    for spelling in ["=f8", "f8"] {
+        assert_eq!(read(&npy(spelling, false, &[2, 3], &native)), values);
+        assert_eq!(read(&npy(spelling, true, &[2, 3], &native))[1], values[2]);
+    }
+    let header = "{\"shape\": (2, 3), \"descr\" : \"=f8\", \"fortran_order\": False}\n";
+    assert_eq!(read(&with_header(header, &native)), values);
+    for spelling in ["?", "|b1", "<b1", "b1"] {
+        assert_eq!(read(&npy(spelling, false, &[2, 3], &[0, 1, 1, 0, 0, 1])), [0., 1., 1., 0., 0., 1.]);
+    }
+    let (problem, message) = problem(&npy("?", false, &[2, 3], &[0, 1, 1, 0, 2, 1]));
+    assert!(matches!(problem, NpyProblem::Element(_)) && message.contains('2'), "{message}");
+}
+
+/// Versions 2 and 3 have room for longer headers.
+#[test]
+fn headers_of_all_versions() {
+    let values = [0.5, -2.5, 3.0, 1e10, 100.0, 0.0];
+    for version in [2, 3] {
+        let header =
+            format!("{{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)}}{}\n", " ".repeat(70_000));
+        let length = u32::try_from(header.len()).unwrap().to_le_bytes();
+        let bytes = [b"\x93NUMPY", &[version, 0][..], &length, header.as_bytes(), &f64s(&values)].concat();
+        assert_eq!(read(&bytes), values);
+    }
+}
+
+#[test]
+fn what_a_file_holds_is_told_without_reading_it() {
+    for (descr, fortran, each) in [("<f8", false, 0), ("<f4", false, 0), ("<f4", true, 4), (">f8", false, 8)]
+    {
+        let file = file(&npy(descr, fortran, &[2, 3], &[0; 48]));
+        let array = NpyArray::open(file.path()).unwrap();
+        assert_eq!((array.shape(), array.bytes_to_convert()), (&[2, 3][..], 6 * each), "{descr}");
+    }
+    for (descr, each) in [("|i1", 4), ("<u2", 4), ("<i4", 8), ("<u8", 8), ("|b1", 4)] {
+        let file = file(&npy(descr, false, &[6], &[1; 48]));
+        let array = NpyArray::open(file.path()).unwrap();
+        assert_eq!((array.shape(), array.bytes_to_convert()), (&[6][..], 6 * each), "{descr}");
+        assert_eq!(array.integers().unwrap().filter_map(Result::ok).count(), 6);
+    }
+    let labels = file(&npy(">i2", false, &[3], &[0, 7, 255, 255, 1, 0]));
+    let array = NpyArray::open(labels.path()).unwrap();
+    let integers: Vec<i128> = array.integers().unwrap().map(Result::unwrap).collect();
+    assert_eq!(integers, [7, -1, 256]);
+    let reals = file(&npy("<f4", false, &[1], &[0; 4]));
+    let array = NpyArray::open(reals.path()).unwrap();
+    assert_error!(
+        array.integers().map(|_| ()),
+        Error::Npy { problem: NpyProblem::NotIntegers(_), .. },
+        ["'<f4'", "not integers"]
+    );
 }
 
 #[test]

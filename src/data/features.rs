@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
+    kernel::Residual,
     partition::check_item_count,
     stored_rows::StoredRows,
     values::{Scalar, Storage, Values, with_rows},
@@ -37,6 +38,8 @@ pub struct Features<'a> {
     dims: usize,
     values: Values<'a>,
     max_abs: f64,
+    /// For the factor of a kernel; `None` if the features are the data.
+    residual: Option<Residual>,
     /// Shared by clones alone: engines that keep a copy know the values by it.
     #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "for engines that keep a copy"))]
     identity: Arc<()>,
@@ -75,7 +78,7 @@ impl<'a> Features<'a> {
         let not_finite =
             |(row, column)| Error::NotFinite { row, column, value: rows.row(row)[column].into() };
         let max_abs = rows.largest_magnitude().map_err(not_finite)?;
-        Ok(Self { items, dims, values: T::wrap(rows), max_abs, identity: Arc::new(()) })
+        Ok(Self { items, dims, values: T::wrap(rows), max_abs, residual: None, identity: Arc::new(()) })
     }
 
     /// The rows of several matrices as one ground set, one matrix after the other: item i of a matrix becomes
@@ -106,7 +109,8 @@ impl<'a> Features<'a> {
         let all: Vec<&Values<'a>> = shards.iter().map(|shard| &shard.values).collect();
         let Some(values) = Values::concatenate(&all) else { unreachable!("they are of one kind") };
         let max_abs = shards.iter().map(|shard| shard.max_abs).fold(0.0, f64::max);
-        Ok(Self { items, dims: first.dims, values, max_abs, identity: Arc::new(()) })
+        let residual = shards.iter().filter_map(|shard| shard.residual).reduce(Residual::max);
+        Ok(Self { items, dims: first.dims, values, max_abs, residual, identity: Arc::new(()) })
     }
 
     /// Rows of how many values of which type.
@@ -152,6 +156,16 @@ impl<'a> Features<'a> {
         &self.identity
     }
 
+    /// As the factor of a kernel.
+    pub(super) fn with_residual(self, residual: Option<Residual>) -> Self {
+        Self { residual, ..self }
+    }
+
+    /// What the factor of a kernel is off by; `None` if the features are the data.
+    pub(crate) fn residual(&self) -> Option<Residual> {
+        self.residual
+    }
+
     /// The values as they are stored.
     pub(crate) fn values(&self) -> &Values<'a> {
         &self.values
@@ -191,7 +205,8 @@ impl<'a> Features<'a> {
 
 #[cfg(feature = "npy")]
 impl Features<'static> {
-    /// Opens a two-dimensional .npy file of any integer or floating-point type.
+    /// Opens a two-dimensional .npy file of booleans, integers or floating-point numbers of any size.
+    /// [`NpyArray`](super::NpyArray) tells what a file holds without reading it.
     ///
     /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are
     /// read from the file when they are needed. Other types and orders are converted
@@ -202,10 +217,10 @@ impl Features<'static> {
     ///
     /// # Errors
     /// - [`Error::Io`] if the file cannot be read;
-    /// - [`Error::Npy`] if it is not a real matrix, or truncated;
+    /// - [`Error::Npy`] if it is not a real matrix, truncated, or no regular file;
     /// - those of [`Features::from_rows`].
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
-        super::npy::read_features(path.as_ref())
+        super::NpyArray::open(path)?.into_features()
     }
 }
 

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use faer::Mat;
 
-use super::{Features, Subset};
+use super::{
+    Features, Partition, Subset,
+    log_determinant::{factor_error, log_volume},
+};
 use crate::{
     Error, Estimate, Result,
-    linalg::{OrthonormalBasis, column, complement, kernels::dot},
+    linalg::{OrthonormalBasis, column, complement, exact_rank, kernels::dot},
 };
 
 /// The items that are still free to be chosen, and what their features have beyond those of the items
@@ -21,12 +24,15 @@ use crate::{
 /// of A_T. Rows are never copied: the projection is n×(n−t) and multiplies what multiplies the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct GroundSet<'a> {
+    /// As the user gave them.
+    given: Features<'a>,
+    /// As laws compute with them.
     features: Features<'a>,
     /// T, ascending.
     included: Vec<u32>,
     /// Ascending.
     excluded: Vec<u32>,
-    residual: Option<Residual>,
+    residual: Residual,
 }
 
 /// Items that may still be chosen.
@@ -47,19 +53,45 @@ impl FreeItems<'_> {
     }
 }
 
+/// What is left of the rows beyond the included ones.
+#[derive(Clone, Debug)]
+enum Residual {
+    /// Everything: none is included.
+    Whole,
+    /// Their components in a subspace.
+    Within(Subspace),
+    /// The features are in triangular coordinates of what is left, of this rank.
+    Graded { rank: usize, log_det: Estimate<f64> },
+}
+
 /// The subspace orthogonal to the included rows.
 #[derive(Clone, Debug)]
-struct Residual {
+struct Subspace {
     span: OrthonormalBasis,
     /// Orthonormal, n×(n−t).
     basis: Mat<f64>,
     /// ln det K_T.
     log_det: Estimate<f64>,
+    /// What the most dependent of the included rows has of its length beyond those before it.
+    least: f64,
 }
 
 impl<'a> GroundSet<'a> {
-    pub(crate) fn new(features: Features<'a>) -> Self {
-        Self { features, included: Vec::new(), excluded: Vec::new(), residual: None }
+    /// Everything is free. Wide features (n > m) are compressed.
+    pub(crate) fn new(given: &Features<'a>) -> Result<Self> {
+        let features = super::compress_if_wide(given)?;
+        let (included, excluded) = (Vec::new(), Vec::new());
+        Ok(Self { given: given.clone(), features, included, excluded, residual: Residual::Whole })
+    }
+
+    /// The same set with rows in triangular coordinates of what is left beyond the included ones.
+    pub(super) fn in_coordinates(
+        &self,
+        features: Features<'static>,
+        rank: usize,
+        log_det: Estimate<f64>,
+    ) -> Self {
+        Self { features, residual: Residual::Graded { rank, log_det }, ..self.clone() }
     }
 
     /// Includes more items.
@@ -81,13 +113,42 @@ impl<'a> GroundSet<'a> {
         both.map_or(Ok(()), |&item| Err(Error::IncludedAndExcluded { item: item as usize }))
     }
 
+    /// The features as the user gave them.
+    pub(crate) fn given(&self) -> &Features<'a> {
+        &self.given
+    }
+
+    /// Features with the same K as far as laws can tell, n ≤ m.
     pub(crate) fn features(&self) -> &Features<'a> {
         &self.features
+    }
+
+    /// Whether rows are in triangular coordinates: then every entry is accurate relative to its column, …
+    pub(crate) fn is_graded(&self) -> bool {
+        matches!(self.residual, Residual::Graded { .. })
+    }
+
+    /// … and otherwise by how many ε of its length a row may be off beyond the rounding of its entries.
+    pub(crate) fn row_rounding(&self) -> f64 {
+        let dims = self.given.dims() as f64;
+        let compressed = if self.given.dims() > self.given.items() { dims } else { 0.0 };
+        match &self.residual {
+            Residual::Whole => compressed,
+            Residual::Within(Subspace { least, .. }) => compressed + dims / least,
+            Residual::Graded { .. } => 0.0,
+        }
     }
 
     /// T, ascending.
     pub(crate) fn included(&self) -> &[u32] {
         &self.included
+    }
+
+    /// How many items of every part must be included.
+    pub(crate) fn included_by(&self, partition: &Partition) -> Vec<usize> {
+        let mut counts = vec![0; partition.parts()];
+        self.included.iter().for_each(|&item| counts[partition.part_of(item as usize)] += 1);
+        counts
     }
 
     pub(crate) fn excludes(&self, item: usize) -> bool {
@@ -124,17 +185,35 @@ impl<'a> GroundSet<'a> {
 
     /// An orthonormal basis, n×(n−t), of what is orthogonal to the included rows; `None` for everything.
     pub(crate) fn beyond(&self) -> Option<&Mat<f64>> {
-        self.residual.as_ref().map(|residual| &residual.basis)
+        self.subspace().map(|subspace| &subspace.basis)
+    }
+
+    fn subspace(&self) -> Option<&Subspace> {
+        if let Residual::Within(subspace) = &self.residual { Some(subspace) } else { None }
     }
 
     /// Dimensions left beyond the included rows.
     pub(crate) fn dims_left(&self) -> usize {
-        self.beyond().map_or(self.features.dims(), Mat::ncols)
+        match &self.residual {
+            Residual::Whole => self.features.dims(),
+            Residual::Within(subspace) => subspace.basis.ncols(),
+            Residual::Graded { rank, .. } => *rank,
+        }
+    }
+
+    /// The rank that some rows span beyond the included ones, decided in exact arithmetic.
+    pub(crate) fn exact_rank_beyond(&self, items: impl Iterator<Item = usize>) -> usize {
+        let included = self.included.iter().map(|&item| item as usize);
+        let rows = included.chain(items).map(|item| self.given.row(item));
+        exact_rank(rows).saturating_sub(self.included.len())
     }
 
     /// ln det K_T, 0 for the empty set.
     pub(crate) fn log_det_included(&self) -> Estimate<f64> {
-        self.residual.as_ref().map_or(Estimate { value: 0.0, error: 0.0 }, |residual| residual.log_det)
+        match &self.residual {
+            Residual::Whole => Estimate { value: 0.0, error: 0.0 },
+            Residual::Within(Subspace { log_det, .. }) | Residual::Graded { log_det, .. } => *log_det,
+        }
     }
 
     /// The unit vector of what a row has beyond the included ones, in coordinates of the subspace left;
@@ -142,7 +221,7 @@ impl<'a> GroundSet<'a> {
     pub(crate) fn unit_residual(&self, row: &[f64]) -> Option<Vec<f64>> {
         let mut unit = row.to_vec();
         OrthonormalBasis::normalise(&mut unit)?;
-        if let Some(Residual { span, basis, .. }) = &self.residual {
+        if let Some(Subspace { span, basis, .. }) = self.subspace() {
             span.remove_from(&mut unit)?;
             // Rounding along the span would count as one more dimension.
             unit = (0..basis.ncols()).map(|j| dot(column(basis.as_ref(), j), &unit)).collect();
@@ -154,57 +233,23 @@ impl<'a> GroundSet<'a> {
     /// What the included rows span.
     pub(crate) fn span(&self) -> OrthonormalBasis {
         let nothing = || OrthonormalBasis::new(self.features.dims());
-        self.residual.as_ref().map_or_else(nothing, |residual| residual.span.clone())
+        self.subspace().map_or_else(nothing, |subspace| subspace.span.clone())
     }
 }
 
 impl Residual {
-    fn of(features: &Features<'_>, included: &[u32]) -> Result<Option<Self>> {
+    fn of(features: &Features<'_>, included: &[u32]) -> Result<Self> {
         if included.is_empty() {
-            return Ok(None);
+            return Ok(Self::Whole);
         }
         let mut span = OrthonormalBasis::new(features.dims());
-        let log_det = log_volume(features, included.iter().map(|&item| item as usize), &mut span)
-            .map_err(|item| Error::DependentItems { item })?;
+        let items = included.iter().map(|&item| item as usize);
+        let volume = log_volume(features, items, &mut span).map_err(|item| Error::DependentItems { item })?;
         let basis = complement(span.as_matrix());
-        Ok(Some(Self { span, basis, log_det }))
+        let mut log_det = volume.log_det;
+        log_det.error += factor_error(features, included.iter().map(|&item| item as usize));
+        Ok(Self::Within(Subspace { span, basis, log_det, least: volume.least }))
     }
-}
-
-/// ln det K_S, and a basis of the span; the first item that depends on those before it where the
-/// determinant is zero.
-fn log_volume(
-    features: &Features<'_>,
-    items: impl Iterator<Item = usize>,
-    span: &mut OrthonormalBasis,
-) -> std::result::Result<Estimate<f64>, usize> {
-    let mut row = vec![0.0; features.dims()];
-    let mut log_det = Estimate { value: 0.0, error: 0.0 };
-    for item in items {
-        features.read_row(item, 1.0, &mut row);
-        let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)?;
-        let residual = span.extend(&row).ok_or(item)?;
-        log_det.value += 2.0 * (log_norm + residual.ln());
-        // What is left of a unit row is off by a few roundings of the row.
-        log_det.error += f64::EPSILON * (8.0 / residual + log_det.value.abs());
-    }
-    Ok(log_det)
-}
-
-/// ln det K_S by orthogonalising the rows of S; −∞ where they are dependent (unit rows that agree to 1e-12
-/// count as dependent).
-///
-/// # Cost
-/// O(n|S|²).
-pub(crate) fn log_determinant(features: &Features<'_>, subset: &Subset) -> f64 {
-    log_determinant_estimate(features, subset).value
-}
-
-/// The same with its rounding error.
-pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
-    let mut span = OrthonormalBasis::new(features.dims());
-    let nothing = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
-    log_volume(features, subset.iter(), &mut span).unwrap_or(nothing)
 }
 
 /// Adds a list of items, sorted and checked, to an ascending list.

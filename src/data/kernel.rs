@@ -18,6 +18,7 @@ use crate::{Error, Result, linalg};
 /// Symmetric within 1e-10 of the largest |entry|; the smallest eigenvalue above −1e-10 of the
 /// largest. Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero, and so do the rows of A that are
 /// no longer than the rounding of A, m·ε of its largest singular value: an item with K_ii = 0 has a row of zeros.
+/// What this and rounding change, ‖K − A Aᵀ‖, is part of the error of every answer.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -54,13 +55,15 @@ impl Kernel {
     /// Those of [`Features::open_npy`] and [`Kernel::from_dense`]; [`Error::Shape`] if not square.
     #[cfg(feature = "npy")]
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
-        let matrix = Features::open_npy(path)?;
-        let (rows, columns) = (matrix.items(), matrix.dims());
-        if rows != columns {
+        let array = super::NpyArray::open(path)?;
+        if let &[rows, columns] = array.shape()
+            && rows != columns
+        {
             let what = "a row of the kernel (it must be square)";
-            return Err(Error::Shape { what, expected: rows, found: columns });
+            let size = |size| usize::try_from(size).unwrap_or(usize::MAX);
+            return Err(Error::Shape { what, expected: size(rows), found: size(columns) });
         }
-        Self::factor(&matrix)
+        Self::factor(&array.into_features()?)
     }
 
     fn factor(matrix: &Features<'_>) -> Result<Self> {
@@ -72,6 +75,7 @@ impl Kernel {
             matrix.read_row(item, 1.0 / scale, linalg::column_mut(kernel.as_mut(), item));
         }
         check_symmetry(kernel.as_ref(), scale)?;
+        let sizes = equilibrate(&mut kernel);
         let eigen = linalg::eigen(kernel.as_ref())?;
         let (largest, smallest) = (eigen.values[0], eigen.values[items - 1]);
         if smallest < -PSD_TOLERANCE * largest.abs() || largest < 0.0 {
@@ -86,6 +90,13 @@ impl Kernel {
             return Err(Error::ZeroKernel);
         }
         let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt() * scale.sqrt()).collect();
+        let largest_size = sizes.iter().fold(0.0, |most, size| f64::max(most, *size));
+        let row = |i: usize| (0..items).map(|j| kernel[(i, j)]).collect::<Vec<f64>>();
+        let residual = Residual {
+            relative: residual(kernel.as_ref(), &eigen, rank),
+            size: largest_size * scale.sqrt(),
+            left_out: linalg::exact_rank((0..items).map(row)).saturating_sub(rank),
+        };
         let mut factor = Vec::with_capacity(items * rank);
         for i in 0..items {
             let start = factor.len();
@@ -96,8 +107,9 @@ impl Kernel {
             if kernel[(i, i)].max(0.0).sqrt() * scale.sqrt() <= rounding || norm(own) <= rounding {
                 own.fill(0.0);
             }
+            own.iter_mut().for_each(|x| *x *= sizes[i]);
         }
-        Ok(Self { features: Features::from_rows(items, rank, factor)? })
+        Ok(Self { features: Features::from_rows(items, rank, factor)?.with_residual(Some(residual)) })
     }
 
     /// A with A Aᵀ = K, one column per positive eigenvalue.
@@ -111,6 +123,56 @@ impl Kernel {
     pub fn rank(&self) -> usize {
         self.features.dims()
     }
+}
+
+/// What the factor of a kernel is off by: |K − A Aᵀ| ≤ `relative` in units of every row's size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Residual {
+    /// ‖D⁻¹ (K − A Aᵀ) D⁻¹‖ for the sizes D of the rows, at most.
+    relative: f64,
+    /// The largest of them.
+    size: f64,
+    /// Dimensions of K that A has not.
+    pub(crate) left_out: usize,
+}
+
+impl Residual {
+    pub(super) fn max(self, other: Self) -> Self {
+        Self {
+            relative: self.relative.max(other.relative),
+            size: self.size.max(other.size),
+            left_out: self.left_out + other.left_out,
+        }
+    }
+
+    /// `relative` times the square of the size of a row of A.
+    pub(crate) fn of_row(self, row: &[f64]) -> f64 {
+        self.relative * (self.size * rounded_size(norm(row) / self.size)).powi(2)
+    }
+}
+
+/// Rows whose length is a thousandth or less of the longest get a size of their own, a power of 2¹⁰: what is small is
+/// not rounding then.
+fn rounded_size(ratio: f64) -> f64 {
+    if ratio > 0.0 { (10.0 * (ratio.log2() / 10.0).round()).exp2().min(1.0) } else { 1.0 }
+}
+
+/// K ← D⁻¹ K D⁻¹; returns D.
+fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
+    let lengths: Vec<f64> = (0..kernel.nrows()).map(|i| kernel[(i, i)].max(0.0).sqrt()).collect();
+    let longest = lengths.iter().fold(0.0, |most, length| f64::max(most, *length));
+    let size = |length: &f64| if longest > 0.0 { rounded_size(length / longest) } else { 1.0 };
+    let sizes: Vec<f64> = lengths.iter().map(size).collect();
+    *kernel = Mat::from_fn(kernel.nrows(), kernel.ncols(), |i, j| kernel[(i, j)] / sizes[i] / sizes[j]);
+    sizes
+}
+
+/// ‖K − U Λ Uᵀ‖ over the first eigenvectors, at most: what was found of it, and the rounding of the product.
+fn residual(kernel: MatRef<'_, f64>, eigen: &linalg::Eigen, rank: usize) -> f64 {
+    let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt()).collect();
+    let factor = linalg::scale_columns(eigen.vectors.subcols(0, rank), &roots);
+    let rounding = 4.0 * f64::EPSILON * (kernel.nrows() as f64).sqrt() * eigen.values[0];
+    (kernel - &factor * factor.transpose()).norm_l2() + rounding
 }
 
 /// ‖row‖ of any magnitude.

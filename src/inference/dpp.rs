@@ -3,7 +3,8 @@
 use super::{Constraint, Inference, Marginals};
 use crate::{
     Dpp, Result,
-    engine::{Engine, Items, Rows},
+    data::accurately,
+    engine::Engine,
     linalg,
     polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
 };
@@ -18,13 +19,17 @@ impl<'a> Dpp<'a> {
     /// [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and those
     /// of the engine.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+        accurately(self, Self::graded, |law| law.inference_as_given(engine), Inference::error)
+    }
+
+    fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let ground = self.ground.clone();
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Settled;
         if items.len() > 0 && ground.dims_left() > 0 {
-            let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-            if let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())? {
+            let rows = self.rows(&items);
+            if let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &ground)? {
                 let spectrum = found.spectrum;
                 let odds: Vec<f64> = spectrum.values.iter().map(|value| value.ln() + log_scale).collect();
                 log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();

@@ -3,6 +3,7 @@
 use super::{Constraint, Inference, Marginals};
 use crate::{
     KDpp, Result,
+    data::accurately,
     engine::{Engine, Items, Rows},
     linalg,
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
@@ -19,13 +20,17 @@ impl<'a> KDpp<'a> {
     /// rank shows only at f64's accuracy, [`Error::IllConditioned`](crate::Error::IllConditioned), and those of
     /// the engine.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+        accurately(self, Self::graded, |law| law.inference_as_given(engine), Inference::error)
+    }
+
+    fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Settled;
         if k > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-            let spectrum = TiltedSpectrum::for_size(engine, &rows, ground.beyond(), k)?.spectrum;
+            let spectrum = TiltedSpectrum::for_size(engine, &rows, &ground, k)?.spectrum;
             let coins = ConditionalBernoulli::new(&spectrum.values, k)?;
             log_z.value += coins.log_normalizer() - 2.0 * k as f64 * rows.groups()[0].scale.ln();
             let terms = (spectrum.values.len() + k) as f64;

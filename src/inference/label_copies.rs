@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use super::{Constraint, Inference};
-use crate::{Error, LabelCopies, Partition, Result, Subset, data::log_determinant};
+use super::{Constraint, IMPOSSIBLE, Inference};
+use crate::{Error, Estimate, LabelCopies, Partition, Result, Subset, data::log_determinant_estimate};
 
 impl Inference<'_> {
-    /// ln Pr that the chosen copies are of exactly these items, with whatever labels; −∞ where that cannot be.
+    /// ln Pr that the chosen copies are of exactly these items, with whatever labels, and its error; −∞ where that
+    /// cannot be.
     ///
     /// ```text
     /// Pr(T) = N(T) · det(K_T) / Z
@@ -35,10 +36,10 @@ impl Inference<'_> {
     ///     PartitionDpp::new(&features, copies.partition(), &quota)?.inference(&engine::Cpu)?;
     /// // {0,1} has determinant 4 and two ways to be labelled; {0,2} and {1,2} have 1 and one way.
     /// let log_prob = inference.log_probability_of_items(&copies, &Subset::new(vec![0, 1], 3)?)?;
-    /// assert!((log_prob - (8.0 / 10.0_f64).ln()).abs() < 1e-12);
+    /// assert!((log_prob.value - (8.0 / 10.0_f64).ln()).abs() <= log_prob.error);
     /// # Ok(()) }
     /// ```
-    pub fn log_probability_of_items(&self, copies: &LabelCopies, items: &Subset) -> Result<f64> {
+    pub fn log_probability_of_items(&self, copies: &LabelCopies, items: &Subset) -> Result<Estimate<f64>> {
         let (known, labels) = (self.ground.features().items(), copies.partition().items());
         if known != labels {
             return Err(Error::LabelCount { items: known, labels });
@@ -47,12 +48,14 @@ impl Inference<'_> {
             return Err(Error::ItemOutOfRange { item, items: copies.items() });
         }
         if !self.ground.included().iter().all(|&copy| items.contains(copies.item_of(copy as usize))) {
-            return Ok(f64::NEG_INFINITY);
+            return Ok(IMPOSSIBLE);
         }
         let choices: Vec<_> = items.iter().map(|item| self.choices(copies.copies_of(item))).collect();
         let one_of_each = choices.iter().filter_map(|copies| copies.first().copied()).collect();
-        let log_det = log_determinant(self.ground.features(), &Subset::new(one_of_each, known)?);
-        Ok(self.log_ways(&choices) + log_det - self.log_z.value)
+        let log_ways = self.log_ways(&choices);
+        let log_det = log_determinant_estimate(self.ground.given(), &Subset::new(one_of_each, known)?);
+        let (value, error) = (log_ways.value + log_det.value, log_ways.error + log_det.error);
+        Ok(self.relative_to_all(Estimate { value, error }))
     }
 
     /// The copies of an item that may be chosen: the one that must be in, or all that need not be out.
@@ -65,20 +68,24 @@ impl Inference<'_> {
     }
 
     /// The logarithm of the number of ways to take one copy of every item that the law allows.
-    fn log_ways(&self, choices: &[Vec<usize>]) -> f64 {
+    fn log_ways(&self, choices: &[Vec<usize>]) -> Estimate<f64> {
         let all: f64 = choices.iter().map(|copies| (copies.len() as f64).ln()).sum();
-        match &self.constraint {
-            Constraint::AnySize => all,
-            Constraint::Size(k) if choices.len() == *k => all,
-            Constraint::Size(_) => f64::NEG_INFINITY,
+        let share = match &self.constraint {
+            Constraint::AnySize => Estimate { value: 1.0, error: 0.0 },
+            Constraint::Size(k) if choices.len() == *k => Estimate { value: 1.0, error: 0.0 },
+            Constraint::Size(_) => return IMPOSSIBLE,
             Constraint::Counts(partition, quota) => {
-                all + share_meeting(partition, quota.counts(), |counts| counts == quota.counts(), choices)
-                    .ln()
+                share_meeting(partition, quota.counts(), |counts| counts == quota.counts(), choices)
             }
             Constraint::Ranges(partition, quota) => {
-                all + share_meeting(partition, quota.high(), |counts| quota.allows(counts), choices).ln()
+                share_meeting(partition, quota.high(), |counts| quota.allows(counts), choices)
             }
+        };
+        if share.value <= 0.0 {
+            return IMPOSSIBLE;
         }
+        let rounding = f64::EPSILON * (choices.len() + 1) as f64 * all.max(1.0);
+        Estimate { value: all + share.value.ln(), error: share.error / share.value + rounding }
     }
 }
 
@@ -89,7 +96,7 @@ fn share_meeting(
     most: &[usize],
     allowed: impl Fn(&[usize]) -> bool,
     choices: &[Vec<usize>],
-) -> f64 {
+) -> Estimate<f64> {
     let mut shares = BTreeMap::from([(vec![0; partition.parts()], 1.0)]);
     for copies in choices {
         let mut next = BTreeMap::new();
@@ -104,5 +111,8 @@ fn share_meeting(
         }
         shares = next;
     }
-    shares.iter().filter(|(counts, _)| allowed(counts)).map(|(_, share)| share).sum()
+    // Nothing is ever subtracted: every division and addition costs one rounding, relative to the sum.
+    let roundings = shares.len() + choices.iter().map(|copies| copies.len() + 1).sum::<usize>();
+    let value = shares.iter().filter(|(counts, _)| allowed(counts)).map(|(_, share)| share).sum();
+    Estimate { value, error: roundings as f64 * f64::EPSILON * value }
 }

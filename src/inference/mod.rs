@@ -13,7 +13,7 @@ pub use part_counts::PartCounts;
 
 use crate::{
     Error, Estimate, Partition, Quota, RangeQuota, Result, Subset,
-    data::{FreeItems, GroundSet, log_determinant},
+    data::{FreeItems, GroundSet, log_determinant_estimate},
     engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
     polynomial::{generating_function::GeneratingFunction, torus::Torus},
 };
@@ -32,6 +32,9 @@ fn eigen_node_budget(rank: usize) -> f64 {
     default_node_budget(rank) / 50.0
 }
 
+/// The logarithm of probability zero.
+const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
+
 /// Probabilities under one law: the outcome of the models' `inference` methods.
 ///
 /// All logarithms are natural; probability zero is −∞.
@@ -47,7 +50,8 @@ fn eigen_node_budget(rank: usize) -> f64 {
 /// // Z = det K over {0,2}, {0,3}, {1,2}, {1,3} = 1 + 1 + ¼ + 0.
 /// assert!((inference.log_partition_function().value - 2.25_f64.ln()).abs() < 1e-12);
 /// let set = Subset::new(vec![0, 3], 4)?;
-/// assert!((inference.log_probability(&set)? - (1.0 / 2.25_f64).ln()).abs() < 1e-12);
+/// let log_prob = inference.log_probability(&set)?;
+/// assert!((log_prob.value - (1.0 / 2.25_f64).ln()).abs() <= log_prob.error);
 /// let marginals = inference.inclusion_probabilities()?;
 /// assert!((marginals.value[0] - 2.0 / 2.25).abs() < marginals.error + 1e-12);
 /// # Ok(()) }
@@ -97,6 +101,16 @@ struct Nodes {
 }
 
 impl Inference<'_> {
+    /// Estimated error of what inclusion probabilities are made from, and of ln Z.
+    fn error(&self) -> f64 {
+        let marginals = match &self.marginals {
+            Marginals::Settled => 0.0,
+            Marginals::Spectral(_, error) => *error,
+            Marginals::Torus(nodes) => nodes.error,
+        };
+        marginals.max(self.log_z.error)
+    }
+
     /// The engine that computes.
     #[must_use]
     pub fn engine(&self) -> EngineInfo {
@@ -109,23 +123,32 @@ impl Inference<'_> {
         self.log_z
     }
 
-    /// ln Pr(S) = ln det(K_S) − ln Z; −∞ for a set that the law excludes or whose determinant is zero
-    /// (unit rows that agree to 1e-12 count as dependent).
+    /// ln Pr(S) = ln det(K_S) − ln Z, with the errors of both; −∞ for a set that the law excludes or whose
+    /// determinant is zero (unit rows that agree to 1e-12 count as dependent).
     ///
     /// # Cost
     /// O(n|S|²).
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`] for a set of other items.
-    pub fn log_probability(&self, subset: &Subset) -> Result<f64> {
+    pub fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
         let items = self.ground.features().items();
         if let Some(item) = subset.iter().find(|&item| item >= items) {
             return Err(Error::ItemOutOfRange { item, items });
         }
         if !self.allows(subset) {
-            return Ok(f64::NEG_INFINITY);
+            return Ok(IMPOSSIBLE);
         }
-        Ok(log_determinant(self.ground.features(), subset) - self.log_z.value)
+        Ok(self.relative_to_all(log_determinant_estimate(self.ground.given(), subset)))
+    }
+
+    /// The logarithm of a share of Z.
+    fn relative_to_all(&self, log: Estimate<f64>) -> Estimate<f64> {
+        if log.value.is_infinite() {
+            return log;
+        }
+        let value = log.value - self.log_z.value;
+        Estimate { value, error: log.error + self.log_z.error + f64::EPSILON * value.abs() }
     }
 
     fn allows(&self, subset: &Subset) -> bool {

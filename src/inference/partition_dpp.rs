@@ -40,6 +40,10 @@ impl<'a> PartitionDpp<'a> {
     /// # Source
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+        self.accurately(engine, |dpp| dpp.inference_as_given(engine), Inference::error)
+    }
+
+    fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let ground = self.ground().clone();
         let counts = self.free_counts();
         let mut log_z = ground.log_det_included();
@@ -74,6 +78,10 @@ impl<'a> PartitionDpp<'a> {
     /// # Errors
     /// Those of [`inference`](PartitionDpp::inference).
     pub fn log_partition_function_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
+        self.accurately(engine, |dpp| dpp.log_z_by_phases(engine), |found| found.error)
+    }
+
+    fn log_z_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
         let counts = self.free_counts();
         let log_det = self.ground().log_det_included();
         if counts.is_empty() {

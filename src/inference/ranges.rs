@@ -51,6 +51,10 @@ impl<'a> RangeDpp<'a> {
     /// # Source
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+        self.accurately(engine, |dpp| dpp.inference_as_given(engine), Inference::error)
+    }
+
+    fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let (ground, groups) = (self.ground().clone(), self.groups());
         let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Settled;
@@ -58,12 +62,12 @@ impl<'a> RangeDpp<'a> {
             let (rows, ranges) = (self.rows(), self.ranges());
             let spectrum = self.spectrum(engine, &rows)?;
             let (function, reference) = match ranges.total() {
-                None => GeneratingFunction::of_free_size(&spectrum, &rows.scales(), 0.0),
+                None => GeneratingFunction::of_free_size(&spectrum, &rows.scales(), 0.0)?,
                 Some(k) => GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?,
             };
             let correction = Correction::new(&ranges, reference.log_weights());
             let sum = RangeSum::new(&function, &ranges, &correction)?;
-            let (torus, extractors) = sum.torus(self.node_budget())?;
+            let (torus, extractors) = sum.torus(engine, self.node_budget())?;
             let values = torus.values(engine, &function)?;
             let found = torus.extracted(&values, &extractors, function.rank(), engine.info().precision);
             let lost = accurate(found.error / found.value)?;
@@ -71,7 +75,8 @@ impl<'a> RangeDpp<'a> {
             log_z.value += log_mass + found.value.ln() - correction.least;
             let terms = (function.rank() + groups.len() + 4) as f64;
             let largest = log_mass.abs().max(correction.least.abs()).max(1.0);
-            let error = spectrum.spectrum.error;
+            // Of all that the spectrum is wrong about, in the worst case every bit is in the ranges.
+            let error = accurate(spectrum.spectrum.error / found.value)?;
             log_z.error += lost + error + terms * f64::EPSILON * largest;
             let most = ranges.total().unwrap_or_else(|| ranges.high().iter().sum()).min(function.rank());
             marginals = Marginals::Torus(Box::new(Nodes { function, torus, extractors, most, error }));

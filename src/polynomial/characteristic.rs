@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     DEFAULT_NODE_BUDGET, Error, Features, Partition, Result,
-    data::{GroundSet, check_partition, compress_if_wide},
+    data::{GroundSet, check_partition},
     engine::{Engine, Items, Rows},
 };
 
@@ -75,7 +75,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     /// [`Error::LabelCount`] if partition and features have different numbers of items.
     pub fn new(features: &Features<'a>, partition: &'a Partition) -> Result<Self> {
         check_partition(features, partition)?;
-        Ok(Self { ground: GroundSet::new(compress_if_wide(features)?), partition })
+        Ok(Self { ground: GroundSet::new(features)?, partition })
     }
 
     /// One coefficient c_{i_1…i_p}.
@@ -241,7 +241,7 @@ impl Centre {
         let items = parts.iter().map(|&part| Items::Listed(of.partition.members(part))).collect();
         let rows = Rows::scaled(of.ground.features(), items);
         let counts: Vec<usize> = parts.iter().map(|&part| counts[part]).collect();
-        let spectrum = TiltedSpectrum::for_quota(engine, &rows, None, &counts)?;
+        let spectrum = TiltedSpectrum::for_quota(engine, &rows, &of.ground, &counts)?;
         let k = counts.iter().sum();
         let (function, reference) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
         Ok(Self { parts, counts, function, reference, error: spectrum.spectrum.error })

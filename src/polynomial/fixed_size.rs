@@ -28,7 +28,10 @@ pub(crate) fn fixed_size_values(
     for phases in phases.chunks(batch(function.rank()) * parts) {
         let grid = PhaseGrid { shares: &function.shares, phases };
         let points = grid_inverses(engine, &grid)?;
-        let found = map_ordered(points.len(), |node| of_node(&points[node], &grid, node, k));
+        let found = map_ordered(points.len(), |node| {
+            engine.proceed()?;
+            of_node(&points[node], &grid, node, k)
+        });
         for value in found {
             values.push(value?);
         }

@@ -3,12 +3,12 @@
 use faer::{Mat, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
 
 use super::{
-    ConditionalBernoulli, sigmoid, softplus,
+    ConditionalBernoulli, REFUSED, sigmoid, softplus,
     spectrum::TiltedSpectrum,
     tilt::{Tilt, determinantal_tilt, weighted_gram},
 };
 use crate::{
-    Result,
+    Error, Result,
     linalg::{self, complement, whiten},
 };
 
@@ -64,7 +64,7 @@ impl GeneratingFunction {
         let coins = ConditionalBernoulli::new(&spectrum.spectrum.values, k)?;
         let (log_value, log_scale) = coins.log_mass();
         let function = Self::with_coins(spectrum, &coins.odds(), &coins.failures());
-        Ok(function.relative_to(spectrum, scales, log_value, log_scale))
+        function.relative_to(spectrum, scales, log_value, log_scale)
     }
 
     /// The DPP itself, on weighted rows: eigenvector j is used with probability λ_j/(1+λ_j), for λ as
@@ -73,7 +73,7 @@ impl GeneratingFunction {
         spectrum: &TiltedSpectrum,
         scales: &[f64],
         log_scale: f64,
-    ) -> (Self, Reference) {
+    ) -> Result<(Self, Reference)> {
         let logs = spectrum.spectrum.values.iter().map(|value| value.ln() + log_scale);
         let success: Vec<f64> = logs.clone().map(sigmoid).collect();
         let failure: Vec<f64> = logs.clone().map(|log| sigmoid(-log)).collect();
@@ -100,14 +100,13 @@ impl GeneratingFunction {
         scales: &[f64],
         log_value: f64,
         log_scale: f64,
-    ) -> (Self, Reference) {
-        // Whitening is exact up to rounding: nothing is left to fail.
-        let Some((function, log_det)) = self.normalised() else {
-            unreachable!("C + Σ N_l is the identity, up to rounding")
-        };
+    ) -> Result<(Self, Reference)> {
+        // C + Σ N_l is the identity, up to rounding, unless that has taken everything.
+        let lost = Error::IllConditioned { deviation: f64::INFINITY, tolerance: REFUSED };
+        let (function, log_det) = self.normalised().ok_or(lost)?;
         let log_weights = spectrum.tilt.log_weights.iter().zip(scales);
         let log_weights = log_weights.map(|(t, scale)| t + log_scale + 2.0 * scale.ln()).collect();
-        (function, Reference { log_value: log_value + log_det, log_weights })
+        Ok((function, Reference { log_value: log_value + log_det, log_weights }))
     }
 
     /// In coordinates where C + Σ N_l = I; and what ln det(C + Σ N_l) was.
@@ -163,13 +162,14 @@ impl GeneratingFunction {
     /// With weights at which the expected counts are the quota, not yet normalised.
     fn tilted(self, quota: &[usize]) -> Self {
         let start = vec![0.0; quota.len()];
-        let tilt = determinantal_tilt(self.base.as_ref(), &self.shares, quota, start).log_weights;
+        let tilt = determinantal_tilt(self.base.as_ref(), &self.shares, quota, start, &|| true).log_weights;
         let shares = self.shares.into_iter().zip(&tilt).map(|(share, t)| share * faer::Scale(t.exp()));
         let weights = self.weights.iter().zip(&tilt).map(|(weight, t)| weight * (0.5 * t).exp());
         Self { shares: shares.collect(), weights: weights.collect(), ..self }
     }
 
-    /// ln inf φ(e^d) / e^(c·d) for counts c: a little less, since the search stops near the infimum.
+    /// ln inf φ(e^d) / e^(c·d) for counts c: a little less, since the search stops near the infimum. −∞ where it stops too
+    /// far off to tell whether φ reaches these counts at all.
     pub(crate) fn log_capacity(&self, counts: &[usize]) -> f64 {
         let open: Vec<usize> = (0..counts.len()).filter(|&group| counts[group] > 0).collect();
         let shares: Vec<Mat<f64>> = open.iter().map(|&group| self.shares[group].clone()).collect();
@@ -177,10 +177,15 @@ impl GeneratingFunction {
         let (tilt, log_det) = if open.is_empty() {
             (Tilt::neutral(0), log_determinant(self.base.as_ref()))
         } else {
-            let tilt = determinantal_tilt(self.base.as_ref(), &shares, &counts, vec![0.0; open.len()]);
+            let start = vec![0.0; open.len()];
+            let tilt = determinantal_tilt(self.base.as_ref(), &shares, &counts, start, &|| true);
             let whole = &self.base + weighted_gram(&shares, &tilt.log_weights);
             (tilt, log_determinant(whole.as_ref()))
         };
+        // Short of a count that φ does not reach, the gradient is 1 at least.
+        if tilt.imbalance >= 0.5 {
+            return f64::NEG_INFINITY;
+        }
         let linear: f64 = tilt.log_weights.iter().zip(&counts).map(|(d, &count)| d * count as f64).sum();
         log_det.map_or(f64::NEG_INFINITY, |log_det| log_det - linear - 2.0 * tilt.imbalance)
     }

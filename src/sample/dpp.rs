@@ -4,11 +4,12 @@ use rand::{Rng, RngExt};
 
 use super::{
     Law, Projection, Sampler,
+    attempts::Attempts,
     projection::{ProjectionDpp, Scratch},
 };
 use crate::{
     Features, Result,
-    data::{GroundSet, compress_if_wide},
+    data::{FreeItems, GroundSet, accurately},
     engine::{Engine, Items, Rows},
     polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
 };
@@ -44,7 +45,7 @@ impl<'a> Dpp<'a> {
     /// # Errors
     /// None today; wide features (n > m) are compressed here, which may one day fail.
     pub fn new(features: &Features<'a>) -> Result<Self> {
-        let ground = GroundSet::new(compress_if_wide(features)?);
+        let ground = GroundSet::new(features)?;
         Ok(Self { ground, projection: Projection::default() })
     }
 
@@ -89,13 +90,28 @@ impl<'a> Dpp<'a> {
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
     pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+        accurately(self, Self::graded, |law| law.sampler_as_given(engine), Sampler::law_error)
+    }
+
+    /// The same law in coordinates that keep every digit.
+    pub(crate) fn graded(&self) -> Result<Option<Self>> {
+        let items = self.ground.free_items();
+        let rows = self.rows(&items);
+        Ok(self.ground.graded(&rows)?.map(|ground| Self { ground, ..self.clone() }))
+    }
+
+    pub(crate) fn rows<'r>(&'r self, items: &'r FreeItems<'_>) -> Rows<'r> {
+        Rows::scaled(self.ground.features(), vec![Items::from(items)])
+    }
+
+    fn sampler_as_given(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
         let ground = &self.ground;
         let items = ground.free_items();
         if items.len() == 0 || ground.dims_left() == 0 {
             return Ok(Sampler::settled(ground.included(), engine));
         }
-        let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
-        let found = TiltedSpectrum::for_dpp(engine, &rows, ground.beyond())?;
+        let rows = self.rows(&items);
+        let found = TiltedSpectrum::for_dpp(engine, &rows, ground)?;
         let Some((TiltedSpectrum { spectrum, .. }, log_scale)) = found else {
             return Ok(Sampler::settled(ground.included(), engine));
         };
@@ -117,16 +133,23 @@ pub(crate) struct DppLaw<'a> {
 }
 
 impl DppLaw<'_> {
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
         let mut scratch = Scratch::default();
-        for (j, &probability) in self.keep.iter().enumerate() {
-            if rng.random::<f64>() < probability {
-                scratch.chosen.push(j);
+        loop {
+            attempts.another()?;
+            scratch.chosen.clear();
+            for (j, &probability) in self.keep.iter().enumerate() {
+                if rng.random::<f64>() < probability {
+                    scratch.chosen.push(j);
+                }
             }
-        }
-        match self.projection.draw(rng, &mut scratch, |_| true) {
-            Some(picks) => picks.to_vec(),
-            None => unreachable!("every pick is kept"),
+            if let Some(picks) = self.projection.draw(rng, &mut scratch, |_| attempts.go_on()) {
+                return Ok(picks.to_vec());
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::{Law, Projection, Sampler, k_dpp::KDppLaw};
 use crate::{
     Error, Features, Partition, Quota, Result, Subset,
-    data::{FreeItems, GroundSet, check_labels, compress_if_wide},
+    data::{FreeItems, GroundSet, check_labels},
     engine::{Engine, Items},
     polynomial::feasibility,
 };
@@ -35,7 +35,8 @@ use crate::{
 /// Kathuria and Deshpande (2016), § 4, the second baseline.
 #[derive(Clone, Debug)]
 pub struct IndependentKDpps<'a> {
-    pub(super) features: Features<'a>,
+    /// Without conditions.
+    pub(super) ground: GroundSet<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
     included: Vec<usize>,
@@ -61,10 +62,10 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::Infeasible`] for a part whose rank is below its quota.
     pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
-        let features = compress_if_wide(features)?;
+        let ground = GroundSet::new(features)?;
         let (included, excluded, parts) = (Vec::new(), Vec::new(), Vec::new());
         let projection = Projection::default();
-        Self { features, partition, quota, included, excluded, parts, projection }.checked()
+        Self { ground, partition, quota, included, excluded, parts, projection }.checked()
     }
 
     /// Conditions on these items being in the set, besides those required before.
@@ -74,7 +75,7 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::DependentItems`] if those of one part have determinant zero;
     /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        Subset::new(items.to_vec(), self.features.items())?;
+        Subset::new(items.to_vec(), self.partition.items())?;
         self.included.extend_from_slice(items);
         self.included.sort_unstable();
         self.included.dedup();
@@ -87,7 +88,7 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little of a part is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        Subset::new(items.to_vec(), self.features.items())?;
+        Subset::new(items.to_vec(), self.partition.items())?;
         self.excluded.extend_from_slice(items);
         self.excluded.sort_unstable();
         self.excluded.dedup();
@@ -101,7 +102,7 @@ impl<'a> IndependentKDpps<'a> {
             let of_part = |item: &&usize| self.partition.part_of(**item) == part;
             let included: Vec<usize> = self.included.iter().filter(of_part).copied().collect();
             let excluded: Vec<usize> = self.excluded.iter().filter(of_part).copied().collect();
-            let mut ground = GroundSet::new(self.features.clone());
+            let mut ground = self.ground.clone();
             ground.include(&included)?;
             ground.exclude(&excluded)?;
             let items = ground.free_members(self.partition.members(part));

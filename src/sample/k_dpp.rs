@@ -4,11 +4,12 @@ use rand::Rng;
 
 use super::{
     Law, Projection, Sampler,
+    attempts::Attempts,
     projection::{ProjectionDpp, Scratch},
 };
 use crate::{
     Error, Features, Result,
-    data::{FreeItems, GroundSet, compress_if_wide},
+    data::{FreeItems, GroundSet, accurately},
     engine::{Engine, Items, Rows},
     polynomial::{ConditionalBernoulli, feasibility, spectrum::TiltedSpectrum},
 };
@@ -60,7 +61,7 @@ impl<'a> KDpp<'a> {
         if k > items {
             return Err(Error::SizeAboveItems { k, items });
         }
-        let ground = GroundSet::new(compress_if_wide(features)?);
+        let ground = GroundSet::new(features)?;
         let dpp = Self { ground, k, projection: Projection::default() };
         dpp.checked()
     }
@@ -124,6 +125,13 @@ impl<'a> KDpp<'a> {
         Self { projection, ..self }
     }
 
+    /// The same law in coordinates that keep every digit.
+    pub(crate) fn graded(&self) -> Result<Option<Self>> {
+        let items = self.ground.free_items();
+        let rows = Rows::scaled(self.ground.features(), vec![Items::from(&items)]);
+        Ok(self.ground.graded(&rows)?.map(|ground| Self { ground, ..self.clone() }))
+    }
+
     /// Set-up of the exact sampler.
     ///
     /// # Cost
@@ -160,20 +168,40 @@ impl<'a> KDppLaw<'a> {
         k: usize,
         projection: Projection,
     ) -> Result<Self> {
+        let graded = |ground: &GroundSet<'a>| {
+            ground.graded(&Rows::scaled(ground.features(), vec![Items::from(items)]))
+        };
+        let compute = |ground: &GroundSet<'a>| Self::as_given(engine, ground, items, k, projection);
+        accurately(ground, graded, compute, |law| law.error)
+    }
+
+    fn as_given(
+        engine: &dyn Engine,
+        ground: &GroundSet<'a>,
+        items: &FreeItems<'_>,
+        k: usize,
+        projection: Projection,
+    ) -> Result<Self> {
         let rows = Rows::scaled(ground.features(), vec![Items::from(items)]);
-        let TiltedSpectrum { spectrum, .. } = TiltedSpectrum::for_size(engine, &rows, ground.beyond(), k)?;
+        let TiltedSpectrum { spectrum, .. } = TiltedSpectrum::for_size(engine, &rows, ground, k)?;
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, k)?;
         let projection =
             ProjectionDpp::new(engine, ground.features(), &rows, &[1.0], &spectrum, k as f64, projection)?;
         Ok(Self { eigenvectors, projection, error: spectrum.error })
     }
 
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
         let mut scratch = Scratch::default();
-        self.eigenvectors.sample_into(rng, &mut scratch.chosen);
-        match self.projection.draw(rng, &mut scratch, |_| true) {
-            Some(picks) => picks.to_vec(),
-            None => unreachable!("every pick is kept"),
+        loop {
+            attempts.another()?;
+            self.eigenvectors.sample_into(rng, &mut scratch.chosen);
+            if let Some(picks) = self.projection.draw(rng, &mut scratch, |_| attempts.go_on()) {
+                return Ok(picks.to_vec());
+            }
         }
     }
 }

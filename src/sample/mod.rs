@@ -1,6 +1,7 @@
 //! Samplers: set-up once, then draws that share nothing but read-only tables. All are exact but the chains of
 //! `mcmc`.
 
+mod attempts;
 mod dpp;
 mod independent;
 mod k_dpp;
@@ -10,6 +11,7 @@ mod partition;
 mod projection;
 mod ranges;
 mod samples;
+mod watched;
 
 use std::{fmt, ops::Range};
 
@@ -31,10 +33,12 @@ pub use projection::Projection;
 pub use ranges::RangeDpp;
 pub use samples::Samples;
 
+use attempts::Attempts;
+
 use crate::{
-    Subset,
+    Result, Subset,
     engine::{Engine, EngineInfo},
-    parallel::map_ordered,
+    watch::Watch,
 };
 
 /// A sampler of one law, ready to draw: the outcome of the models' `sampler` methods.
@@ -89,14 +93,14 @@ pub enum Exactness {
     /// They do, up to rounding: [`Sampler::law_error`].
     Exact,
     /// They come near it, and how near is not known.
-    Approximate,
+    Unknown,
 }
 
 impl fmt::Display for Exactness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Exactness::Exact => "exact",
-            Exactness::Approximate => "approximate",
+            Exactness::Unknown => "unknown",
         })
     }
 }
@@ -105,7 +109,7 @@ impl Algorithm {
     /// What the algorithm promises: everything is exact but MCMC.
     #[must_use]
     pub fn exactness(self) -> Exactness {
-        if self == Algorithm::Mcmc { Exactness::Approximate } else { Exactness::Exact }
+        if self == Algorithm::Mcmc { Exactness::Unknown } else { Exactness::Exact }
     }
 }
 
@@ -183,6 +187,16 @@ impl<'a> Sampler<'a> {
         }
     }
 
+    /// Floating-point operations of a draw, at most on average, predicted from sizes; `None` where a draw is one proposal,
+    /// or there is no saying. Proposals that are refused early count as whole ones.
+    #[must_use]
+    pub fn predicted_operations(&self) -> Option<f64> {
+        match &self.law {
+            Law::Ranges(law) => Some(law.operations() / law.acceptance_bound()),
+            _ => self.plan.as_ref().and_then(Plan::operations),
+        }
+    }
+
     /// The part weights y_l that proposals are drawn with, relative to each other, by part;
     /// `None` for the samplers that need none. Zero for parts with quota zero, infinite for parts of which all
     /// items are included.
@@ -195,20 +209,26 @@ impl<'a> Sampler<'a> {
     }
 
     /// One draw, and how many proposals it took. (By MCMC a chain of its own, with its burn-in.)
+    ///
+    /// # Panics
+    /// Where [`try_sample_counted`](Sampler::try_sample_counted) fails.
     pub fn sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> (Subset, u64) {
-        let (mut items, proposals) = match &self.law {
-            Law::Settled => (Vec::new(), 1),
-            Law::Dpp(law) => (law.sample(rng), 1),
-            Law::KDpp(law) => (law.sample(rng), 1),
-            Law::Independent(laws) => (laws.iter().flat_map(|law| law.sample(rng)).collect(), 1),
-            Law::TiltedRejection(law) => law.sample(rng),
-            Law::Ranges(law) => law.sample(rng),
-            Law::Interpolation(law) => (law.sample(rng), 1),
-            Law::PerCandidate(law) => (law.sample(rng), 1),
-            Law::Mcmc(chains) => return chains.sample(rng),
-        };
-        items.extend_from_slice(&self.included);
-        (Subset::from_distinct(items), proposals)
+        match self.try_sample_counted(rng) {
+            Ok(drawn) => drawn,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The same, for draws that may fail: those by interpolation, and only after eight attempts, the last of them on
+    /// the CPU if a device has failed; and those by rejection that take 64 times the proposals that
+    /// [`acceptance_bound`](Sampler::acceptance_bound) promises on average, as the law has it once in e⁶⁴ draws.
+    ///
+    /// # Errors
+    /// - [`Error::LostDraw`](crate::Error::LostDraw) where rounding left no weight to go on with, each time; with a
+    ///   probability below [`law_error`](Sampler::law_error) to the eighth power;
+    /// - [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) where rounding has spoilt the promise.
+    pub fn try_sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> Result<(Subset, u64)> {
+        self.draw(rng, Attempts::under(&Watch::default(), self.acceptance_bound()))
     }
 
     /// `count` independent draws, on all threads of the current rayon pool.
@@ -219,6 +239,10 @@ impl<'a> Sampler<'a> {
     ///
     /// By MCMC the draws are those of [`Chains::run`], and nearly independent only as far as their thinning makes
     /// them so: draw i belongs to chain i mod 4, which uses stream i mod 4.
+    ///
+    /// # Panics
+    /// Where a draw fails: see [`try_sample_counted`](Sampler::try_sample_counted) and
+    /// [`sample_watched`](Sampler::sample_watched), which do not.
     #[must_use]
     pub fn sample_many(&self, count: u64, seed: u64) -> Samples {
         self.sample_range(0..count, seed)
@@ -226,23 +250,15 @@ impl<'a> Sampler<'a> {
 
     /// The draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments. (By MCMC every
     /// instalment runs the chains from their start; [`ChainRun::extend`] does not.)
+    ///
+    /// # Panics
+    /// As [`sample_many`](Sampler::sample_many).
     #[must_use]
     pub fn sample_range(&self, draws: Range<u64>, seed: u64) -> Samples {
-        const TASK: u64 = 16;
-        if let Law::Mcmc(chains) = &self.law {
-            return chains.sample_range(draws, seed);
+        match self.sample_watched(draws, seed, &Watch::default()) {
+            Ok(samples) => samples,
+            Err(error) => panic!("{error}"),
         }
-        let count = draws.end.saturating_sub(draws.start);
-        let tasks = usize::try_from(count.div_ceil(TASK)).unwrap_or(usize::MAX);
-        let chunks = map_ordered(tasks, |task| {
-            let start = draws.start + task as u64 * TASK;
-            (start..draws.end.min(start.saturating_add(TASK)))
-                .map(|draw| self.sample_counted(&mut stream(seed, draw)))
-                .collect::<Vec<_>>()
-        });
-        let mut samples = Samples::new(self.acceptance_bound());
-        chunks.into_iter().flatten().for_each(|(subset, proposals)| samples.push(subset, proposals));
-        samples
     }
 }
 

@@ -1,6 +1,6 @@
 //! Many draws, with what they cost.
 
-use crate::Subset;
+use crate::{Subset, watch::Ended};
 
 /// Subsets in the order of their draw numbers, and statistics of the proposals.
 #[derive(Clone, Debug)]
@@ -8,11 +8,17 @@ pub struct Samples {
     subsets: Vec<Subset>,
     proposals: u64,
     acceptance_bound: f64,
+    ended: Option<Ended>,
 }
 
 impl Samples {
     pub(crate) fn new(acceptance_bound: f64) -> Self {
-        Self { subsets: Vec::new(), proposals: 0, acceptance_bound }
+        Self { subsets: Vec::new(), proposals: 0, acceptance_bound, ended: None }
+    }
+
+    /// With no more draws, for this reason.
+    pub(crate) fn ended_by(self, ended: Ended) -> Self {
+        Self { ended: Some(ended), ..self }
     }
 
     pub(crate) fn push(&mut self, subset: Subset, proposals: u64) {
@@ -24,6 +30,13 @@ impl Samples {
     pub fn extend(&mut self, later: Samples) {
         self.subsets.extend(later.subsets);
         self.proposals += later.proposals;
+        self.ended = later.ended;
+    }
+
+    /// Why there are fewer draws than were asked for, where a [`Watch`](crate::Watch) ended them.
+    #[must_use]
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
     }
 
     /// The subsets.

@@ -6,10 +6,11 @@ mod within_ranges;
 use super::default_node_budget;
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
-    data::{FreeItems, GroundSet, check_labels, check_partition},
+    data::{FreeItems, GroundSet, accurately, check_labels, check_partition},
     engine::{Engine, EngineInfo, Items, Rows},
     polynomial::{
         characteristic::each_count,
+        feasibility::Dependence,
         generating_function::GeneratingFunction,
         spectrum::TiltedSpectrum,
         torus::{Torus, TorusPlan},
@@ -83,13 +84,9 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(ground: &GroundSet<'_>, partition: &'a Partition) -> Result<Self> {
         check_partition(ground.features(), partition)?;
-        let mut included = vec![0; partition.parts()];
-        for &item in ground.included() {
-            included[partition.part_of(item as usize)] += 1;
-        }
         let groups =
             (0..partition.parts()).map(|part| ground.free_members(partition.members(part))).collect();
-        Ok(Self { groups, included })
+        Ok(Self { groups, included: ground.included_by(partition) })
     }
 
     /// Parts that something may be chosen from.
@@ -153,17 +150,20 @@ impl<'a> Dpp<'a> {
     /// - [`Error::NodeBudget`] past [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
     /// - those of [`Dpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+        accurately(self, Self::graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
+    }
+
+    fn part_counts_as_given(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         let parts = Parts::of(&self.ground, partition)?;
         let open = parts.open();
         if open.is_empty() || self.ground.dims_left() == 0 {
             return Ok(parts.settled(engine));
         }
         let rows = parts.rows(&self.ground);
-        let Some((spectrum, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, self.ground.beyond())?
-        else {
+        let Some((spectrum, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &self.ground)? else {
             return Ok(parts.settled(engine));
         };
-        let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale);
+        let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale)?;
         let rank = function.rank();
         let largest: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(rank)).collect();
         let torus = Torus::new(TorusPlan::complete(&largest).within(default_node_budget(rank))?);
@@ -200,6 +200,12 @@ impl<'a> Dpp<'a> {
     }
 }
 
+/// Probability 0; for the factor of a kernel as far as what it leaves out allows.
+fn never(ground: &GroundSet<'_>, log_z: impl FnOnce() -> Result<Estimate<f64>>) -> Result<Estimate<f64>> {
+    let error = if ground.given().residual().is_some() { log_z()?.error.min(1.0) } else { 0.0 };
+    Ok(Estimate { value: 0.0, error })
+}
+
 fn chance<'a>(
     ground: &GroundSet<'a>,
     size: Option<usize>,
@@ -209,17 +215,16 @@ fn chance<'a>(
     engine: &'a dyn Engine,
 ) -> Result<Estimate<f64>> {
     check_labels(ground.features(), partition, quota)?;
-    let never = Ok(Estimate { value: 0.0, error: 0.0 });
     if size.is_some_and(|k| k != quota.total()) {
-        return never;
+        return Ok(Estimate { value: 0.0, error: 0.0 });
     }
-    let dpp = match PartitionDpp::over(ground.clone(), partition, quota) {
+    let dpp = match PartitionDpp::over(ground.clone(), partition, quota, Dependence::Exact) {
         Err(
             Error::Infeasible { .. }
             | Error::InfeasibleBeyondIncluded { .. }
             | Error::QuotaBelowIncluded { .. }
             | Error::QuotaAbovePartSize { .. },
-        ) => return never,
+        ) => return never(ground, log_z),
         other => other?,
     };
     let (met, all) = (dpp.inference(engine)?.log_partition_function(), log_z()?);

@@ -7,6 +7,7 @@ use faer::c64;
 use super::{super::eigen_node_budget, PartCounts, Parts};
 use crate::{
     Error, KDpp, Partition, Result,
+    data::accurately,
     engine::Engine,
     polynomial::{
         characteristic::each_count,
@@ -29,6 +30,10 @@ impl KDpp<'_> {
     /// - [`Error::NodeBudget`] past a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
     /// - those of [`KDpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
+        accurately(self, Self::graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
+    }
+
+    fn part_counts_as_given(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         let parts = Parts::of(&self.ground, partition)?;
         let (open, k) = (parts.open(), self.free_size());
         if k == 0 || open.is_empty() {
@@ -42,7 +47,7 @@ impl KDpp<'_> {
             return Err(Error::NodeBudget { nodes, budget });
         }
         let rows = parts.rows(&self.ground);
-        let spectrum = TiltedSpectrum::for_size(engine, &rows, self.ground.beyond(), k)?;
+        let spectrum = TiltedSpectrum::for_size(engine, &rows, &self.ground, k)?;
         let (function, _) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
         // k items are of at most k parts: a grid for every choice of parts, the others at z = 0.
         let mut found = BTreeMap::new();

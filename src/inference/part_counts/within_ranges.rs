@@ -1,10 +1,11 @@
 //! The probability that part counts lie in ranges.
 
-use super::PartCounts;
+use super::{PartCounts, never};
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, RangeDpp, RangeQuota, Result,
     data::{GroundSet, check_partition},
     engine::Engine,
+    polynomial::feasibility::Dependence,
 };
 
 impl PartCounts {
@@ -91,7 +92,7 @@ fn chance_within<'a>(
 ) -> Result<Estimate<f64>> {
     check_partition(ground.features(), partition)?;
     quota.check(partition)?;
-    let dpp = match RangeDpp::over(ground.clone(), partition, quota) {
+    let dpp = match RangeDpp::over(ground.clone(), partition, quota, Dependence::Exact) {
         Err(
             Error::Infeasible { .. }
             | Error::InfeasibleBeyondIncluded { .. }
@@ -100,7 +101,7 @@ fn chance_within<'a>(
             | Error::SizeBelowIncluded { .. }
             | Error::SizeAboveRank { .. }
             | Error::TotalOutsideRanges { .. },
-        ) => return Ok(Estimate { value: 0.0, error: 0.0 }),
+        ) => return never(ground, log_z),
         other => other?,
     };
     let (met, all) = (dpp.inference(engine)?.log_partition_function(), log_z()?);

@@ -1,10 +1,9 @@
 //! Which eigenvectors the laws use, and at which tilt.
 
-use faer::Mat;
-
-use super::{Spectrum, TiltedSpectrum};
+use super::{Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
     Result,
+    data::GroundSet,
     engine::{Engine, Rows},
     polynomial::{
         ConditionalBernoulli, sigmoid,
@@ -14,21 +13,20 @@ use crate::{
 
 impl TiltedSpectrum {
     /// For the DPP: of K of the rows as scaled; and the logarithm of what it is to be multiplied by to be that of
-    /// the rows as given. `None` where nothing but rounding is left of the rows beyond the included ones.
+    /// the rows as given. `None` where nothing but rounding, that no draw would use, is left of the rows beyond the
+    /// included ones.
     pub(crate) fn for_dpp(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        beyond: Option<&Mat<f64>>,
+        ground: &GroundSet<'_>,
     ) -> Result<Option<(Self, f64)>> {
         // λ = λ_scaled / s².
         let log_scale = -2.0 * rows.groups()[0].scale.ln();
         let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
         let usage = |values: &[f64]| Ok(keep_probabilities(values, log_scale));
-        let found = Spectrum::resolve(engine, rows, beyond, untilted, usage)?;
-        // Entries are at most 1 before the projection, which rounds each to n·ε.
-        let dims = rows.features().dims() as f64;
-        let rounding = rows.len() as f64 * dims * (dims * f64::EPSILON).powi(2);
-        let real = beyond.is_none() || found.spectrum.values.first().is_some_and(|&value| value > rounding);
+        let found = Spectrum::resolve(engine, rows, ground, untilted, usage)?;
+        let chosen: f64 = keep_probabilities(&found.spectrum.values, log_scale).iter().sum();
+        let real = if ground.beyond().is_some() { chosen > UNUSED } else { chosen > 0.0 };
         Ok(real.then_some((found, log_scale)))
     }
 
@@ -36,25 +34,25 @@ impl TiltedSpectrum {
     pub(crate) fn for_size(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        beyond: Option<&Mat<f64>>,
+        ground: &GroundSet<'_>,
         k: usize,
     ) -> Result<Self> {
         let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        Spectrum::resolve(engine, rows, beyond, untilted, usage)
+        Spectrum::resolve(engine, rows, ground, untilted, usage)
     }
 
     /// For the Partition-DPP: at the tilt where the k-DPP's expected counts are the quota.
     pub(crate) fn for_quota(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        beyond: Option<&Mat<f64>>,
+        ground: &GroundSet<'_>,
         counts: &[usize],
     ) -> Result<Self> {
         let k = counts.iter().sum();
-        let tilt = |grams: &[_], grading| homogeneous_tilt(grams, counts, grading);
+        let tilt = |grams: &[_], grading| homogeneous_tilt(engine, grams, counts, grading);
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
-        Spectrum::resolve(engine, rows, beyond, tilt, usage)
+        Spectrum::resolve(engine, rows, ground, tilt, usage)
     }
 }
 

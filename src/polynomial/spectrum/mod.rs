@@ -1,17 +1,20 @@
 //! Tilt, eigenvectors and eigenvalues of the weighted kernel, accurate enough for the law at hand.
 
 mod laws;
+mod rounding;
 
 use faer::Mat;
 
 pub(crate) use laws::keep_probabilities;
+use rounding::Rounding;
 
 use crate::{
-    Error, Result,
+    Result,
+    data::GroundSet,
     engine::{Engine, RowMap, Rows, in_double},
     linalg::{self, Grading},
     polynomial::{
-        REFUSED,
+        accurate,
         tilt::{Tilt, weighted_gram},
     },
 };
@@ -32,7 +35,7 @@ pub(crate) struct Spectrum {
     pub(crate) values: Vec<f64>,
     /// U, n×r.
     vectors: Mat<f64>,
-    /// Estimate of what the inaccuracy of both changes in the law, in total variation.
+    /// Estimate of what the inaccuracy of both, and what was left out, change in the law, in total variation.
     pub(crate) error: f64,
 }
 
@@ -59,13 +62,6 @@ impl TiltedSpectrum {
         self.grams.iter().zip(&self.log_weights).map(share).collect()
     }
 
-    /// What projecting the rows changes in the law: n·ε of the longest weighted row, in every direction used.
-    fn projection_error(&self, probability: &[f64], dims: usize) -> f64 {
-        let weight = self.tilt.root_weights().into_iter().fold(0.0, f64::max);
-        let used = self.spectrum.values.iter().zip(probability);
-        dims as f64 * f64::EPSILON * weight * used.map(|(value, p)| p / value.sqrt()).sum::<f64>()
-    }
-
     /// From what was measured in whitened coordinates.
     fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Mat<f64>>) -> Self {
         let whitener = Mat::identity(whitened[0].nrows(), spectrum.values.len());
@@ -80,11 +76,15 @@ struct Coordinates {
     basis: Mat<f64>,
     grams: Vec<Mat<f64>>,
     grading: Grading,
+    /// Eigenvalues below this fraction of the largest may be rounding; 0 where every direction is real.
+    rounding: f64,
+    /// Directions that were left out as rounding.
+    lost: usize,
 }
 
 impl Spectrum {
-    /// Finds the tilt and decomposes Σ y_l G_l, of the rows themselves or (`beyond`, n×d orthonormal) of
-    /// their components in a subspace.
+    /// Finds the tilt and decomposes Σ y_l G_l, of the rows of a ground set or of their components beyond its
+    /// included items.
     ///
     /// `tilt` finds the weights from Gram matrices. `usage` tells how likely each eigenvector is to be
     /// used, given the eigenvalues in descending order: rarely used eigenvectors may be inaccurate
@@ -97,31 +97,40 @@ impl Spectrum {
     /// graded, and accurate in every entry. Tilt and eigenvectors are found again, to high relative
     /// accuracy, until the weighted rows are seen to be orthonormal within 1e-11 (as far as draws use
     /// them), or as nearly as f64 allows: about ε times the condition number of the weighted rows.
-    /// Beyond 1e-4 the features are refused. Singular values below n·ε of the largest count as zero.
+    /// Beyond 1e-4 the features are refused. Singular values below n·ε of the largest count as zero, and the error
+    /// says how likely they would be used if they were not; in triangular coordinates none does.
     pub(crate) fn resolve(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        beyond: Option<&Mat<f64>>,
+        ground: &GroundSet<'_>,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
         usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
     ) -> Result<TiltedSpectrum> {
-        let mut found = Self::resolve_projected(in_double(engine), rows, beyond, tilt, &usage)?;
-        if beyond.is_some() {
-            let probability = usage(&found.spectrum.values)?;
-            found.spectrum.error += found.projection_error(&probability, rows.features().dims());
-        }
+        let engine = in_double(engine);
+        let given = Coordinates::given(engine, rows, ground)?;
+        let rounding = Rounding::new(rows, ground, &given.grams);
+        let (mut found, lost) = Self::resolve_from(engine, rows, given, tilt, &usage)?;
+        let rank = found.spectrum.values.len();
+        // They were at most so long, and the weights may have changed since.
+        let most = rounding_square(rows) * found.spectrum.values[0];
+        let mut all = [&found.spectrum.values[..], &vec![most; lost]].concat();
+        all.extend(rounding.left_out_of_a_kernel(&found));
+        let probability = usage(&all)?;
+        found.spectrum.error += probability[rank..].iter().sum::<f64>();
+        found.spectrum.error += rounding.of_products(&found, &probability);
+        accurate(found.spectrum.error)?;
         Ok(found)
     }
 
-    fn resolve_projected(
+    /// And the number of directions that were left out.
+    fn resolve_from(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        beyond: Option<&Mat<f64>>,
+        mut at: Coordinates,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
         usage: &impl Fn(&[f64]) -> Result<Vec<f64>>,
-    ) -> Result<TiltedSpectrum> {
+    ) -> Result<(TiltedSpectrum, usize)> {
         let dims = rows.features().dims();
-        let mut at = Coordinates::given(engine, rows, beyond)?;
         let mut best = f64::INFINITY;
         for round in 1.. {
             let found = tilt(&at.grams, at.grading)?;
@@ -139,28 +148,27 @@ impl Spectrum {
             }
             let (mut used, probability) = whole.used(usage)?;
             let measured = used.values.last().is_none_or(|&least| least > floor);
-            used.error = used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
-            if at.grading == Grading::None && measured && used.error <= 0.1 * LAW_TOLERANCE {
+            let rounding: f64 =
+                used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
+            if at.grading == Grading::None && measured && rounding <= 0.1 * LAW_TOLERANCE {
+                used.error += rounding;
                 return Ok(at.whitened_by(found, used, &eigen.vectors));
             }
             let whitened = measure(engine, rows, &found, &whole)?;
             let deviation = deviation(&whitened, &probability);
-            used.error = deviation;
-            if measured && deviation <= LAW_TOLERANCE {
-                return Ok(TiltedSpectrum::measured(found, used, whitened));
-            }
+            used.error += deviation;
             // The basis is stored in f64: from some condition number on, rounds gain nothing.
-            if round == MAX_ROUNDS || (measured && deviation > 0.25 * best) {
-                return if deviation <= REFUSED {
-                    Ok(TiltedSpectrum::measured(found, used, whitened))
-                } else {
-                    Err(refused(deviation))
-                };
+            // In graded coordinates there is nothing to gain by any.
+            let most = if at.rounding > 0.0 { MAX_ROUNDS } else { 1 };
+            let last = round == most || (measured && deviation > 0.25 * best);
+            if last || (measured && deviation <= LAW_TOLERANCE) {
+                accurate(deviation)?;
+                return Ok((TiltedSpectrum::measured(found, used, whitened), at.lost));
             }
             best = best.min(if measured { deviation } else { f64::INFINITY });
-            at = Coordinates::scaled_back(&whole, &whitened, &found.log_weights);
+            at = at.scaled_back(&whole, &whitened, &found.log_weights);
             if at.grams[0].nrows() == 0 {
-                return Err(refused(deviation));
+                accurate(f64::INFINITY)?;
             }
         }
         unreachable!("the last round returns")
@@ -175,7 +183,7 @@ impl Spectrum {
         self.values.iter().map(|value| value.sqrt().recip()).collect()
     }
 
-    /// Without the tail that draws do not use; and how likely the rest is to be used.
+    /// Without the tail that draws do not use, which is the error; and how likely the rest is to be used.
     fn used(&self, usage: impl Fn(&[f64]) -> Result<Vec<f64>>) -> Result<(Self, Vec<f64>)> {
         let mut probability = usage(&self.values)?;
         let mut rank = self.values.len();
@@ -186,27 +194,30 @@ impl Spectrum {
         }
         probability.truncate(rank);
         let vectors = self.vectors.subcols(0, rank).to_owned();
-        Ok((Self { values: self.values[..rank].to_vec(), vectors, error: 0.0 }, probability))
+        Ok((Self { values: self.values[..rank].to_vec(), vectors, error: dropped }, probability))
     }
 }
 
 impl Coordinates {
     /// The coordinates of the features, or of a subspace.
-    fn given(engine: &dyn Engine, rows: &Rows<'_>, beyond: Option<&Mat<f64>>) -> Result<Self> {
+    fn given(engine: &dyn Engine, rows: &Rows<'_>, ground: &GroundSet<'_>) -> Result<Self> {
         let dims = rows.features().dims();
         let ones = vec![1.0; rows.groups().len()];
-        let map = beyond.map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });
+        let map = ground.beyond().map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });
         let grams = engine.part_grams(rows, map.as_ref())?;
-        let basis = beyond.map_or_else(|| Mat::identity(dims, dims), Clone::clone);
-        Ok(Self { basis, grams, grading: Grading::None })
+        let basis = ground.beyond().map_or_else(|| Mat::identity(dims, dims), Clone::clone);
+        // Every entry is off by roundings of its own row and column.
+        let grading = if ground.is_graded() { Grading::Descending } else { Grading::None };
+        let rounding = if ground.is_graded() { 0.0 } else { rounding_square(rows) };
+        Ok(Self { basis, grams, grading, rounding, lost: 0 })
     }
 
     /// From the Gram matrices of rows whitened with weights √y_l and U Λ^-½: G_l = Λ^½ W_l Λ^½ / y_l
-    /// in the basis U. Directions that hold nothing but rounding are left out.
-    fn scaled_back(spectrum: &Spectrum, whitened: &[Mat<f64>], log_weights: &[f64]) -> Self {
+    /// in the basis U. Directions that may hold nothing but rounding are left out.
+    fn scaled_back(self, spectrum: &Spectrum, whitened: &[Mat<f64>], log_weights: &[f64]) -> Self {
         let dims = spectrum.vectors.nrows();
         let sizes: Vec<f64> = spectrum.values.iter().map(|value| value.sqrt()).collect();
-        let zero = (dims as f64 * f64::EPSILON * sizes[0]).powi(2);
+        let zero = self.rounding * sizes[0] * sizes[0];
         let held = |j: usize| whitened.iter().map(|gram| gram[(j, j)]).sum::<f64>() * sizes[j] * sizes[j];
         let kept: Vec<usize> = (0..sizes.len()).filter(|&j| held(j) > zero).collect();
         let grams = whitened.iter().zip(log_weights).map(|(gram, t)| {
@@ -216,20 +227,22 @@ impl Coordinates {
             })
         });
         let basis = Mat::from_fn(dims, kept.len(), |i, a| spectrum.vectors[(i, kept[a])]);
-        Self { grams: grams.collect(), basis, grading: Grading::Descending }
+        let lost = self.lost + sizes.len() - kept.len();
+        Self { grams: grams.collect(), basis, grading: Grading::Descending, lost, ..self }
     }
 
     /// The outcome where these coordinates are accurate enough.
-    fn whitened_by(self, tilt: Tilt, spectrum: Spectrum, vectors: &Mat<f64>) -> TiltedSpectrum {
+    fn whitened_by(self, tilt: Tilt, spectrum: Spectrum, vectors: &Mat<f64>) -> (TiltedSpectrum, usize) {
         let rank = spectrum.values.len();
         let whitener = linalg::scale_columns(vectors.subcols(0, rank), &spectrum.inverse_roots());
         let log_weights = tilt.log_weights.clone();
-        TiltedSpectrum { tilt, spectrum, grams: self.grams, log_weights, whitener }
+        (TiltedSpectrum { tilt, spectrum, grams: self.grams, log_weights, whitener }, self.lost)
     }
 }
 
-fn refused(deviation: f64) -> Error {
-    Error::IllConditioned { deviation, tolerance: REFUSED }
+/// (n·ε)²: what rows lose along a direction that is stored in f64, squared.
+fn rounding_square(rows: &Rows<'_>) -> f64 {
+    (rows.features().dims() as f64 * f64::EPSILON).powi(2)
 }
 
 /// Gram matrix of every group's whitened rows; they should sum to the identity.

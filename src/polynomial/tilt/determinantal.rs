@@ -12,12 +12,14 @@ const MAX_STEPS: usize = 60;
 ///
 /// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab =
 /// δ_ab tr N_a − ⟨N_a, N_b⟩. Where parts are tight the minimiser is at infinity; every tilt is
-/// exact, so stopping at a small gradient costs acceptance or digits, never correctness.
+/// exact, so stopping at a small gradient costs acceptance or digits, never correctness. So does stopping where
+/// `go_on` says no.
 pub(crate) fn determinantal_tilt(
     base: MatRef<'_, f64>,
     grams: &[Mat<f64>],
     quota: &[usize],
     start: Vec<f64>,
+    go_on: &dyn Fn() -> bool,
 ) -> Tilt {
     let mut t = start;
     let Some((mut value, mut factor)) = evaluate(base, grams, quota, &t) else {
@@ -30,8 +32,11 @@ pub(crate) fn determinantal_tilt(
         if imbalance <= TOLERANCE {
             break;
         }
-        let step = newton_step(&hessian, &gradient);
+        let step = newton_step(&hessian, &gradient, &t);
         let search = line_search(&t, &step, &gradient, value, |point| {
+            if !go_on() {
+                return None;
+            }
             evaluate(base, grams, quota, point).map(|(value, factor)| (value, (value, factor)))
         });
         let Some((point, state)) = search else { break };

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Result,
+    engine::Engine,
     linalg::{self, Grading},
     polynomial::ConditionalBernoulli,
 };
@@ -26,9 +27,17 @@ const MAX_STEPS: usize = 40;
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
 /// polynomials* (2008): the minimum is the capacity of the wanted coefficient.
-pub(crate) fn homogeneous_tilt(grams: &[Mat<f64>], quota: &[usize], grading: Grading) -> Result<Tilt> {
+pub(crate) fn homogeneous_tilt(
+    engine: &dyn Engine,
+    grams: &[Mat<f64>],
+    quota: &[usize],
+    grading: Grading,
+) -> Result<Tilt> {
     let identity = Mat::identity(grams[0].nrows(), grams[0].nrows());
-    let mut t = determinantal_tilt(identity.as_ref(), grams, quota, by_trace(grams, quota)).log_weights;
+    let go_on = || engine.proceed().is_ok();
+    let start = by_trace(grams, quota);
+    let mut t = determinantal_tilt(identity.as_ref(), grams, quota, start, &go_on).log_weights;
+    engine.proceed()?;
     if grams.len() == 1 {
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
@@ -41,13 +50,16 @@ pub(crate) fn homogeneous_tilt(grams: &[Mat<f64>], quota: &[usize], grading: Gra
         if imbalance <= TOLERANCE {
             break;
         }
-        let step = newton_step(&state.hessian, &gradient);
+        let step = newton_step(&state.hessian, &gradient, &t);
+        engine.proceed()?;
         let search = line_search(&t, &step, &gradient, state.value, |point| {
+            engine.proceed().ok()?;
             State::at(grams, quota, point, grading).ok().map(|state| (state.value, state))
         });
         let Some((point, next)) = search else { break };
         (t, state) = (point, next);
     }
+    engine.proceed()?;
     Ok(Tilt { log_weights: t, imbalance })
 }
 

@@ -29,6 +29,15 @@ impl Tilt {
         Self { log_weights: vec![0.0; groups], imbalance: 0.0 }
     }
 
+    /// Whether weights are near enough to leave coordinates graded that are graded for equal weights.
+    pub(crate) fn are_alike(&self) -> bool {
+        /// e^8: what is lost then is no digit that is wanted.
+        const ALIKE: f64 = 8.0;
+        let ends = |(low, high): (f64, f64), &t: &f64| (low.min(t), high.max(t));
+        let (low, high) = self.log_weights.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+        high - low <= ALIKE
+    }
+
     /// √y_l.
     pub(crate) fn root_weights(&self) -> Vec<f64> {
         self.log_weights.iter().map(|t| (0.5 * t).exp()).collect()
@@ -44,11 +53,16 @@ pub(crate) fn weighted_gram(grams: &[Mat<f64>], log_weights: &[f64]) -> Mat<f64>
     sum
 }
 
-/// Largest change of a t_l in one step: weights change at most twentyfold.
+/// Largest change of a t_l in one step: weights change at most twentyfold, …
 const MAX_STEP: f64 = 3.0;
 
-/// Solves (H + ridge) d = −g for a positive semidefinite H, and shortens d to [`MAX_STEP`].
-fn newton_step(hessian: &Mat<f64>, gradient: &[f64]) -> Vec<f64> {
+/// … or by a quarter of what t is: far out the way is long, and a step too far is halved.
+fn longest_step(t: f64) -> f64 {
+    MAX_STEP.max(0.25 * t.abs())
+}
+
+/// Solves (H + ridge) d = −g for a positive semidefinite H, and shortens d to what a step from t may be.
+fn newton_step(hessian: &Mat<f64>, gradient: &[f64], t: &[f64]) -> Vec<f64> {
     let parts = gradient.len();
     let trace: f64 = (0..parts).map(|l| hessian[(l, l)]).sum();
     let ridge = 1e-10 * trace + f64::MIN_POSITIVE;
@@ -56,11 +70,12 @@ fn newton_step(hessian: &Mat<f64>, gradient: &[f64]) -> Vec<f64> {
     let right = Mat::from_fn(parts, 1, |l, _| -gradient[l]);
     let step = regular.partial_piv_lu().solve(&right);
     let longest = (0..parts).map(|l| step[(l, 0)].abs()).fold(0.0, f64::max);
+    let most = t.iter().map(|&t| longest_step(t)).fold(MAX_STEP, f64::max);
     if !longest.is_finite() {
         // A singular system: move every weight against its own imbalance.
         return gradient.iter().map(|g| -g.signum()).collect();
     }
-    let shrink = (MAX_STEP / longest).min(1.0);
+    let shrink = (most / longest).min(1.0);
     (0..parts).map(|l| step[(l, 0)] * shrink).collect()
 }
 

@@ -2,11 +2,13 @@
 
 use faer::{Mat, MatRef, Side};
 
-use super::{MAX_STEP, Tilt, inner_product, weighted_gram};
-use crate::{linalg::whiten, polynomial::count_ranges::CountRanges};
+use super::{Tilt, inner_product, longest_step, weighted_gram};
+use crate::{Result, engine::Engine, linalg::whiten, polynomial::count_ranges::CountRanges};
 
 /// A step that promises to lower F by less than this is not taken: it would raise acceptance by no more.
 const TOLERANCE: f64 = 1e-4;
+/// Relative rounding of an expected count.
+const ROUNDING: f64 = 1e-9;
 const MAX_STEPS: usize = 100;
 const MAX_SWEEPS: usize = 200;
 /// Weights e^±600 stand for all that are further out: every tilt is exact.
@@ -26,10 +28,19 @@ const FARTHEST: f64 = 600.0;
 ///
 /// # Source
 /// Lee, Sun and Saunders, *Proximal Newton-type methods for minimizing composite functions* (2014).
-pub(crate) fn ranged_tilt(grams: &[Mat<f64>], offsets: &[f64], ranges: &CountRanges) -> Tilt {
+pub(crate) fn ranged_tilt(
+    engine: &dyn Engine,
+    grams: &[Mat<f64>],
+    offsets: &[f64],
+    ranges: &CountRanges,
+) -> Result<Tilt> {
     let problem = Problem { grams, offsets, ranges };
+    // Where a range ends at the rank of its part any weight would do: better none.
+    if let Some(untilted) = problem.untilted() {
+        return Ok(untilted);
+    }
     let mut point = problem.start();
-    let Some(mut state) = problem.at(&point) else { return problem.tilt(&point) };
+    let Some(mut state) = problem.at(&point) else { return Ok(problem.tilt(&point)) };
     for _ in 0..MAX_STEPS {
         let (step, promised) = problem.step(&point, &state);
         if promised.is_nan() || promised < TOLERANCE {
@@ -37,6 +48,7 @@ pub(crate) fn ranged_tilt(grams: &[Mat<f64>], offsets: &[f64], ranges: &CountRan
         }
         let mut length = 1.0;
         let found = loop {
+            engine.proceed()?;
             let next: Vec<f64> = point.iter().zip(&step).map(|(x, d)| x + length * d).collect();
             if let Some(found) = problem.at(&next)
                 && found.value <= state.value - 1e-4 * length * promised
@@ -51,7 +63,7 @@ pub(crate) fn ranged_tilt(grams: &[Mat<f64>], offsets: &[f64], ranges: &CountRan
         let Some(found) = found else { break };
         (point, state) = found;
     }
-    problem.tilt(&point)
+    Ok(problem.tilt(&point))
 }
 
 /// A point is t_1 … t_p, and u where the total is fixed.
@@ -78,6 +90,17 @@ impl Problem<'_> {
 
     fn tilt(&self, point: &[f64]) -> Tilt {
         Tilt { log_weights: self.log_weights(point), imbalance: 0.0 }
+    }
+
+    /// No tilt, if expected counts are in their ranges without it: the minimiser.
+    fn untilted(&self) -> Option<Tilt> {
+        let point = vec![0.0; self.grams.len()];
+        let State { gradient, .. } = self.ranges.total().is_none().then(|| self.at(&point))??;
+        let within = |(group, mean): (usize, &f64)| {
+            let (low, high) = (self.ranges.low()[group] as f64, self.ranges.high()[group] as f64);
+            low <= mean * (1.0 + ROUNDING) && mean * (1.0 - ROUNDING) <= high
+        };
+        gradient.iter().enumerate().all(within).then(|| self.tilt(&point))
     }
 
     /// Every part as if its count were e^(t + u + o) tr G: at that count if it is in the range, else at its end. And
@@ -155,7 +178,7 @@ impl Problem<'_> {
     }
 
     /// Minimises the second-order model with its kinks, one variable at a time, no variable moving by more than
-    /// [`MAX_STEP`]; and by how much that lowers the model without its second order.
+    /// [`longest_step`]; and by how much that lowers the model without its second order.
     fn step(&self, point: &[f64], State { gradient, hessian, .. }: &State) -> (Vec<f64>, f64) {
         let (variables, groups) = (point.len(), self.grams.len());
         let trace: f64 = (0..variables).map(|a| hessian[(a, a)]).sum();
@@ -172,7 +195,8 @@ impl Problem<'_> {
                 } else {
                     -slope[a] / curvature
                 };
-                let change = (step[a] + wanted).clamp(-MAX_STEP, MAX_STEP) - step[a];
+                let most = longest_step(point[a]);
+                let change = (step[a] + wanted).clamp(-most, most) - step[a];
                 step[a] += change;
                 moved = moved.max(change.abs());
                 for b in 0..variables {

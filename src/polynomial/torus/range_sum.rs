@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     Result,
+    engine::Engine,
     polynomial::{
         count_ranges::{Correction, CountRanges},
         generating_function::GeneratingFunction,
@@ -69,11 +70,15 @@ impl<'a> RangeSum<'a> {
     }
 
     /// The nodes, and what φ at each is to be multiplied by; refused beyond the budget.
-    pub(crate) fn torus(self, budget: f64) -> Result<(Torus, Vec<c64>)> {
+    pub(crate) fn torus(self, engine: &dyn Engine, budget: f64) -> Result<(Torus, Vec<c64>)> {
         let torus = Torus::new(self.plan.clone().within(budget)?);
         let parts = torus.sizes.len();
         let nodes = torus.digits.chunks_exact(parts).zip(&torus.weights);
-        let extractors = nodes.map(|(digits, &weight)| self.kernel(&torus, digits) * weight).collect();
+        let extractor = |(digits, &weight): (&[usize], &f64)| {
+            engine.proceed()?;
+            Ok(self.kernel(&torus, digits) * weight)
+        };
+        let extractors = nodes.map(extractor).collect::<Result<_>>()?;
         Ok((torus, extractors))
     }
 

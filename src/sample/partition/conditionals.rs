@@ -42,6 +42,11 @@ impl<'a> Conditionals<'a> {
         Ok(Self { stage, evaluation })
     }
 
+    /// Estimated error of the law that they come from, in total variation.
+    pub(super) fn error(&self) -> f64 {
+        self.stage.problem.error
+    }
+
     /// Items picked, in order.
     #[must_use]
     pub fn picks(&self) -> &[usize] {
@@ -114,7 +119,7 @@ impl<'a> Conditionals<'a> {
         let at = at.ok_or(Error::ImpossiblePick { item })?;
         match &mut self.evaluation {
             Evaluation::Shared(nodes) => {
-                let pick = stage.consider(item, at)?;
+                let pick = stage.consider(item, at).ok_or(Error::ImpossiblePick { item })?;
                 nodes.pick(&pick);
                 stage.record(&pick);
                 if nodes.is_spent(stage) || (stage.left[at] == 0 && stage.total() > 0) {
@@ -123,7 +128,10 @@ impl<'a> Conditionals<'a> {
                 }
                 Ok(())
             }
-            Evaluation::PerCandidate(candidates) => candidates.pick(stage, item, at),
+            Evaluation::PerCandidate(candidates) => {
+                let pick = stage.consider(item, at).ok_or(Error::ImpossiblePick { item })?;
+                candidates.pick(stage, item, &pick)
+            }
         }
     }
 }

@@ -9,11 +9,12 @@ use super::{
     PartitionDpp,
     item_nodes::{ItemNodes, ItemPicks},
     row_nodes::RowNodes,
-    stage::{Stage, choose, infallible},
+    stage::{Pick, Stage, attempted, choose},
 };
 use crate::{
-    Error, Result,
-    engine::{Cpu, Engine},
+    Result,
+    engine::{Engine, Watched},
+    watch::Watch,
 };
 
 /// Draws part by part, the smallest quota first: its grid is the largest.
@@ -52,15 +53,13 @@ impl<'a> Interpolation<'a> {
         self.error
     }
 
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {
-        let mut stage = self.start.clone();
-        let at = stage.current(None);
-        let mut first = self.first.clone();
-        let drawn = first.draw(&mut stage, at, Some(self.weights.clone()), rng);
-        let drawn = drawn.and_then(|()| finish(stage, rng));
-        infallible(drawn, || {
-            let mut stage = self.start.clone();
-            stage.compute_on(&Cpu);
+    /// # Errors
+    /// [`Error::LostDraw`], [`Error::Ended`], and those of the engine.
+    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
+        let engine = Watched::new(self.start.problem.engine, *watch);
+        attempted(&self.start.on(&engine), |mut stage| {
+            let at = stage.current(None);
+            self.first.clone().draw(&mut stage, at, Some(self.weights.clone()), rng)?;
             finish(stage, rng)
         })
     }
@@ -107,20 +106,20 @@ impl Evaluation {
         let problem = Arc::clone(&stage.problem);
         let items = problem.items(stage.groups[at]);
         loop {
+            problem.engine.proceed()?;
             let mut weights = match weights.take() {
                 Some(known) => known,
                 None => self.weights(stage, at)?,
             };
-            let spent = loop {
-                let Some(position) = choose(&weights, rng) else {
-                    return Err(Error::ImpossiblePick { item: items.at(0) });
-                };
-                match self.pick(stage, items.at(position), position, at) {
+            let (position, pick) = loop {
+                let position = choose(&weights, rng).ok_or_else(|| stage.lost())?;
+                match stage.consider(items.at(position), at) {
+                    Some(pick) => break (position, pick),
                     // Rounding gave it a weight; it has none.
-                    Err(Error::ImpossiblePick { .. }) => weights[position] = 0.0,
-                    picked => break picked?,
+                    None => weights[position] = 0.0,
                 }
             };
+            let spent = self.pick(stage, position, &pick);
             if spent || stage.left[at] == 0 {
                 return Ok(());
             }
@@ -128,16 +127,15 @@ impl Evaluation {
     }
 
     /// Conditions on an item; whether the grid is spent.
-    fn pick(&mut self, stage: &mut Stage<'_>, item: usize, position: usize, at: usize) -> Result<bool> {
-        let pick = stage.consider(item, at)?;
+    fn pick(&mut self, stage: &mut Stage<'_>, position: usize, pick: &Pick) -> bool {
         match self {
             Self::Items(picks) => picks.pick(position),
-            Self::Rows(nodes) => nodes.pick(&pick),
+            Self::Rows(nodes) => nodes.pick(pick),
         }
-        stage.record(&pick);
-        Ok(match self {
+        stage.record(pick);
+        match self {
             Self::Items(picks) => picks.is_spoilt() || stage.has_faded(picks.coefficient(&stage.left)),
             Self::Rows(nodes) => nodes.is_spent(stage),
-        })
+        }
     }
 }

@@ -19,12 +19,14 @@ pub(crate) use tilted_rejection::{TiltedRejection, expected_proposals_of};
 use super::{Law, McmcOptions, Projection, Sampler, mcmc::UNKNOWN_ERROR};
 use crate::{
     Error, Features, Partition, Quota, Result,
-    data::{FreeItems, GroundSet, check_labels, compress_if_wide},
-    engine::{Engine, Items, Rows},
+    data::{FreeItems, GroundSet, accurately, check_labels},
+    engine::{Cpu, Engine, Items, Rows},
     inference::default_node_budget,
+    linalg::Grading,
     polynomial::{
-        feasibility::{self, Violation},
+        feasibility::{self, Dependence, Violation},
         spectrum::TiltedSpectrum,
+        tilt::homogeneous_tilt,
     },
 };
 
@@ -66,6 +68,7 @@ pub struct PartitionDpp<'a> {
     ground: GroundSet<'a>,
     partition: &'a Partition,
     quota: &'a Quota,
+    dependence: Dependence,
     parts: Vec<OpenPart<'a>>,
     projection: Projection,
     proposal_budget: f64,
@@ -94,17 +97,23 @@ impl<'a> PartitionDpp<'a> {
     ///   parts whose joint rank is below what the quota asks of them.
     pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
-        Self::over(GroundSet::new(compress_if_wide(features)?), partition, quota)
+        Self::over(GroundSet::new(features)?, partition, quota, Dependence::Numerical)
     }
 
     /// The law over a ground set that may be conditioned already.
-    pub(crate) fn over(ground: GroundSet<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
+    pub(crate) fn over(
+        ground: GroundSet<'a>,
+        partition: &'a Partition,
+        quota: &'a Quota,
+        dependence: Dependence,
+    ) -> Result<Self> {
         check_labels(ground.features(), partition, quota)?;
         let dpp = Self {
             asked: ground.clone(),
             ground,
             partition,
             quota,
+            dependence,
             parts: Vec::new(),
             projection: Projection::default(),
             proposal_budget: DEFAULT_PROPOSAL_BUDGET,
@@ -151,21 +160,28 @@ impl<'a> PartitionDpp<'a> {
             |part: &OpenPart<'_>| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
         let bases: Vec<_> = self.parts.iter().map(basis).collect();
         let check = feasibility::check(&bases, &self.free_counts(), self.ground.dims_left());
-        check.map_err(|violation| self.infeasible(violation))?;
+        if let Err(violation) = check
+            && (self.dependence == Dependence::Numerical || self.is_exact(&violation))
+        {
+            return Err(self.infeasible(violation));
+        }
         let full = self.parts.iter().filter(|part| part.items.len() == part.count);
         let settled: Vec<usize> = full.flat_map(|part| Items::from(&part.items).iter()).collect();
-        if !settled.is_empty() {
-            self.ground.include(&settled)?;
-            self.parts = self.open_parts()?;
+        let mut whole = self.ground.clone();
+        match whole.include(&settled) {
+            // Nearly dependent ones are left to be chosen.
+            Err(Error::DependentItems { .. }) if self.dependence == Dependence::Exact => {}
+            included => {
+                included?;
+                self.ground = whole;
+                self.parts = self.open_parts()?;
+            }
         }
         Ok(self)
     }
 
     fn open_parts(&self) -> Result<Vec<OpenPart<'a>>> {
-        let mut included = vec![0; self.partition.parts()];
-        for &item in self.ground.included() {
-            included[self.partition.part_of(item as usize)] += 1;
-        }
+        let included = self.ground.included_by(self.partition);
         let mut parts = Vec::new();
         for (part, &quota) in self.quota.counts().iter().enumerate() {
             let items = self.ground.free_members(self.partition.members(part));
@@ -177,15 +193,14 @@ impl<'a> PartitionDpp<'a> {
         Ok(parts)
     }
 
+    /// Whether parts span too little in exact arithmetic, too.
+    fn is_exact(&self, violation: &Violation) -> bool {
+        let items = violation.parts.iter().flat_map(|&at| Items::from(&self.parts[at].items).iter());
+        self.ground.exact_rank_beyond(items) < violation.quota
+    }
+
     fn infeasible(&self, violation: Violation) -> Error {
-        let Violation { parts, rank, quota } = violation;
-        let name = |at: usize| self.partition.names()[self.parts[at].part].clone();
-        let parts = parts.into_iter().map(name).collect();
-        if self.ground.included().is_empty() {
-            Error::Infeasible { parts, rank, quota }
-        } else {
-            Error::InfeasibleBeyondIncluded { parts, rank, quota }
-        }
+        violation.into_error(&self.ground, |at| self.partition.names()[self.parts[at].part].clone())
     }
 
     /// Chooses how items are picked once the eigenvectors are chosen.
@@ -229,12 +244,14 @@ impl<'a> PartitionDpp<'a> {
         };
         let (law, error) = match plan.method {
             Method::Interpolation => {
-                let law = Interpolation::new(self, engine)?;
+                let law =
+                    self.accurately(engine, |dpp| Interpolation::new(dpp, engine), Interpolation::error)?;
                 let error = law.error();
                 (Law::Interpolation(Box::new(law)), error)
             }
             Method::PerCandidate => {
-                let law = PerCandidate::new(self, engine)?;
+                let law =
+                    self.accurately(engine, |dpp| PerCandidate::new(dpp, engine), PerCandidate::error)?;
                 let error = law.error();
                 (Law::PerCandidate(Box::new(law)), error)
             }
@@ -242,12 +259,42 @@ impl<'a> PartitionDpp<'a> {
                 (Law::Mcmc(Box::new(self.chains(&McmcOptions::default(), engine)?)), UNKNOWN_ERROR)
             }
             Method::Rejection | Method::Auto => {
-                let law = TiltedRejection::new(self, engine)?;
+                let law =
+                    self.accurately(engine, |dpp| TiltedRejection::new(dpp, engine), |law| law.error)?;
                 let error = law.error;
                 (Law::TiltedRejection(law), error)
             }
         };
         Ok(Sampler::new(law, self.ground.included(), engine, error).planned(plan))
+    }
+
+    /// Computes something from the law, in coordinates that keep every digit where that is needed.
+    pub(crate) fn accurately<T>(
+        &self,
+        engine: &dyn Engine,
+        compute: impl Fn(&Self) -> Result<T>,
+        error: impl Fn(&T) -> f64,
+    ) -> Result<T> {
+        accurately(self, |dpp| dpp.graded(engine), compute, error)
+    }
+
+    /// The same law in coordinates that are graded for the weights that its tilt gives the parts.
+    fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+        let rows = self.rows();
+        let Some(ground) = self.ground.graded(&rows)? else { return Ok(None) };
+        let graded = Self { ground, ..self.clone() };
+        if self.parts.len() < 2 {
+            return Ok(Some(graded));
+        }
+        let rows = graded.rows();
+        engine.proceed()?;
+        let grams = Cpu.part_grams(&rows, None)?;
+        let tilt = homogeneous_tilt(engine, &grams, &self.free_counts(), Grading::Descending)?;
+        if tilt.are_alike() {
+            return Ok(Some(graded));
+        }
+        let weighted = self.ground.graded(&self.rows().weighted(&tilt.log_weights))?;
+        Ok(weighted.map(|ground| Self { ground, ..self.clone() }))
     }
 
     /// The conditional probabilities that the paper's algorithm 2 draws from, to be followed pick by pick
@@ -260,12 +307,12 @@ impl<'a> PartitionDpp<'a> {
         if self.parts.is_empty() {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
         }
-        Conditionals::new(self, method, engine)
+        self.accurately(engine, |dpp| Conditionals::new(dpp, method, engine), Conditionals::error)
     }
 
     /// Tilt and spectrum at which proposals meet the quota most often.
     pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
-        TiltedSpectrum::for_quota(engine, rows, self.ground.beyond(), &self.free_counts())
+        TiltedSpectrum::for_quota(engine, rows, &self.ground, &self.free_counts())
     }
 
     /// The rows of the open parts.

@@ -5,13 +5,14 @@ use rand::Rng;
 
 use super::{
     PartitionDpp,
-    stage::{Pick, Stage, choose, infallible},
+    stage::{Pick, Stage, attempted, choose},
 };
 use crate::{
-    Error, Result,
-    engine::{CandidateGrid, Cpu, Engine, PhaseGrid, RowMap},
+    Result,
+    engine::{CandidateGrid, Engine, PhaseGrid, RowMap, Watched},
     linalg::{kernels::dot, project},
     polynomial::torus::less_one,
+    watch::Watch,
 };
 
 /// The conditional law of the next pick, given the picks made so far.
@@ -91,16 +92,15 @@ impl Candidates {
 
     /// Conditions on an item of an open group: projects all rows off its own; on a new grid where the old one
     /// is spent.
-    pub(super) fn pick(&mut self, stage: &mut Stage<'_>, item: usize, at: usize) -> Result<()> {
+    pub(super) fn pick(&mut self, stage: &mut Stage<'_>, item: usize, pick: &Pick) -> Result<()> {
         let rank = stage.function.rank();
-        let position = stage.position(item, at);
-        let pick: Pick = stage.consider(item, at)?;
+        let position = stage.position(item, pick.at);
         let coefficient = self.coefficients[position];
         self.norms = stage.problem.engine.project_rows(&mut self.rows, &pick.direction)?;
         self.rows[position * rank..(position + 1) * rank].fill(0.0);
         self.norms[position] = 0.0;
         self.shares.iter_mut().for_each(|share| *share = project(share, &pick.direction));
-        stage.record(&pick);
+        stage.record(pick);
         if stage.total() == 0 {
             return Ok(());
         }
@@ -135,13 +135,11 @@ impl<'a> PerCandidate<'a> {
         self.error
     }
 
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Vec<u32> {
-        let drawn = finish(self.start.clone(), self.first.clone(), rng);
-        infallible(drawn, || {
-            let mut stage = self.start.clone();
-            stage.compute_on(&Cpu);
-            finish(stage, self.first.clone(), rng)
-        })
+    /// # Errors
+    /// [`Error::LostDraw`](crate::Error::LostDraw), [`Error::Ended`](crate::Error::Ended), and those of the engine.
+    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
+        let engine = Watched::new(self.start.problem.engine, *watch);
+        attempted(&self.start.on(&engine), |stage| finish(stage, self.first.clone(), rng))
     }
 }
 
@@ -152,17 +150,16 @@ fn finish<R: Rng + ?Sized>(
 ) -> Result<Vec<u32>> {
     while stage.total() > 0 {
         let mut weights: Vec<f64> = candidates.weights().collect();
-        loop {
-            let Some(position) = choose(&weights, rng) else {
-                return Err(Error::ImpossiblePick { item: 0 });
-            };
+        let (item, pick) = loop {
+            let position = choose(&weights, rng).ok_or_else(|| stage.lost())?;
             let (at, item) = stage.candidate(position);
-            match candidates.pick(&mut stage, item, at) {
+            match stage.consider(item, at) {
+                Some(pick) => break (item, pick),
                 // Rounding gave it a weight; it has none.
-                Err(Error::ImpossiblePick { .. }) => weights[position] = 0.0,
-                picked => break picked?,
+                None => weights[position] = 0.0,
             }
-        }
+        };
+        candidates.pick(&mut stage, item, &pick)?;
     }
     Ok(stage.drawn())
 }

@@ -71,6 +71,20 @@ pub struct Plan {
     pub per_candidate_cost: f64,
 }
 
+impl Plan {
+    /// Operations per sample by the method that draws, at most on average; `None` for chains, which go on as long as they
+    /// are told to.
+    #[must_use]
+    pub fn operations(&self) -> Option<f64> {
+        match self.method {
+            Method::Rejection | Method::Auto => Some(self.rejection_cost),
+            Method::Interpolation => Some(self.interpolation_cost),
+            Method::PerCandidate => Some(self.per_candidate_cost),
+            Method::Mcmc => None,
+        }
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.choice {

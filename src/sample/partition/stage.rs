@@ -8,7 +8,7 @@ use super::{OpenPart, PartitionDpp};
 use crate::{
     Error, Result,
     data::{FreeItems, GroundSet},
-    engine::{Engine, Group, Items, Rows},
+    engine::{Cpu, Engine, Group, Items, Rows},
     linalg::{
         OrthonormalBasis, column,
         kernels::{dot, scale},
@@ -27,8 +27,8 @@ const FADED: f64 = 0.25;
 /// What is drawn from, and on what machine.
 #[derive(Clone, Debug)]
 pub(super) struct Problem<'a> {
-    ground: GroundSet<'a>,
-    parts: Vec<OpenPart<'a>>,
+    ground: Arc<GroundSet<'a>>,
+    parts: Arc<[OpenPart<'a>]>,
     /// Scale of each part's rows.
     scales: Vec<f64>,
     pub(super) engine: &'a dyn Engine,
@@ -79,8 +79,6 @@ pub(super) struct Stage<'a> {
     pub(super) left: Vec<usize>,
     /// Items picked, in order, on this grid and those before.
     pub(super) picks: Vec<usize>,
-    /// What all picks span beyond the included items.
-    spanned: OrthonormalBasis,
     /// What the picks on this grid have used up.
     directions: OrthonormalBasis,
 }
@@ -89,11 +87,9 @@ pub(super) struct Stage<'a> {
 pub(super) struct Pick {
     item: usize,
     /// Its group, by position in the stage.
-    at: usize,
+    pub(super) at: usize,
     /// The unit vector of what it has beyond the picks, in coordinates of the grid.
     pub(super) direction: Vec<f64>,
-    /// The unit vector of what it has beyond the included items.
-    unit: Vec<f64>,
 }
 
 impl<'a> Stage<'a> {
@@ -105,14 +101,13 @@ impl<'a> Stage<'a> {
         let (function, _) = GeneratingFunction::of_size(&spectrum, &scales, left.iter().sum())?;
         let plan = TorusPlan::for_coefficient(&function, &left)?.within(dpp.interpolation_budget())?;
         let problem = Problem {
-            ground: dpp.ground.clone(),
-            parts: dpp.parts.clone(),
+            ground: Arc::new(dpp.ground.clone()),
+            parts: dpp.parts.clone().into(),
             scales,
             engine,
             error: spectrum.spectrum.error,
         };
         let groups = (0..left.len()).collect();
-        let spanned = OrthonormalBasis::new(dpp.ground.dims_left());
         Ok(Self {
             problem: Arc::new(problem),
             groups,
@@ -121,7 +116,6 @@ impl<'a> Stage<'a> {
             torus: Arc::new(Torus::new(plan)),
             left,
             picks: Vec::new(),
-            spanned,
         })
     }
 
@@ -135,41 +129,40 @@ impl<'a> Stage<'a> {
         accurate(self.total() as f64 * rounding / coefficient + self.problem.error)
     }
 
+    /// What ends a draw that has no weight to go on with.
+    pub(super) fn lost(&self) -> Error {
+        let picked = self.picks.len();
+        Error::LostDraw { picked, wanted: picked + self.total() }
+    }
+
     /// Items still to choose.
     pub(super) fn total(&self) -> usize {
         self.left.iter().sum()
     }
 
-    /// What picking an item of a group (by position in `groups`) means.
-    ///
-    /// # Errors
-    /// [`Error::ImpossiblePick`] if its group is done, or its row depends on those of the included items and
-    /// the picks.
-    pub(super) fn consider(&self, item: usize, at: usize) -> Result<Pick> {
-        let pick = if self.left[at] > 0 { self.directions_of(item, at) } else { None };
-        pick.ok_or(Error::ImpossiblePick { item })
-    }
-
-    fn directions_of(&self, item: usize, at: usize) -> Option<Pick> {
+    /// What picking an item of a group (by position in `groups`) means; `None` if its group is done, or its row
+    /// depends on those of the included items and the picks.
+    pub(super) fn consider(&self, item: usize, at: usize) -> Option<Pick> {
+        if self.left[at] == 0 || self.picks.contains(&item) {
+            return None;
+        }
         let GeneratingFunction { map, weights, .. } = &*self.function;
         let features = self.problem.ground.features();
         let mut row = vec![0.0; features.dims()];
         features.read_row(item, weights[at] * self.problem.scales[self.groups[at]], &mut row);
-        let unit = self.problem.ground.unit_residual(&row)?;
-        // In coordinates of the grid what earlier picks leave of their own rows is rounding, not zero.
-        self.spanned.remove_from(&mut unit.clone())?;
+        self.problem.ground.unit_residual(&row)?;
+        // In these coordinates the law is of ordinary size: what is too short here is never picked.
         let mut direction: Vec<f64> = (0..map.ncols()).map(|j| dot(column(map.as_ref(), j), &row)).collect();
         OrthonormalBasis::normalise(&mut direction)?;
         let norm = self.directions.remove_from(&mut direction)?;
         scale(&mut direction, norm.recip());
-        Some(Pick { item, at, direction, unit })
+        Some(Pick { item, at, direction })
     }
 
     /// Takes note of a pick.
     pub(super) fn record(&mut self, pick: &Pick) {
         self.left[pick.at] -= 1;
         self.picks.push(pick.item);
-        self.spanned.extend(&pick.unit);
         self.directions.extend(&pick.direction);
     }
 
@@ -194,7 +187,6 @@ impl<'a> Stage<'a> {
             torus: Arc::new(torus),
             left,
             picks: self.picks.clone(),
-            spanned: self.spanned.clone(),
         })
     }
 
@@ -242,6 +234,13 @@ impl<'a> Stage<'a> {
         self.picks.iter().map(|&item| item as u32).collect()
     }
 
+    /// The same on another engine.
+    pub(super) fn on<'e>(&'e self, engine: &'e dyn Engine) -> Stage<'e> {
+        let mut stage: Stage<'e> = self.clone();
+        stage.compute_on(engine);
+        stage
+    }
+
     /// Changes the engine.
     pub(super) fn compute_on(&mut self, engine: &'a dyn Engine) {
         self.problem = Arc::new(Problem { engine, ..(*self.problem).clone() });
@@ -265,11 +264,23 @@ pub(super) fn choose<R: Rng + ?Sized>(weights: &[f64], rng: &mut R) -> Option<us
     last
 }
 
-/// A draw on the engine of the set-up, or, should that fail on the way, from the start on the CPU, which has no
-/// failures.
-pub(super) fn infallible<T>(draw: Result<T>, on_cpu: impl FnOnce() -> Result<T>) -> T {
-    match draw.or_else(|_| on_cpu()) {
-        Ok(drawn) => drawn,
-        Err(error) => unreachable!("the CPU has no failures: {error}"),
+/// Attempts at a draw before it fails.
+const ATTEMPTS: usize = 8;
+
+/// The first attempt that succeeds, from a copy of a stage. One may end with weights that are all rounding, with a
+/// probability that the error of the law covers; should a device fail on the way, the next is on the CPU. Any other
+/// error is final.
+pub(super) fn attempted<'a, T>(
+    start: &Stage<'a>,
+    mut attempt: impl FnMut(Stage<'a>) -> Result<T>,
+) -> Result<T> {
+    let mut start = start.clone();
+    for _ in 1..ATTEMPTS {
+        match attempt(start.clone()) {
+            Err(Error::LostDraw { .. }) => {}
+            Err(Error::Device(_)) => start.compute_on(&Cpu),
+            done => return done,
+        }
     }
+    attempt(start)
 }

@@ -7,7 +7,10 @@ use crate::{
     Partition, Quota, Result,
     engine::Engine,
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
-    sample::projection::{ProjectionDpp, Scratch},
+    sample::{
+        attempts::Attempts,
+        projection::{ProjectionDpp, Scratch},
+    },
 };
 
 /// Proposals per sample that tilted rejection needs on average, at most, whatever the features.
@@ -84,11 +87,16 @@ impl<'a> TiltedRejection<'a> {
         &self.tilt
     }
 
-    /// An accepted set and the number of proposals it took.
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> (Vec<u32>, u64) {
+    /// An accepted set.
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
         let mut scratch = Scratch::default();
         let mut left = Vec::new();
-        for proposals in 1.. {
+        loop {
+            attempts.another()?;
             self.eigenvectors.sample_into(rng, &mut scratch.chosen);
             left.clear();
             left.extend_from_slice(&self.counts);
@@ -96,16 +104,15 @@ impl<'a> TiltedRejection<'a> {
             // the quota.
             let keep = |item: u32| {
                 let left = &mut left[self.partition.part_of(item as usize)];
-                *left > 0 && {
+                *left > 0 && attempts.go_on() && {
                     *left -= 1;
                     true
                 }
             };
             if let Some(picks) = self.projection.draw(rng, &mut scratch, keep) {
-                return (picks.to_vec(), proposals);
+                return Ok(picks.to_vec());
             }
         }
-        unreachable!("proposals are unlimited")
     }
 }
 

@@ -19,6 +19,10 @@ const LAG: usize = 8;
 /// Trials on their way at a time; a power of two above 3·LAG.
 const RING: usize = 32;
 
+/// Trials of a pick, in units of those to be expected: beyond, rounding has spoilt the eigenvectors. So many fail once in
+/// e⁶⁴ picks.
+const PATIENCE: f64 = 64.0;
+
 /// Items proposed in proportion to h_i = ‖w_l s_l Fᵀ a_i‖², accepted with probability
 /// ‖w_l s_l Bᵀ a_i‖² / h_i, where B are the columns of F not yet used up.
 ///
@@ -33,6 +37,8 @@ pub(crate) struct LeverageTrials<'a> {
     row_weights: Vec<f64>,
     /// F, n×r.
     whitener: Mat<f64>,
+    /// Σ h_i.
+    total: f64,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +79,7 @@ impl<'a> LeverageTrials<'a> {
         whitener: Mat<f64>,
         leverages: Vec<f64>,
     ) -> Self {
+        let total = leverages.iter().sum();
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let weighted = rows.iter().zip(leverages).map(|((item, _), leverage)| (item as u32, leverage));
         let trials = AliasTable::new(rows.len(), weighted);
@@ -86,10 +93,10 @@ impl<'a> LeverageTrials<'a> {
         }
         let row_weights =
             rows.groups().iter().zip(weights).map(|(group, weight)| group.scale * weight).collect();
-        Self { features: features.clone(), trials, groups, row_weights, whitener }
+        Self { features: features.clone(), trials, groups, row_weights, whitener, total }
     }
 
-    /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.
+    /// Picks items until the chosen eigenvectors are used up, `keep` refuses one, or no trial is accepted.
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
         chosen: &[usize],
@@ -108,7 +115,8 @@ impl<'a> LeverageTrials<'a> {
         product.resize(dims, 0.0);
         for left in (1..=chosen.len()).rev() {
             let image = &mut image[..left];
-            let (item, norm) = self.accepted_trial(basis, image, picks, pipeline, rng);
+            let accepted = self.accepted_trial(basis, image, picks, pipeline, rng);
+            let Some((item, norm)) = accepted else { return false };
             picks.push(item);
             if !keep(item) {
                 return false;
@@ -122,7 +130,8 @@ impl<'a> LeverageTrials<'a> {
         true
     }
 
-    /// Trials until one is accepted: its item and ‖Bᵀ row‖, with Bᵀ row in `image`.
+    /// Trials until one is accepted: its item and ‖Bᵀ row‖, with Bᵀ row in `image`. `None` where far more fail than the
+    /// size of B explains.
     fn accepted_trial<R: Rng + ?Sized>(
         &self,
         basis: &[f64],
@@ -130,15 +139,22 @@ impl<'a> LeverageTrials<'a> {
         picked: &[u32],
         pipeline: &mut Pipeline,
         rng: &mut R,
-    ) -> (u32, f64) {
-        loop {
+    ) -> Option<(u32, f64)> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "about 64 r, or saturating"
+        )]
+        let most = (PATIENCE * (1.0 + self.total / image.len() as f64)) as u64;
+        for _ in 0..most {
             let item = self.next_trial(pipeline, rng);
             let acceptance = transposed_product(basis, &pipeline.row, image);
             // What a picked row has left is rounding: it has probability zero.
             if rng.random::<f64>() < acceptance && !picked.contains(&item) {
-                return (item, acceptance.sqrt());
+                return Some((item, acceptance.sqrt()));
             }
         }
+        None
     }
 
     /// The item of the next trial, with its row in the pipeline; later trials move up.
@@ -178,5 +194,28 @@ impl<'a> LeverageTrials<'a> {
     fn prefetch_row(&self, at: usize, pipeline: &Pipeline) {
         let item = self.trials.item(pipeline.trials[at % RING]);
         self.features.prefetch_row(item as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Items;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    /// Eigenvectors that rounding has spoilt accept nothing: the draw must end all the same.
+    #[test]
+    fn trials_without_hope_end() {
+        let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, -1.0]).unwrap();
+        let rows = Rows::scaled(&features, vec![Items::All(4)]);
+        for spoilt in [0.0, f64::NAN] {
+            let whitener = Mat::from_fn(2, 2, |_, _| spoilt);
+            let trials = LeverageTrials::new(&features, &rows, &[1.0], whitener, vec![0.5; 4]);
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let (mut scratch, mut picks) = (LeverageScratch::default(), Vec::new());
+            assert!(!trials.draw(&[0, 1], &mut rng, &mut scratch, &mut picks, |_| true));
+            assert!(picks.is_empty());
+        }
     }
 }

@@ -32,10 +32,13 @@ pub enum Projection {
 
 /// Memory that the tables of [`Projection::Elementary`] may take when it is not asked for, bytes.
 const ELEMENTARY_BYTES: usize = 64 << 20;
+/// By how much trials may be more because leverages are bounded in single precision.
+const LOOSE: f64 = 2.0;
 /// What one leverage trial costs beyond its arithmetic, in floating-point operations.
 const TRIAL_OVERHEAD: f64 = 150.0;
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a sampler has one")]
 pub(crate) enum ProjectionDpp<'a> {
     Leverage(leverage::LeverageTrials<'a>),
     Elementary(elementary::ElementaryScan),
@@ -77,12 +80,17 @@ impl<'a> ProjectionDpp<'a> {
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         // The law is that of the whitener as long as no leverage is too low.
         let (leverages, above) = bounded_forms(engine, rows, &factors)?;
-        let leverages = above.unwrap_or(leverages);
+        let leverages = match above {
+            None => leverages,
+            // Leverages sum to the rank. Bounds far above it would refuse nearly every trial.
+            Some(above) if above.iter().sum::<f64>() <= LOOSE * spectrum.values.len() as f64 => above,
+            Some(_) => in_double(engine).row_forms(rows, &factors)?,
+        };
         Ok(Self::Leverage(leverage::LeverageTrials::new(features, rows, weights, whitener, leverages)))
     }
 
     /// Draws items for the eigenvectors in `scratch.chosen`; stops and returns `None` as soon as
-    /// `keep` refuses a pick.
+    /// `keep` refuses a pick, or where rounding leaves nothing to pick.
     pub(super) fn draw<'s, R: Rng + ?Sized>(
         &self,
         rng: &mut R,

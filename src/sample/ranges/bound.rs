@@ -37,7 +37,7 @@ pub(super) fn acceptance(
         return Ok((-2.0 * found.tilt.imbalance).exp() / expected_proposals_of(counts));
     }
     let (function, of_size) = match ranges.total() {
-        None => (GeneratingFunction::of_free_size(found, scales, 0.0).0, 1.0),
+        None => (GeneratingFunction::of_free_size(found, scales, 0.0)?.0, 1.0),
         Some(k) => {
             let coins = ConditionalBernoulli::new(&found.spectrum.values, k)?;
             (GeneratingFunction::of_size(found, scales, k)?.0, coins.probability_of_size())

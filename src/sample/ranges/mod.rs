@@ -9,14 +9,15 @@ pub(crate) use rejection::RangeRejection;
 use super::{DEFAULT_PROPOSAL_BUDGET, Law, Projection, Sampler};
 use crate::{
     Features, Partition, RangeQuota, Result,
-    data::{FreeItems, GroundSet, check_partition, compress_if_wide},
-    engine::{Engine, Items, Rows},
+    data::{FreeItems, GroundSet, accurately, check_partition},
+    engine::{Engine, Group, Items, Rows, in_double},
     inference::default_node_budget,
     polynomial::{
         ConditionalBernoulli,
         count_ranges::CountRanges,
+        feasibility::Dependence,
         spectrum::{Spectrum, TiltedSpectrum, keep_probabilities},
-        tilt::{homogeneous_tilt, ranged_tilt},
+        tilt::{Tilt, homogeneous_tilt, ranged_tilt},
     },
 };
 
@@ -53,6 +54,7 @@ pub struct RangeDpp<'a> {
     pub(super) ground: GroundSet<'a>,
     partition: &'a Partition,
     quota: RangeQuota,
+    dependence: Dependence,
     pub(super) parts: Vec<OpenPart<'a>>,
     /// What is left of the total, if that is known.
     pub(super) total: Option<usize>,
@@ -83,11 +85,16 @@ impl<'a> RangeDpp<'a> {
     /// - [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) if every set with the total has.
     pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &RangeQuota) -> Result<Self> {
         check_partition(features, partition)?;
-        Self::over(GroundSet::new(compress_if_wide(features)?), partition, quota)
+        Self::over(GroundSet::new(features)?, partition, quota, Dependence::Numerical)
     }
 
     /// The law over a ground set that may be conditioned already.
-    pub(crate) fn over(ground: GroundSet<'a>, partition: &'a Partition, quota: &RangeQuota) -> Result<Self> {
+    pub(crate) fn over(
+        ground: GroundSet<'a>,
+        partition: &'a Partition,
+        quota: &RangeQuota,
+        dependence: Dependence,
+    ) -> Result<Self> {
         check_partition(ground.features(), partition)?;
         quota.check(partition)?;
         let dpp = Self {
@@ -95,6 +102,7 @@ impl<'a> RangeDpp<'a> {
             ground,
             partition,
             quota: quota.clone(),
+            dependence,
             parts: Vec::new(),
             total: None,
             projection: Projection::default(),
@@ -191,8 +199,53 @@ impl<'a> RangeDpp<'a> {
         if self.parts.is_empty() {
             return Ok(Sampler::settled(self.ground.included(), engine));
         }
-        let (law, error) = RangeRejection::new(self, engine)?;
+        let (law, error) =
+            self.accurately(engine, |dpp| RangeRejection::new(dpp, engine), |(_, error)| *error)?;
         Ok(Sampler::new(Law::Ranges(Box::new(law)), self.ground.included(), engine, error))
+    }
+
+    /// Computes something from the law, in coordinates that keep every digit where that is needed.
+    pub(crate) fn accurately<T>(
+        &self,
+        engine: &dyn Engine,
+        compute: impl Fn(&Self) -> Result<T>,
+        error: impl Fn(&T) -> f64,
+    ) -> Result<T> {
+        accurately(self, |dpp| dpp.graded(engine), compute, error)
+    }
+
+    /// The same law in coordinates that are graded for the weights that its tilt gives the parts.
+    fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+        let groups = self.parts.iter().map(|part| Group { items: Items::from(&part.items), scale: 1.0 });
+        let rows = Rows::with_scales(self.ground.features(), groups.collect());
+        let Some(ground) = self.ground.graded(&rows)? else { return Ok(None) };
+        let alike = Self { ground, ..self.clone() }.narrowed();
+        if alike.parts.len() < self.parts.len() {
+            // Rank, known exactly now, leaves some parts nothing: the others may be graded for.
+            if alike.parts.is_empty() {
+                return Ok(Some(alike));
+            }
+            return Self { ground: self.ground.clone(), ..alike }.graded(engine);
+        }
+        if self.parts.is_empty() {
+            return Ok(Some(alike));
+        }
+        let tilt = alike.tilt(engine)?;
+        if tilt.are_alike() {
+            return Ok(Some(alike));
+        }
+        let weighted = self.ground.graded(&rows.weighted(&tilt.log_weights))?;
+        Ok(weighted.map(|ground| Self { ground, ..self.clone() }.narrowed()))
+    }
+
+    /// Weights of the rows as given.
+    fn tilt(&self, engine: &dyn Engine) -> Result<Tilt> {
+        let rows = self.rows();
+        let grams = in_double(engine).part_grams(&rows, None)?;
+        let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
+        let mut tilt = ranged_tilt(engine, &grams, &offsets, &self.ranges())?;
+        tilt.log_weights.iter_mut().zip(&offsets).for_each(|(weight, offset)| *weight -= offset);
+        Ok(tilt)
     }
 
     /// Finds what is left to choose, refuses what has probability zero, settles full parts.
@@ -215,14 +268,14 @@ impl<'a> RangeDpp<'a> {
         // A scaled row is s_l times what it was: weights e^w of scaled rows are e^(w + 2 ln s_l) of the rows as given.
         let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
         let tilt = |grams: &[_], grading| match ranges.exact() {
-            Some(counts) => homogeneous_tilt(grams, counts, grading),
-            None => Ok(ranged_tilt(grams, &offsets, &ranges)),
+            Some(counts) => homogeneous_tilt(engine, grams, counts, grading),
+            None => ranged_tilt(engine, grams, &offsets, &ranges),
         };
         let usage = |values: &[f64]| match ranges.total() {
             Some(k) => Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities()),
             None => Ok(keep_probabilities(values, 0.0)),
         };
-        Spectrum::resolve(engine, rows, self.ground.beyond(), tilt, usage)
+        Spectrum::resolve(engine, rows, &self.ground, tilt, usage)
     }
 
     /// The rows of the open parts.

@@ -4,7 +4,7 @@ use super::{OpenPart, RangeDpp};
 use crate::{
     Error, Result,
     engine::Items,
-    polynomial::feasibility::{self, PartBasis, Violation},
+    polynomial::feasibility::{self, Dependence, PartBasis, Violation},
 };
 
 impl<'a> RangeDpp<'a> {
@@ -16,21 +16,38 @@ impl<'a> RangeDpp<'a> {
         self.check_ranks(&bases)?;
         let ranges = self.ranges();
         self.total = ranges.total();
-        let narrowed = self.parts.drain(..).zip(bases).enumerate().filter_map(|(at, (part, basis))| {
+        let given = std::mem::take(&mut self.parts);
+        let narrowed = given.into_iter().zip(bases).enumerate().filter_map(|(at, (part, basis))| {
             let (low, high) = (ranges.low()[at], ranges.high()[at]);
             // Rows that are zero, or lie in the span of the included ones, are never chosen.
-            (high > 0 && !basis.is_empty()).then_some(OpenPart { low, high, ..part })
+            let real = || self.ground.exact_rank_beyond(Items::from(&part.items).iter()) > 0;
+            (high > 0 && (!basis.is_empty() || real())).then_some(OpenPart { low, high, ..part })
         });
         self.parts = narrowed.collect();
         Ok(())
     }
 
+    /// With the ranges that the exact ranks of the parts and of the ground set leave, and without parts that they leave
+    /// nothing.
+    pub(super) fn narrowed(mut self) -> Self {
+        for part in &mut self.parts {
+            let rank = self.ground.exact_rank_beyond(Items::from(&part.items).iter());
+            part.high = part.high.min(rank).max(part.low);
+        }
+        let ranges = self.ranges();
+        self.total = ranges.total();
+        let given = std::mem::take(&mut self.parts).into_iter().enumerate();
+        let narrow = |(at, part): (usize, OpenPart<'a>)| {
+            let (low, high) = (ranges.low()[at], ranges.high()[at]);
+            (high > 0).then_some(OpenPart { low, high, ..part })
+        };
+        self.parts = given.filter_map(narrow).collect();
+        self
+    }
+
     /// What the ranges leave beyond the included items, part by part.
     fn given_parts(&self) -> Result<Vec<OpenPart<'a>>> {
-        let mut included = vec![0; self.partition.parts()];
-        for &item in self.ground.included() {
-            included[self.partition.part_of(item as usize)] += 1;
-        }
+        let included = self.ground.included_by(self.partition);
         let mut parts = Vec::new();
         for (part, &included) in included.iter().enumerate() {
             let items = self.ground.free_members(self.partition.members(part));
@@ -85,7 +102,12 @@ impl<'a> RangeDpp<'a> {
     fn check_ranks(&self, bases: &[PartBasis]) -> Result<()> {
         let dims = self.ground.dims_left();
         let mut counts: Vec<usize> = self.parts.iter().map(|part| part.low).collect();
-        feasibility::check(bases, &counts, dims).map_err(|violation| self.infeasible(violation))?;
+        if let Err(violation) = feasibility::check(bases, &counts, dims) {
+            if self.dependence == Dependence::Exact && !self.is_exact(&violation) {
+                return Ok(());
+            }
+            return Err(self.infeasible(violation));
+        }
         let Some(total) = self.total else { return Ok(()) };
         for (at, part) in self.parts.iter().enumerate() {
             let left = total - counts.iter().sum::<usize>();
@@ -102,21 +124,22 @@ impl<'a> RangeDpp<'a> {
             counts[at] = possible;
         }
         let rank: usize = counts.iter().sum();
-        if rank == total {
+        let all = || self.parts.iter().flat_map(|part| Items::from(&part.items).iter());
+        let near = || self.dependence == Dependence::Exact && self.ground.exact_rank_beyond(all()) >= total;
+        if rank == total || near() {
             return Ok(());
         }
         let included = self.ground.included().len();
         Err(Error::SizeAboveRank { k: total + included, rank: rank + included })
     }
 
+    /// Whether parts span too little in exact arithmetic, too.
+    fn is_exact(&self, violation: &Violation) -> bool {
+        let items = violation.parts.iter().flat_map(|&at| Items::from(&self.parts[at].items).iter());
+        self.ground.exact_rank_beyond(items) < violation.quota
+    }
+
     fn infeasible(&self, violation: Violation) -> Error {
-        let Violation { parts, rank, quota } = violation;
-        let name = |at: usize| self.partition.names()[self.parts[at].part].clone();
-        let parts = parts.into_iter().map(name).collect();
-        if self.ground.included().is_empty() {
-            Error::Infeasible { parts, rank, quota }
-        } else {
-            Error::InfeasibleBeyondIncluded { parts, rank, quota }
-        }
+        violation.into_error(&self.ground, |at| self.partition.names()[self.parts[at].part].clone())
     }
 }

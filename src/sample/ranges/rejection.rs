@@ -8,12 +8,13 @@ use crate::{
     engine::Engine,
     parallel::map_ordered,
     polynomial::{
-        ConditionalBernoulli,
+        ConditionalBernoulli, REFUSED, accurate,
         count_ranges::{Correction, CountRanges},
         spectrum::keep_probabilities,
     },
     sample::{
-        projection::{ProjectionDpp, Scratch},
+        attempts::Attempts,
+        projection::{self, ProjectionDpp, Scratch},
         stream,
     },
 };
@@ -35,6 +36,8 @@ pub(crate) struct RangeRejection<'a> {
     ranges: CountRanges,
     correction: Correction,
     acceptance_bound: f64,
+    /// Of a proposal.
+    operations: f64,
 }
 
 /// How the eigenvectors of a proposal are chosen.
@@ -73,12 +76,20 @@ impl Eigenvectors {
     }
 }
 
+/// Refuses ranges that ask for more items than there are directions that f64 tells from rounding: no proposal would ever
+/// be accepted.
+fn refuse_unreachable(ranges: &CountRanges, rank: usize) -> Result<()> {
+    let least = ranges.total().unwrap_or_else(|| ranges.low().iter().sum());
+    if least <= rank { Ok(()) } else { Err(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED }) }
+}
+
 impl<'a> RangeRejection<'a> {
     /// The law, and the error of its spectrum.
     pub(super) fn new(dpp: &RangeDpp<'a>, engine: &dyn Engine) -> Result<(Self, f64)> {
         let rows = dpp.rows();
         let ranges = dpp.ranges();
         let found = dpp.spectrum(engine, &rows)?;
+        refuse_unreachable(&ranges, found.spectrum.values.len())?;
         let (eigenvectors, size) = Eigenvectors::new(&found.spectrum.values, ranges.total())?;
         let (features, weights) = (dpp.ground.features(), found.tilt.root_weights());
         let projection =
@@ -91,12 +102,28 @@ impl<'a> RangeRejection<'a> {
         dpp.parts.iter().enumerate().for_each(|(group, open)| groups[open.part] = Some(group));
         let acceptance_bound = bound::acceptance(dpp, &found, &scales, &correction)?;
         let partition = dpp.partition;
-        let mut law =
-            Self { eigenvectors, projection, groups, partition, ranges, correction, acceptance_bound };
+        let (items, dims, rank) = (rows.len() as f64, features.dims() as f64, found.spectrum.values.len());
+        let mut law = Self {
+            eigenvectors,
+            projection,
+            groups,
+            partition,
+            ranges,
+            correction,
+            acceptance_bound,
+            operations: projection::operations(items, dims, rank as f64, size),
+        };
         if acceptance_bound * dpp.proposal_budget < 1.0 {
-            law.acceptance_bound = law.measured(dpp.proposal_budget)?;
+            law.acceptance_bound = law.measured(engine, dpp.proposal_budget)?;
         }
-        Ok((law, found.spectrum.error))
+        // Of all that the spectrum is wrong about, in the worst case every bit is accepted.
+        let error = accurate(found.spectrum.error / law.acceptance_bound)?;
+        Ok((law, error))
+    }
+
+    /// Floating-point operations of a proposal.
+    pub(crate) fn operations(&self) -> f64 {
+        self.operations
     }
 
     /// Draws per proposal, at least; or a quarter of what a trial found.
@@ -104,16 +131,20 @@ impl<'a> RangeRejection<'a> {
         self.acceptance_bound
     }
 
-    /// An accepted set and the number of proposals it took.
-    pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> (Vec<u32>, u64) {
+    /// An accepted set.
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
         let mut scratch = Scratch::default();
         let mut counts = vec![0; self.ranges.low().len()];
-        for proposals in 1.. {
-            if let Some(picks) = self.proposal(rng, &mut scratch, &mut counts) {
-                return (picks.to_vec(), proposals);
+        loop {
+            attempts.another()?;
+            if let Some(picks) = self.proposal(rng, &mut scratch, &mut counts, || attempts.go_on()) {
+                return Ok(picks.to_vec());
             }
         }
-        unreachable!("proposals are unlimited")
     }
 
     /// A proposal, if it is accepted.
@@ -122,6 +153,7 @@ impl<'a> RangeRejection<'a> {
         rng: &mut R,
         scratch: &'s mut Scratch,
         counts: &mut [usize],
+        mut go_on: impl FnMut() -> bool,
     ) -> Option<&'s [u32]> {
         self.eigenvectors.choose(rng, &mut scratch.chosen);
         counts.fill(0);
@@ -129,7 +161,7 @@ impl<'a> RangeRejection<'a> {
         let keep = |item: u32| {
             self.groups[self.partition.part_of(item as usize)].is_some_and(|group| {
                 counts[group] += 1;
-                counts[group] <= self.ranges.high()[group]
+                counts[group] <= self.ranges.high()[group] && go_on()
             })
         };
         let picks = self.projection.draw(rng, scratch, keep)?;
@@ -141,12 +173,13 @@ impl<'a> RangeRejection<'a> {
     }
 
     /// Acceptance in a trial, divided by four; refused where that is below what the budget needs.
-    fn measured(&self, budget: f64) -> Result<f64> {
+    fn measured(&self, engine: &dyn Engine, budget: f64) -> Result<f64> {
+        let go_on = || engine.proceed().is_ok();
         let task = |task: usize| {
             let mut rng = stream(0, task as u64);
             let (mut scratch, mut counts) = (Scratch::default(), vec![0; self.ranges.low().len()]);
-            let accepted = |_: &u64| self.proposal(&mut rng, &mut scratch, &mut counts).is_some();
-            (0..PROPOSALS_PER_TASK).filter(accepted).count() as u64
+            let accepted = |_: &u64| self.proposal(&mut rng, &mut scratch, &mut counts, go_on).is_some();
+            (0..PROPOSALS_PER_TASK).take_while(|_| go_on()).filter(accepted).count() as u64
         };
         let (mut accepted, mut proposals) = (0, 0);
         // A few tasks tell where acceptance is ordinary.
@@ -154,6 +187,7 @@ impl<'a> RangeRejection<'a> {
             let done = proposals / PROPOSALS_PER_TASK;
             accepted += map_ordered(tasks, |at| task(at + done as usize)).into_iter().sum::<u64>();
             proposals += PROPOSALS_PER_TASK * tasks as u64;
+            engine.proceed()?;
             if accepted >= ENOUGH {
                 break;
             }
@@ -162,8 +196,45 @@ impl<'a> RangeRejection<'a> {
         if accepted >= ENOUGH && bound * budget >= 1.0 {
             return Ok(bound);
         }
-        // Where none was accepted, so many are too few.
-        let expected = proposals as f64 / accepted.max(1) as f64;
-        Err(Error::RangeProposalBudget { expected, budget })
+        Err(Error::RangeProposalBudget { proposals, accepted, budget })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, RangeQuota, engine::Cpu, watch::Watch};
+
+    fn orthogonal() -> (Features<'static>, Partition) {
+        let features =
+            Features::from_rows(4, 4, (0..16).map(|i| f64::from(u8::from(i % 5 == 0))).collect::<Vec<_>>());
+        (features.unwrap(), Partition::from_labels(&["a", "a", "b", "b"]).unwrap())
+    }
+
+    /// A promise that is not kept ends the draw with a typed error, not never.
+    #[test]
+    fn broken_promises_end() {
+        let (features, partition) = orthogonal();
+        let quota = RangeQuota::new(&partition, &[1..=2, 0..=1]).unwrap();
+        let dpp = RangeDpp::new(&features, &partition, &quota).unwrap();
+        let (mut law, _) = RangeRejection::new(&dpp, &Cpu).unwrap();
+        let draw = |law: &RangeRejection<'_>| {
+            let mut attempts = Attempts::under(&Watch::default(), law.acceptance_bound());
+            law.sample(&mut stream(0, 0), &mut attempts)
+        };
+        assert!(draw(&law).is_ok());
+        // Every pick is of a part that nothing is to be chosen from.
+        law.groups.fill(None);
+        law.acceptance_bound = 0.5;
+        let outcome = draw(&law);
+        assert!(matches!(outcome, Err(Error::DrawGivenUp { proposals: 128, .. })), "{outcome:?}");
+    }
+
+    #[test]
+    fn more_items_than_directions() {
+        let ranges = CountRanges::new(&[1, 2], &[2, 2], None, 4);
+        assert!(refuse_unreachable(&ranges, 3).is_ok());
+        let outcome = refuse_unreachable(&ranges, 2);
+        assert!(matches!(outcome, Err(Error::IllConditioned { .. })), "{outcome:?}");
     }
 }

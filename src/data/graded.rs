@@ -1,0 +1,104 @@
+//! Ground sets in coordinates that keep every digit.
+
+use super::{Features, GroundSet};
+use crate::{
+    Error, Estimate, Result,
+    engine::Rows,
+    linalg::{Scaled, Triangular, WeightedRow, triangular},
+};
+
+/// Errors of a law above this are not accepted where exact arithmetic can do better.
+const WANTED: f64 = 1e-9;
+/// Directions this many binary orders below the largest row are too small: their squares would underflow.
+const DEEPEST: f64 = 480.0;
+
+/// Computes something from a law, and where rounding spoils it once more on rows in triangular coordinates.
+///
+/// A basis U of directions is stored in f64, so a row a loses ε‖a‖ along each: everything, where a direction is
+/// 1e16 times as short as the longest row. In coordinates where the rows are graded by columns nothing is lost.
+pub(crate) fn accurately<L, T>(
+    law: &L,
+    graded: impl FnOnce(&L) -> Result<Option<L>>,
+    compute: impl Fn(&L) -> Result<T>,
+    error: impl Fn(&T) -> f64,
+) -> Result<T> {
+    let error = |found: &Result<T>| match found {
+        Ok(found) => error(found),
+        Err(Error::IllConditioned { deviation, .. }) => deviation.max(1.0),
+        Err(Error::Eigen { .. } | Error::SizeAboveRank { .. }) => f64::INFINITY,
+        Err(_) => 0.0,
+    };
+    let first = compute(law);
+    // Not a number is no small error.
+    if error(&first) <= WANTED {
+        return first;
+    }
+    let Some(law) = graded(law)? else { return first };
+    let second = compute(&law);
+    if matches!(second, Err(Error::Ended(_))) {
+        return second;
+    }
+    if second.is_ok() && (first.is_err() || error(&second) < error(&first)) { second } else { first }
+}
+
+impl GroundSet<'_> {
+    /// The same ground set, its rows in triangular coordinates of what they have beyond the included ones; `rows` tells
+    /// which are of interest, and at which scales they are to meet. `None` where that takes too long, or spans more
+    /// decades than f64.
+    ///
+    /// K stays the same to 2⁻⁵² of every entry's column.
+    pub(crate) fn graded(&self, rows: &Rows<'_>) -> Result<Option<Self>> {
+        let given = self.given();
+        // How large rows of the factor of a kernel were cannot be told from what they have beyond others.
+        if given.residual().is_some() && !self.included().is_empty() {
+            return Ok(None);
+        }
+        let weighted = |item: usize, exponent: i64| WeightedRow { values: given.row(item), exponent };
+        let included = self.included().iter().map(|&item| weighted(item as usize, 0));
+        let exponents: Vec<i64> = rows.groups().iter().map(|group| binary_exponent(group.scale)).collect();
+        let free = rows.iter().map(|(item, group)| weighted(item, exponents[group]));
+        let leading = self.included().len();
+        let all: Vec<WeightedRow> = included.chain(free).collect();
+        let Some(found) = triangular(&all, leading) else { return Ok(None) };
+        let (kept, rest) = found.log_squares.split_at(leading.min(found.log_squares.len()));
+        if let (Some(first), Some(last)) = (rest.first(), rest.last())
+            && 0.5 * (first - last) > DEEPEST * std::f64::consts::LN_2
+        {
+            return Ok(None);
+        }
+        let value: f64 = kept.iter().sum();
+        let largest = kept.iter().fold(1.0, |most, log| f64::max(most, log.abs()));
+        let log_det = Estimate { value, error: 4.0 * f64::EPSILON * leading as f64 * largest };
+        let features = written(&found, rows, &exponents, leading, given.items())?;
+        let features = features.map(|features| features.with_residual(given.residual()));
+        Ok(features.map(|features| self.in_coordinates(features, rest.len(), log_det)))
+    }
+}
+
+/// The coordinates of the free rows, without their weights; zero for all other rows.
+fn written(
+    found: &Triangular,
+    rows: &Rows<'_>,
+    exponents: &[i64],
+    leading: usize,
+    items: usize,
+) -> Result<Option<Features<'static>>> {
+    // Features have one column at least.
+    let dims = found.log_squares.len().saturating_sub(leading).max(1);
+    let mut values = vec![0.0; items * dims];
+    for ((item, group), coordinates) in rows.iter().zip(&found.coordinates[leading..]) {
+        let own = &mut values[item * dims..(item + 1) * dims];
+        for (out, coordinate) in own.iter_mut().zip(&coordinates[leading..]) {
+            *out = coordinate.times_power(-exponents[group]).value();
+            if !out.is_finite() {
+                return Ok(None);
+            }
+        }
+    }
+    Features::from_rows(items, dims, values).map(Some)
+}
+
+/// e for 2^e.
+fn binary_exponent(scale: f64) -> i64 {
+    Scaled::new(scale).exponent - 1
+}

@@ -1,0 +1,113 @@
+//! The header of a .npy file, and what is wrong with one that cannot be read.
+
+use npyz::{DType, Endianness, NpyHeader, TypeChar};
+
+use crate::NpyProblem;
+
+/// What every .npy file begins with.
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// Bytes that a header has at most; ten thousand are many, and those of one number take their square.
+const LONGEST: usize = 1 << 16;
+/// Brackets within brackets that a header has at most: those of records are five or six deep. Whoever parses them may take
+/// three times as long for every one more.
+const DEEPEST: usize = 8;
+/// Characters of a header that a message shows.
+const SHOWN: usize = 120;
+
+/// The header, and where the array begins.
+pub(super) fn read(file: &[u8]) -> Result<(NpyHeader, usize), NpyProblem> {
+    let rest = file.strip_prefix(MAGIC).ok_or(NpyProblem::Header)?;
+    let (&[major, minor], rest) = rest.split_first_chunk().ok_or_else(cut)?;
+    let (length, text) = match (major, minor) {
+        (1, 0) => rest.split_first_chunk().map(|(size, text)| (u16::from_le_bytes(*size).into(), text)),
+        (2 | 3, 0) => rest.split_first_chunk().map(|(size, text)| (u32::from_le_bytes(*size), text)),
+        _ => return Err(NpyProblem::Version { major, minor }),
+    }
+    .ok_or_else(cut)?;
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    if length > LONGEST {
+        let reason = format!("it has {length} bytes, where {LONGEST} are many");
+        return Err(NpyProblem::Malformed { reason, header: String::new() });
+    }
+    let begins = file.len() - text.len() + length;
+    let text = String::from_utf8_lossy(text.get(..length).ok_or_else(cut)?);
+    let header = parse(&in_common_spelling(&text)).map_err(|reason| {
+        let header = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+        NpyProblem::Malformed { reason, header }
+    })?;
+    Ok((header, begins))
+}
+
+fn cut() -> NpyProblem {
+    NpyProblem::Malformed { reason: "the file ends before it does".into(), header: String::new() }
+}
+
+fn parse(text: &str) -> Result<NpyHeader, String> {
+    if depth(text) > DEEPEST {
+        return Err(format!("it has more than {DEEPEST} brackets within each other"));
+    }
+    let length = u32::try_from(text.len()).map_err(|error| error.to_string())?;
+    let header = [MAGIC, &[3, 0], &length.to_le_bytes(), text.as_bytes()].concat();
+    // What follows the first line of a reason is the header again, underlined.
+    let reason = |error: std::io::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
+    NpyHeader::from_reader(&header[..]).map_err(reason)
+}
+
+/// How many brackets are open at once, at most; those in names count too.
+fn depth(text: &str) -> usize {
+    let mut open = 0_usize;
+    let depths = text.bytes().map(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => open += 1,
+            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open
+    });
+    depths.max().unwrap_or(0)
+}
+
+/// With the element type as NumPy writes it: others leave out the order of the bytes, or call it `=`.
+fn in_common_spelling(text: &str) -> String {
+    let found = ["'descr'", "\"descr\""].iter().find_map(|key| Some(text.find(key)? + key.len()));
+    let common = found.and_then(|end| {
+        let value = text[end..].trim_start().strip_prefix(':')?.trim_start();
+        let quote = value.chars().next().filter(|quote| "'\"".contains(*quote))?;
+        let (kind, after) = value[1..].split_once(quote)?;
+        let before = &text[..text.len() - value.len()];
+        Some(format!("{before}'{}'{after}", common_spelling(kind)?))
+    });
+    common.unwrap_or_else(|| text.to_owned())
+}
+
+fn common_spelling(kind: &str) -> Option<String> {
+    let of_machine = if Endianness::of_machine() == Endianness::Little { '<' } else { '>' };
+    match kind.trim_start_matches(['=', '|', '<', '>']) {
+        "?" => Some("|b1".into()),
+        bare if kind.starts_with('=') => Some(format!("{of_machine}{bare}")),
+        bare if bare == kind && kind.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            Some(format!("{of_machine}{bare}"))
+        }
+        _ => None,
+    }
+}
+
+/// An element type as written, and in words.
+pub(super) fn describe(kind: &DType) -> String {
+    let written = kind.descr();
+    let DType::Plain(element) = kind else {
+        return format!("{} (records)", written.chars().take(SHOWN).collect::<String>());
+    };
+    let words = match element.type_char() {
+        TypeChar::Bool => "booleans".into(),
+        TypeChar::Int | TypeChar::Uint => "integers".into(),
+        TypeChar::Float => format!("floating-point numbers of {} bytes", element.size_field()),
+        TypeChar::Complex => "complex numbers".into(),
+        TypeChar::TimeDelta => "spans of time".into(),
+        TypeChar::DateTime => "dates".into(),
+        TypeChar::ByteStr | TypeChar::UnicodeStr => "text".into(),
+        TypeChar::Object => "Python objects".into(),
+        _ => return written,
+    };
+    format!("{written} ({words})")
+}

@@ -1,0 +1,81 @@
+//! What the rounding of products with rows changes in a law.
+
+use faer::Mat;
+
+use super::TiltedSpectrum;
+use crate::{
+    data::{GroundSet, Residual},
+    engine::{Group, Rows},
+};
+
+/// How large the numbers are that cancel in products of rows with directions.
+#[derive(Debug)]
+pub(super) struct Rounding {
+    /// ‖A e_j‖² of every group's rows, column by column; as scaled, with weight 1.
+    columns: Vec<Vec<f64>>,
+    /// By how much of ε all rows of a group together may be off beyond that, squared.
+    rows: Vec<f64>,
+    /// ‖K − A Aᵀ‖ of every group's rows as scaled.
+    residuals: Vec<f64>,
+    /// Dimensions that the factor of a kernel leaves out.
+    left_out: usize,
+}
+
+impl Rounding {
+    /// `grams` are those of the rows as scaled, or of their components in a subspace.
+    pub(super) fn new(rows: &Rows<'_>, ground: &GroundSet<'_>, grams: &[Mat<f64>]) -> Self {
+        let dims = rows.features().dims();
+        let diagonal = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).collect::<Vec<_>>();
+        // Entries are 1 at most.
+        let most = |count: usize| (count * dims) as f64;
+        let beyond = ground.beyond().is_some();
+        let columns =
+            grams.iter().map(|gram| if beyond { vec![0.0; dims] } else { diagonal(gram) }).collect();
+        let row = ground.row_rounding().powi(2);
+        let spread = rows.groups().iter().map(|group| row * most(group.items.len())).collect();
+        let residual = rows.features().residual();
+        let left_out = residual.map_or(0, |residual| residual.left_out);
+        let largest = |group: &Group<'_>, residual: Residual| {
+            let of_item = |item: usize| residual.of_row(&rows.features().row(item));
+            group.items.iter().map(of_item).fold(0.0, f64::max) * group.scale.powi(2)
+        };
+        let of_group = |group: &Group<'_>| residual.map_or(0.0, |residual| largest(group, residual));
+        let residuals = rows.groups().iter().map(of_group).collect();
+        Self { columns, rows: spread, residuals, left_out }
+    }
+
+    /// Eigenvalues, at most, of what a kernel has beyond its factor: one for every dimension that was left out.
+    pub(super) fn left_out_of_a_kernel(&self, found: &TiltedSpectrum) -> Vec<f64> {
+        vec![self.residual(found); self.left_out]
+    }
+
+    /// ‖K̃ − Ã Ãᵀ‖ of the weighted kernel.
+    fn residual(&self, found: &TiltedSpectrum) -> f64 {
+        let weighted =
+            self.residuals.iter().zip(&found.tilt.log_weights).map(|(residual, t)| residual * t.exp());
+        weighted.fold(0.0, f64::max)
+    }
+
+    /// In total variation: entry (i, j) of the whitened rows F_jᵀ a_i is off by roundings of its terms, and matters
+    /// as often as eigenvector j is used.
+    ///
+    /// ```text
+    /// 4ε Σ_j p_j Σ_l |F_lj| ‖Ã e_l‖ + ‖K̃ − Ã Ãᵀ‖ Σ_j p_j / λ_j
+    /// ```
+    pub(super) fn of_products(&self, found: &TiltedSpectrum, probability: &[f64]) -> f64 {
+        let weights: Vec<f64> = found.tilt.log_weights.iter().map(|t| t.exp()).collect();
+        let factor = found.spectrum.whitener();
+        let whole: f64 = self.rows.iter().zip(&weights).map(|(square, y)| y * square).sum();
+        let column = |l: usize| -> f64 {
+            let own: f64 = self.columns.iter().zip(&weights).map(|(squares, y)| y * squares[l]).sum();
+            own.sqrt() + whole.sqrt()
+        };
+        let columns: Vec<f64> = (0..factor.nrows()).map(column).collect();
+        let lost = |(j, p): (usize, &f64)| -> f64 {
+            p * columns.iter().enumerate().map(|(l, size)| factor[(l, j)].abs() * size).sum::<f64>()
+        };
+        let of_products = probability.iter().take(factor.ncols()).enumerate().map(lost).sum::<f64>();
+        let inverses: f64 = probability.iter().zip(&found.spectrum.values).map(|(p, value)| p / value).sum();
+        4.0 * f64::EPSILON * of_products + self.residual(found) * inverses
+    }
+}

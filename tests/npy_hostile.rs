@@ -1,0 +1,75 @@
+//! .npy headers that would take hours to read, and sentences that would fill pages.
+
+#![allow(unreachable_pub, dead_code, reason = "tests share modules")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::doc_markdown,
+    clippy::needless_for_each,
+    reason = "tests stop at the first surprise, print what they measure, and use small numbers"
+)]
+#![cfg(feature = "npy")]
+
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "common/npy.rs"]
+mod npy;
+
+use std::{sync::mpsc, thread, time::Duration};
+
+use npy::{file, npy, with_header};
+use partition_dpp::{Error, Features, NpyProblem};
+
+/// What reading ends with, within seconds.
+fn read(bytes: &[u8]) -> Error {
+    let file = file(bytes);
+    let path = file.path().to_owned();
+    let (done, outcome) = mpsc::channel();
+    thread::spawn(move || done.send(Features::open_npy(path).unwrap_err()));
+    outcome.recv_timeout(Duration::from_secs(20)).unwrap()
+}
+
+#[test]
+fn rows_without_columns_are_not_counted() {
+    for rows in [1 << 40, u64::MAX] {
+        for (descr, fortran) in [("<f8", true), (">f8", true), ("|u1", true), ("|u1", false), ("<f8", false)]
+        {
+            let error = read(&npy(descr, fortran, &[rows, 0], &[]));
+            assert!(matches!(error, Error::Empty { .. }), "{descr}, Fortran order {fortran}: {error}");
+        }
+    }
+}
+
+#[test]
+fn brackets_within_brackets_are_refused() {
+    for bracket in ["{", "(", "[", "[{", "{'a':", "[('a',"] {
+        for depth in [12, 200, 9_000] {
+            let header = format!("{{'descr': {}\n", bracket.repeat(depth));
+            let header = &header[..header.len().min(65_000)];
+            let error = read(&with_header(header, &[]));
+            let is_problem = matches!(error, Error::Npy { problem: NpyProblem::Malformed { .. }, .. });
+            assert!(is_problem, "{depth} × {bracket}: {error}");
+            assert!(error.to_string().len() < 500, "{error}");
+        }
+    }
+}
+
+#[test]
+fn records_are_told_from_nonsense() {
+    let records = "[('a', '<i4'), ('b', [('c', [('d', '<f4', (2, 3))])])]";
+    let error = read(&npy(records, false, &[1, 1], &[0; 28]));
+    assert!(matches!(error, Error::Npy { problem: NpyProblem::Type(_), .. }), "{error}");
+    let fields = "('field', '<f4'), ".repeat(3_000);
+    let error = read(&npy(&format!("[{fields}]"), false, &[1, 1], &[0; 12_000])).to_string();
+    assert!(error.len() < 500 && error.contains("records"), "{error}");
+}
+
+#[test]
+fn a_sentence_about_a_header_is_short() {
+    for (start, end) in [("{'descr': ?", "x"), ("{'shape': (", "9"), ("{'descr': '<f4', 'shape': (", "1+")] {
+        let header = format!("{start}{}\n", end.repeat(60_000 / end.len()));
+        let error = read(&with_header(&header, &[])).to_string();
+        assert!(error.len() < 500 && !error.contains('\n'), "{error}");
+    }
+}

@@ -1,9 +1,9 @@
 //! What a solver chooses from: one description for all models.
 
-use super::counts::Counts;
+use super::{counts::Counts, volume::LogVolume};
 use crate::{
     Dpp, Features, KDpp, PartitionDpp, RangeDpp, Subset,
-    data::{FreeItems, GroundSet, log_determinant, log_determinant_estimate},
+    data::{FreeItems, GroundSet, log_determinant},
     engine::{Group, Items, Rows},
     sealed::Sealed,
 };
@@ -139,9 +139,13 @@ impl Candidates<'_> {
         log_determinant(self.features(), &self.subset(chosen))
     }
 
-    /// The same with its rounding error added.
-    pub(crate) fn log_det_at_most(&self, chosen: &[Place]) -> f64 {
-        let log_det = log_determinant_estimate(self.features(), &self.subset(chosen));
-        log_det.value + log_det.error
+    /// Between what values ln det K_S lies.
+    pub(crate) fn log_volume(&self, chosen: &[Place]) -> LogVolume {
+        LogVolume::of(self.features(), self.subset(chosen).as_slice())
+    }
+
+    /// No less than ln det K_T, 0 for the empty set.
+    pub(crate) fn log_det_included_at_most(&self) -> f64 {
+        self.log_volume(&[]).at_most
     }
 }

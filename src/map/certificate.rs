@@ -5,8 +5,8 @@ use std::{fmt, time::Duration};
 use super::{
     Candidates, Objective, Solution, Watch,
     bounds::{
-        Effort, MOST_DENSE, Method, Problem, balance, places, relax, relax_whole, spectral_bound,
-        spectral_bound_of_whole,
+        Effort, MOST_DENSE, Method, OnePass, Problem, balance, hadamard, one_pass_over_whole, places, relax,
+        relax_whole, spectral_bound, usable,
     },
     exact::{Left, State, improve},
     watch::Clock,
@@ -32,6 +32,7 @@ use crate::{
 /// | [`Bound::Linx`] | ½ (ln det(γ K diag(x) K + I − diag(x)) − ln γ Σ x_i) | up to 400 items |
 /// | [`Bound::Complement`] | Γ of K⁻¹ and the items left out | up to 400 items of full rank |
 /// | [`Bound::Spectral`] | products of eigenvalues of K, or part by part | everything |
+/// | [`Bound::Hadamard`] | products of the squared lengths of rows | everything |
 ///
 /// Where sets may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) k is Σ x_i, fractions too: Γ stays
 /// concave.
@@ -40,16 +41,17 @@ use crate::{
 /// the rank.
 ///
 /// # Cost
-/// Spectral: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. Of at most 400 items of full rank: a step
+/// Spectral and Hadamard's: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. Of at most 400 items of full rank: a step
 /// takes O(m³), or m²ι(m − ι) for Γ with ι ≤ k leading eigenvalues; a relaxation takes ten to twenty steps, and those
 /// with parameters are solved once for each of a few dozen steps on these. That is a second at 100 items and may be a
 /// minute at 400: set a limit.
 ///
 /// # Numerics
-/// f64. What rounding may have taken from the kernel is added to it as a multiple of the identity, what it may
-/// have taken from sums is added to them: about 1e-12 where k leading eigenvalues are within 1e8 of each other.
-/// This is an estimate from above, not interval arithmetic. Where items that must be in agree to d digits, that is
-/// 10^d times as much.
+/// f64. A bound is no less than the optimum without rounding: it is computed at a point of the dual problem that is
+/// feasible as it was rounded, and every rounding error on the way has a bound that is added: a few 1e-13 where k leading
+/// eigenvalues are within 1e8 of each other. Where items that must be in agree to d digits, that is 10^d times as much;
+/// where nothing else is left, the lengths of rows still bound the determinant. Sums of more than 64 terms count with
+/// 8√n roundings instead of n.
 ///
 /// # Examples
 /// ```
@@ -93,6 +95,8 @@ pub struct Certificate {
 pub enum Bound {
     /// From eigenvalues alone.
     Spectral,
+    /// From the lengths of rows alone.
+    Hadamard,
     /// The Γ relaxation.
     Gamma,
     /// The linx relaxation.
@@ -107,6 +111,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Bound::Spectral => "spectral",
+            Bound::Hadamard => "hadamard",
             Bound::Gamma => "gamma",
             Bound::Linx => "linx",
             Bound::Complement => "complement",
@@ -116,7 +121,7 @@ impl fmt::Display for Bound {
 }
 
 impl UpperBound {
-    /// Ends after this time with the best bound so far; the spectral bound is always computed.
+    /// Ends after this time with the best bound so far; those that need no relaxation are always computed.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit) }
@@ -144,7 +149,7 @@ impl UpperBound {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.is_settled() {
-            let at_most = candidates.log_det_at_most(&candidates.only_set());
+            let at_most = candidates.log_volume(&candidates.only_set()).at_most;
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
         let members: usize = candidates.groups.iter().map(crate::data::FreeItems::len).sum();
@@ -165,18 +170,25 @@ impl Certificate {
             (self.upper_bound, self.bound) = (upper_bound, bound);
         }
     }
+
+    /// For sets that are worth up to this, and were left out.
+    fn raise(&mut self, worth: f64) {
+        self.upper_bound = self.upper_bound.max(worth);
+        self.bounds.iter_mut().for_each(|(_, bound)| *bound = bound.max(worth));
+    }
 }
 
 impl Solution {
     /// With the bound of a certificate for the same model, if that is lower than what is known. A set that lacks items
-    /// stays as it is: the bound is one of other sets.
+    /// stays as it is: the bound is one of other sets. Nor is the bound ever below `log_det`, where that was rounded up.
     #[must_use]
     pub fn certified(self, certificate: &Certificate) -> Self {
         if self.missing > 0 {
             return self;
         }
         let known = self.upper_bound.unwrap_or(f64::INFINITY);
-        Self { upper_bound: Some(known.min(certificate.upper_bound)), ..self }
+        let upper_bound = known.min(certificate.upper_bound).max(self.log_det);
+        Self { upper_bound: Some(upper_bound), ..self }
     }
 }
 
@@ -190,14 +202,15 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
     let whole = Problem::new(candidates, places(candidates));
     let mut state = State::whole(whole.clone());
     match state.settle() {
-        Left::Nothing => return Ok(Certificate::of(spectral_bound(&whole)?, Bound::Spectral, &Cpu)),
+        Left::Nothing => return in_one_pass(&whole),
         Left::One => {
-            let at_most = candidates.log_det_at_most(&state.included).max(state.problem.offset());
+            let at_most = state.problem.offset().max(state.left_out);
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
         Left::Choices => {}
     }
-    let mut certificate = Certificate::of(spectral_bound(&state.problem)?, Bound::Spectral, &Cpu);
+    let mut certificate = in_one_pass(&state.problem)?;
+    certificate.raise(state.left_out);
     let ended = || clock.ended().is_some();
     let problem = &state.problem.reweighted(&balance(&state.problem, &|_, _| ended())?);
     // Of the best set that x has led to: no bound can fall below it.
@@ -217,7 +230,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
         let (share, tuning_share) = (share(SHARE), share(TUNING_SHARE));
         let effort = Effort { target: reached, share, tuning: 100, tuning_share };
         if let Some(relaxed) = relax(problem, &method, None, effort, &ended)? {
-            certificate.add(relaxed.upper_bound, bound, relaxed.steps);
+            certificate.add(relaxed.upper_bound.max(state.left_out), bound, relaxed.steps);
             let set = improve(problem, problem.with_largest(&relaxed.x), clock);
             reached = reached.max(candidates.log_det(&set));
         }
@@ -226,11 +239,21 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
     Ok(certificate)
 }
 
+/// The bounds that need no relaxation.
+fn in_one_pass(problem: &Problem) -> Result<Certificate> {
+    let mut certificate = Certificate::of(hadamard(problem).upper_bound, Bound::Hadamard, &Cpu);
+    if let Some(spectral) = usable(spectral_bound(problem))? {
+        certificate.add(spectral, Bound::Spectral, 0);
+    }
+    Ok(certificate)
+}
+
 /// The bounds that take a few passes over the rows.
 fn of_many(candidates: &Candidates<'_>, engine: &dyn Engine, clock: &Clock<'_>) -> Result<Certificate> {
     let engine = in_double(engine);
-    let spectral = spectral_bound_of_whole(candidates, engine)?;
-    let mut certificate = Certificate::of(spectral, Bound::Spectral, engine);
+    let OnePass { spectral, hadamard } = one_pass_over_whole(candidates, engine)?;
+    let mut certificate = Certificate::of(hadamard, Bound::Hadamard, engine);
+    certificate.add(spectral, Bound::Spectral, 0);
     let report = |bound: f64| clock.report(f64::NEG_INFINITY, Some(bound), 0);
     report(certificate.upper_bound);
     if clock.ended().is_none() {
@@ -241,8 +264,9 @@ fn of_many(candidates: &Candidates<'_>, engine: &dyn Engine, clock: &Clock<'_>) 
             }
             bound - value < 1e-6 || clock.ended().is_some()
         };
-        let relaxed = relax_whole(candidates, engine, &[], &enough)?;
-        certificate.add(relaxed.upper_bound, Bound::Gamma, relaxed.steps);
+        if let Some(relaxed) = usable(relax_whole(candidates, engine, &[], &enough))? {
+            certificate.add(relaxed.upper_bound, Bound::Gamma, relaxed.steps);
+        }
     }
     Ok(certificate)
 }

@@ -101,7 +101,7 @@ impl CoreSet {
         if total == 0 {
             return Err(Error::Nothing { what: "the size of the sets" });
         }
-        let ground = GroundSet::new(features.clone());
+        let ground = GroundSet::new(features)?;
         let mut core =
             Self { dims: features.dims(), rows: Vec::new(), items: Vec::new(), labels: Vec::new() };
         for part in 0..partition.parts() {

@@ -33,12 +33,15 @@ mod lazy_visits;
 mod local_search;
 mod pivots;
 mod repair;
+mod rounding;
 mod softmax;
 mod symmetric_greedy;
+mod volume;
 mod watch;
 
 use std::fmt;
 
+pub use crate::watch::{Progress, Watch};
 pub use candidates::Objective;
 pub(crate) use candidates::{Candidates, Place};
 pub use certificate::{Bound, Certificate, UpperBound};
@@ -50,7 +53,6 @@ pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
 pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
 pub use symmetric_greedy::{Decision, ItemOrder, SymmetricGreedy};
-pub use watch::{Progress, Watch};
 
 use crate::{
     Subset,
@@ -69,7 +71,8 @@ pub struct Solution {
     /// How many items the set has less than the model asks for: 0, but where the rank is exhausted or a run was stopped
     /// before it had found independent items.
     pub missing: usize,
-    /// No set that the model allows has a larger ln det, where that is known.
+    /// No set that the model allows has a larger ln det, where that is known: whatever rounding has done, and no less
+    /// than `log_det`.
     pub upper_bound: Option<f64>,
     /// Why the solver stopped.
     pub termination: Termination,
@@ -97,12 +100,13 @@ impl Solution {
         }
     }
 
-    /// How much larger the optimum can be, in ln det; `None` without an upper bound, and for a set that is none of
-    /// those that the model allows.
+    /// How much larger the optimum can be, in ln det: the upper bound less [`log_det`](Self::log_det), never negative.
+    /// `None` without an upper bound, and for a set that is none of those that the model allows.
+    ///
+    /// The bound holds as it is, for what the determinants are without rounding; `log_det` is rounded.
     #[must_use]
     pub fn gap(&self) -> Option<f64> {
         let bound = self.upper_bound.filter(|_| self.missing == 0 && self.log_det.is_finite())?;
-        // Rounding may take a tight bound below what it bounds.
         Some((bound - self.log_det).max(0.0))
     }
 }
@@ -119,8 +123,11 @@ pub enum Termination {
     RankExhausted,
     /// No exchange that was tried improves the set.
     LocallyOptimal,
-    /// No other set is better, within the tolerance.
+    /// No other set is better, within the tolerance: neither is the upper bound further above what the determinant of the
+    /// set is without rounding.
     Optimal,
+    /// No other set is better, as far as rounding lets tell: the gap is what it may hide.
+    Rounding,
     /// The time limit passed.
     TimeLimit,
     /// Somebody asked for it.
@@ -137,6 +144,7 @@ impl fmt::Display for Termination {
             Termination::RankExhausted => "rank exhausted",
             Termination::LocallyOptimal => "locally optimal",
             Termination::Optimal => "optimal",
+            Termination::Rounding => "limited by rounding",
             Termination::Interrupted => "interrupted",
             Termination::TimeLimit => "time limit",
             Termination::AllDecided => "all decided",

@@ -6,6 +6,7 @@ use super::{
     columns::Held,
     gamma::{Gamma, GammaPoint},
     interior_point::{Bounded, is_over, maximise},
+    node::usable,
 };
 use crate::Result;
 
@@ -52,13 +53,14 @@ pub(crate) fn balance(problem: &Problem, enough: &dyn Fn(f64, f64) -> bool) -> R
         let bounded = maximise(&gamma, &choices, start, &close)?;
         Ok(Weighted { log_weights, gamma, bounded })
     };
-    let mut best = evaluate(nothing, None)?;
+    let Some(mut best) = usable(evaluate(nothing.clone(), None))? else { return Ok(nothing) };
     let (mut length, mut meagre) = (1.0, 0);
     for _ in 0..MOST_STEPS {
         if is_over(enough) || length < SHORTEST || meagre == 2 {
             break;
         }
-        let other = evaluate(best.moved(&choices, length), Some(best.bounded.x.clone()))?;
+        let other = evaluate(best.moved(&choices, length), Some(best.bounded.x.clone()));
+        let Some(other) = usable(other)? else { break };
         let gain = best.bounded.upper_bound - other.bounded.upper_bound;
         if gain > 0.0 {
             (best, length) = (other, length * LONGER);

@@ -1,15 +1,15 @@
 //! The Γ relaxation of many items by few of them.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 
 use super::{
     Problem,
     choice::{Best, Choices},
-    gamma::{Gamma, GammaPoint},
+    gamma::{Gamma, GammaPoint, RoundedRow},
     interior_point::{Bounded, is_over, maximise},
-    relaxation::Linearised,
+    relaxation::Majorant,
 };
-use crate::Result;
+use crate::{Result, map::rounding::of_sum};
 
 /// Items a round may add, beyond those that the linear problem takes.
 const MORE: usize = 32;
@@ -24,8 +24,8 @@ const CLOSEST: f64 = 1e-6;
 pub(super) trait Pool {
     /// The problem of some items, by position.
     fn master(&self, items: &[usize]) -> Problem;
-    /// ‖Fᵀ v_i‖² + w_i for all items.
-    fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>>;
+    /// The slopes of the bound that a point of the master problem proves, for all items.
+    fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>>;
     fn choices(&self) -> &Choices;
 }
 
@@ -63,12 +63,13 @@ pub(super) fn maximise_by_columns(
         items.sort_unstable();
         let master = pool.master(&items);
         let gap = best.as_ref().map_or(f64::INFINITY, |best| best.upper_bound - best.value);
-        let solved = solve_master(&master, x.as_deref(), &items, gap, enough)?;
+        let gamma = Gamma::of(&master);
+        let solved = solve_master(&gamma, &Choices::of(&master), x.as_deref(), &items, gap, enough)?;
         steps += solved.steps;
-        let mut prices = pool.prices(solved.point.gradient_factor().as_ref())?;
-        prices.iter_mut().for_each(|price| *price += solved.point.split.size_slope);
-        let priced = price(choices, &items, &solved, &prices, steps);
-        let found = entering(choices, &items, &prices);
+        let slopes = pool.prices(&solved.point)?;
+        let majorant = Majorant { intercept: gamma.intercept(&solved.point, &choices.counts), slopes };
+        let priced = price(choices, &items, &solved, &majorant, steps);
+        let found = entering(choices, &items, &majorant.slopes);
         let (value, priced_gap) = (priced.value, priced.upper_bound - priced.value);
         x = Some(priced.x.clone());
         if best.as_ref().is_none_or(|best| priced.upper_bound < best.upper_bound) {
@@ -93,7 +94,8 @@ pub(super) fn maximise_by_columns(
 }
 
 fn solve_master(
-    master: &Problem,
+    gamma: &Gamma,
+    choices: &Choices,
     x: Option<&[f64]>,
     items: &[usize],
     gap: f64,
@@ -102,26 +104,23 @@ fn solve_master(
     /// Of the gap for all items, the accuracy that they can use.
     const SHARE: f64 = 0.05;
     const FIRST: f64 = 1e-2;
-    let gamma = Gamma::of(master);
     let start = x.map(|x| items.iter().map(|&item| x[item]).collect());
     let aim = (SHARE * gap).clamp(0.1 * CLOSEST, FIRST);
     let close = |bound: f64, value: f64| bound - value < aim || is_over(enough);
-    maximise(&gamma, &Choices::of(master), start, &close)
+    maximise(gamma, choices, start, &close)
 }
 
 fn price(
     choices: &Choices,
     items: &[usize],
     solved: &Bounded<GammaPoint>,
-    prices: &[f64],
+    majorant: &Majorant,
     steps: u64,
 ) -> Priced {
-    let mut x = vec![0.0; prices.len()];
+    let mut x = vec![0.0; majorant.slopes.len()];
     items.iter().zip(&solved.x).for_each(|(&item, &value)| x[item] = value);
-    let own = solved.point.as_ref();
-    let value = Linearised { gradient: prices.to_vec(), ..own.clone() };
-    let upper_bound = value.bound(&x, choices);
-    Priced { upper_bound, value: own.value, x, best: choices.best(prices), steps }
+    let (upper_bound, value) = (majorant.maximum(choices), solved.point.as_ref().value);
+    Priced { upper_bound, value, x, best: choices.best(&majorant.slopes), steps }
 }
 
 /// Without the items that are not in use, but in groups that would have no choice left.
@@ -187,14 +186,22 @@ impl Pool for Held<'_> {
         self.problem.part(items)
     }
 
-    fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>> {
+    fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>> {
         /// Images are as long as rows: only so many at a time.
         const BLOCK: usize = 1024;
         let (rows, weights) = (self.problem.rows(), &self.problem.weights);
+        let factor = point.gradient_factor();
+        let raised = point.raised(of_sum(self.problem.dims()));
         let mut prices = Vec::with_capacity(weights.len());
         for (block, weights) in weights.chunks(BLOCK).enumerate() {
-            let images: Mat<f64> = factor.transpose() * rows.subcols(block * BLOCK, weights.len());
-            prices.extend((0..weights.len()).map(|i| weights[i] + images.col(i).squared_norm_l2()));
+            let first = block * BLOCK;
+            let images: Mat<f64> = factor.transpose() * rows.subcols(first, weights.len());
+            let price = |i: usize| {
+                let (length, error) = (self.problem.length(first + i), self.problem.error(first + i));
+                let form = images.col(i).squared_norm_l2();
+                raised(&RoundedRow { form, length, error, linear: weights[i] })
+            };
+            prices.extend((0..weights.len()).map(price));
         }
         Ok(prices)
     }

@@ -3,7 +3,11 @@
 use faer::Mat;
 
 use super::{Problem, spectral_function::Sets};
-use crate::{Result, linalg::eigen};
+use crate::{
+    Result,
+    linalg::eigen,
+    map::rounding::{of_eigenvalues, of_eigenvectors, of_sum, of_value},
+};
 
 /// Eigenvalues below this fraction of the largest have no inverse worth having.
 const INVERTIBLE: f64 = 1e-8;
@@ -13,7 +17,10 @@ const INVERTIBLE: f64 = 1e-8;
 pub(super) struct DenseKernel {
     /// M.
     pub(super) matrix: Mat<f64>,
-    /// Of M, in spectral norm.
+    /// ℓ and e: M_ij may be off by ℓ_i e_j + e_i ℓ_j + e_i e_j, …
+    pub(super) lengths: Vec<f64>,
+    pub(super) errors: Vec<f64>,
+    /// … and by a matrix of this spectral norm.
     pub(super) error: f64,
     pub(super) weights: Vec<f64>,
     pub(super) constant: f64,
@@ -22,37 +29,60 @@ pub(super) struct DenseKernel {
 
 impl DenseKernel {
     pub(super) fn of(problem: &Problem) -> Self {
-        let matrix = problem.kernel();
+        let lengths: Vec<f64> = (0..problem.len()).map(|item| problem.length(item)).collect();
+        let product = of_sum(problem.dims());
+        let error = |item: usize| problem.error(item) + product * lengths[item];
         Self {
-            error: problem.kernel_error(),
-            matrix,
+            matrix: problem.kernel(),
+            errors: (0..problem.len()).map(error).collect(),
+            lengths,
+            error: 0.0,
             weights: problem.weights.clone(),
             constant: problem.offset,
             sets: Sets::of(problem),
         }
     }
 
+    /// By how much F M F may be off in spectral norm, F being a diagonal matrix of these factors.
+    pub(super) fn error_scaled(&self, factors: &[f64]) -> f64 {
+        let norm = |values: &[f64]| {
+            values.iter().zip(factors).map(|(x, factor)| (x * factor).powi(2)).sum::<f64>().sqrt()
+        };
+        let length = norm(&self.lengths);
+        // The factors are rounded, too.
+        let error = norm(&self.errors) + of_value(2.0 * length);
+        let largest = factors.iter().copied().fold(0.0, f64::max);
+        (2.0 * length + error) * error + largest * largest * self.error
+    }
+
     /// The same by what is left out; `None` for a kernel that has no good inverse.
     ///
     /// ```text
-    /// det K_S = det K · det (K⁻¹)_{S^c}
+    /// det K_S = det K · det (K⁻¹)_{S^c},   K⁻¹ ⪯ U (Λ − ε I)⁻¹ Uᵀ where ‖K − U Λ Uᵀ‖ ≤ ε
     /// ```
     pub(super) fn complement(&self) -> Result<Option<Self>> {
         let size = self.matrix.nrows();
         let spectrum = eigen(self.matrix.as_ref())?;
         let (largest, least) = (spectrum.values[0], spectrum.values[size - 1]);
-        let error = self.error + size as f64 * f64::EPSILON * largest;
+        let error = self.error_scaled(&vec![1.0; size]) + of_eigenvalues(size) * largest;
         if !(least > INVERTIBLE * largest && least > 1e3 * error) {
             return Ok(None);
         }
-        let halves = Mat::from_fn(size, size, |i, p| spectrum.vectors[(i, p)] / spectrum.values[p].sqrt());
-        let log_det: f64 = spectrum.values.iter().map(|value| value.ln()).sum();
-        let rounding: f64 = spectrum.values.iter().map(|value| error / (value - error)).sum();
+        let roots: Vec<f64> = spectrum.values.iter().map(|value| (value - error).sqrt()).collect();
+        let halves = Mat::from_fn(size, size, |i, p| spectrum.vectors[(i, p)] / roots[p]);
+        let matrix = &halves * halves.transpose();
+        let lengths: Vec<f64> = (0..size).map(|i| matrix[(i, i)].sqrt()).collect();
+        let product = of_sum(size);
+        let logarithms = spectrum.values.iter().map(|value| (value + error).ln());
+        let terms: Vec<f64> = logarithms.chain(self.weights.iter().copied()).collect();
+        let rounding = of_sum(2 * size + 8) * terms.iter().map(|term| term.abs()).sum::<f64>();
         Ok(Some(Self {
-            matrix: &halves * halves.transpose(),
-            error: 2.0 * error / (least * least),
+            matrix,
+            errors: lengths.iter().map(|length| product * length).collect(),
+            lengths,
+            error: of_eigenvectors(size) / (least - error),
             weights: self.weights.iter().map(|weight| -weight).collect(),
-            constant: self.constant + self.weights.iter().sum::<f64>() + log_det + rounding,
+            constant: self.constant + of_value(self.constant) + terms.iter().sum::<f64>() + rounding,
             sets: match self.sets {
                 Sets::OfSize(k) => Sets::OfSize(size - k),
                 Sets::OfAnySize => Sets::OfAnySize,
@@ -70,7 +100,7 @@ impl DenseKernel {
         }
         let size = self.matrix.nrows();
         let spectrum = eigen(self.matrix.as_ref())?;
-        let floor = 1e-10 * spectrum.values[0] + self.error;
+        let floor = 1e-10 * spectrum.values[0] + self.error_scaled(&vec![1.0; size]);
         let beyond = |i: usize| -> f64 {
             (0..size).map(|p| spectrum.vectors[(i, p)].powi(2) / spectrum.values[p].max(floor)).sum()
         };

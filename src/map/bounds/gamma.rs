@@ -7,12 +7,16 @@ use faer::{
 
 use super::{
     Problem,
-    relaxation::{Linearised, Relaxation},
+    relaxation::{Linearised, Majorant, Relaxation},
     spectral_function::{Sets, Split, split},
 };
 use crate::{
     Result,
     linalg::{column, column_mut, eigen, kernels},
+    map::{
+        Counts,
+        rounding::{of_eigenvectors, of_orthogonalisation, of_sum, of_value},
+    },
 };
 
 /// Columns of the curvature's factor that are held at a time.
@@ -26,6 +30,18 @@ const PANEL: usize = 4096;
 ///
 /// An upper bound of Σ_S c_i + ln det(t I + B_S B_Sᵀ): at x = 1_S the spectrum has at most k positive
 /// eigenvalues, and Γ_k is the sum of their logarithms. Where sets may have any size, k is Σ x_i.
+///
+/// # Numerics
+/// A bound follows from any positive definite M, of which μ_j are the smallest eigenvalues (von Neumann's trace
+/// inequality and ln λ ≤ μλ − 1 − ln μ):
+///
+/// ```text
+/// ln det(t I + B_S B_Sᵀ)  ≤  Σ_{i∈S} b_iᵀ M b_i + Σ_{j≤k} (t μ_j − 1 − ln μ_j)
+/// ```
+///
+/// M = U diag(∂Γ/∂λ) Uᵀ is the best for the S that x leads to, and is taken as computed: its eigenvalues are ∂Γ/∂λ but
+/// for factors between 1 ± ‖UᵀU − I‖ (Ostrowski), however wrong U is otherwise. The forms are raised by what is not
+/// known of a row, e_i: (|Uᵀ b_i| + |e_i|)², row by row, so that short rows lose nothing to long ones.
 ///
 /// # Cost
 /// An evaluation: 2mr² and the eigen-decomposition of an r×r matrix; a curvature: m² ι (r − ι).
@@ -43,6 +59,12 @@ pub(super) struct Gamma {
     pub(super) sets: Sets,
     /// t.
     pub(super) shift: f64,
+    /// The part of t that is none of f's making, but of what it bounds.
+    pub(super) known_shift: f64,
+    /// ‖b_i‖.
+    pub(super) lengths: Vec<f64>,
+    /// How far b_i may be from what it stands for, but for a rotation of all.
+    pub(super) errors: Vec<f64>,
 }
 
 /// What an evaluation leaves behind.
@@ -55,6 +77,8 @@ pub(super) struct GammaPoint {
     eigenvectors: Mat<f64>,
     /// b_iᵀ u_p: a row per item, a column per eigenvector.
     pub(super) coordinates: Mat<f64>,
+    /// b_iᵀ M b_i.
+    forms: Vec<f64>,
     pub(super) split: Split,
 }
 
@@ -80,17 +104,42 @@ impl Gamma {
             linear: problem.weights.clone(),
             constant: problem.offset,
             sets: Sets::of(problem),
-            // K ⪯ V Vᵀ + t I for the rows V that rounding has left.
-            shift: problem.set_error(),
+            // Below this eigenvalues are rounding: Γ would follow it.
+            shift: problem.resolution(),
+            known_shift: 0.0,
+            lengths: (0..problem.len()).map(|item| problem.length(item)).collect(),
+            errors: (0..problem.len()).map(|item| problem.error(item)).collect(),
         }
     }
 
     /// The same function of fewer coordinates, where there are more than items.
     pub(super) fn compressed(mut self) -> Self {
-        if self.rows.nrows() > self.rows.ncols() {
+        let (dims, items) = (self.rows.nrows(), self.rows.ncols());
+        if dims > items {
             self.rows = self.rows.qr().thin_R().to_owned();
+            let turning = of_orthogonalisation(dims, items);
+            self.errors.iter_mut().zip(&self.lengths).for_each(|(error, length)| *error += turning * length);
         }
         self
+    }
+
+    /// What the bound at a point is besides a sum over the items of a set.
+    pub(super) fn intercept(&self, point: &GammaPoint, counts: &Counts) -> f64 {
+        let Split { slopes, tail_slope, size_slope, .. } = &point.split;
+        let apart = of_eigenvectors(point.eigenvalues.len());
+        let term = |slope: f64| self.known_shift * slope * (1.0 + apart) - 1.0 - slope.ln() + 2.0 * apart;
+        let tail = term(*tail_slope);
+        let (mut sum, mut size) = (0.0, 0.0);
+        let mut best = if counts.least == 0 { 0.0 } else { f64::NEG_INFINITY };
+        for j in 0..counts.most {
+            let term = slopes.get(j).map_or(tail, |&slope| term(slope)) - size_slope;
+            sum += term;
+            size += term.abs() + of_value(4.0 * size_slope);
+            if j + 1 >= counts.least {
+                best = f64::max(best, sum + of_sum(j + 4) * size);
+            }
+        }
+        self.constant + best + of_value(self.constant)
     }
 }
 
@@ -101,6 +150,32 @@ impl GammaPoint {
         let vectors = &self.eigenvectors;
         Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, p| vectors[(i, p)] * slope(p).sqrt())
     }
+
+    /// No less than b_iᵀ M b_i + ∂Γ/∂k + c_i, where forms b_iᵀ M b_i are off by a fraction of the length of b_i before
+    /// they are squared.
+    pub(super) fn raised(&self, rounding: f64) -> impl Fn(&RoundedRow) -> f64 {
+        let Split { slopes, tail_slope, size_slope, head, .. } = &self.split;
+        let others = (self.eigenvalues.len() - head) as f64;
+        let (steepest, trace) =
+            (tail_slope.sqrt(), (slopes.iter().sum::<f64>() + others * tail_slope).sqrt());
+        let (size_slope, rounding_of_sum) = (*size_slope, of_sum(self.eigenvalues.len() + 8));
+        move |row: &RoundedRow| {
+            let root = row.form.sqrt() + trace * rounding * row.length + steepest * row.error;
+            let form = root * root * (1.0 + rounding_of_sum);
+            form + row.linear
+                + size_slope
+                + 2.0 * (of_value(form) + of_value(row.linear) + of_value(size_slope))
+        }
+    }
+}
+
+/// A row, what is not known of it, and b_iᵀ M b_i as computed.
+pub(super) struct RoundedRow {
+    pub(super) form: f64,
+    pub(super) length: f64,
+    pub(super) error: f64,
+    /// c_i.
+    pub(super) linear: f64,
 }
 
 impl Relaxation for Gamma {
@@ -116,15 +191,26 @@ impl Relaxation for Gamma {
         let eigenvalues: Vec<f64> = spectrum.values.iter().map(|value| value.max(0.0)).collect();
         let split = split(&eigenvalues, self.sets, x.iter().sum(), self.shift);
         let coordinates = self.rows.transpose() * &spectrum.vectors;
-        let mut gradient: Vec<f64> = self.linear.iter().map(|c| c + split.size_slope).collect();
+        let mut forms = vec![0.0; items];
         for p in 0..dims {
             let slope = split.slopes.get(p).copied().unwrap_or(split.tail_slope);
             let coordinate = column(coordinates.as_ref(), p);
-            gradient.iter_mut().zip(coordinate).for_each(|(g, y)| *g += slope * y * y);
+            forms.iter_mut().zip(coordinate).for_each(|(form, y)| *form += slope * y * y);
         }
+        let gradient = forms.iter().zip(&self.linear).map(|(form, c)| form + c + split.size_slope).collect();
         let linear: f64 = self.linear.iter().zip(x).map(|(c, x)| c * x).sum();
-        let value = Linearised { value: self.constant + linear + split.value, gradient, error: 0.0 };
-        Ok(GammaPoint { value, eigenvalues, eigenvectors: spectrum.vectors, coordinates, split })
+        let value = Linearised { value: self.constant + linear + split.value, gradient };
+        Ok(GammaPoint { value, eigenvalues, eigenvectors: spectrum.vectors, coordinates, forms, split })
+    }
+
+    fn majorant(&self, point: &GammaPoint, counts: &Counts) -> Majorant {
+        let raised = point.raised(of_sum(self.rows.nrows()));
+        let slope = |item: usize| {
+            let (length, error, linear) = (self.lengths[item], self.errors[item], self.linear[item]);
+            raised(&RoundedRow { form: point.forms[item], length, error, linear })
+        };
+        let slopes = (0..self.linear.len()).map(slope).collect();
+        Majorant { intercept: self.intercept(point, counts), slopes }
     }
 
     fn curvature(&self, point: &GammaPoint) -> Mat<f64> {

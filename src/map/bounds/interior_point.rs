@@ -2,7 +2,11 @@
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-use super::{choice::Choices, relaxation::Relaxation, sums::Sums};
+use super::{
+    choice::Choices,
+    relaxation::{Majorant, Relaxation},
+    sums::Sums,
+};
 use crate::{Result, linalg::column_mut};
 
 /// Steps go this far towards the nearest face at most.
@@ -21,6 +25,8 @@ pub(super) struct Bounded<P> {
     pub(super) upper_bound: f64,
     pub(super) x: Vec<f64>,
     pub(super) point: P,
+    /// What proves the bound.
+    pub(super) majorant: Majorant,
     pub(super) steps: u64,
 }
 
@@ -64,7 +70,8 @@ pub(super) fn maximise<R: Relaxation>(
     let len: usize = choices.groups.iter().map(Vec::len).sum();
     let x = inside(start.unwrap_or_else(|| choices.centre(len)), choices);
     let mut point = relaxation.at(&x)?;
-    let mut bound = point.as_ref().bound(&x, choices);
+    let mut majorant = relaxation.majorant(&point, &choices.counts);
+    let mut bound = majorant.maximum(choices);
     let sums = Sums::of(choices);
     let mut iterate = Iterate::centred(x, bound - point.as_ref().value, &sums);
     let mut best: Option<Bounded<R::Point>> = None;
@@ -80,7 +87,7 @@ pub(super) fn maximise<R: Relaxation>(
         if better {
             let x = x.unwrap_or_else(|| iterate.x.clone());
             let steps = steps as u64 + 1;
-            best = Some(Bounded { upper_bound: bound, x, point, steps });
+            best = Some(Bounded { upper_bound: bound, x, point, majorant, steps });
         } else if let Some(best) = &mut best {
             best.steps = steps as u64 + 1;
         }
@@ -88,7 +95,8 @@ pub(super) fn maximise<R: Relaxation>(
             break;
         }
         point = relaxation.at(&iterate.x)?;
-        bound = point.as_ref().bound(&iterate.x, choices);
+        majorant = relaxation.majorant(&point, &choices.counts);
+        bound = majorant.maximum(choices);
     }
     match best {
         Some(best) => Ok(best),

@@ -1,6 +1,9 @@
 //! The linx relaxation.
 
-use faer::{Mat, Side, linalg::solvers::DenseSolveCore};
+use faer::{
+    Accum, Mat, Par, Side,
+    linalg::matmul::triangular::{self, BlockStructure},
+};
 
 use super::{
     choice::Choices,
@@ -8,9 +11,16 @@ use super::{
     descent::Descent,
     gamma::lower_product,
     interior_point::{Bounded, is_over, maximise},
-    relaxation::{Linearised, Relaxation},
+    relaxation::{Linearised, Majorant, Relaxation},
 };
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    linalg::inverse_of_lower,
+    map::{
+        Counts,
+        rounding::{of_sum, of_value},
+    },
+};
 
 /// Linx of a kernel, any positive semidefinite one.
 ///
@@ -23,22 +33,36 @@ use crate::{Error, Result};
 /// # Cost
 /// A few m³.
 ///
+/// # Numerics
+/// A bound follows from any positive definite N (ln det F ≤ tr N F − m − ln det N):
+///
+/// ```text
+/// 2 ln det K_S + |S| ln γ  ≤  Σ_{i∈S} γ (K N K)_ii + Σ_{i∉S} N_ii − m − ln det N
+/// ```
+///
+/// N = Gᵀ G is the inverse of F nearly, with G that of its Cholesky factor as computed: ln det N = 2 Σ ln G_ii to the last
+/// digit, however badly conditioned F is, and (K N K)_ii = |G K e_i|² is raised by what is not known of K, entry by entry.
+///
 /// # Source
 /// Anstreicher, *Efficient solution of maximum-entropy sampling problems* (2020).
 #[derive(Clone, Debug)]
-pub(super) struct Linx {
+pub(super) struct Linx<'a> {
+    kernel: &'a DenseKernel,
+    /// √γ.
+    root: f64,
     /// √γ K.
     matrix: Mat<f64>,
     linear: Vec<f64>,
-    constant: f64,
-    /// Error of γ K diag(x) K.
-    error: f64,
 }
 
 /// What an evaluation leaves behind.
 #[derive(Clone, Debug)]
 pub(super) struct LinxPoint {
     value: Linearised,
+    /// No less than −ln det N for N = F⁻¹.
+    log_det: f64,
+    /// ‖G e_i‖.
+    columns: Vec<f64>,
     /// F⁻¹ for F = γ K diag(x) K + I − diag(x).
     inverse: Mat<f64>,
     /// √γ F⁻¹ K.
@@ -53,16 +77,14 @@ impl AsRef<Linearised> for LinxPoint {
     }
 }
 
-impl Linx {
+impl<'a> Linx<'a> {
     /// With γ = e^ψ.
-    pub(super) fn new(kernel: &DenseKernel, log_scale: f64) -> Self {
+    pub(super) fn new(kernel: &'a DenseKernel, log_scale: f64) -> Self {
         let size = kernel.matrix.nrows();
         let root = (0.5 * log_scale).exp();
         let matrix = Mat::from_fn(size, size, |i, j| root * kernel.matrix[(i, j)]);
-        let norm = matrix.norm_l2();
-        let error = 2.0 * norm * root * kernel.error + size as f64 * f64::EPSILON * (norm * norm + 1.0);
         let linear = kernel.weights.iter().map(|weight| weight - 0.5 * log_scale).collect();
-        Self { matrix, linear, constant: kernel.constant, error }
+        Self { kernel, root, matrix, linear }
     }
 
     /// The slope of the bound in ψ, at a maximum x.
@@ -71,7 +93,7 @@ impl Linx {
     }
 }
 
-impl Relaxation for Linx {
+impl Relaxation for Linx<'_> {
     type Point = LinxPoint;
 
     fn at(&self, x: &[f64]) -> Result<LinxPoint> {
@@ -81,19 +103,53 @@ impl Relaxation for Linx {
         let mut information = Mat::from_fn(size, size, |i, j| if i == j { 1.0 - x[i] } else { 0.0 });
         lower_product(&mut information, weighted.as_ref());
         let factor = information.llt(Side::Lower).map_err(|_| Error::Eigen { size })?;
-        let log_det: f64 = (0..size).map(|i| 2.0 * factor.L()[(i, i)].ln()).sum();
-        let inverse = factor.inverse();
-        let half = &inverse * &self.matrix;
-        let whole = self.matrix.transpose() * &half;
+        let root = inverse_of_lower(factor.L());
+        let logarithms: Vec<f64> = (0..size).map(|i| -2.0 * root[(i, i)].ln()).collect();
+        let size_of_sum: f64 = logarithms.iter().map(|logarithm| logarithm.abs()).sum();
+        let log_det = logarithms.iter().sum::<f64>() + of_sum(size + 4) * size_of_sum;
+        let images = lower_times(&root, &self.matrix);
+        let mut inverse = Mat::zeros(size, size);
+        lower_product(&mut inverse, root.transpose());
+        let half = root.transpose() * &images;
+        let mut whole = Mat::zeros(size, size);
+        lower_product(&mut whole, images.transpose());
+        for j in 0..size {
+            for i in 0..j {
+                (inverse[(i, j)], whole[(i, j)]) = (inverse[(j, i)], whole[(j, i)]);
+            }
+        }
         let linear: f64 = self.linear.iter().zip(x).map(|(w, x)| w * x).sum();
         let gradient = (0..size).map(|i| self.linear[i] + 0.5 * (whole[(i, i)] - inverse[(i, i)])).collect();
-        let trace: f64 = (0..size).map(|i| inverse[(i, i)]).sum();
-        let value = Linearised {
-            value: self.constant + linear + 0.5 * log_det,
-            gradient,
-            error: 0.5 * trace * self.error,
+        let value = Linearised { value: self.kernel.constant + linear + 0.5 * log_det, gradient };
+        let columns = (0..size).map(|i| inverse[(i, i)].sqrt()).collect();
+        Ok(LinxPoint { value, log_det, columns, inverse, half, whole })
+    }
+
+    fn majorant(&self, point: &LinxPoint, _: &Counts) -> Majorant {
+        let DenseKernel { lengths, errors, constant, error, .. } = self.kernel;
+        let (size, product) = (lengths.len(), of_sum(lengths.len()));
+        let along = |values: &[f64]| point.columns.iter().zip(values).map(|(g, x)| g * x).sum::<f64>();
+        let norm = along(&point.columns).sqrt();
+        let (by_length, by_error) = (along(lengths), along(errors));
+        // Everything that is rounded once is a little larger.
+        let relative = 1.0 + of_sum(2 * size + 16);
+        let slope = |i: usize| {
+            // In K e_i, in √γ K, and in G K e_i.
+            let unknown = errors[i] + (of_value(2.0) + product) * lengths[i];
+            let off = by_length * unknown + by_error * (lengths[i] + unknown) + norm * error;
+            let image = (point.whole[(i, i)].sqrt() + self.root * off) * relative;
+            let (gained, lost) = (0.5 * image * image, 0.5 * point.inverse[(i, i)]);
+            let linear = self.linear[i];
+            gained - lost
+                + linear
+                + 2.0 * (of_value(gained) + of_value(lost) + of_value(linear) + of_value(1.0))
         };
-        Ok(LinxPoint { value, inverse, half, whole })
+        let trace: f64 = (0..size).map(|i| point.inverse[(i, i)]).sum();
+        let constants =
+            [*constant, 0.5 * trace * relative * relative, -0.5 * size as f64, 0.5 * point.log_det];
+        let rounding = constants.iter().map(|x| of_value(2.0 * x)).sum::<f64>();
+        let slopes = (0..size).map(slope).collect();
+        Majorant { intercept: constants.iter().sum::<f64>() + rounding, slopes }
     }
 
     fn curvature(&self, point: &LinxPoint) -> Mat<f64> {
@@ -104,6 +160,23 @@ impl Relaxation for Linx {
             0.5 * (square(whole[(i, j)]) - mixed + square(inverse[(i, j)]))
         })
     }
+}
+
+/// L X for a lower triangular L.
+fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(lower.nrows(), matrix.ncols());
+    triangular::matmul(
+        &mut out,
+        BlockStructure::Rectangular,
+        Accum::Replace,
+        lower,
+        BlockStructure::TriangularLower,
+        matrix,
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    out
 }
 
 /// The best bound over γ, and ln γ; starts from a γ for the centre where the one given is not a number. `None`

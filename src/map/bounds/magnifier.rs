@@ -4,33 +4,81 @@ use faer::Mat;
 
 use crate::{
     linalg::{OrthonormalBasis, column, column_mut, kernels},
-    map::{Candidates, local_search::dual_basis},
+    map::{
+        Candidates,
+        local_search::dual_basis,
+        rounding::{VANISHING, of_orthogonalisation, of_sum},
+    },
 };
 
 /// How errors of the rows that the model includes come back in what all others have beyond them.
 pub(super) struct Magnifier {
-    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, inside the span of the unit rows u_i.
+    included: Option<Included>,
+}
+
+/// The rows that the model includes, t of them.
+struct Included {
+    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, inside the span of the unit rows u_i; `None` where rounding hides
+    /// them.
     duals: Option<Mat<f64>>,
+    /// How far the rows may be from the span that was found, in norm.
+    error: f64,
+    /// The sine of the angle by which that span may be off, at most.
+    sine: f64,
+    /// The error of coordinates beyond the span, as a fraction of a row.
+    projecting: f64,
 }
 
 impl Magnifier {
     pub(super) fn of(candidates: &Candidates<'_>) -> Self {
         let (features, included) = (candidates.features(), candidates.ground.included());
         if included.is_empty() {
-            return Self { duals: None };
+            return Self { included: None };
         }
-        let mut units = Mat::zeros(features.dims(), included.len());
+        let (dims, count) = (features.dims(), included.len());
+        let mut units = Mat::zeros(dims, count);
         for (at, &item) in included.iter().enumerate() {
             let unit = column_mut(units.as_mut(), at);
             features.read_row(item as usize, 1.0, unit);
             OrthonormalBasis::normalise(unit);
         }
-        Self { duals: dual_basis(units.as_ref()).map(|(duals, ..)| duals) }
+        let duals = dual_basis(units.as_ref()).map(|(duals, ..)| duals);
+        // In finding the span, and in finding what is orthogonal to it.
+        let error = 2.0 * of_orthogonalisation(dims, count);
+        let norm = |dual: &[f64]| kernels::dot(dual, dual).sqrt();
+        let sine = duals.as_ref().map_or(1.0, |duals| {
+            2.0 * error * (0..count).map(|i| norm(column(duals.as_ref(), i))).sum::<f64>()
+        });
+        // Every coordinate is a sum over a row.
+        let projecting = of_sum(dims) * (dims as f64).sqrt();
+        Self { included: Some(Included { duals, error, sine, projecting }) }
     }
 
-    /// Σ |w_i·a|: as many times the error of u_i as a row has of it.
-    pub(super) fn of_row(&self, row: &[f64]) -> f64 {
-        let duals = self.duals.iter().flat_map(|duals| (0..duals.ncols()).map(|i| column(duals.as_ref(), i)));
-        duals.map(|dual| kernels::dot(dual, row).abs()).sum()
+    /// How far what is computed of a row beyond the included ones may be from it, up to a rotation of all.
+    ///
+    /// See [`include`](super::Problem::include); here for several rows at once.
+    pub(super) fn error_of(&self, row: &[f64]) -> f64 {
+        let length = kernels::dot(row, row).sqrt();
+        if row.iter().all(|&x| x == 0.0) {
+            return 0.0;
+        }
+        let Some(Included { duals, error, sine, projecting }) = &self.included else { return VANISHING };
+        let (along, bend) = match duals {
+            Some(duals) if *sine < 1.0 => {
+                let along = |i: usize| kernels::dot(column(duals.as_ref(), i), row).abs();
+                ((0..duals.ncols()).map(along).sum::<f64>() * 2.0 * error, sine * sine)
+            }
+            // Nothing is known of the span.
+            _ => (length, 2.0),
+        };
+        along.min(length) + length * (bend + projecting) + VANISHING
+    }
+
+    /// The most that it can be, as a fraction of a row.
+    pub(super) fn most(&self) -> f64 {
+        let of = |Included { sine, projecting, .. }: &Included| {
+            if *sine < 1.0 { 2.0 * sine + sine * sine + projecting } else { 3.0 + projecting }
+        };
+        self.included.as_ref().map_or(0.0, of)
     }
 }

@@ -6,6 +6,7 @@ mod columns;
 mod dense;
 mod descent;
 mod gamma;
+mod hadamard;
 mod interior_point;
 mod linx;
 mod magnifier;
@@ -22,7 +23,8 @@ mod whole;
 mod tests;
 
 pub(crate) use balance::balance;
-pub(crate) use node::{Effort, MOST_DENSE, Method, Relaxed, relax};
+pub(crate) use hadamard::{hadamard, worth_with};
+pub(crate) use node::{Effort, MOST_DENSE, Method, Relaxed, relax, usable};
 pub(crate) use problem::Problem;
 pub(crate) use spectral::spectral_bound;
-pub(crate) use whole::{places, relax_whole, spectral_bound_of_whole};
+pub(crate) use whole::{OnePass, one_pass_over_whole, places, relax_whole};

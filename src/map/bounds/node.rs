@@ -3,15 +3,18 @@
 use super::{
     Problem,
     choice::{Best, Choices},
-    columns::{Held, maximise_by_columns},
+    columns::{Held, Priced, maximise_by_columns},
     dense::DenseKernel,
     descent::{Descent, descend},
     gamma::Gamma,
     interior_point::{Bounded, maximise},
     linx::linx,
-    relaxation::Linearised,
+    relaxation::Majorant,
 };
-use crate::{Result, map::Place};
+use crate::{
+    Error, Result,
+    map::{Place, rounding::of_value},
+};
 
 /// Problems of more items are bounded by few of them at a time.
 const MOST_AT_ONCE: usize = 150;
@@ -78,8 +81,8 @@ pub(crate) struct Effort {
 pub(crate) struct Relaxed {
     pub(crate) upper_bound: f64,
     pub(crate) x: Vec<f64>,
-    /// By how much the bound falls if an item is forced the other way.
-    pub(crate) regret: Vec<f64>,
+    /// By how much the bound falls if an item is forced the other way. Rounded: see [`otherwise`](Self::otherwise).
+    regret: Vec<f64>,
     /// Whether that way is out.
     pub(crate) taken: Vec<bool>,
     pub(crate) steps: u64,
@@ -87,8 +90,28 @@ pub(crate) struct Relaxed {
     pub(crate) method: Method,
 }
 
-/// The bound of a problem with something to choose in every group; `None` where the method does not apply.
+/// The bound of a problem with something to choose in every group; `None` where the method does not apply, or where
+/// rounding is too much for it.
 pub(crate) fn relax(
+    problem: &Problem,
+    method: &Method,
+    start: Option<Vec<f64>>,
+    effort: Effort,
+    ended: &dyn Fn() -> bool,
+) -> Result<Option<Relaxed>> {
+    usable(relax_by(problem, method, start, effort, ended)).map(Option::flatten)
+}
+
+/// What numbers of some magnitudes leave undecided is no bound, and no error either: there are other bounds.
+pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(bound) => Ok(Some(bound)),
+        Err(Error::Eigen { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn relax_by(
     problem: &Problem,
     method: &Method,
     start: Option<Vec<f64>>,
@@ -135,16 +158,41 @@ pub(crate) fn relax(
 }
 
 impl Relaxed {
-    fn of<P: AsRef<Linearised>>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
-        let Best { regret, taken, .. } = choices.best(&bounded.point.as_ref().gradient);
-        let Bounded { upper_bound, x, steps, .. } = bounded;
+    fn of<P>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
+        let Bounded { upper_bound, x, majorant, steps, .. } = bounded;
+        let Best { regret, taken, .. } = choices.best(&majorant.slopes);
         Self { upper_bound, x, regret, taken, steps, method }
     }
 
-    pub(super) fn from_priced(priced: super::columns::Priced) -> Self {
-        let super::columns::Priced { upper_bound, x, best, steps, .. } = priced;
+    pub(super) fn from_priced(priced: Priced) -> Self {
+        let Priced { upper_bound, x, best, steps, .. } = priced;
         let Best { regret, taken, .. } = best;
         Self { upper_bound, x, regret, taken, steps, method: Method::Gamma }
+    }
+
+    /// Without a relaxation.
+    pub(super) fn of_majorant(majorant: &Majorant, choices: &Choices) -> Self {
+        let Best { regret, taken, .. } = choices.best(&majorant.slopes);
+        let x = choices.centre(taken.len());
+        let upper_bound = majorant.maximum(choices);
+        Self { upper_bound, x, regret, taken, steps: 0, method: Method::Gamma }
+    }
+
+    /// With a lower bound of the same problem.
+    pub(crate) fn or(self, other: &Self) -> Self {
+        if self.upper_bound <= other.upper_bound {
+            return self;
+        }
+        let (regret, taken) = (other.regret.clone(), other.taken.clone());
+        Self { upper_bound: other.upper_bound, regret, taken, ..self }
+    }
+
+    /// No set with an item forced the other way is worth more.
+    pub(crate) fn otherwise(&self, item: usize) -> f64 {
+        let (bound, regret) = (self.upper_bound, self.regret[item]);
+        let otherwise = bound - regret + of_value(bound) + of_value(regret);
+        // Nothing less nothing.
+        if otherwise.is_nan() { bound } else { otherwise }
     }
 
     /// From what is left out to what is chosen.

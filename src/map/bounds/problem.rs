@@ -5,13 +5,15 @@ use faer::{Mat, MatRef};
 use super::{choice::Choices, magnifier::Magnifier};
 use crate::{
     linalg::{column, kernels},
-    map::{Candidates, Counts, Place},
+    map::{
+        Candidates, Counts, Place,
+        rounding::{of_dot, of_reflection, of_value},
+    },
 };
 
-/// Rows shorter than this fraction of what they were before any item was included depend on those included.
+/// Rows shorter than this fraction of what they were before any item was included depend on those included, as far as
+/// can be told.
 const DEPENDENT: f64 = 1e-12;
-/// Rounding per entry of a row, as a fraction of the longest row, whatever reflections it went through.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Choose from every group a number of items in its range, and in all one in that of the total.
 ///
@@ -22,8 +24,8 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// T holds the items that are in already: rows are projected off theirs (Schur), and w_i undoes the scale of
 /// a row.
 ///
-/// Where rows of T almost agree, what rounding has left of them is magnified in all others and in the determinant.
-/// Errors are carried along, to first order, and the offset is one from above.
+/// Every row knows how far it may be from what it would be without rounding, in norm, and the offset is one from above:
+/// where rows of T almost agree, what rounding has left of them is magnified in all others and in the determinant.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     /// Where the items are among the candidates, ascending.
@@ -35,19 +37,13 @@ pub(crate) struct Problem {
     dims: usize,
     /// ‖v_i‖ before anything was included.
     norms: Vec<f64>,
-    /// What rounding may have added to v_i, in norm.
+    /// How far v_i may be from the row without rounding, in norm and up to a rotation of all.
     errors: Vec<f64>,
     /// w_i.
     pub(super) weights: Vec<f64>,
-    /// T, and the logarithm of its determinant.
+    /// T, and no less than the logarithm of its determinant.
     chosen: Vec<Place>,
     pub(super) offset: f64,
-    /// The largest norm of a row of any item that could be chosen.
-    longest: f64,
-    /// The error of rows that are not there.
-    unseen: f64,
-    /// The same as a fraction of the norm of a row.
-    precision: f64,
 }
 
 impl Problem {
@@ -56,18 +52,14 @@ impl Problem {
         let rows = candidates.rows();
         let features = candidates.features();
         let dims = candidates.ground.dims_left();
-        let included = candidates.ground.log_det_included();
-        let rounding = (features.dims() as f64).sqrt() * ROUNDING;
         let magnifier = Magnifier::of(candidates);
         let mut columns = Vec::with_capacity(places.len() * dims);
-        let norm = |column: &[f64]| kernels::dot(column, column).sqrt();
         let mut row = vec![0.0; features.dims()];
-        let mut lengths = Vec::with_capacity(places.len());
         let mut errors = Vec::with_capacity(places.len());
         for &place in &places {
+            // Scaled by a power of two: nothing is rounded.
             features.read_row(candidates.item(place), rows.groups()[place.group].scale, &mut row);
-            lengths.push(norm(&row));
-            errors.push(rounding * (norm(&row) + magnifier.of_row(&row)));
+            errors.push(magnifier.error_of(&row));
             match candidates.ground.beyond() {
                 None => columns.extend_from_slice(&row),
                 Some(basis) => {
@@ -75,9 +67,9 @@ impl Problem {
                 }
             }
         }
+        let norm = |column: &[f64]| kernels::dot(column, column).sqrt();
         let norms: Vec<f64> = columns.chunks_exact(dims.max(1)).map(norm).collect();
         let norms = if dims == 0 { vec![0.0; places.len()] } else { norms };
-        let longest = lengths.iter().copied().fold(0.0, f64::max);
         let weights = places.iter().map(|place| -2.0 * rows.groups()[place.group].scale.ln()).collect();
         Self {
             counts: candidates.counts.clone(),
@@ -87,11 +79,7 @@ impl Problem {
             norms,
             weights,
             chosen: Vec::new(),
-            offset: included.value + included.error,
-            longest,
-            unseen: 0.0,
-            // The span of rows that almost agree is uncertain by as much as their determinant.
-            precision: rounding + included.error,
+            offset: candidates.log_det_included_at_most(),
             places,
         }
     }
@@ -158,14 +146,32 @@ impl Problem {
         self.weights[item] + squared.ln()
     }
 
-    /// What the gain may be at most, whatever rounding has done.
+    /// What the gain may be at most, whatever rounding has done: −∞ for a row of zeros alone.
     pub(crate) fn gain_at_most(&self, item: usize) -> f64 {
-        let (gain, row) = (self.gain(item), self.row(item));
-        let length = kernels::dot(row, row).sqrt();
-        gain + 2.0 * (self.errors[item] / length).ln_1p() + f64::EPSILON * gain.abs()
+        let (weight, log_length) = (self.weights[item], self.length_at_most(item).ln());
+        weight + 2.0 * log_length + 2.0 * (of_value(weight) + of_value(log_length))
     }
 
-    /// ln det K_T, at least, and of no set less where nothing is left to choose.
+    /// ‖v_i‖, rounded.
+    pub(super) fn length(&self, item: usize) -> f64 {
+        let row = self.row(item);
+        kernels::dot(row, row).sqrt()
+    }
+
+    fn length_at_most(&self, item: usize) -> f64 {
+        self.length(item) * (1.0 + of_dot(self.dims)) + self.errors[item]
+    }
+
+    pub(super) fn error(&self, item: usize) -> f64 {
+        self.errors[item]
+    }
+
+    /// Whether nothing can be told from rounding of what an item has beyond T.
+    pub(crate) fn is_dependent(&self, item: usize) -> bool {
+        self.gain(item) == f64::NEG_INFINITY
+    }
+
+    /// No less than ln det K_T, and than that of any set where nothing is left to choose.
     pub(crate) fn offset(&self) -> f64 {
         self.offset
     }
@@ -184,56 +190,50 @@ impl Problem {
                 let factor = (0.5 * log_weight).exp();
                 kernels::scale(&mut other.columns[item * self.dims..(item + 1) * self.dims], factor);
                 other.norms[item] *= factor;
-                other.errors[item] = factor * self.errors[item] + ROUNDING * other.norms[item];
+                other.errors[item] = factor * self.errors[item] + of_value(2.0 * other.norms[item]);
                 other.weights[item] -= log_weight;
             }
         }
         other
     }
 
-    /// For items that are not all there: the norm of the longest row of any.
-    pub(super) fn with_longest(self, longest: f64) -> Self {
-        let longest = self.longest.max(longest);
-        Self { longest, unseen: self.precision * longest, ..self }
-    }
-
-    /// A bound of the rounding in K_S, in spectral norm, for all sets S that can be chosen.
-    pub(super) fn set_error(&self) -> f64 {
-        self.error_of(self.counts.most)
-    }
-
-    /// A bound of the rounding in V Vᵀ, in spectral norm.
-    pub(super) fn kernel_error(&self) -> f64 {
-        self.error_of(self.len())
-    }
-
-    fn error_of(&self, items: usize) -> f64 {
-        let worst = self.errors.iter().copied().fold(self.unseen, f64::max);
-        let rows = (items as f64).sqrt() * worst;
-        let norm = (items as f64).sqrt() * self.longest;
-        (2.0 * norm + rows) * rows + items as f64 * f64::EPSILON * norm * norm
+    /// A number that eigenvalues of the rows' Gram matrix can be told from, about.
+    pub(super) fn resolution(&self) -> f64 {
+        let most = self.counts.most as f64;
+        let longest = (0..self.len()).map(|item| self.length(item)).fold(0.0, f64::max);
+        let error = self.errors.iter().copied().fold(0.0, f64::max);
+        let relative = f64::EPSILON * (8.0 * (self.dims as f64).sqrt() + most);
+        most * longest * (relative * longest + 2.0 * error) + f64::MIN_POSITIVE
     }
 
     /// Takes an item in: the others keep what they have beyond it.
+    ///
+    /// With v_j = a v_i/‖v_i‖ + b and σ the sine of the angle by which v_i may be off, the projection is off by |a| σ
+    /// and, up to a rotation, (1 − √(1 − σ²))‖b‖ ≤ σ²‖b‖.
     pub(crate) fn include(&mut self, item: usize) {
-        self.offset += self.gain_at_most(item);
-        let error = self.errors[item];
+        let gain = self.gain_at_most(item);
+        self.offset += gain;
+        self.offset += of_value(self.offset);
         let place = self.places[item];
         self.chosen.push(place);
         self.counts.take(place.group);
         let mut normal = self.row(item).to_vec();
-        let length = kernels::dot(&normal, &normal).sqrt();
+        let length = self.length(item);
+        let sine = self.errors[item] / length;
+        // Nothing is known of the direction of a row that is all rounding.
+        let (sine, bend) = if sine < 1.0 { (sine, sine * sine) } else { (1.0, 2.0) };
         self.retain(|other| other != item);
         let last = self.dims - 1;
         // The reflection that takes v_i to the last axis.
         let towards = if normal[last] < 0.0 { -length } else { length };
         normal[last] += towards;
-        let factor = (towards * normal[last]).recip();
+        let factor = if length > 0.0 { (towards * normal[last]).recip() } else { 0.0 };
+        let reflecting = of_reflection(self.dims);
         for (row, own) in self.columns.chunks_exact_mut(self.dims).zip(&mut self.errors) {
             let along = kernels::dot(&normal, row);
             kernels::add_scaled(row, -factor * along, &normal);
-            // As many times v_i as was taken off, of its error.
-            *own += (row[last] / length).abs() * error;
+            let norm = kernels::dot(row, row).sqrt();
+            *own += row[last].abs() * sine + norm * (bend + reflecting);
         }
         let kept = self.columns.chunks_exact(self.dims).flat_map(|row| row[..last].iter().copied());
         self.columns = kept.collect();

@@ -3,7 +3,10 @@
 use faer::Mat;
 
 use super::choice::Choices;
-use crate::Result;
+use crate::{
+    Result,
+    map::{Counts, rounding::of_sum},
+};
 
 /// A concave function over [0, 1]^m that is nowhere below ln det K_S at the indicator of a set S.
 ///
@@ -13,7 +16,8 @@ use crate::Result;
 /// max_S ln det K_S  ≤  f(x) + max_y ∇f(x)·(y − x)
 /// ```
 ///
-/// over the y that the quotas allow: the linear problem is solved by sorting.
+/// over the y that the quotas allow: the linear problem is solved by sorting. What stands for f(x) − ∇f(x)·x and for
+/// ∇f(x) there is computed from a dual point, and holds as it was rounded.
 pub(super) trait Relaxation: Sync {
     /// What evaluation at a point leaves behind.
     type Point: AsRef<Linearised> + Send;
@@ -23,26 +27,37 @@ pub(super) trait Relaxation: Sync {
 
     /// −∇²f, positive semidefinite; both halves are filled.
     fn curvature(&self, point: &Self::Point) -> Mat<f64>;
+
+    /// The bound that a point proves.
+    fn majorant(&self, point: &Self::Point, counts: &Counts) -> Majorant;
 }
 
 /// A concave function near a point.
 #[derive(Clone, Debug)]
 pub(super) struct Linearised {
-    /// f.
+    /// f, rounded.
     pub(super) value: f64,
-    /// ∇f.
+    /// ∇f, rounded.
     pub(super) gradient: Vec<f64>,
-    /// What rounding may have taken from f.
-    pub(super) error: f64,
 }
 
-impl Linearised {
-    /// The bound at x.
-    pub(super) fn bound(&self, x: &[f64], choices: &Choices) -> f64 {
-        let best = choices.best(&self.gradient).value;
-        let here: f64 = self.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
-        let size: f64 = self.gradient.iter().zip(x).map(|(g, x)| (g * x).abs()).sum();
-        let summed = f64::EPSILON * (x.len() as f64).sqrt() * (self.value.abs() + best.abs() + size);
-        self.value + (best - here) + self.error + 8.0 * summed
+/// ln det K_S ≤ intercept + Σ_{i∈S} slope_i for all sets with certain counts, rounding included.
+#[derive(Clone, Debug)]
+pub(super) struct Majorant {
+    pub(super) intercept: f64,
+    pub(super) slopes: Vec<f64>,
+}
+
+impl Majorant {
+    /// No less than its largest value, nor than with one item forced in or out, less its regret; ∞ where it says
+    /// nothing.
+    pub(super) fn maximum(&self, choices: &Choices) -> f64 {
+        let best = choices.best(&self.slopes);
+        let taken = self.slopes.iter().zip(&best.taken).filter(|(_, taken)| **taken);
+        let size = self.intercept.abs() + taken.map(|(slope, _)| slope.abs()).sum::<f64>();
+        let bound = self.intercept + best.value;
+        // Items of no length are in no set.
+        let added = if bound == f64::NEG_INFINITY { 0.0 } else { of_sum(choices.counts.most + 4) * size };
+        if bound.is_nan() { f64::INFINITY } else { bound + added }
     }
 }

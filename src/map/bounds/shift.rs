@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     Result,
-    linalg::{Eigen, column, eigen, scale_columns},
+    linalg::{Eigen, column, eigen, kernels, scale_columns},
+    map::rounding::{of_eigenvalues, of_eigenvectors, of_value},
 };
 
 /// Γ with a diagonal D = diag(e^ψ) taken out of the kernel.
@@ -24,6 +25,9 @@ use crate::{
 ///
 /// # Cost
 /// O(m³) for a ψ, then as [`Gamma`].
+///
+/// # Numerics
+/// What rounding took from D^{−½} K D^{−½}, and from its spectrum, is added to the identity.
 ///
 /// # Source
 /// A multiple of the identity: Li, *The augmented factorization bound for maximum-entropy sampling* (2024). A
@@ -47,14 +51,23 @@ impl ShiftedGamma {
         let rank = spectrum.values.partition_point(|&value| value > 1.0);
         let roots: Vec<f64> = spectrum.values[..rank].iter().map(|value| (value - 1.0).sqrt()).collect();
         let rows = Mat::from_fn(rank, size, |p, i| spectrum.vectors[(i, p)] * roots[p]);
-        let largest = factors.iter().copied().fold(0.0, f64::max);
-        let rounding = size as f64 * f64::EPSILON * spectrum.values[0].abs();
+        let relative = of_eigenvalues(size) + of_eigenvectors(size);
+        let shift = 1.0 + kernel.error_scaled(&factors) + relative * spectrum.values[0].abs();
+        let length = |i: usize| {
+            let row = column(rows.as_ref(), i);
+            kernels::dot(row, row).sqrt()
+        };
+        // The root of e^ψ is rounded.
+        let linear = |(psi, weight): (&f64, &f64)| psi + weight + of_value(2.0);
         let gamma = Gamma {
+            lengths: (0..size).map(length).collect(),
+            errors: vec![0.0; size],
             rows,
-            linear: scaling.iter().zip(&kernel.weights).map(|(psi, weight)| psi + weight).collect(),
+            linear: scaling.iter().zip(&kernel.weights).map(linear).collect(),
             constant: kernel.constant,
             sets: kernel.sets,
-            shift: 1.0 + kernel.error * largest * largest + rounding,
+            shift,
+            known_shift: shift,
         };
         Ok(Self { gamma, scaled, spectrum })
     }

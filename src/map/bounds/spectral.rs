@@ -2,8 +2,15 @@
 
 use faer::Mat;
 
-use super::{Problem, choice::Choices, gamma::lower_product};
-use crate::{Result, linalg::eigen, map::Counts};
+use super::{Problem, choice::Choices, gamma::lower_product, relaxation::Majorant};
+use crate::{
+    Result,
+    linalg::eigen,
+    map::{
+        Counts,
+        rounding::{VANISHING, of_eigenvalues, of_sum, of_value},
+    },
+};
 
 /// The smaller of two products of eigenvalues, in logarithms.
 ///
@@ -27,26 +34,51 @@ pub(crate) fn spectral_bound(problem: &Problem) -> Result<f64> {
         lower_product(gram, rows.as_ref());
         weights[l] = members.iter().map(|&item| problem.weights[item]).fold(f64::NEG_INFINITY, f64::max);
     }
-    bound_from_grams(&grams, &problem.counts, &weights, problem.set_error())
-        .map(|bound| bound + problem.offset)
+    let all = 0..problem.len();
+    let grams = Grams {
+        grams: &grams,
+        items: problem.len(),
+        weights: &weights,
+        longest: all.clone().map(|item| problem.length(item)).fold(0.0, f64::max),
+        error: all.map(|item| problem.error(item)).fold(0.0, f64::max),
+    };
+    let bound = bound_from_grams(&grams, &problem.counts)? + problem.offset;
+    Ok(bound + of_value(bound))
 }
 
-/// The same from the Gram matrices of the parts (their lower halves are read), each with a weight for every item
-/// chosen.
-pub(super) fn bound_from_grams(
-    grams: &[Mat<f64>],
-    counts: &Counts,
-    weights: &[f64],
-    floor: f64,
-) -> Result<f64> {
+/// The Gram matrices of the parts (their lower halves are read), and how they were computed.
+#[expect(clippy::struct_field_names, reason = "they are what the rest is about")]
+pub(super) struct Grams<'a> {
+    pub(super) grams: &'a [Mat<f64>],
+    /// Rows in all.
+    pub(super) items: usize,
+    /// For every item chosen of a part.
+    pub(super) weights: &'a [f64],
+    /// ‖v_i‖ of the longest row.
+    pub(super) longest: f64,
+    /// How far rows may be from what they stand for.
+    pub(super) error: f64,
+}
+
+/// The same from Gram matrices.
+///
+/// What rounding may have taken from the largest k×k kernel, from the sums and from eigenvalues is added to every
+/// eigenvalue.
+pub(super) fn bound_from_grams(parts: &Grams<'_>, counts: &Counts) -> Result<f64> {
+    let &Grams { grams, items, weights, longest, error } = parts;
     let Some(first) = grams.first() else { return Ok(0.0) };
     let mut sum = Mat::<f64>::zeros(first.nrows(), first.ncols());
     grams.iter().for_each(|gram| sum += gram);
+    let error = error + VANISHING;
+    let of_rows = counts.most as f64 * (2.0 * longest + error) * error;
     let logarithms = |gram: &Mat<f64>, count: usize| -> Result<Vec<f64>> {
+        let trace: f64 = (0..gram.nrows()).map(|j| gram[(j, j)]).sum();
+        let floor = of_rows + trace * (of_sum(items + grams.len()) + of_eigenvalues(gram.nrows()));
         let values = eigen(gram.as_ref())?.values;
-        let known = values.into_iter().map(|value| (value.max(0.0) + floor).ln());
+        let known = values.into_iter().map(|value| value.max(0.0) + floor);
         // Beyond the rank there is only what rounding has left.
-        Ok(known.chain(std::iter::repeat(floor.ln())).take(count).collect())
+        let all = known.chain(std::iter::repeat(floor)).take(count).map(f64::ln);
+        Ok(all.map(|logarithm| logarithm + of_value(2.0 * logarithm)).collect())
     };
     let whole = of_whole(&logarithms(&sum, counts.most)?, counts, weights);
     if grams.len() == 1 {
@@ -58,25 +90,28 @@ pub(super) fn bound_from_grams(
         values.extend(logarithms(gram, counts.high[l])?.into_iter().map(|value| value + weights[l]));
         groups.push((first..values.len()).collect());
     }
-    let by_parts = Choices { groups, counts: counts.clone() }.best(&values).value;
-    Ok(whole.min(by_parts))
+    let by_parts = Majorant { intercept: 0.0, slopes: values };
+    Ok(whole.min(by_parts.maximum(&Choices { groups, counts: counts.clone() })))
 }
 
 /// The largest sum of a number of leading eigenvalues and as many weights as the counts allow.
 fn of_whole(logarithms: &[f64], counts: &Counts, weights: &[f64]) -> f64 {
     let times = |count: usize, weight: f64| if count > 0 { count as f64 * weight } else { 0.0 };
     let needed: usize = counts.low.iter().sum();
-    let mut sum: f64 = logarithms[..needed].iter().sum::<f64>()
-        + counts.low.iter().zip(weights).map(|(&low, &weight)| times(low, weight)).sum::<f64>();
+    let of_parts = counts.low.iter().zip(weights).map(|(&low, &weight)| times(low, weight));
+    let first: Vec<f64> = logarithms[..needed].iter().copied().chain(of_parts).collect();
+    let mut sum: f64 = first.iter().sum();
+    let mut size: f64 = first.iter().map(|term| term.abs()).sum();
     let spare = |(l, &weight): (usize, &f64)| std::iter::repeat_n(weight, counts.high[l] - counts.low[l]);
     let mut spare: Vec<f64> = weights.iter().enumerate().flat_map(spare).collect();
     spare.sort_by(|a, b| b.total_cmp(a));
     let mut best = if needed >= counts.least { sum } else { f64::NEG_INFINITY };
-    for (size, (value, weight)) in (needed + 1..).zip(logarithms[needed..].iter().zip(spare)) {
+    for (count, (value, weight)) in (needed + 1..).zip(logarithms[needed..].iter().zip(spare)) {
         sum += value + weight;
-        if size >= counts.least {
+        size += value.abs() + weight.abs();
+        if count >= counts.least {
             best = best.max(sum);
         }
     }
-    best
+    if best == f64::NEG_INFINITY { best } else { best + of_sum(2 * counts.most + weights.len() + 4) * size }
 }

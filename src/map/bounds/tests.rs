@@ -3,11 +3,17 @@
 use faer::Mat;
 
 use super::{
-    Problem, choice::Choices, dense::DenseKernel, gamma::Gamma, interior_point::maximise, linx::Linx,
-    relaxation::Relaxation, shift::ShiftedGamma,
+    Problem,
+    choice::Choices,
+    dense::DenseKernel,
+    gamma::Gamma,
+    interior_point::maximise,
+    linx::Linx,
+    relaxation::{Linearised, Relaxation},
+    shift::ShiftedGamma,
 };
 use crate::{
-    Dpp, Features, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota,
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota,
     map::{Candidates, Counts, Objective, Place},
 };
 
@@ -76,7 +82,7 @@ fn largest(candidates: &Candidates<'_>, problem: &Problem) -> f64 {
 /// The bound at a point.
 fn bound<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
     match relaxation.at(x) {
-        Ok(point) => point.as_ref().bound(x, choices),
+        Ok(point) => relaxation.majorant(&point, &choices.counts).maximum(choices),
         Err(error) => panic!("{error}"),
     }
 }
@@ -145,7 +151,7 @@ fn planted_faults_break_the_bounds() {
         // A direction forgotten, the identity forgotten, every weight too small.
         let dims = faults[0].rows.nrows();
         faults[0].rows = faults[0].rows.subrows(1, dims - 1).to_owned();
-        faults[1].shift = 0.0;
+        faults[1].known_shift = 0.0;
         faults[2].linear.iter_mut().for_each(|c| *c -= 0.5);
         for (count, fault) in broken.borrow_mut().iter_mut().zip(&faults) {
             let close = |bound: f64, value: f64| bound - value < 1e-6;
@@ -155,6 +161,45 @@ fn planted_faults_break_the_bounds() {
     });
     let broken = broken.into_inner();
     assert!(broken.iter().all(|&count| count > 0), "{broken:?}");
+}
+
+/// What a bound has for rounding, beside 1 + |bound|: against f and its gradient as they are.
+fn added<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
+    let point = match relaxation.at(x) {
+        Ok(point) => point,
+        Err(error) => panic!("{error}"),
+    };
+    let Linearised { value, gradient } = point.as_ref();
+    let here: f64 = gradient.iter().zip(x).map(|(g, x)| g * x).sum();
+    let plain = value + choices.best(gradient).value - here;
+    (relaxation.majorant(&point, &choices.counts).maximum(choices) - plain) / (1.0 + plain.abs())
+}
+
+#[test]
+fn rounding_adds_little() {
+    for (items, size) in [(12, 5), (60, 20), (120, 40)] {
+        let mut numbers = Numbers(items as u64);
+        let values = (0..items * items).map(|_| 2.0 * numbers.next() - 1.0).collect::<Vec<_>>();
+        let Ok(features) = Features::from_rows(items, items, values) else { panic!("features") };
+        let Ok(model) = KDpp::new(&features, size) else { panic!("model") };
+        let candidates = model.candidates();
+        let problem = Problem::new(&candidates, super::places(&candidates));
+        let (choices, kernel) = (Choices::of(&problem), DenseKernel::of(&problem));
+        let x = choices.centre(items);
+        let Ok(scaling) = kernel.scaling_or_guess(&[]) else { panic!("scaling") };
+        let mut added = vec![
+            added(&Gamma::of(&problem), &x, &choices),
+            added(&Gamma::of(&problem).compressed(), &x, &choices),
+            added(&shifted(&kernel, &scaling).gamma, &x, &choices),
+            added(&Linx::new(&kernel, -3.0), &x, &choices),
+        ];
+        if let Ok(Some(inverse)) = kernel.complement() {
+            let Ok(scaling) = inverse.scaling_or_guess(&[]) else { panic!("scaling") };
+            let y: Vec<f64> = x.iter().map(|x| 1.0 - x).collect();
+            added.push(self::added(&shifted(&inverse, &scaling).gamma, &y, &choices.complement()));
+        }
+        assert!(added.iter().all(|added| added.abs() < 1e-9), "{items}: {added:?}");
+    }
 }
 
 /// Gradient and curvature against central differences.

@@ -1,18 +1,24 @@
 //! The Γ relaxation of a whole ground set, by the engine.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 
 use super::{
     Problem, Relaxed,
     balance::balance,
     choice::Choices,
     columns::{Pool, maximise_by_columns},
-    spectral::bound_from_grams,
+    gamma::{GammaPoint, RoundedRow},
+    magnifier::Magnifier,
+    relaxation::Majorant,
+    spectral::{Grams, bound_from_grams},
 };
 use crate::{
     Result,
     engine::{Engine, RowMap, Rows, in_double},
-    map::{Candidates, Place},
+    map::{
+        Candidates, Place,
+        rounding::{VANISHING, of_sum, of_value},
+    },
 };
 
 /// All candidates, group after group.
@@ -21,7 +27,10 @@ struct Whole<'a> {
     engine: &'a dyn Engine,
     rows: &'a Rows<'a>,
     choices: Choices,
-    longest: f64,
+    /// ‖v_i‖² of the scaled rows, whatever is included.
+    norms: Vec<f64>,
+    /// What is not known of a row beyond the included ones, as a fraction of it.
+    unknown: f64,
     /// Of the parts, besides their scales.
     log_weights: Vec<f64>,
 }
@@ -36,19 +45,26 @@ impl Pool for Whole<'_> {
             }
             places.push(Place { group, position: item - self.choices.groups[group][0] });
         }
-        Problem::new(self.candidates, places).with_longest(self.longest).reweighted(&self.log_weights)
+        Problem::new(self.candidates, places).reweighted(&self.log_weights)
     }
 
-    fn prices(&self, factor: MatRef<'_, f64>) -> Result<Vec<f64>> {
-        let lifted: Mat<f64> = match self.candidates.ground.beyond() {
-            Some(basis) => basis * factor,
-            None => factor.to_owned(),
+    fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>> {
+        let (factor, dims) = (point.gradient_factor(), self.rows.features().dims());
+        let (lifted, rounding) = match self.candidates.ground.beyond() {
+            Some(basis) => (basis * factor, of_sum(dims) * (1.0 + (dims as f64).sqrt())),
+            None => (factor, of_sum(dims)),
         };
+        let raised = point.raised(rounding);
         let groups = self.rows.groups();
         let mut prices = self.engine.row_forms(self.rows, &vec![lifted.as_ref(); groups.len()])?;
         for ((items, group), log_weight) in self.choices.groups.iter().zip(groups).zip(&self.log_weights) {
-            let (factor, weight) = (log_weight.exp(), -2.0 * group.scale.ln() - log_weight);
-            items.iter().for_each(|&item| prices[item] = factor * prices[item] + weight);
+            let (factor, linear) = (log_weight.exp(), -2.0 * group.scale.ln() - log_weight);
+            for &item in items {
+                let (form, length) = (factor * prices[item], (factor * self.norms[item]).sqrt());
+                // The factor is rounded, too.
+                let error = (self.unknown + of_value(2.0)) * length + VANISHING;
+                prices[item] = raised(&RoundedRow { form, length, error, linear });
+            }
         }
         Ok(prices)
     }
@@ -77,24 +93,29 @@ pub(crate) fn relax_whole(
     // Prices of single precision would be no bound.
     let engine = in_double(engine);
     let rows = candidates.rows();
-    let mut first = 0;
-    let mut groups = Vec::with_capacity(candidates.groups.len());
-    for members in &candidates.groups {
-        groups.push((first..first + members.len()).collect::<Vec<usize>>());
-        first += members.len();
-    }
     let norms = engine.row_norms(&rows)?;
-    let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
-    let choices = Choices { groups, counts: candidates.counts.clone() };
+    let choices = choices(candidates);
     let mut items: Vec<usize> =
         start.iter().map(|place| choices.groups[place.group][place.position]).collect();
     items.extend(longest_rows(&choices, &norms, &rows));
     items.sort_unstable();
     items.dedup();
     let log_weights = vec![0.0; choices.groups.len()];
-    let mut whole = Whole { candidates, engine, rows: &rows, choices, longest, log_weights };
+    let unknown = Magnifier::of(candidates).most();
+    let mut whole = Whole { candidates, engine, rows: &rows, choices, norms, unknown, log_weights };
     whole.log_weights = balance(&whole.master(&items), enough)?;
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
+}
+
+/// Of all candidates, group after group.
+fn choices(candidates: &Candidates<'_>) -> Choices {
+    let mut first = 0;
+    let mut groups = Vec::with_capacity(candidates.groups.len());
+    for members in &candidates.groups {
+        groups.push((first..first + members.len()).collect::<Vec<usize>>());
+        first += members.len();
+    }
+    Choices { groups, counts: candidates.counts.clone() }
 }
 
 /// As many of the longest rows as are to be chosen, and one more of every group.
@@ -110,21 +131,49 @@ fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize>
     choices.ends(&lengths).with_next()
 }
 
-/// The spectral bound of all candidates together.
+/// The bounds of all candidates together that take a pass over the rows.
+pub(crate) struct OnePass {
+    pub(crate) spectral: f64,
+    pub(crate) hadamard: f64,
+}
+
+/// Both.
 ///
 /// # Cost
 /// 2mn².
-pub(crate) fn spectral_bound_of_whole(candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<f64> {
+pub(crate) fn one_pass_over_whole(candidates: &Candidates<'_>, engine: &dyn Engine) -> Result<OnePass> {
     let engine = in_double(engine);
     let rows = candidates.rows();
     let map = candidates.ground.beyond().map(Mat::as_ref);
     let ones = vec![1.0; rows.groups().len()];
     let map = map.map(|factor| RowMap { weights: &ones, factor });
     let grams = engine.part_grams(&rows, map.as_ref())?;
+    let norms = engine.row_norms(&rows)?;
     let weights: Vec<f64> = rows.groups().iter().map(|group| -2.0 * group.scale.ln()).collect();
-    let longest = engine.row_norms(&rows)?.into_iter().fold(0.0, f64::max).sqrt();
-    let error = Problem::new(candidates, Vec::new()).with_longest(longest).set_error();
-    let bound = bound_from_grams(&grams, &candidates.counts, &weights, error)?;
-    let included = candidates.ground.log_det_included();
-    Ok(bound + included.value + included.error)
+    let offset = candidates.log_det_included_at_most();
+    let longest = norms.iter().copied().fold(0.0, f64::max).sqrt();
+    let grams = Grams {
+        grams: &grams,
+        items: norms.len(),
+        weights: &weights,
+        longest,
+        error: longest * Magnifier::of(candidates).most(),
+    };
+    let spectral = bound_from_grams(&grams, &candidates.counts)? + offset;
+    let hadamard = hadamard(candidates, &norms, &weights, offset);
+    Ok(OnePass { spectral: spectral + of_value(spectral), hadamard })
+}
+
+/// Hadamard's bound: rows get no longer by being projected off the included ones.
+fn hadamard(candidates: &Candidates<'_>, norms: &[f64], weights: &[f64], offset: f64) -> f64 {
+    let choices = choices(candidates);
+    let dims = candidates.features().dims();
+    let mut slopes = vec![f64::NEG_INFINITY; norms.len()];
+    for (items, weight) in choices.groups.iter().zip(weights) {
+        for &item in items {
+            let log_length = (norms[item].sqrt() * (1.0 + of_sum(dims)) + VANISHING).ln();
+            slopes[item] = weight + 2.0 * log_length + 2.0 * (of_value(*weight) + of_value(log_length));
+        }
+    }
+    Majorant { intercept: offset, slopes }.maximum(&choices)
 }

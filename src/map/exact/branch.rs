@@ -5,7 +5,7 @@ use crate::{
     Result,
     map::{
         Place,
-        bounds::{Effort, Method, Problem, Relaxed, relax},
+        bounds::{Effort, Method, Problem, Relaxed, hadamard, relax, worth_with},
     },
 };
 
@@ -35,10 +35,12 @@ pub(super) fn branch(
     let mut branched =
         Branched { fathomed: f64::NEG_INFINITY, sets: Vec::new(), children: Vec::new(), steps: 0 };
     loop {
-        match state.settle() {
+        let left = state.settle();
+        branched.fathomed = branched.fathomed.max(state.left_out.min(bound));
+        match left {
             Left::Nothing => return Ok(branched),
             Left::One => {
-                branched.fathomed = branched.fathomed.max(state.problem.offset());
+                branched.fathomed = branched.fathomed.max(state.problem.offset().min(bound));
                 branched.sets.push(state.included);
                 return Ok(branched);
             }
@@ -59,33 +61,38 @@ pub(super) fn branch(
         let before = state.problem.len();
         branched.fathomed = branched.fathomed.max(fix(&mut state, relaxed, target));
         if ((before - state.problem.len()) as f64) < WORTH_ANOTHER_ROUND * before as f64 {
-            branched.children = split(&state, bound);
+            split(&state, bound, &mut branched);
             return Ok(branched);
         }
     }
 }
 
-/// The bound by the node's method, or by Γ where that does not apply any more.
+/// The bound by the lengths of rows, or where that is not enough by the node's method, or by Γ where that does not apply
+/// any more.
 fn bounded(state: &State, target: f64, ended: &(dyn Fn() -> bool + Sync)) -> Result<Relaxed> {
+    let by_lengths = hadamard(&state.problem);
+    if by_lengths.upper_bound < target {
+        return Ok(by_lengths);
+    }
     let effort = Effort { target, share: 0.1, tuning: 2, tuning_share: 0.2 };
     let start = (state.x.len() == state.problem.len()).then(|| state.x.clone());
     for method in [&state.method, &Method::Gamma] {
         if let Some(relaxed) = relax(&state.problem, method, start.clone(), effort, ended)? {
-            return Ok(relaxed);
+            return Ok(relaxed.or(&by_lengths));
         }
     }
-    unreachable!("Γ always applies")
+    Ok(by_lengths)
 }
 
 /// Takes in or out what must be, for a set worth `target` or more: where the other way lowers the bound too far.
 /// Tells what the sets that are left out may be worth at most.
 fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
-    let Relaxed { upper_bound, x, regret, taken, method, .. } = relaxed;
+    let otherwise: Vec<f64> = (0..relaxed.taken.len()).map(|item| relaxed.otherwise(item)).collect();
+    let Relaxed { x, taken, method, .. } = relaxed;
     (state.x, state.method) = (x, method);
-    let otherwise = |item: usize| upper_bound - regret[item];
-    let settled = |item: usize| otherwise(item) < target;
-    let left_out = (0..taken.len()).filter(|&item| settled(item)).map(otherwise);
-    let worth = left_out.fold(f64::NEG_INFINITY, f64::max);
+    let settled = |item: usize| otherwise[item] < target;
+    let left_out = (0..taken.len()).filter(|&item| settled(item)).map(|item| otherwise[item]);
+    let mut worth = left_out.fold(f64::NEG_INFINITY, f64::max);
     let inside: Vec<Place> = (0..taken.len())
         .filter(|&item| settled(item) && taken[item])
         .map(|item| state.problem.place(item))
@@ -93,8 +100,9 @@ fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
     state.retain(|item| !settled(item) || taken[item]);
     for place in inside {
         let Some(item) = state.problem.position(place) else { continue };
-        if state.problem.gain(item) == f64::NEG_INFINITY {
-            // What would have to be in depends on what is: there is no such set.
+        if state.problem.is_dependent(item) {
+            // What would have to be in depends on what is: there is no such set, as far as can be told.
+            worth = worth.max(worth_with(&state.problem, item));
             state.retain(|_| false);
             break;
         }
@@ -104,20 +112,23 @@ fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
 }
 
 /// The problem with its most doubtful item in, and with it out.
-fn split(state: &State, bound: f64) -> Vec<Node> {
+fn split(state: &State, bound: f64, branched: &mut Branched) {
     let doubt = |item: usize| (state.x[item] - 0.5).abs();
     let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt(b) < doubt(a) { b } else { a });
-    let Some(item) = doubtful else { return vec![state.node(bound)] };
-    let mut children = Vec::with_capacity(2);
-    // What was just taken in may have left nothing of it.
-    if state.problem.gain(item) > f64::NEG_INFINITY {
+    let Some(item) = doubtful else {
+        branched.children.push(state.node(bound));
+        return;
+    };
+    if state.problem.is_dependent(item) {
+        // What was just taken in has left nothing of it.
+        branched.fathomed = branched.fathomed.max(worth_with(&state.problem, item).min(bound));
+    } else {
         let mut with = state.node(bound);
         let place = with.take(item);
         with.included.push(place);
-        children.push(with);
+        branched.children.push(with);
     }
     let mut without = state.node(bound);
     without.take(item);
-    children.push(without);
-    children
+    branched.children.push(without);
 }

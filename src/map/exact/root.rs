@@ -12,7 +12,8 @@ use crate::{
     map::{
         Candidates, Place, Solution, Termination,
         bounds::{
-            Effort, MOST_DENSE, Method, Problem, balance, places, relax, relax_whole, spectral_bound_of_whole,
+            Effort, MOST_DENSE, Method, Problem, balance, one_pass_over_whole, places, relax, relax_whole,
+            usable,
         },
         greedy::{self, PlainGains},
         watch::Clock,
@@ -59,13 +60,15 @@ impl<'c> Run<'c> {
         let candidates = self.candidates;
         if candidates.is_settled() {
             let set = candidates.only_set();
-            return Ok(self.solution(&set, &Searched::done(candidates.log_det_at_most(&set))));
+            self.incumbent.offer(candidates, set.clone());
+            return Ok(self.solution(&set, &Searched::done(candidates.log_volume(&set).at_most)));
         }
         let rows = candidates.rows();
         let gains = PlainGains::new(self.engine, &rows);
         let greedy = greedy::places(candidates, self.engine, &rows, gains, self.clock)?;
         self.incumbent.offer(candidates, greedy.clone());
-        self.bound = spectral_bound_of_whole(candidates, self.engine)?;
+        let bounds = one_pass_over_whole(candidates, self.engine)?;
+        self.bound = bounds.spectral.min(bounds.hadamard);
         let root = Problem::new(candidates, self.survivors()?);
         let clock = self.clock;
         let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
@@ -88,14 +91,18 @@ impl<'c> Run<'c> {
 
     fn solution(&self, set: &[Place], searched: &Searched) -> Solution {
         let mut solution = Solution::new(self.candidates, set, searched.termination, self.engine);
-        solution.upper_bound = Some(searched.upper_bound.max(self.left_out).max(solution.log_det));
+        let bound = searched.upper_bound.max(self.left_out).max(solution.log_det);
+        solution.upper_bound = Some(bound);
+        if searched.termination == Termination::Optimal && bound - self.incumbent.at_least > self.tolerance {
+            solution.termination = Termination::Rounding;
+        }
         solution.stats.nodes = searched.nodes;
         solution.stats.iterations = self.steps + searched.steps;
         solution
     }
 
     fn target(&self) -> f64 {
-        self.incumbent.log_det + self.tolerance
+        self.incumbent.target(self.tolerance)
     }
 
     fn report(&self) {
@@ -122,12 +129,15 @@ impl<'c> Run<'c> {
         let enough = |bound: f64, value: f64| {
             bound < target || bound - value < 1e-3 * (bound - target) || clock.ended().is_some()
         };
-        let relaxed = relax_whole(self.candidates, self.engine, &self.incumbent.set, &enough)?;
+        let relaxed = relax_whole(self.candidates, self.engine, &self.incumbent.set, &enough);
+        let Some(relaxed) = usable(relaxed)? else { return Ok(kept) };
         self.bound = self.bound.min(relaxed.upper_bound);
         self.steps += relaxed.steps;
         self.report();
-        let possible =
-            |item: usize| relaxed.taken[item] || relaxed.upper_bound - relaxed.regret[item] >= target;
+        let otherwise: Vec<f64> = (0..kept.len()).map(|item| relaxed.otherwise(item)).collect();
+        let possible = |item: usize| relaxed.taken[item] || otherwise[item] >= target;
+        let left_out = (0..kept.len()).filter(|&item| !possible(item)).map(|item| otherwise[item]);
+        self.left_out = left_out.fold(self.left_out, f64::max);
         kept = (0..kept.len()).filter(|&item| possible(item)).map(|item| kept[item]).collect();
         kept.extend(&self.incumbent.set);
         kept.sort_unstable();

@@ -56,8 +56,8 @@ pub(super) struct Searched {
 
 impl Searched {
     /// There is only one set.
-    pub(super) fn done(log_det: f64) -> Self {
-        Self { upper_bound: log_det, termination: Termination::Optimal, nodes: 0, steps: 0 }
+    pub(super) fn done(at_most: f64) -> Self {
+        Self { upper_bound: at_most, termination: Termination::Optimal, nodes: 0, steps: 0 }
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn search(
     let mut fathomed = f64::NEG_INFINITY;
     let ended = || clock.ended().is_some();
     let termination = loop {
-        let target = incumbent.log_det + tolerance;
+        let target = incumbent.target(tolerance);
         let mut wave = Vec::with_capacity(WAVE);
         while wave.len() < WAVE
             && let Some(Open(node, _)) = open.pop()

@@ -2,7 +2,8 @@
 
 use crate::map::{
     Place,
-    bounds::{Method, Problem},
+    bounds::{Method, Problem, worth_with},
+    rounding::of_value,
 };
 
 /// Which items are in and which undecided; all others are out.
@@ -39,6 +40,8 @@ pub(in crate::map) struct State {
     pub(in crate::map) included: Vec<Place>,
     pub(super) x: Vec<f64>,
     pub(super) method: Method,
+    /// No set is worth more of those with an item that was taken out because it seemed to depend on others.
+    pub(in crate::map) left_out: f64,
 }
 
 /// What is left once everything has been settled that needs no bound.
@@ -55,7 +58,8 @@ pub(in crate::map) enum Left {
 impl State {
     /// A problem of which nothing is known.
     pub(in crate::map) fn whole(problem: Problem) -> Self {
-        Self { problem, included: Vec::new(), x: Vec::new(), method: Method::Gamma }
+        let left_out = f64::NEG_INFINITY;
+        Self { problem, included: Vec::new(), x: Vec::new(), method: Method::Gamma, left_out }
     }
 
     pub(super) fn new(root: &Problem, node: &Node) -> Self {
@@ -69,7 +73,7 @@ impl State {
             }
         }
         let (included, x, method) = (node.included.clone(), node.x.clone(), node.method.clone());
-        Self { problem, included, x, method }
+        Self { problem, included, x, method, left_out: f64::NEG_INFINITY }
     }
 
     pub(super) fn include(&mut self, item: usize) {
@@ -109,6 +113,14 @@ impl State {
                 self.retain(|item| useful[item]);
                 continue;
             }
+            let dependent: Vec<bool> = (0..problem.len()).map(|item| problem.is_dependent(item)).collect();
+            if dependent.contains(&true) {
+                let worth =
+                    (0..problem.len()).filter(|&item| dependent[item]).map(|item| worth_with(problem, item));
+                self.left_out = worth.fold(self.left_out, f64::max);
+                self.retain(|item| !dependent[item]);
+                continue;
+            }
             match problem.counts.most {
                 0 => return Left::One,
                 1 => {
@@ -135,12 +147,12 @@ impl State {
         let most = (0..gains.len()).map(|item| problem.gain_at_most(item)).fold(f64::NEG_INFINITY, f64::max);
         let at_most = problem.offset() + most;
         self.include(best);
-        self.problem.raise_offset(at_most);
+        self.problem.raise_offset(at_most + of_value(at_most));
     }
 
     /// The node that is left.
     pub(super) fn node(&self, bound: f64) -> Node {
-        let Self { problem, included, x, method } = self;
+        let Self { problem, included, x, method, .. } = self;
         let (included, x, method) = (included.clone(), x.clone(), method.clone());
         Node { included, undecided: problem.places().to_vec(), x, method, bound }
     }

@@ -5,7 +5,10 @@ use crate::{
     Result,
     engine::{RowMap, in_double},
     linalg,
-    map::Stats,
+    map::{
+        Stats,
+        rounding::{of_eigenvalues, of_sum},
+    },
 };
 
 /// Features up to which the spectrum is cheap beside the search.
@@ -29,8 +32,13 @@ pub(super) fn fill(problem: &Problem<'_>, stats: &mut Stats) -> Result<()> {
     let eigenvalues = linalg::eigen(grams[0].as_ref())?.values;
     let others = problem.rows.len() - k + 1;
     let tail: f64 = eigenvalues[k - 1..].iter().map(|value| value.max(0.0)).sum();
-    let condition = eigenvalues[0] * others as f64 / tail;
-    stats.condition = Some(condition);
+    let largest = eigenvalues[0];
+    stats.condition = Some(largest * others as f64 / tail);
+    // No promise rests on what rounding has left of small eigenvalues.
+    let trace: f64 = eigenvalues.iter().map(|value| value.abs()).sum();
+    let each = trace * (of_sum(problem.rows.len()) + of_eigenvalues(eigenvalues.len()));
+    let tail = (tail - eigenvalues.len() as f64 * each).max(0.0);
+    let condition = (largest + each) * others as f64 / tail;
     stats.log_guarantee = Some(greedy.min(k as f64 * condition.ln() + problem.epsilon));
     Ok(())
 }

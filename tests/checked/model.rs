@@ -1,0 +1,120 @@
+//! The models behind one face.
+
+use partition_dpp::{
+    Dpp, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Projection, RangeDpp, Result, Sampler,
+    engine::Engine,
+};
+
+use super::{Constraint, Examined, Parts, answers, chain, draws, solvers};
+
+#[derive(Debug)]
+pub enum Model<'a> {
+    Any(Dpp<'a>),
+    Size(KDpp<'a>),
+    Quota(PartitionDpp<'a>),
+    Independent(IndependentKDpps<'a>),
+    Ranges(RangeDpp<'a>),
+}
+
+impl<'a> Model<'a> {
+    pub fn new(
+        parts: &'a Parts,
+        constraint: &Constraint,
+        include: &[usize],
+        exclude: &[usize],
+    ) -> Result<Self> {
+        let (features, partition) = (&parts.features, &parts.partition);
+        Ok(match (constraint, &parts.quota, &parts.ranges) {
+            (Constraint::Size(k), ..) => {
+                Self::Size(KDpp::new(features, *k)?.including(include)?.excluding(exclude)?)
+            }
+            (Constraint::Independent(_), Some(quota), _) => Self::Independent(
+                IndependentKDpps::new(features, partition, quota)?.including(include)?.excluding(exclude)?,
+            ),
+            (_, Some(quota), _) => Self::Quota(
+                PartitionDpp::new(features, partition, quota)?.including(include)?.excluding(exclude)?,
+            ),
+            (_, _, Some(ranges)) => Self::Ranges(
+                RangeDpp::new(features, partition, ranges)?.including(include)?.excluding(exclude)?,
+            ),
+            _ => Self::Any(Dpp::new(features)?.including(include)?.excluding(exclude)?),
+        })
+    }
+
+    /// `None` for a law that is only drawn from.
+    pub fn inference(&self, engine: &'a dyn Engine) -> Option<Result<Inference<'a>>> {
+        match self {
+            Self::Any(dpp) => Some(dpp.inference(engine)),
+            Self::Size(dpp) => Some(dpp.inference(engine)),
+            Self::Quota(dpp) => Some(dpp.inference(engine)),
+            Self::Ranges(dpp) => Some(dpp.inference(engine)),
+            Self::Independent(_) => None,
+        }
+    }
+
+    /// Every exact sampler of the law.
+    pub fn samplers(&self, engine: &'a dyn Engine) -> Vec<(&'static str, Result<Sampler<'a>>)> {
+        let by_projection = |name: [&'static str; 2], make: &dyn Fn(Projection) -> Result<Sampler<'a>>| {
+            vec![(name[0], make(Projection::Leverage)), (name[1], make(Projection::Elementary))]
+        };
+        let names = ["leverage", "elementary"];
+        match self {
+            Self::Any(dpp) => by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine)),
+            Self::Size(dpp) => by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine)),
+            Self::Ranges(dpp) => {
+                by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine))
+            }
+            Self::Independent(dpp) => {
+                by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine))
+            }
+            Self::Quota(dpp) => {
+                let methods = [Method::Rejection, Method::Interpolation, Method::PerCandidate];
+                let names = ["rejection", "interpolation", "per-candidate"];
+                names.into_iter().zip(methods.map(|method| dpp.sampler(method, engine))).collect()
+            }
+        }
+    }
+}
+
+/// Asks everything.
+pub fn look(examined: &mut Examined<'_>) {
+    let problem = examined.problem;
+    let made = match problem.build() {
+        Ok(made) => made,
+        Err(error) => {
+            if examined.law.is_some() {
+                examined.report.refuse("input", &error);
+            }
+            return;
+        }
+    };
+    let model = match Model::new(&made, &problem.constraint, &problem.include, &problem.exclude) {
+        Ok(model) => model,
+        Err(error) => {
+            if examined.law.is_some() {
+                examined.report.refuse("model", &error);
+            }
+            return;
+        }
+    };
+    answers::inference(examined, &model);
+    answers::part_counts(examined, &model, &made);
+    if examined.effort.draws > 0 {
+        draws::samplers(examined, &model);
+    }
+    if let (Model::Quota(dpp), true) = (&model, examined.effort.paths > 0) {
+        chain::conditionals(examined, dpp);
+    }
+    if examined.effort.solvers {
+        match &model {
+            Model::Any(dpp) => {
+                solvers::any_size(examined, dpp);
+                solvers::solve(examined, dpp);
+            }
+            Model::Size(dpp) => solvers::solve(examined, dpp),
+            Model::Quota(dpp) => solvers::solve(examined, dpp),
+            Model::Ranges(dpp) => solvers::solve(examined, dpp),
+            Model::Independent(_) => {}
+        }
+    }
+}

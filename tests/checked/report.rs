@@ -1,0 +1,130 @@
+//! What was found out about a problem.
+
+use std::{collections::BTreeMap, fmt};
+
+use partition_dpp::Error;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    LogZ,
+    Marginals,
+    LogProbabilities,
+    Counts,
+    Chance,
+    Conditionals,
+    Draws,
+    Map,
+    Bound,
+    /// An answer where no set is possible.
+    Impossible,
+    /// A refusal that only programming errors explain.
+    Error,
+    Panic,
+    Hang,
+}
+
+/// Why nothing was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refused {
+    /// The data are too badly conditioned.
+    Conditioning,
+    /// The rank is said to be too small.
+    Rank,
+    /// More nodes or proposals than the budget.
+    Budget,
+    /// An iteration did not converge.
+    Convergence,
+    /// A solver ended short of the quota.
+    Short,
+    /// A draw by interpolation lost its digits.
+    Pick,
+}
+
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub kind: Kind,
+    pub by: String,
+    pub what: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub why: Refused,
+    pub by: String,
+    pub what: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    pub faults: Vec<Fault>,
+    pub refusals: Vec<Refusal>,
+    /// Of χ² tests of draws.
+    pub p_values: Vec<f64>,
+    /// Numbers compared, by kind, and the largest errors as a multiple of what is stated (above the floor).
+    pub compared: BTreeMap<Kind, usize>,
+    pub well_conditioned: bool,
+}
+
+impl Report {
+    pub fn fault(&mut self, kind: Kind, by: &str, what: &str) {
+        self.faults.push(Fault { kind, by: by.to_owned(), what: what.to_owned() });
+    }
+
+    pub fn compared(&mut self, kind: Kind, _off: f64, _stated: f64) {
+        *self.compared.entry(kind).or_default() += 1;
+    }
+
+    /// Notes a typed error where a set is possible.
+    pub fn refuse(&mut self, by: &str, error: &Error) {
+        let why = match error {
+            Error::IllConditioned { .. } => Refused::Conditioning,
+            Error::SizeAboveRank { .. }
+            | Error::Infeasible { .. }
+            | Error::InfeasibleBeyondIncluded { .. }
+            | Error::DependentItems { .. }
+            | Error::ZeroKernel => Refused::Rank,
+            Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
+                Refused::Budget
+            }
+            Error::Eigen { .. } => Refused::Convergence,
+            Error::ImpossiblePick { .. } | Error::LostDraw { .. } => Refused::Pick,
+            error => return self.fault(Kind::Error, by, &format!("{error:?}")),
+        };
+        self.refused(why, by, &error.to_string());
+    }
+
+    pub fn refused(&mut self, why: Refused, by: &str, what: &str) {
+        self.refusals.push(Refusal { why, by: by.to_owned(), what: what.to_owned() });
+    }
+
+    /// Names of what is wrong.
+    pub fn classes(&self) -> Vec<String> {
+        let faults = self.faults.iter().map(|fault| format!("{:?} by {}", fault.kind, fault.by));
+        let refusals = self.refusals.iter().filter(|_| self.well_conditioned);
+        let refusals = refusals
+            .map(|refusal| format!("well-conditioned, refused ({:?}) by {}", refusal.why, refusal.by));
+        let mut names: Vec<String> = faults.chain(refusals).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// What must not be: faults, and refusals of well-conditioned input.
+    pub fn wrong(&self) -> Vec<String> {
+        let faults = self.faults.iter().map(ToString::to_string);
+        let refusals = self.refusals.iter().filter(|_| self.well_conditioned);
+        faults.chain(refusals.map(|refusal| format!("well-conditioned, but {refusal}"))).collect()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} by {}: {}", self.kind, self.by, self.what)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "refused ({:?}) by {}: {}", self.why, self.by, self.what)
+    }
+}

@@ -1,0 +1,96 @@
+//! Random small problems against exact laws: all laws, all methods, both engines.
+//!
+//! A failing seed prints its problem and the command that shows it alone, with everything that was asked:
+//!
+//! ```text
+//! PDPP_SEARCH_SEED=17 PDPP_SEARCH_CASES=1 cargo test --release -p partition-dpp --test differential search -- --nocapture
+//! ```
+//!
+//! `PDPP_SEARCH_CASES=100000` makes it a longer search, `PDPP_SEARCH_SEED` the first of its seeds.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
+
+mod checked;
+mod controls;
+#[cfg(feature = "gpu")]
+mod engines;
+mod exact;
+
+use std::env;
+
+use checked::{Effort, Problem, Report, Summary, examine, generator, search, uniform};
+use partition_dpp::engine::Cpu;
+
+const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 2_000, paths: 6, solvers: true };
+const ON_DEVICES: Effort = Effort { draws: 300, draws_by_nodes: 4, paths: 1, solvers: true };
+/// Seeds that are shown in full.
+const SHOWN: usize = 40;
+
+fn variable(name: &str, default: u64) -> u64 {
+    env::var(name)
+        .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+fn on_the_cpu(problem: &Problem, seed: u64) -> Report {
+    examine(problem, &Cpu, EFFORT, seed)
+}
+
+fn show(seed: u64, problem: &Problem, report: &Report) {
+    println!("\nseed {seed}:\n{problem}");
+    report.wrong().iter().take(8).for_each(|fault| println!("    {fault}"));
+    println!(
+        "  PDPP_SEARCH_SEED={seed} PDPP_SEARCH_CASES=1 cargo test --release -p partition-dpp --test differential search -- --nocapture"
+    );
+}
+
+/// Prints what is wrong, and fails if anything is.
+fn conclude(summary: &Summary) {
+    for seed in summary.examples().into_iter().take(SHOWN) {
+        let (problem, report) = &summary.wrong[&seed];
+        show(seed, problem, report);
+    }
+    summary.print();
+    let p = uniform::p_value(&summary.p_values);
+    println!("{} p-values of draws, uniform with p-value {p:.3}", summary.p_values.len());
+    assert!(p > UNIFORM, "p-values of draws are not uniform: {p:e}");
+    assert!(summary.wrong.is_empty(), "{} of {} seeds are wrong", summary.wrong.len(), summary.cases);
+}
+
+/// p-values of right draws are uniform, says Kolmogorov and Smirnov's test at this level.
+const UNIFORM: f64 = 1e-3;
+
+#[test]
+fn search_on_the_cpu() {
+    let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 2_000));
+    let summary = search(first..first + cases, generator::problem, on_the_cpu);
+    if cases == 1 {
+        println!("{}", generator::problem(first));
+        let report = on_the_cpu(&generator::problem(first), first);
+        report.faults.iter().for_each(|fault| println!("  {fault}"));
+        report.refusals.iter().for_each(|refusal| println!("  {refusal}"));
+        println!("  well-conditioned: {}, p-values {:?}", report.well_conditioned, report.p_values);
+    }
+    conclude(&summary);
+}
+
+/// Of the same problems some, with little to do: a software adapter takes its time.
+#[cfg(feature = "gpu")]
+fn search_on_a_device(precision: partition_dpp::engine::Precision) {
+    let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 2_000));
+    let Some(gpu) = engines::gpu(precision) else { return };
+    // Cases that hang use it for ever.
+    let gpu: &'static _ = Box::leak(Box::new(gpu));
+    let look = move |problem: &Problem, seed: u64| examine(problem, gpu, ON_DEVICES, seed);
+    conclude(&search(first..first + cases.div_ceil(40), generator::problem, look));
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn search_in_f32() {
+    search_on_a_device(partition_dpp::engine::Precision::F32);
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn search_in_f64() {
+    search_on_a_device(partition_dpp::engine::Precision::F64);
+}

@@ -1,5 +1,7 @@
 //! Threads and engines.
 
+use std::{any::Any, panic};
+
 use partition_dpp::{
     Features,
     engine::{
@@ -27,6 +29,21 @@ pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says nothing of the panic that wgpu raises where a driver resets the device: the library catches it, and the error it
+/// becomes is the one line to print.
+pub(crate) fn quiet_resets() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !is_reset(info.payload()) {
+            usual(info);
+        }
+    }));
+}
+
+fn is_reset(panic: &(dyn Any + Send)) -> bool {
+    panic.downcast_ref::<String>().is_some_and(|message| message.starts_with("Error in Device::poll"))
+}
+
 /// Opens the engine; called once all input has been read and checked.
 pub(crate) fn open_engine(
     arguments: &ComputeArguments,
@@ -45,5 +62,16 @@ pub(crate) fn gpu_options(precision: PrecisionChoice) -> GpuOptions {
         PrecisionChoice::Auto => GpuOptions::default(),
         PrecisionChoice::F32 => GpuOptions::default().with_precision(Precision::F32),
         PrecisionChoice::F64 => GpuOptions::default().with_precision(Precision::F64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_resets_are_kept_quiet() {
+        assert!(is_reset(&String::from("Error in Device::poll: Parent device is lost")));
+        assert!(!is_reset(&String::from("index out of bounds")) && !is_reset(&"index out of bounds"));
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use partition_dpp::{
     Dpp, Error, Estimate, KDpp, PartCounts, Partition,
-    engine::{Engine, EngineInfo},
+    engine::{Engine, EngineInfo, Watched},
 };
 
 use crate::{
@@ -12,7 +12,9 @@ use crate::{
     compute,
     failure::Failure,
     input::Input,
+    interrupt,
     law::Law,
+    memory::{Limit, Use},
     output::{self, Question},
     progress::Progress,
     quota::{Asked, Resolved},
@@ -43,12 +45,13 @@ enum Model<'a> {
 /// Runs the command.
 pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
+    let watch = interrupt::within(arguments.time_limit);
     if arguments.law.k.is_none() && arguments.law.quota.is_none() {
         return Err(Failure::Arguments("counts needs --k, the number of items, or --quota".into()));
     }
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
-    let input = Input::read(&arguments.input)?;
+    let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
     let Some(partition) = &input.partition else {
         return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));
     };
@@ -58,13 +61,18 @@ pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     let law = k.or(quota.and_then(Asked::total)).map_or(Law::Dpp, |k| Law::KDpp { k });
     progress.stage("computing");
     let started = Instant::now();
+    let report = |reached| progress.computed(&reached);
+    let watch = watch.reporting_to(&report);
     let model = Model::new(&law, &input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
-    let chance = quota.map(|asked| (asked, model.chance(partition, asked, engine.as_ref())));
-    let counts = model.part_counts(partition, engine.as_ref());
+    let engine = Watched::new(engine.as_ref(), watch);
+    let chance = quota.map(|asked| (asked, model.chance(partition, asked, &engine)));
+    let counts = model.part_counts(partition, &engine);
     let (counts, quota) = settle(counts, chance)?;
     let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };
     progress.finish();
+    // The answer is there: nothing cuts it short.
+    interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     output::counts::write(&question, &counted, &arguments.output)
 }

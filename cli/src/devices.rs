@@ -1,6 +1,6 @@
 //! `pdpp devices`: what could compute here.
 
-use partition_dpp::engine::gpu;
+use partition_dpp::engine::gpu::{self, AdapterSummary};
 
 use crate::{
     arguments::DevicesArguments,
@@ -11,8 +11,7 @@ use crate::{
 /// Runs the command.
 pub(crate) fn run(arguments: &DevicesArguments) -> Result<(), Failure> {
     let adapters = gpu::summaries();
-    // Only a graphics processor with f64 is taken unasked, and only for much data.
-    let auto = adapters.iter().position(|adapter| !adapter.is_software && adapter.has_double_precision);
+    let auto = AdapterSummary::taken_unasked(&adapters);
     let devices: Vec<Device> = adapters
         .into_iter()
         .enumerate()

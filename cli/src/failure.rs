@@ -5,10 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Error, Termination};
+use partition_dpp::{Ended, Error, Termination};
 
 /// The exit status of an interrupted program: 128 and the number of the signal.
-pub(crate) const INTERRUPTED: u8 = 130;
+const INTERRUPTED: u8 = 130;
 
 /// A failed command.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ pub(crate) enum Failure {
     },
     /// The library refuses the question.
     #[error(transparent)]
-    Library(#[from] Error),
+    Library(Error),
     /// The answer would cost too much.
     #[error("{source}; {advice}")]
     Budget {
@@ -55,11 +55,23 @@ pub(crate) enum Failure {
         /// What for.
         plan: String,
     },
-    /// Ctrl-C cannot be caught.
-    #[error("Ctrl-C cannot be caught: {0}")]
-    Signal(ctrlc::Error),
-    /// The answer lacks items that were asked for; it is out.
-    #[error("{termination}: what is printed has {found} of the {asked} items asked for")]
+    /// Chains would take too long.
+    #[error(
+        "--burn-in, --thin, --samples and --chains ask for {moves:.1e} moves of the chains, where {limit:.0e} are the most; ask for less"
+    )]
+    Moves {
+        /// Moves asked for.
+        moves: f64,
+        /// Moves made at most.
+        limit: f64,
+    },
+    /// A signal cannot be caught.
+    #[error("signals cannot be caught: {0}")]
+    Signal(String),
+    /// No set with all items that were asked for is found; what was found is not shown.
+    #[error(
+        "{termination}: no set of {asked} items has been found whose determinant is not zero in f64, only one of {found}"
+    )]
     Incomplete {
         /// Why no more were found.
         termination: Termination,
@@ -68,9 +80,21 @@ pub(crate) enum Failure {
         /// Items asked for.
         asked: usize,
     },
-    /// Somebody pressed Ctrl-C; nothing is out.
-    #[error("interrupted: nothing is printed")]
-    Abandoned,
+    /// The answer is predicted to take too long.
+    #[error("{predicted}, more than the budget of {budget} s: --budget {enough} allows it{advice}")]
+    Slow {
+        /// What is predicted.
+        predicted: String,
+        /// The budget.
+        budget: f64,
+        /// A budget that is enough.
+        enough: f64,
+        /// What else the command line can do about it.
+        advice: &'static str,
+    },
+    /// Ctrl-C or a time limit ended it; nothing is out.
+    #[error("{0}: nothing is printed")]
+    Abandoned(Ended),
     /// Somebody pressed Ctrl-C; the best answer so far is out.
     #[error("interrupted: what is printed is the best so far")]
     Interrupted,
@@ -82,9 +106,11 @@ pub(crate) enum Failure {
         /// Parts that were asked for.
         of: usize,
     },
-    /// Somebody pressed Ctrl-C; what was drawn is out.
-    #[error("interrupted: {done} of {of} samples are printed")]
+    /// Ctrl-C or a time limit ended it; what was drawn is out.
+    #[error("{ended}: {done} of {of} samples are printed")]
     StoppedSampling {
+        /// Which of them.
+        ended: Ended,
         /// Samples that were drawn.
         done: u64,
         /// Samples that were asked for.
@@ -96,20 +122,25 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Exit status: 2 bad input, 3 no device, 4 a budget refused, 130 interrupted; 1 for what is nobody's fault here.
+    /// Exit status: 2 for what was asked or where it was to be written, 3 no device, 4 a budget refused or used up, 130
+    /// interrupted.
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Library(
                 Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. },
             )
             | Failure::Budget { .. }
-            | Failure::Memory { .. } => 4,
+            | Failure::Slow { .. }
+            | Failure::Memory { .. }
+            | Failure::Moves { .. }
+            | Failure::Abandoned(Ended::TimeLimit)
+            | Failure::StoppedSampling { ended: Ended::TimeLimit, .. } => 4,
+            Failure::Incomplete { termination, .. } if *termination != Termination::RankExhausted => 4,
             Failure::Library(Error::Device(_)) => 3,
-            Failure::Abandoned
+            Failure::Abandoned(_)
             | Failure::Interrupted
             | Failure::Stopped { .. }
             | Failure::StoppedSampling { .. } => INTERRUPTED,
-            Failure::Output(_) | Failure::Signal(_) | Failure::Incomplete { .. } => 1,
             _ => 2,
         }
     }
@@ -135,7 +166,16 @@ impl Failure {
             Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
                 Failure::Budget { source, advice }
             }
-            _ => Failure::Library(source),
+            _ => source.into(),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Ended(ended) => Failure::Abandoned(ended),
+            _ => Failure::Library(error),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use partition_dpp::{
     Estimate, Inference, LabelCopies, Subset,
-    engine::{Engine, EngineInfo},
+    engine::{Engine, EngineInfo, Watched},
 };
 
 use crate::{
@@ -12,7 +12,9 @@ use crate::{
     compute,
     failure::Failure,
     input::{Input, sets},
+    interrupt,
     law::{Law, Model},
+    memory::{Limit, Use},
     output::{self, Question},
     progress::Progress,
 };
@@ -27,7 +29,7 @@ pub(crate) struct Inferred {
     /// The sets asked for.
     pub(crate) sets: Vec<Subset>,
     /// ln Pr of each set.
-    pub(crate) log_probs: Vec<f64>,
+    pub(crate) log_probs: Vec<Estimate<f64>>,
     /// The engine that computed.
     pub(crate) engine: EngineInfo,
     /// Time of everything but reading.
@@ -37,9 +39,10 @@ pub(crate) struct Inferred {
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
+    let watch = interrupt::within(arguments.time_limit);
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
-    let input = Input::read(&arguments.input)?;
+    let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
     let sets = match &arguments.sets {
         Some(path) => sets::read(path, input.items())?,
         None => Vec::new(),
@@ -47,9 +50,12 @@ pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
     let law = Law::of(&arguments.law, &input)?;
     progress.stage("computing");
     let started = Instant::now();
+    let report = |reached| progress.computed(&reached);
+    let watch = watch.reporting_to(&report);
     let model = law.model(&input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
-    let inference = inference(&model, engine.as_ref())?;
+    let engine = Watched::new(engine.as_ref(), watch);
+    let inference = inference(&model, &engine)?;
     let inferred = Inferred {
         log_z: inference.log_partition_function(),
         marginals: inference.inclusion_probabilities()?,
@@ -59,6 +65,8 @@ pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
         time: started.elapsed(),
     };
     progress.finish();
+    // The answer is there: nothing cuts it short.
+    interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     output::infer::write(&question, &inferred, &arguments.output)
 }
@@ -67,7 +75,7 @@ fn log_probabilities(
     inference: &Inference<'_>,
     copies: Option<&LabelCopies>,
     sets: &[Subset],
-) -> Result<Vec<f64>, Failure> {
+) -> Result<Vec<Estimate<f64>>, Failure> {
     let of_set = |set| match copies {
         Some(copies) => inference.log_probability_of_items(copies, set),
         None => inference.log_probability(set),

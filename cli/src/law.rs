@@ -103,6 +103,16 @@ impl<'a> Law<'a> {
         }
     }
 
+    /// The number of items of a set, at least.
+    pub(crate) fn least_size(&self) -> usize {
+        match self {
+            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => quota.total(),
+            Law::RangeDpp { quota, .. } => quota.total().unwrap_or_else(|| quota.low().iter().sum()),
+            Law::KDpp { k } => *k,
+            Law::Dpp => 0,
+        }
+    }
+
     /// The model over these items, under the conditions.
     pub(crate) fn model(
         &'a self,

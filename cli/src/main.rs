@@ -29,6 +29,7 @@ use clap::Parser;
 use failure::Failure;
 
 fn main() -> ExitCode {
+    compute::quiet_resets();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -45,6 +46,8 @@ fn run() -> Result<(), Failure> {
         Err(help_or_version) => return output::print(&help_or_version.render().to_string()),
     };
     interrupt::catch()?;
+    #[cfg(unix)]
+    whole_file::survive_size_limits()?;
     match arguments.command {
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Infer(arguments) => infer::run(&arguments),

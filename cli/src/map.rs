@@ -14,6 +14,7 @@ use crate::{
     input::Input,
     interrupt,
     law::{Law, Model},
+    memory::{Limit, Use},
     output::{self, Question},
     plot,
     progress::Progress,
@@ -40,11 +41,14 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     check_solver(arguments)?;
     if let Some(file) = &arguments.plot {
-        file.check_folder()?;
+        file.check()?;
     }
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
-    let input = Input::read(&arguments.input)?;
+    // Sets of any size may have as many items as there are features.
+    let sized = arguments.law.k.is_some() || arguments.law.quota.is_some();
+    let made = if sized { Use::Rows } else { Use::Products };
+    let input = Input::read(&arguments.input, Limit::of(None), made)?;
     let law = Law::of(&arguments.law, &input)?;
     let model = law.model(&input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
@@ -55,27 +59,23 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
     let solution = run.search(&model)?;
     let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
     progress.finish();
+    check_complete(&found.solution)?;
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
     if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     output::map::write(&question, &found, arguments)?;
-    outcome(&found.solution)
+    if interrupt::raised() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// What the exit status says of an answer that is out.
-fn outcome(solution: &Solution) -> Result<(), Failure> {
-    if interrupt::raised() {
-        return Err(Failure::Interrupted);
+/// A set that lacks items is no answer, unless Ctrl-C has asked for what there is.
+fn check_complete(solution: &Solution) -> Result<(), Failure> {
+    let (missing, found, termination) = (solution.missing, solution.subset.len(), solution.termination);
+    if missing == 0 || interrupt::raised() {
+        return Ok(());
     }
-    match (solution.missing, solution.subset.len()) {
-        (0, _) => Ok(()),
-        (missing, found) => {
-            let termination = solution.termination;
-            Err(Failure::Incomplete { termination, found, asked: found + missing })
-        }
-    }
+    Err(Failure::Incomplete { termination, found, asked: found + missing })
 }
 
 /// Options that a solver has no use for are refused.

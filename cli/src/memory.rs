@@ -1,5 +1,8 @@
 //! Whether what is asked for fits into memory; found out before the work begins.
 
+use std::path::Path;
+
+use bytesize::ByteSize;
 use partition_dpp::MemoryPlan;
 use sysinfo::System;
 
@@ -16,9 +19,79 @@ pub(crate) struct Memory {
     pub(crate) rule: &'static str,
 }
 
+/// Bytes that may be taken, and why no more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    bytes: u64,
+    rule: &'static str,
+}
+
+/// What is made of features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Products of all columns, and their eigenvectors.
+    Products,
+    /// Single rows are chosen, one by one.
+    Rows,
+}
+
+impl Limit {
+    /// As much as is allowed, or as is free. What is read counts as needed, so this comes before anything is.
+    pub(crate) fn of(allowed: Option<ByteSize>) -> Self {
+        match allowed {
+            Some(size) => Self { bytes: size.as_u64(), rule: "allowed by --memory" },
+            None => Self { bytes: available(), rule: "free" },
+        }
+    }
+
+    /// Refuses what needs more, named by its purpose.
+    pub(crate) fn check(self, needed: u64, purpose: impl FnOnce() -> String) -> Result<(), Failure> {
+        let Self { bytes, rule } = self;
+        if needed <= bytes {
+            return Ok(());
+        }
+        Err(Failure::Memory { needed: megabytes(needed), limit: megabytes(bytes), rule, plan: purpose() })
+    }
+
+    /// Refuses features that take too much: found from their sizes, before anything is read.
+    pub(crate) fn check_features(
+        self,
+        path: &Path,
+        [rows, columns]: [u64; 2],
+        copied: u64,
+        made: Use,
+    ) -> Result<(), Failure> {
+        // Products, eigenvectors and a copy to work on; wide rows are first made square, which takes them twice.
+        let rank = rows.min(columns);
+        let squares = if made == Use::Products { product(&[24, rank, rank]) } else { 0 };
+        let wide = if columns > rows { product(&[16, rows, columns]) } else { 0 };
+        let needed = copied.saturating_add(squares).saturating_add(wide);
+        self.check(needed, || format!("{} has {rows} rows of {columns} features", path.display()))
+    }
+
+    /// The same for a dense kernel.
+    pub(crate) fn check_kernel(self, path: &Path, items: u64, copied: u64) -> Result<(), Failure> {
+        let needed = copied.saturating_add(product(&[24, items, items]));
+        self.check(needed, || format!("{} holds a kernel of {items} items", path.display()))
+    }
+}
+
+fn product(factors: &[u64]) -> u64 {
+    factors.iter().fold(1, |product, &factor| product.saturating_mul(factor))
+}
+
+/// What a draw takes beside its items: twice where it is kept, since lists grow by doubling, and once where it is
+/// printed.
+const DRAW: u64 = 64;
+
 impl Memory {
-    /// What samples of a model need, where so much was free before anything was read.
-    pub(crate) fn of(model: &Model<'_>, arguments: &SampleArguments, free: u64) -> Result<Self, Failure> {
+    /// What samples of a model need.
+    pub(crate) fn of(
+        model: &Model<'_>,
+        arguments: &SampleArguments,
+        least: usize,
+        limit: Limit,
+    ) -> Result<Self, Failure> {
         let plan = match model {
             Model::PartitionDpp(dpp) => {
                 dpp.memory_plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?
@@ -28,31 +101,19 @@ impl Memory {
             Model::KDpp(dpp) => dpp.memory_plan(),
             Model::Dpp(dpp) => dpp.memory_plan(),
         };
-        let (limit, rule) = match arguments.memory {
-            Some(limit) => (limit.as_u64(), "allowed by --memory"),
-            None => (free, "free"),
-        };
-        Ok(Self { plan, limit, rule })
+        let plan = plan.with_draws(arguments.samples, DRAW + 8 * least as u64);
+        Ok(Self { plan, limit: limit.bytes, rule: limit.rule })
     }
 
     /// Refuses what does not fit, with the plan.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let needed = self.plan.total();
-        if needed <= self.limit {
-            return Ok(());
-        }
-        let plan = self.plan.to_string();
-        Err(Failure::Memory {
-            needed: megabytes(needed),
-            plan,
-            limit: megabytes(self.limit),
-            rule: self.rule,
-        })
+        let limit = Limit { bytes: self.limit, rule: self.rule };
+        limit.check(self.plan.total(), || self.plan.to_string())
     }
 }
 
 /// Bytes that can be had without disturbing others; no limit where the system does not tell.
-pub(crate) fn available() -> u64 {
+fn available() -> u64 {
     let mut system = System::new();
     system.refresh_memory();
     let free = match system.available_memory() {
@@ -63,7 +124,10 @@ pub(crate) fn available() -> u64 {
     system.cgroup_limits().map_or(free, |group| free.min(group.total_memory.saturating_sub(group.rss)))
 }
 
-/// In megabytes of 10⁶ bytes.
+/// In megabytes of 10⁶ bytes, or in gigabytes where these are many.
 pub(crate) fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+    match bytes as f64 / 1e6 {
+        few if few < 1e5 => format!("{few:.1} MB"),
+        many => format!("{:.1} GB", many / 1e3),
+    }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use partition_dpp::Progress as Step;
+use partition_dpp::{Progress as Reached, Step};
 
 /// A spinner, then a bar; or nothing at all.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Progress {
     }
 
     /// A search has come so far.
-    pub(crate) fn searched(&self, step: &Step) {
+    pub(crate) fn searched(&self, step: &Reached) {
         let gap =
             step.upper_bound.map_or(String::new(), |bound| format!(", gap {:.4}", bound - step.log_det));
         let (log_det, steps, seconds) = (step.log_det, step.steps, step.elapsed.as_secs());
@@ -61,8 +61,18 @@ impl Progress {
             .set_message(format!("log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C: take it)"));
     }
 
+    /// Set-up or inference has come so far.
+    pub(crate) fn computed(&self, reached: &Reached) {
+        let what = match reached.step {
+            Step::Row => "rows read",
+            Step::Node => "nodes",
+            _ => "steps",
+        };
+        self.bar.set_message(format!("computing: {} {what}, {} s", reached.steps, reached.elapsed.as_secs()));
+    }
+
     /// No set has a larger ln det than the bound of a step, and one has this.
-    pub(crate) fn bounded(&self, step: &Step, log_det: f64) {
+    pub(crate) fn bounded(&self, step: &Reached, log_det: f64) {
         let Some(bound) = step.upper_bound else { return };
         let (gap, seconds) = (bound - log_det, step.elapsed.as_secs());
         self.bar.set_message(format!("at most {bound:.6}, gap {gap:.4}; {seconds} s (Ctrl-C: take it)"));

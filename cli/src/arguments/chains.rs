@@ -1,6 +1,6 @@
 //! `--method mcmc`.
 
-use std::str::FromStr;
+use std::{fmt::Display, str::FromStr};
 
 use clap::Args;
 use partition_dpp::{McmcOptions, Thinning};
@@ -11,15 +11,47 @@ use crate::failure::Failure;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ChainArguments {
     /// Sweeps of every chain before its first draw; 100 unless given.
-    #[arg(long, value_name = "SWEEPS", help_heading = "Exchange chains (--method mcmc)")]
+    #[arg(long, value_name = "SWEEPS", help_heading = "Exchange chains (--method mcmc)", value_parser = burn_in)]
     pub(crate) burn_in: Option<usize>,
     /// Sweeps of a chain from draw to draw; unless given as many as a pilot run finds to be correlated.
     #[arg(long, value_name = "SWEEPS|auto", help_heading = "Exchange chains (--method mcmc)")]
     pub(crate) thin: Option<Thin>,
     /// Chains, each from a start of its own; 4 unless given.
-    #[arg(long, value_name = "C", help_heading = "Exchange chains (--method mcmc)",
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "C", help_heading = "Exchange chains (--method mcmc)", value_parser = chains)]
     pub(crate) chains: Option<u16>,
+}
+
+/// Sweeps of burn-in, or from draw to draw, at most.
+const MOST_SWEEPS: usize = 1_000_000_000;
+/// Moves of all chains at most: some days.
+const MOST_MOVES: f64 = 1e12;
+
+fn burn_in(text: &str) -> Result<usize, String> {
+    if text == "0" { Ok(0) } else { within(text, MOST_SWEEPS, "sweeps") }
+}
+
+fn chains(text: &str) -> Result<u16, String> {
+    within(text, 1024, "chains")
+}
+
+/// A number of things from 1 to a limit, which may be written too large for any type.
+pub(super) fn within<T: FromStr + Copy + PartialOrd + Display + From<u8>>(
+    text: &str,
+    most: T,
+    things: &str,
+) -> Result<T, String> {
+    match text.parse::<T>() {
+        Ok(number) if number < T::from(1) => {
+            Err(format!("{number} {things} are too few; at least 1 is needed"))
+        }
+        Ok(number) if number <= most => Ok(number),
+        Err(_) if !is_number(text) => Err(format!("'{text}' is not a number of {things}")),
+        _ => Err(format!("{text} {things} are too many; at most {most} are made")),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// `--thin`.
@@ -30,11 +62,13 @@ impl FromStr for Thin {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(0) => Err("there must be at least one sweep from draw to draw".into()),
-            Ok(sweeps) => Ok(Self(Thinning::Sweeps(sweeps))),
-            Err(_) if text == "auto" => Ok(Self(Thinning::Automatic)),
-            Err(_) => Err(format!("'{text}' is neither a number of sweeps nor auto")),
+        match text {
+            "auto" => Ok(Self(Thinning::Automatic)),
+            "0" => Err("there must be at least one sweep from draw to draw".into()),
+            _ if is_number(text) => {
+                within(text, MOST_SWEEPS, "sweeps").map(|sweeps| Self(Thinning::Sweeps(sweeps)))
+            }
+            _ => Err(format!("'{text}' is neither a number of sweeps nor auto")),
         }
     }
 }
@@ -49,6 +83,18 @@ impl ChainArguments {
         ];
         let given = given.iter().find(|(_, given)| *given);
         given.map_or(Ok(()), |(name, _)| Err(Failure::Arguments(format!("{name} needs --method mcmc"))))
+    }
+
+    /// Refuses more moves than are ever made, for so many draws of sets of this size.
+    pub(crate) fn check(&self, draws: u64, size: usize) -> Result<(), Failure> {
+        let options = self.options();
+        let thin = match self.thin {
+            Some(Thin(Thinning::Sweeps(sweeps))) => sweeps,
+            _ => 1,
+        };
+        let sweeps = options.chains() as f64 * options.burn_in() as f64 + draws as f64 * thin as f64;
+        let moves = sweeps * size as f64;
+        if moves <= MOST_MOVES { Ok(()) } else { Err(Failure::Moves { moves, limit: MOST_MOVES }) }
     }
 
     /// The library's options.

@@ -72,7 +72,8 @@ fn epsilon(text: &str) -> Result<f64, String> {
     text.trim().parse().ok().filter(usable).ok_or_else(|| format!("'{text}' is not a positive number"))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A number of seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let usable = |seconds: &f64| *seconds >= 0.0;
     let seconds: Option<f64> = text.trim().parse().ok().filter(usable);
     let seconds = seconds.ok_or_else(|| format!("'{text}' is not a number of seconds"))?;

@@ -5,21 +5,33 @@ mod chains;
 mod map;
 mod reproduce;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 pub(crate) use bench::BenchArguments;
 use bytesize::ByteSize;
 pub(crate) use chains::ChainArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use map::seconds;
 pub(crate) use map::{MapArguments, SolverChoice};
 use partition_dpp::Method;
 pub(crate) use reproduce::{ReproduceArguments, ReproducePart};
 
 use crate::{plot::PlotFile, quota::QuotaRequest};
 
+/// What `--help` says of exit statuses.
+const EXIT_STATUS: &str = "Exit status:
+  0    the answer is on standard output
+  2    bad arguments, bad input, a file that cannot be written, or a question without an answer:
+       a quota that no set meets, k above the rank, no set found that has all items asked for
+  3    no graphics adapter where one was asked for, or its failure
+  4    refused, for it would exceed a budget: of proposals, nodes, moves, time or memory
+  130  interrupted by Ctrl-C; what was found until then is printed where that makes sense
+With 2, 3 and 4 standard output stays empty and one line on standard error says what is wrong.";
+
 /// Small, diverse, representative subsets under quotas.
 #[derive(Debug, Parser)]
 #[command(name = "pdpp", version, about, disable_help_subcommand = true, arg_required_else_help = false)]
+#[command(after_long_help = EXIT_STATUS)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -33,24 +45,30 @@ pub(crate) enum Command {
     ///
     /// From a Partition-DPP with --quota, a k-DPP with --k, independent k-DPPs with --quota and --independent, a
     /// plain DPP with none of them. Ranges in --quota leave the total open, unless --k fixes it.
+    #[command(after_long_help = EXIT_STATUS)]
     Sample(SampleArguments),
     /// Probabilities: the normaliser log Z, of every item to be chosen, of given sets.
     ///
     /// Under a Partition-DPP with --quota, a k-DPP with --k, a plain DPP with neither.
+    #[command(after_long_help = EXIT_STATUS)]
     Infer(InferArguments),
     /// The most diverse set: the one whose determinant is largest.
     ///
     /// That meets --quota, of --k items, or of any size with neither. Ranges in --quota leave the total open, unless --k
     /// fixes it.
+    #[command(after_long_help = EXIT_STATUS)]
     Map(MapArguments),
     /// How many items of each part a k-DPP chooses by itself, and how likely it is to meet a quota by chance.
     ///
     /// With --k, or --quota, whose total is then k; with both they must agree. A plain DPP if --quota has ranges and
     /// there is no --k.
+    #[command(after_long_help = EXIT_STATUS)]
     Counts(CountsArguments),
     /// The processor against a graphics processor, over a grid of sizes; answers are checked.
+    #[command(after_long_help = EXIT_STATUS)]
     Bench(BenchArguments),
     /// The tables and figures of Kathuria and Deshpande (2016), computed again: a report, tables, figures.
+    #[command(after_long_help = EXIT_STATUS)]
     Reproduce(ReproduceArguments),
     /// What could compute here: graphics adapters, and which one `--engine auto` would take.
     Devices(DevicesArguments),
@@ -98,7 +116,13 @@ pub(crate) struct InputArguments {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
     pub(crate) labels: Vec<PathBuf>,
     /// The column of a .csv of labels that has several; with --multi-label a list of columns, as in sky,sun,tree.
-    #[arg(long, value_name = "NAME", requires = "labels", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "labels",
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
     pub(crate) label_column: Option<String>,
     /// Items with any number of labels: --labels has one 0/1 column per label (after a first column called item that
     /// counts from 0, if there is one). An item counts for one of its labels in a set; quotas are of labels.
@@ -160,7 +184,7 @@ pub(crate) struct OutputArguments {
 pub(crate) struct LawArguments {
     /// Items to choose of each part: 2,1,2 in the order of the parts, or dark=2,light=1 by name (0 for the others).
     /// An entry may be a range that includes its ends: 2..4, ..3, 1.., or .. for any number.
-    #[arg(long, value_name = "QUOTA", help_heading = "Law")]
+    #[arg(long, value_name = "QUOTA", allow_hyphen_values = true, help_heading = "Law")]
     pub(crate) quota: Option<QuotaRequest>,
     /// Items to choose in all; besides --quota it is the total of ranges, or agrees with the numbers.
     #[arg(long, value_name = "K", help_heading = "Law")]
@@ -182,6 +206,10 @@ fn index(text: &str) -> Result<usize, String> {
     text.trim().parse().map_err(|_| format!("'{text}' is not the index of an item"))
 }
 
+fn samples(text: &str) -> Result<u64, String> {
+    chains::within(text, 1_000_000_000, "samples")
+}
+
 /// `pdpp sample`.
 #[derive(Args, Debug)]
 pub(crate) struct SampleArguments {
@@ -198,7 +226,7 @@ pub(crate) struct SampleArguments {
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// Subsets to draw.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = samples)]
     pub(crate) samples: u64,
     /// Seed of the random numbers: the same seed draws the same subsets.
     #[arg(long, value_name = "S", default_value_t = 0)]
@@ -215,6 +243,13 @@ pub(crate) struct SampleArguments {
     /// Memory that may be taken, as in 400MB, beside features that stay in their files; what is free unless given.
     #[arg(long, value_name = "SIZE", help_heading = "Computation")]
     pub(crate) memory: Option<ByteSize>,
+    /// Seconds that exact draws under a quota may take, as predicted: more are refused before they begin. 300 unless given;
+    /// --method rejection asks nobody.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
+    pub(crate) budget: Option<Duration>,
+    /// Stop after so many seconds with the samples drawn by then.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
+    pub(crate) time_limit: Option<Duration>,
     /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
@@ -269,6 +304,9 @@ pub(crate) struct InferArguments {
     /// Sets whose probabilities are wanted: a JSON list of lists of indices, as in `[[0,5],[3,17]]`.
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) sets: Option<PathBuf>,
+    /// Stop after so many seconds without an answer.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
+    pub(crate) time_limit: Option<Duration>,
     /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
@@ -289,6 +327,9 @@ pub(crate) struct CountsArguments {
     /// What is settled.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
+    /// Stop after so many seconds without an answer.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
+    pub(crate) time_limit: Option<Duration>,
     /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,

@@ -68,10 +68,10 @@ pub(crate) struct Run {
 /// Runs the command.
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.plot {
-        file.check_folder()?;
+        file.check()?;
     }
     if let Some(path) = &arguments.csv {
-        whole_file::check_folder(path, "the table")?;
+        whole_file::check(path, "the table")?;
     }
     if arguments.parts.contains(&0) {
         return Err(Failure::Arguments("--parts 0: there is at least one part".into()));

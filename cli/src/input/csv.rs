@@ -4,7 +4,7 @@ use std::{fs::File, io::Read, path::Path};
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, memory::Limit};
 
 /// A matrix of numbers, row by row.
 #[derive(Debug)]
@@ -42,6 +42,9 @@ pub(super) struct Row<'r> {
 impl<'a> Records<'a, File> {
     /// Opens a file.
     pub(super) fn open(path: &'a Path) -> Result<Self, Failure> {
+        if path.is_dir() {
+            return Err(Failure::file(path, "this is a folder"));
+        }
         Ok(Self::new(path, File::open(path).map_err(|error| Failure::io(path, &error))?))
     }
 }
@@ -121,7 +124,7 @@ impl Row<'_> {
 }
 
 /// Enough of a cell to recognise it by.
-fn shorten(cell: &[u8]) -> String {
+pub(super) fn shorten(cell: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(cell);
     if text.chars().count() <= LONGEST {
@@ -131,7 +134,7 @@ fn shorten(cell: &[u8]) -> String {
 }
 
 /// Reads a matrix.
-pub(super) fn read_matrix(path: &Path, first_row: FirstRow) -> Result<Matrix, Failure> {
+pub(super) fn read_matrix(path: &Path, first_row: FirstRow, limit: Limit) -> Result<Matrix, Failure> {
     let mut records = Records::open(path)?;
     let mut matrix = Matrix { rows: 0, columns: 0, values: Vec::new() };
     let mut at_start = true;
@@ -142,6 +145,8 @@ pub(super) fn read_matrix(path: &Path, first_row: FirstRow) -> Result<Matrix, Fa
                 matrix.values.push(row.number(column)?);
             }
             matrix.rows += 1;
+            let bytes = 8 * matrix.values.len() as u64;
+            limit.check(bytes, || format!("{} has {} rows and more", path.display(), matrix.rows))?;
         }
         matrix.columns = row.len();
         at_start = false;

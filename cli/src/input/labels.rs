@@ -13,7 +13,8 @@ use partition_dpp::{Error, Partition};
 
 use super::{
     Format,
-    csv::{Records, Row},
+    columns::{self, names_of},
+    csv::Records,
     format, npy,
 };
 use crate::failure::Failure;
@@ -76,14 +77,14 @@ impl<K: Hash + Eq> Labels<K> {
     }
 }
 
-/// Reads labels from files, one file after the other.
-pub(super) fn read(files: &[PathBuf], column: Option<&str>) -> Result<Partition, Failure> {
+/// Reads labels of so many items from files, one file after the other.
+pub(super) fn read(files: &[PathBuf], column: Option<&str>, items: usize) -> Result<Partition, Failure> {
     let formats = files.iter().map(|path| format(path)).collect::<Result<Vec<_>, _>>()?;
     if formats.iter().all(|&format| format == Format::Npy) {
         // Numbers are looked up as numbers: no text is made of each.
         let mut labels = Labels::new();
         for path in files {
-            read_npy(path, column, |label| labels.push(&label))?;
+            read_npy(path, column, items, |label| labels.push(&label))?;
         }
         return labels.group(&files[0]);
     }
@@ -91,7 +92,7 @@ pub(super) fn read(files: &[PathBuf], column: Option<&str>) -> Result<Partition,
     for (path, format) in files.iter().zip(formats) {
         match format {
             Format::Csv => labels.push_column(Records::open(path)?, path, column)?,
-            Format::Npy => read_npy(path, column, |label| labels.push(&*label.to_string()))?,
+            Format::Npy => read_npy(path, column, items, |label| labels.push(&*label.to_string()))?,
         }
     }
     labels.group(&files[0])
@@ -100,13 +101,14 @@ pub(super) fn read(files: &[PathBuf], column: Option<&str>) -> Result<Partition,
 fn read_npy(
     path: &Path,
     column: Option<&str>,
+    items: usize,
     sink: impl FnMut(i128) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     if let Some(column) = column {
         let problem = format!("a .npy file has no column {column}; leave --label-column out");
         return Err(Failure::file(path, problem));
     }
-    npy::read_integers(path, sink)
+    npy::read_integers(path, items, sink)
 }
 
 /// Reads labels from .csv text.
@@ -140,8 +142,8 @@ impl Labels<String> {
         let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
         let names = names_of(&header)?;
         let column = match column {
-            Some(column) => find_column(&names, path, column)?,
-            None => only_column(&names, path)?,
+            Some(column) => columns::find(&names, path, column)?,
+            None => columns::only(&names, path)?,
         };
         records.that_was_a_header();
         while let Some(row) = records.next()? {
@@ -151,34 +153,5 @@ impl Labels<String> {
             }
         }
         Ok(())
-    }
-}
-
-/// The names of the columns.
-pub(super) fn names_of<'r>(header: &'r Row<'_>) -> Result<Vec<&'r str>, Failure> {
-    (0..header.len()).map(|column| header.text(column)).collect()
-}
-
-fn only_column(names: &[&str], path: &Path) -> Result<usize, Failure> {
-    match names.len() {
-        1 => Ok(0),
-        several => {
-            let listed = names.join(", ");
-            let problem = format!("there are {several} columns ({listed}); choose one with --label-column");
-            Err(Failure::file(path, problem))
-        }
-    }
-}
-
-/// The one column called so.
-pub(super) fn find_column(names: &[&str], path: &Path, wanted: &str) -> Result<usize, Failure> {
-    let mut matches = names.iter().enumerate().filter(|(_, name)| **name == wanted).map(|(column, _)| column);
-    match (matches.next(), matches.next()) {
-        (Some(column), None) => Ok(column),
-        (Some(_), Some(_)) => Err(Failure::file(path, format!("two columns are called {wanted}"))),
-        (None, _) => {
-            let listed = names.join(", ");
-            Err(Failure::file(path, format!("there is no column {wanted}; the columns are {listed}")))
-        }
     }
 }

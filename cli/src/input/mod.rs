@@ -1,5 +1,6 @@
 //! Items and parts, from files or built in. Everything is checked before anything is computed.
 
+pub(crate) mod columns;
 mod csv;
 pub(crate) mod digits;
 mod items;
@@ -13,11 +14,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Error, Features, Kernel, LabelCopies, Partition};
+use partition_dpp::{Error, Features, Kernel, LabelCopies, NpyArray, Partition};
 
 use crate::{
     arguments::{Dataset, InputArguments, Source},
     failure::Failure,
+    memory::{Limit, Use},
 };
 
 /// The items, and the parts if there are labels.
@@ -53,7 +55,7 @@ enum Format {
 
 impl Input {
     /// Reads and checks what the arguments name.
-    pub(crate) fn read(arguments: &InputArguments) -> Result<Self, Failure> {
+    pub(crate) fn read(arguments: &InputArguments, limit: Limit, made: Use) -> Result<Self, Failure> {
         if arguments.multi_label && arguments.labels.len() != 1 {
             let sentence = "--multi-label needs one file of --labels, a .csv with one 0/1 column per label";
             return Err(Failure::Arguments(sentence.into()));
@@ -61,10 +63,10 @@ impl Input {
         let Source { features, kernel, dataset } = &arguments.source;
         let (files, features) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => return digits::read(),
-            ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file)?),
+            ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file, limit)?),
             // The argument parser sees to it that there is a source.
             ([], None, None) => return Err(Failure::Arguments("there is no input".into())),
-            (files, ..) => (files, read_shards(files)?),
+            (files, ..) => (files, read_shards(files, limit, made)?),
         };
         let Some(labels) = arguments.labels.first() else {
             return Ok(Self { features, partition: None, copies: None, images: None });
@@ -76,15 +78,16 @@ impl Input {
             let (features, partition) = (copies.features(&features)?, copies.partition().clone());
             return Ok(Self { features, partition: Some(partition), copies: Some(copies), images: None });
         }
-        let partition = labels::read(&arguments.labels, column)?;
+        let partition = labels::read(&arguments.labels, column, features.items())?;
         check_count(&features, files, partition.items(), &arguments.labels)?;
         Ok(Self { features, partition: Some(partition), copies: None, images: None })
     }
 }
 
 /// The rows of all files, as one matrix.
-fn read_shards(files: &[PathBuf]) -> Result<Features<'static>, Failure> {
-    let shards = files.iter().map(read_features).collect::<Result<Vec<_>, _>>()?;
+fn read_shards(files: &[PathBuf], limit: Limit, made: Use) -> Result<Features<'static>, Failure> {
+    let shards: Result<Vec<_>, _> = files.iter().map(|path| read_features(path, limit, made)).collect();
+    let shards = shards?;
     Features::concatenate(&shards).map_err(|error| match error {
         Error::UnlikeShards { shard, found, expected } => {
             let problem = format!("{found}, but {} has {expected}", files[0].display());
@@ -94,21 +97,35 @@ fn read_shards(files: &[PathBuf]) -> Result<Features<'static>, Failure> {
     })
 }
 
-fn read_features(path: &PathBuf) -> Result<Features<'static>, Failure> {
+fn read_features(path: &PathBuf, limit: Limit, made: Use) -> Result<Features<'static>, Failure> {
     match format(path)? {
-        Format::Npy => Features::open_npy(path).map_err(Failure::in_file(path)),
+        Format::Npy => {
+            let array = NpyArray::open(path).map_err(Failure::in_file(path))?;
+            if let &[rows, columns] = array.shape() {
+                limit.check_features(path, [rows, columns], array.bytes_to_convert(), made)?;
+            }
+            array.into_features().map_err(Failure::in_file(path))
+        }
         Format::Csv => {
-            let matrix = csv::read_matrix(path, csv::FirstRow::MayBeHeader)?;
+            let matrix = csv::read_matrix(path, csv::FirstRow::MayBeHeader, limit)?;
             Features::from_rows(matrix.rows, matrix.columns, matrix.values).map_err(Failure::in_file(path))
         }
     }
 }
 
-fn read_kernel(path: &PathBuf) -> Result<Features<'static>, Failure> {
+fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failure> {
     let kernel = match format(path)? {
-        Format::Npy => Kernel::open_npy(path),
+        Format::Npy => {
+            let array = NpyArray::open(path).map_err(Failure::in_file(path))?;
+            if let &[rows, columns] = array.shape()
+                && rows == columns
+            {
+                limit.check_kernel(path, rows, array.bytes_to_convert())?;
+            }
+            Kernel::open_npy(path)
+        }
         Format::Csv => {
-            let matrix = csv::read_matrix(path, csv::FirstRow::IsData)?;
+            let matrix = csv::read_matrix(path, csv::FirstRow::IsData, limit)?;
             let (rows, columns) = (matrix.rows, matrix.columns);
             if rows != columns {
                 let problem = format!("{rows} rows of {columns} columns; a kernel must be square");

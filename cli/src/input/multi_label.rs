@@ -6,9 +6,10 @@ use partition_dpp::LabelCopies;
 
 use super::{
     Format,
+    columns::{self, names_of},
     csv::{Records, Row},
     format,
-    labels::{Label, find_column, names_of, ordered},
+    labels::{Label, ordered},
 };
 use crate::failure::Failure;
 
@@ -44,12 +45,17 @@ struct Table {
 impl Table {
     fn new(header: &Row<'_>, path: &Path, wanted: Option<&str>) -> Result<Self, Failure> {
         let names = names_of(header)?;
-        let wanted: Vec<&str> = match wanted {
-            Some(list) => list.split(',').map(str::trim).collect(),
-            None => names.iter().copied().skip(usize::from(names[0] == COUNTER)).collect(),
+        let unnamed = names.iter().position(|name| name.is_empty());
+        let wanted: Vec<&str> = match (wanted, unnamed) {
+            (Some(list), _) => list.split(',').map(str::trim).collect(),
+            (None, Some(column)) => {
+                let advice = "choose the columns of labels with --label-column";
+                return Err(Failure::file(path, format!("column {column} has no name; {advice}")));
+            }
+            (None, None) => names.iter().copied().skip(usize::from(names[0] == COUNTER)).collect(),
         };
         let columns =
-            wanted.iter().map(|name| find_column(&names, path, name)).collect::<Result<Vec<_>, _>>()?;
+            wanted.iter().map(|name| columns::find(&names, path, name)).collect::<Result<Vec<_>, _>>()?;
         if let Some(at) = (0..columns.len()).find(|&at| columns[..at].contains(&columns[at])) {
             return Err(Failure::Arguments(format!("--label-column names {} twice", wanted[at])));
         }

@@ -1,23 +1,125 @@
 //! Sets of items: a JSON list of lists of indices.
 
-use std::{fs, path::Path};
+use std::{
+    fmt,
+    fs::File,
+    io::{BufReader, Read},
+    path::Path,
+};
 
 use partition_dpp::Subset;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::columns::thousands;
 use crate::failure::Failure;
+
+/// Bytes of a file at most, …
+const MOST_BYTES: usize = 100_000_000;
+/// … and indices in it.
+const MOST_INDICES: usize = 10_000_000;
 
 /// Reads sets out of `items` items.
 pub(crate) fn read(path: &Path, items: usize) -> Result<Vec<Subset>, Failure> {
-    let text = fs::read(path).map_err(|error| Failure::io(path, &error))?;
-    let value: Value =
-        serde_json::from_slice(&text).map_err(|error| Failure::file(path, format!("not JSON: {error}")))?;
-    let Value::Array(sets) = value else {
-        return Err(Failure::file(path, format!("{}; a list of lists of indices is needed", kind(&value))));
+    if path.is_dir() {
+        return Err(Failure::file(path, "this is a folder"));
+    }
+    let file = File::open(path).map_err(|error| Failure::io(path, &error))?;
+    let mut text = Vec::new();
+    let limited = BufReader::new(file).take(MOST_BYTES as u64 + 1);
+    { limited }.read_to_end(&mut text).map_err(|error| Failure::io(path, &error))?;
+    parse(&text, items, [MOST_BYTES, MOST_INDICES]).map_err(|problem| Failure::file(path, problem))
+}
+
+fn parse(text: &[u8], items: usize, [most_bytes, most_indices]: [usize; 2]) -> Result<Vec<Subset>, String> {
+    if text.len() > most_bytes {
+        let limit = thousands(most_bytes);
+        return Err(format!(
+            "more than {limit} bytes, the most that are read; divide the sets among several files"
+        ));
+    }
+    // Every index but the first follows a comma: no more than these are ever held.
+    let indices = text.split(|&byte| byte == b',').count();
+    if indices > most_indices {
+        let (indices, limit) = (thousands(indices), thousands(most_indices));
+        return Err(format!(
+            "about {indices} indices, where {limit} are the most; divide the sets among several files"
+        ));
+    }
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let mut problem = None;
+    let sets = Sets { items, problem: &mut problem }.deserialize(&mut reader);
+    let sets = sets.and_then(|sets| reader.end().map(|()| sets));
+    sets.map_err(|error| problem.unwrap_or_else(|| format!("not JSON: {error}")))
+}
+
+/// Reads one set after the other, so that no more than one is ever held as a list of values.
+struct Sets<'p> {
+    items: usize,
+    /// What is wrong with sets that are JSON.
+    problem: &'p mut Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Sets<'_> {
+    type Value = Vec<Subset>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Subset>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// What is there instead of a list.
+macro_rules! refuse {
+    ($($visit:ident: $type:ty, $kind:literal;)*) => {
+        $(fn $visit<E: serde::de::Error>(self, _: $type) -> Result<Vec<Subset>, E> {
+            self.refuse($kind)
+        })*
     };
-    let in_set = |number: usize, problem: String| Failure::file(path, format!("set {number}: {problem}"));
-    let sets = sets.iter().enumerate();
-    sets.map(|(number, set)| subset(set, items).map_err(|problem| in_set(number, problem))).collect()
+}
+
+impl<'de> Visitor<'de> for Sets<'_> {
+    type Value = Vec<Subset>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of lists of indices")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Subset>, A::Error> {
+        let mut sets = Vec::new();
+        while let Some(set) = list.next_element::<Value>()? {
+            match subset(&set, self.items) {
+                Ok(set) => sets.push(set),
+                Err(problem) => {
+                    *self.problem = Some(format!("set {}: {problem}", sets.len()));
+                    return Err(A::Error::custom(""));
+                }
+            }
+        }
+        Ok(sets)
+    }
+
+    refuse! {
+        visit_bool: bool, "a truth value";
+        visit_i64: i64, "a number";
+        visit_u64: u64, "a number";
+        visit_f64: f64, "a number";
+        visit_str: &str, "a text";
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Vec<Subset>, E> {
+        self.refuse("null")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, _: A) -> Result<Vec<Subset>, A::Error> {
+        self.refuse("an object")
+    }
+}
+
+impl Sets<'_> {
+    fn refuse<E: serde::de::Error>(self, kind: &str) -> Result<Vec<Subset>, E> {
+        *self.problem = Some(format!("{kind}; a list of lists of indices is needed"));
+        Err(E::custom(""))
+    }
 }
 
 fn subset(set: &Value, items: usize) -> Result<Subset, String> {
@@ -45,5 +147,21 @@ fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_told() {
+        let limited = |text: &str| parse(text.as_bytes(), 9, [20, 5]);
+        assert_eq!(limited("[[0,1], [2,3]]").unwrap().len(), 2);
+        assert!(limited("[[0, 1], [2, 3], [4]]").unwrap_err().contains("20 bytes, the most"));
+        assert_eq!(limited("[[0,1],[2,3],[4]]").unwrap().len(), 3);
+        assert!(
+            limited("[[0,1],[2,3],[4,5]]").unwrap_err().contains("about 6 indices, where 5 are the most")
+        );
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 pub(crate) fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.csv {
         let text = csv(run).map_err(|error| Failure::file(path, error.to_string()))?;
-        whole_file::write(path, &text).map_err(|error| Failure::io(path, &error))?;
+        whole_file::write(path, "the table", &text)?;
     }
     if let Some(file) = &arguments.plot {
         plot::draw_times(file, run)?;

@@ -1,7 +1,7 @@
 //! Probabilities of items and sets.
 
 use comfy_table::Cell;
-use partition_dpp::Partition;
+use partition_dpp::{Estimate, Partition};
 use serde::Serialize;
 
 use super::{
@@ -21,8 +21,12 @@ struct Answer<'a> {
     log_z: f64,
     log_z_error: f64,
     marginals: &'a [f64],
+    /// Of any entry.
+    marginals_error: f64,
     /// None for probability zero.
     log_probs: Vec<Option<f64>>,
+    /// Of any entry.
+    log_probs_error: f64,
     engine: &'a str,
     precision: String,
 }
@@ -40,7 +44,9 @@ pub(crate) fn write(
             log_z: log_z.value,
             log_z_error: log_z.error,
             marginals: &of_items.value,
-            log_probs: log_probs.iter().map(|&log| (log > f64::NEG_INFINITY).then_some(log)).collect(),
+            marginals_error: of_items.error,
+            log_probs: log_probs.iter().map(|log| log.value.is_finite().then_some(log.value)).collect(),
+            log_probs_error: largest_error(log_probs),
             engine: engine.name,
             precision: engine.precision.to_string(),
         });
@@ -105,7 +111,8 @@ fn sets(Inferred { sets, log_probs, .. }: &Inferred) -> String {
         return String::new();
     }
     let mut table = new_table(vec!["set", "items", "log-probability", "probability"]);
-    for (number, (set, &log)) in sets.iter().zip(log_probs).enumerate().take(MOST_ROWS) {
+    for (number, (set, log)) in sets.iter().zip(log_probs).enumerate().take(MOST_ROWS) {
+        let log = log.value;
         let log_text = if log.is_infinite() { "–∞".into() } else { format!("{log:.6}") };
         let items = if set.is_empty() { "–".into() } else { set.to_string() };
         table.add_row([right(number), Cell::new(items), right(log_text), right(probability_of_log(log))]);
@@ -113,9 +120,19 @@ fn sets(Inferred { sets, log_probs, .. }: &Inferred) -> String {
     format!("{}\n{}", table.trim_fmt(), more(sets.len()))
 }
 
-fn describe(question: &Question<'_>, Inferred { engine, time, .. }: &Inferred, of_items: f64) -> String {
+/// Of any set's log-probability; 0 without sets.
+fn largest_error(log_probs: &[Estimate<f64>]) -> f64 {
+    log_probs.iter().map(|log| log.error).fold(0.0, f64::max)
+}
+
+fn describe(question: &Question<'_>, inferred: &Inferred, of_items: f64) -> String {
+    let Inferred { sets, log_probs, engine, time, .. } = inferred;
+    let of_sets = match sets.len() {
+        0 => String::new(),
+        _ => format!(", log-probabilities of sets ± {}", error(largest_error(log_probs))),
+    };
     format!(
-        "{question}accuracy  probabilities of items ± {error}\n\
+        "{question}accuracy  probabilities of items ± {error}{of_sets}\n\
          time      {time:.3} s on {engine}\n",
         question = question.describe(),
         error = error(of_items),

@@ -10,7 +10,7 @@ pub(crate) mod plan;
 pub(crate) mod sample;
 pub(crate) mod table;
 
-use std::io::{self, Write, stderr, stdout};
+use std::io::{self, BufWriter, Write, stderr, stdout};
 
 use partition_dpp::{Partition, Subset};
 use serde::Serialize;
@@ -73,14 +73,20 @@ fn list(items: &[usize]) -> String {
 
 /// Writes one object on one line.
 fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(answer).map_err(|error| Failure::Output(error.into()))?;
-    print(&format!("{text}\n"))
+    written(|out| {
+        serde_json::to_writer(&mut *out, answer)?;
+        out.write_all(b"\n")
+    })
 }
 
 /// Writes to standard output. A reader who has seen enough (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(|out| out.write_all(text.as_bytes()))
+}
+
+fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = BufWriter::new(stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Output(error)),
         _ => Ok(()),
     }

@@ -34,9 +34,20 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// An error, to one digit.
+/// A bound on an error, to one digit: the next above.
 pub(super) fn error(error: f64) -> String {
-    if error > 0.0 { format!("{error:.0e}") } else { "0".into() }
+    if error <= 0.0 {
+        return "0".into();
+    }
+    let text = format!("{error:.0e}");
+    let down = text.parse::<f64>().is_ok_and(|rounded| rounded < error);
+    match text.split_once('e') {
+        Some((digit, exponent)) if down => match digit.parse::<u8>() {
+            Ok(digit) if digit < 9 => format!("{}e{exponent}", digit + 1),
+            _ => format!("1e{}", exponent.parse::<i32>().unwrap_or_default() + 1),
+        },
+        _ => text,
+    }
 }
 
 /// A probability given by its logarithm, however small.
@@ -59,6 +70,10 @@ mod tests {
         for (p, text) in pairs {
             assert_eq!(probability(p), text);
             assert_eq!(probability_of_log(p.ln()), text);
+        }
+        let pairs = [(0.0, "0"), (1e-16, "1e-16"), (1.01e-16, "2e-16"), (9.4e-9, "1e-8"), (0.5, "5e-1")];
+        for (bound, text) in pairs {
+            assert_eq!(error(bound), text);
         }
         assert_eq!(factor_of_log(1000.0 * LN_10 + 2_f64.ln()), "2.00e1000");
         assert_eq!(factor_of_log(2_f64.ln()), "2.00");

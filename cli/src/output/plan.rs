@@ -13,10 +13,10 @@ use super::{
     table::{new_table, right},
 };
 use crate::{
-    arguments::OutputArguments,
+    arguments::SampleArguments,
     failure::Failure,
     memory::{Memory, megabytes},
-    sample::Planned,
+    sample::{BUDGET, Forecast, Planned, seconds},
 };
 
 #[derive(Serialize)]
@@ -28,7 +28,16 @@ struct Answer {
     rejection_cost: Option<f64>,
     interpolation_cost: Option<f64>,
     per_candidate_cost: Option<f64>,
+    seconds: Option<Seconds>,
     memory: Option<Bytes>,
+}
+
+/// Predicted seconds.
+#[derive(Serialize)]
+struct Seconds {
+    sample: f64,
+    total: f64,
+    budget: f64,
 }
 
 /// Bytes of memory.
@@ -52,15 +61,26 @@ pub(crate) fn write(
     question: &Question<'_>,
     planned: &Planned,
     memory: &Memory,
-    arguments: &OutputArguments,
+    arguments: &SampleArguments,
 ) -> Result<(), Failure> {
-    if arguments.json {
-        return print_json(&Answer { memory: Some(memory.into()), ..Answer::from(planned) });
+    let forecast = match planned {
+        Planned::Choice(plan) => Forecast::of_plan(plan, arguments.samples),
+        Planned::Only(_) => None,
+    };
+    let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
+    if arguments.output.json {
+        let seconds = |forecast: Forecast| Seconds { sample: forecast.each, total: forecast.total, budget };
+        let (seconds, memory) = (forecast.map(seconds), Some(memory.into()));
+        return print_json(&Answer { seconds, memory, ..Answer::from(planned) });
     }
-    let question = if arguments.quiet { String::new() } else { question.describe() };
+    let time = forecast.map_or(String::new(), |Forecast { each, total, .. }| {
+        let (each, total) = (seconds(each), seconds(total));
+        format!("time      about {each} a sample, {total} in all; the budget is {budget} s\n")
+    });
+    let question = if arguments.output.quiet { String::new() } else { question.describe() };
     let memory = describe_memory(memory);
     print(&match planned {
-        Planned::Choice(plan) => format!("{}{memory}{question}", describe(plan)),
+        Planned::Choice(plan) => format!("{}{time}{memory}{question}", describe(plan)),
         Planned::Only(algorithm) => {
             let why = match algorithm {
                 Algorithm::Settled => "nothing is left to choose",
@@ -86,6 +106,7 @@ impl From<&Planned> for Answer {
                 rejection_cost: Some(plan.rejection_cost),
                 interpolation_cost: Some(plan.interpolation_cost),
                 per_candidate_cost: Some(plan.per_candidate_cost),
+                seconds: None,
                 memory: None,
             },
             Planned::Only(algorithm) => Self {
@@ -96,6 +117,7 @@ impl From<&Planned> for Answer {
                 rejection_cost: None,
                 interpolation_cost: None,
                 per_candidate_cost: None,
+                seconds: None,
                 memory: None,
             },
         }

@@ -66,8 +66,8 @@ impl PlotFile {
     }
 
     /// Refuses, before anything is computed, a file that could not be written in the end.
-    pub(crate) fn check_folder(&self) -> Result<(), Failure> {
-        whole_file::check_folder(&self.path, "the plot")
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        whole_file::check(&self.path, "the plot")
     }
 }
 
@@ -131,7 +131,7 @@ fn save(file: &PlotFile, picture: &impl Picture) -> Result<(), Failure> {
         PlotFormat::Png => png(picture),
         PlotFormat::Svg => svg_text(picture).map(String::into_bytes),
     };
-    whole_file::write(&file.path, &bytes.map_err(cannot)?).map_err(|error| cannot(error.to_string()))
+    whole_file::write(&file.path, "the plot", &bytes.map_err(cannot)?)
 }
 
 /// Lettering comes with the program, under the name that viewers of .svg files know.

@@ -32,8 +32,11 @@ use crate::{
     failure::Failure,
     interrupt, output,
     progress::Progress,
-    whole_file,
+    whole_file::{self, Files},
 };
+
+/// The page that shows everything.
+const PAGE: &str = "report.html";
 
 /// One part: its name, how many steps it takes, and what it does.
 struct Part {
@@ -77,7 +80,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     if let Some(data) = arguments.data.as_deref().filter(|data| !data.is_dir()) {
         return Err(Failure::file(data, "there is no such folder of data"));
     }
-    fs::create_dir_all(&arguments.out).map_err(|error| Failure::io(&arguments.out, &error))?;
+    make_folder(&arguments.out)?;
     interrupt::flag();
     let progress = Progress::new(arguments.quiet);
     let gpu = device(&arguments.compute)?;
@@ -94,6 +97,15 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         output::print(&summary::render(&finished, &arguments.out, files))?;
     }
     if done < of { Err(Failure::Stopped { done, of }) } else { Ok(()) }
+}
+
+/// The folder of the report, which must be one that files can be made in.
+fn make_folder(out: &Path) -> Result<(), Failure> {
+    if out.exists() && !out.is_dir() {
+        return Err(Failure::file(out, "the report cannot be written: this is not a folder"));
+    }
+    fs::create_dir_all(out).map_err(|error| Failure::io(out, &error))?;
+    whole_file::check(&out.join(PAGE), "the report")
 }
 
 /// All parts, or those before somebody pressed Ctrl-C.
@@ -135,13 +147,12 @@ fn made(context: &Context<'_>, arguments: &ReproduceArguments) -> String {
     )
 }
 
-/// Writes tables, figures and the page; how many files.
+/// Writes tables, figures and the page, all of them or none; how many files.
 fn write(folder: &Path, finished: &[Finished], made: &str) -> Result<usize, Failure> {
-    let mut files = 1;
+    let (mut files, mut count) = (Files::default(), 1);
     let mut save = |name: &str, ending: &str, bytes: &[u8]| {
-        let path = folder.join(format!("{name}.{ending}"));
-        files += 1;
-        whole_file::write(&path, bytes).map_err(|error| Failure::io(&path, &error))
+        count += 1;
+        files.add(&folder.join(format!("{name}.{ending}")), "the file", bytes)
     };
     let sections = finished.iter().filter_map(|part| match &part.outcome {
         Outcome::Done(section) => Some(section),
@@ -162,7 +173,7 @@ fn write(folder: &Path, finished: &[Finished], made: &str) -> Result<usize, Fail
         Outcome::Skipped(reason) => (part.name, Err(&**reason)),
     });
     let page = html::render(&Page { made: made.to_owned(), parts: parts.collect() });
-    let path = folder.join("report.html");
-    whole_file::write(&path, page.as_bytes()).map_err(|error| Failure::io(&path, &error))?;
-    Ok(files)
+    files.add(&folder.join(PAGE), "the report", page.as_bytes())?;
+    files.finish()?;
+    Ok(count)
 }

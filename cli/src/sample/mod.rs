@@ -1,13 +1,16 @@
 //! `pdpp sample`.
 
+mod forecast;
 mod instalments;
 
 use std::time::{Duration, Instant};
 
+pub(crate) use forecast::{BUDGET, Forecast, seconds};
 use instalments::in_instalments;
 use partition_dpp::{
-    Algorithm, ChainDiagnostics, ChainSamples, Chains, Error, Method, Plan, Sampler, Subset,
-    engine::{Engine, EngineInfo},
+    Algorithm, ChainDiagnostics, ChainSamples, Chains, Ended, Error, Exactness, Method, Plan, Sampler,
+    Subset, Watch,
+    engine::{Engine, EngineInfo, Watched},
 };
 
 use crate::{
@@ -17,7 +20,7 @@ use crate::{
     input::Input,
     interrupt,
     law::{Law, Model},
-    memory::{self, Memory},
+    memory::{Limit, Memory, Use},
     output::{self, Question},
     plot,
     progress::Progress,
@@ -35,6 +38,8 @@ pub(crate) struct Drawn {
     pub(crate) acceptance_bound: f64,
     /// The algorithm that drew them.
     pub(crate) algorithm: Algorithm,
+    /// How far they may be from the law, in total variation; none where that is not known.
+    pub(crate) law_error: Option<f64>,
     /// Why, where there was a choice.
     pub(crate) plan: Option<Plan>,
     /// How well chains have mixed, where chains drew.
@@ -45,6 +50,8 @@ pub(crate) struct Drawn {
     pub(crate) setup: Duration,
     /// Time of the draws.
     pub(crate) sampling: Duration,
+    /// Why there are fewer than asked for, if there are.
+    pub(crate) ended: Option<Ended>,
 }
 
 /// What chains tell about themselves.
@@ -79,50 +86,64 @@ const RANGE_ADVICE: &str = "--method rejection draws whatever it costs";
 /// Runs the command.
 pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
+    let watch = interrupt::within(arguments.time_limit);
     check_method(arguments)?;
     if let Some(file) = &arguments.plot {
-        file.check_folder()?;
+        file.check()?;
     }
-    // What is read counts as needed, so it must not be missing from what is free.
-    let free = memory::available();
+    let limit = Limit::of(arguments.memory);
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
-    let input = Input::read(&arguments.input)?;
+    let input = Input::read(&arguments.input, limit, Use::Products)?;
     let law = Law::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent() } else { law };
+    if arguments.method == MethodChoice::Mcmc {
+        arguments.chains.check(arguments.samples, law.least_size())?;
+    }
     progress.stage("setting up");
     let started = Instant::now();
     let model = law.model(&input, &arguments.conditions)?;
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
-    let memory = Memory::of(&model, arguments, free)?;
+    let memory = Memory::of(&model, arguments, law.least_size(), limit)?;
     if arguments.plan {
         let planned = plan(&model, arguments.method.into())?;
         progress.finish();
-        return output::plan::write(&question, &planned, &memory, &arguments.output);
+        return output::plan::write(&question, &planned, &memory, arguments);
     }
     memory.check()?;
+    if let Some(forecast) = Forecast::before(&model, arguments)? {
+        forecast.check(arguments)?;
+    }
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let report = |reached| progress.computed(&reached);
+    let engine = Watched::new(engine.as_ref(), watch.reporting_to(&report));
+    let run = Run { arguments, progress: &progress, watch, setup_began: started };
     let drawn = match &model {
         // Where nothing is left to choose there are no chains to run.
         Model::PartitionDpp(dpp)
             if arguments.method == MethodChoice::Mcmc && dpp.plan(Method::Mcmc)?.is_some() =>
         {
-            let chains = dpp.chains(&arguments.chains.options(), engine.as_ref())?;
-            draw_by_chains(&chains, arguments, &progress, started)
+            run.draw_by_chains(&dpp.chains(&arguments.chains.options(), &engine)?)?
         }
         _ => {
-            let sampler = sampler(&model, arguments.method.into(), engine.as_ref())?;
-            draw(&sampler, arguments, &progress, started)
+            let sampler = sampler(&model, arguments.method.into(), &engine)?;
+            if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
+                forecast.check(arguments)?;
+            }
+            run.draw(&sampler)?
         }
     };
     progress.finish();
+    let (done, of) = (drawn.subsets.len() as u64, arguments.samples);
+    if let Some(ended) = drawn.ended.filter(|_| done == 0) {
+        return Err(Failure::Abandoned(ended));
+    }
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
     if let (Some(file), Some(first)) = (&arguments.plot, drawn.subsets.first()) {
         plot::draw(file, &input, &law, first, drawn.algorithm.into())?;
     }
     output::sample::write(&question, &drawn, arguments)?;
-    let (done, of) = (drawn.subsets.len() as u64, arguments.samples);
-    if done < of { Err(Failure::StoppedSampling { done, of }) } else { Ok(()) }
+    drawn.ended.map_or(Ok(()), |ended| Err(Failure::StoppedSampling { ended, done, of }))
 }
 
 /// Only Partition-DPPs leave a choice of method, and only chains have options.
@@ -171,67 +192,75 @@ fn sampler<'a>(model: &Model<'a>, method: Method, engine: &'a dyn Engine) -> Res
     sampler.map_err(Failure::advise(ADVICE))
 }
 
-fn draw(
-    sampler: &Sampler<'_>,
-    arguments: &SampleArguments,
-    progress: &Progress,
+/// What every way to draw shares.
+struct Run<'a> {
+    arguments: &'a SampleArguments,
+    progress: &'a Progress,
+    watch: Watch<'static>,
     setup_began: Instant,
-) -> Drawn {
-    let setup = setup_began.elapsed();
-    interrupt::flag();
-    let started = Instant::now();
-    let mut samples = sampler.sample_range(0..0, arguments.seed);
-    let mut done = 0;
-    // Sixteen draws are one task of the library's; each thread gets one at the start.
-    let first = 16 * rayon::current_num_threads() as u64;
-    in_instalments(arguments.samples, first, progress, |end| {
-        samples.extend(sampler.sample_range(done..end, arguments.seed));
-        done = end;
-    });
-    Drawn {
-        proposals: samples.proposals(),
-        acceptance_bound: samples.acceptance_bound(),
-        subsets: samples.into_iter().collect(),
-        algorithm: sampler.algorithm(),
-        plan: sampler.plan().cloned(),
-        mixing: None,
-        engine: sampler.engine().clone(),
-        setup,
-        sampling: started.elapsed(),
-    }
 }
 
-fn draw_by_chains(
-    chains: &Chains<'_>,
-    arguments: &SampleArguments,
-    progress: &Progress,
-    setup_began: Instant,
-) -> Drawn {
-    let setup = setup_began.elapsed();
-    progress.stage("burning in");
-    let started = Instant::now();
-    let mut run = chains.start(arguments.seed);
-    // Before, there is nothing to print.
-    interrupt::flag();
-    let first = 16 * chains.options().chains() as u64;
-    in_instalments(arguments.samples, first, progress, |end| run.extend(end - run.draws()));
-    let samples: ChainSamples = run.into_samples();
-    let mixing = Mixing {
-        chains: samples.chains(),
-        burn_in: chains.options().burn_in(),
-        thin: samples.thin(),
-        diagnostics: samples.diagnostics(),
-    };
-    Drawn {
-        proposals: samples.proposals(),
-        acceptance_bound: 0.0,
-        subsets: samples.into_iter().collect(),
-        algorithm: Algorithm::Mcmc,
-        plan: None,
-        mixing: Some(mixing),
-        engine: chains.engine().clone(),
-        setup,
-        sampling: started.elapsed(),
+impl Run<'_> {
+    fn draw(&self, sampler: &Sampler<'_>) -> Result<Drawn, Failure> {
+        let Run { arguments, watch, .. } = self;
+        let setup = self.setup_began.elapsed();
+        interrupt::flag();
+        let started = Instant::now();
+        let mut samples = sampler.sample_range(0..0, arguments.seed);
+        let mut done = 0;
+        // Sixteen draws are one task of the library's; each thread gets one at the start.
+        let first = 16 * rayon::current_num_threads() as u64;
+        let ended = in_instalments(arguments.samples, first, self.progress, |end| {
+            samples.extend(sampler.sample_watched(done..end, arguments.seed, watch)?);
+            done = end;
+            Ok(samples.ended())
+        })?;
+        Ok(Drawn {
+            proposals: samples.proposals(),
+            acceptance_bound: samples.acceptance_bound(),
+            subsets: samples.into_iter().collect(),
+            algorithm: sampler.algorithm(),
+            law_error: (sampler.algorithm().exactness() == Exactness::Exact).then(|| sampler.law_error()),
+            plan: sampler.plan().cloned(),
+            mixing: None,
+            engine: sampler.engine().clone(),
+            setup,
+            sampling: started.elapsed(),
+            ended,
+        })
+    }
+
+    fn draw_by_chains(&self, chains: &Chains<'_>) -> Result<Drawn, Failure> {
+        let setup = self.setup_began.elapsed();
+        self.progress.stage("burning in");
+        let started = Instant::now();
+        let mut run = chains.start_watched(self.arguments.seed, &self.watch)?;
+        // Before, there is nothing to print.
+        interrupt::flag();
+        let first = 16 * chains.options().chains() as u64;
+        let ended = in_instalments(self.arguments.samples, first, self.progress, |end| {
+            Ok(run.extend_watched(end - run.draws(), &self.watch))
+        })?;
+        let samples: ChainSamples = run.into_samples();
+        let mixing = Mixing {
+            chains: samples.chains(),
+            burn_in: chains.options().burn_in(),
+            thin: samples.thin(),
+            diagnostics: samples.diagnostics(),
+        };
+        Ok(Drawn {
+            proposals: samples.proposals(),
+            acceptance_bound: 0.0,
+            subsets: samples.into_iter().collect(),
+            algorithm: Algorithm::Mcmc,
+            law_error: None,
+            plan: None,
+            mixing: Some(mixing),
+            engine: chains.engine().clone(),
+            setup,
+            sampling: started.elapsed(),
+            ended,
+        })
     }
 }
 
@@ -248,10 +277,12 @@ mod tests {
         let whole = sampler.sample_many(1000, 3);
         let mut parts: Samples = sampler.sample_range(0..0, 3);
         let mut ends = vec![0];
-        in_instalments(1000, 7, &Progress::new(true), |end| {
+        let ended = in_instalments(1000, 7, &Progress::new(true), |end| {
             parts.extend(sampler.sample_range(ends[ends.len() - 1]..end, 3));
             ends.push(end);
+            Ok(None)
         });
+        assert_eq!(ended.unwrap(), None);
         assert_eq!((whole.subsets(), whole.proposals()), (parts.subsets(), parts.proposals()));
         assert_eq!((ends[1], ends[ends.len() - 1]), (7, 1000));
     }

@@ -17,7 +17,7 @@ fn chains_draw_sets_of_the_law_with_their_diagnostics() {
     assert_eq!(sets.len(), 2000);
     let kinds: BTreeSet<&Vec<usize>> = sets.iter().collect();
     assert_eq!(kinds, [&vec![0, 2], &vec![0, 3], &vec![1, 2]].into());
-    assert_eq!((&answer["method"], &answer["exactness"]), (&json!("mcmc"), &json!("approximate")));
+    assert_eq!((&answer["method"], &answer["exactness"]), (&json!("mcmc"), &json!("unknown")));
     let mixing = &answer["mixing"];
     assert_eq!([&mixing["chains"], &mixing["burn_in"], &mixing["thin"]], [&json!(2), &json!(10), &json!(2)]);
     let diagnostics = &mixing["diagnostics"];
@@ -29,9 +29,12 @@ fn chains_draw_sets_of_the_law_with_their_diagnostics() {
     assert_eq!(diagnostics["parts"][1]["part"], json!("b"));
     let proposed: u64 = (0..2).map(|at| diagnostics["moves"][at]["proposed"].as_u64().unwrap()).sum();
     assert_eq!(json!(proposed), answer["proposals"]);
-    // Exact draws say nothing of the kind.
+    assert_eq!(answer.get("law_error"), Some(&json!(null)));
+    // Exact draws say how far rounding takes them from the law.
     let exact = folder.sample("--features pairs.csv --labels ab.csv --quota 1,1");
-    assert!(exact.get("exactness").is_none() && exact.get("mixing").is_none(), "{exact}");
+    assert!(exact["exactness"] == json!("exact") && exact.get("mixing").is_none(), "{exact}");
+    let law_error = exact["law_error"].as_f64().unwrap();
+    assert!(law_error > 0.0 && law_error < 1e-12, "{exact}");
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn every_output_is_labelled_approximate() {
     let text = folder.text(&format!("{DIGITS} --samples 400"));
     for line in [
         "method    mcmc on cpu",
-        "exactness approximate: ",
+        "exactness unknown: approximate",
         "chains    4, 100 sweeps of burn-in",
         "R\u{302} at most 1.",
     ] {

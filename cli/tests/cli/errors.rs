@@ -121,8 +121,16 @@ fn csv_features() {
     folder.refuses("sample --features . --k 1", 2, &[".npy"]);
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     std::fs::create_dir(folder.path("folder.npy")).unwrap();
-    folder.refuses("sample --features folder.csv --k 1", 2, &["folder.csv"]);
-    folder.refuses("sample --features folder.npy --k 1", 2, &["folder.npy"]);
+    for name in ["folder.csv", "folder.npy"] {
+        folder.refuses(&format!("sample --features {name} --k 1"), 2, &[name, "this is a folder"]);
+        folder.refuses(&format!("sample --kernel {name} --k 1"), 2, &[name, "this is a folder"]);
+        folder.refuses(&format!("sample --dataset digits --labels {name}"), 2, &["--labels"]);
+        folder.refuses(
+            &format!("sample --features features.csv --labels {name} --quota 1"),
+            2,
+            &[name, "this is a folder"],
+        );
+    }
 }
 
 #[test]
@@ -136,8 +144,17 @@ fn npy_features() {
     refuse(b"hello", &["not a .npy file"]);
     refuse(&npy("<f8", "(2, 2)", &[0; 24]), &["truncated", "32", "24"]);
     refuse(&npy("<i4", "(2, 2)", &[0; 15]), &["truncated", "16", "15"]);
-    refuse(&npy("<c16", "(1, 1)", &[0; 16]), &["c16"]);
-    refuse(&npy("<U1", "(1, 1)", &[0; 4]), &["U1"]);
+    refuse(&npy("<c16", "(1, 1)", &[0; 16]), &["c16", "complex numbers"]);
+    refuse(&npy("<U1", "(1, 1)", &[0; 4]), &["U1", "text"]);
+    refuse(&npy("|O", "(1, 1)", &[0; 8]), &["'|O'", "Python objects"]);
+    refuse(&npy("<M8[s]", "(1, 1)", &[0; 8]), &["M8[s]", "dates"]);
+    refuse(&npy("<f16", "(1, 1)", &[0; 16]), &["floating-point numbers of 16 bytes"]);
+    refuse(&npy("<x9", "(1, 1)", &[0; 16]), &["the .npy header cannot be read", "<x9"]);
+    refuse(&npy("<f8", "(2, -2)", &[0; 32]), &["the .npy header cannot be read", "negative", "(2, -2)"]);
+    refuse(&npy("|b1", "(1, 2)", &[1, 7]), &["an element cannot be read", "bool", "7"]);
+    let mut newer = npy("<f8", "(2, 2)", &[0; 32]);
+    newer[6] = 4;
+    refuse(&newer, &["version 4.0", "1.0, 2.0 and 3.0"]);
     refuse(&npy("<f8", "(4,)", &[0; 32]), &["1 dimensions"]);
     refuse(&npy("<f8", "(0, 3)", &[]), &["empty"]);
     let infinite: Vec<u8> =
@@ -177,7 +194,11 @@ fn labels() {
     refuse("a\nb\na\nb\na\nb\na\nb\na\n", "", &["8 labels", "header"]);
     refuse("one,two\na,b\n", "", &["2 columns", "one, two", "--label-column"]);
     refuse("one,two\na,b\n", "--label-column three", &["three", "one, two"]);
-    refuse("one,one\na,b\n", "--label-column one", &["two columns", "one"]);
+    refuse("one,one\na,b\n", "--label-column one", &["columns 0 and 1 have the same name, one"]);
+    refuse("one,two,one\na,b,c\n", "--multi-label", &["columns 0 and 2 have the same name, one"]);
+    refuse("item,,x,\n0,0,1,0\n", "--multi-label", &["column 1 has no name", "--label-column"]);
+    refuse("item,,x,\n0,0,1,0\n", "--multi-label --label-column ,x", &["columns 1 and 3 have no name"]);
+    refuse("one,,\na,b,c\n", "", &["3 columns (one, '', '')"]);
     refuse("one,two\na,b\nc\n", "--label-column one", &["row 1", "1 cells"]);
     refuse("one,two\na,b\n,c\n", "--label-column one", &["row 1, column 0", "empty"]);
     folder.refuses("sample --features features.csv --labels gone.csv --quota 1,1", 2, &["gone.csv"]);
@@ -193,7 +214,7 @@ fn npy_labels() {
         folder.refuses(&arguments, 2, &[&["bad.npy"], culprits].concat());
     };
     refuse(b"hello", "", &["not a .npy file"]);
-    refuse(&npy("<i8", "(9,)", &[0; 70]), "", &["truncated", "9 labels", "8 are there"]);
+    refuse(&npy("<i8", "(9,)", &[0; 70]), "", &["truncated", "72 bytes", "70 are there"]);
     refuse(&npy("<i8", "(3, 3)", &[0; 72]), "", &["2 dimensions"]);
     refuse(&npy("<f8", "(9,)", &[0; 72]), "", &["f8", "integers"]);
     refuse(&npy("<U2", "(9,)", &[0; 72]), "", &["U2", ".csv"]);
@@ -207,4 +228,68 @@ fn a_message_is_one_line_whatever_the_file_holds() {
     let folder = Folder::new();
     folder.write("bad.csv", "1,2\n3,\"a\nb\"\n");
     folder.refuses("sample --features bad.csv --k 1", 2, &["row 1, column 1", "a b"]);
+}
+
+#[test]
+fn many_columns_are_few_in_a_message() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..2001).map(|column| format!("c{column}")).collect();
+    folder.write("wide.csv", format!("{}\n", names.join(",")));
+    let refuse = |rest: &str, culprits: &[&str]| {
+        let arguments = format!("sample --features features.csv --labels wide.csv --quota 1 {rest}");
+        folder.refuses(&arguments, 2, culprits);
+    };
+    refuse("", &["2001 columns (c0, c1, ", ", c9, … and 1 991 more); choose one"]);
+    refuse(
+        "--label-column c1999x",
+        &["no column 'c1999x'; the columns are c1999, c199, ", "… and 1 991 more"],
+    );
+    folder.write("many.csv", format!("part\n{}\n", names[..9].join("\n")));
+    folder.write("parts.csv", format!("x\n{}\n", names.join("\n")));
+    folder.write("items.csv", "1,2\n".repeat(2001));
+    folder.refuses(
+        "sample --features items.csv --labels parts.csv --quota c1999x=1",
+        2,
+        &["names part c1999x", "the parts are c1999, ", "… and 1 991 more"],
+    );
+    folder.refuses(
+        "sample --features items.csv --labels parts.csv --quota 1,1",
+        2,
+        &["2 entries for 2001 parts: c0, ", "… and 1 991 more"],
+    );
+}
+
+#[test]
+fn names_may_begin_with_a_hyphen() {
+    let folder = Folder::new();
+    folder.write("signed.csv", "-x,y\n-9,1\n2,1\n-9,1\n2,1\n-9,1\n2,1\n-9,1\n2,1\n-9,1\n");
+    let input = "--features features.csv --labels signed.csv --label-column -x";
+    for quota in ["-9=1..,2=1", "-9=1,2=1"] {
+        let answer = folder.sample(&format!("{input} --quota {quota}"));
+        assert_eq!(answer["parts"], serde_json::json!(["-9", "2"]), "{quota}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_no_npy_files() {
+    let folder = Folder::new();
+    let pipe = folder.path("pipe.npy");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    folder.refuses("sample --features pipe.npy --k 1", 2, &["pipe.npy", "this is a pipe"]);
+    folder.refuses("sample --features features.csv --labels pipe.npy --quota 1", 2, &["this is a pipe"]);
+    std::os::unix::fs::symlink("/dev/zero", folder.path("zero.npy")).unwrap();
+    folder.refuses("sample --kernel zero.npy --k 1", 2, &["zero.npy", "this is a device"]);
+}
+
+#[test]
+fn exit_statuses_are_documented() {
+    let folder = Folder::new();
+    for command in ["", "sample ", "infer ", "map ", "counts ", "bench ", "reproduce "] {
+        let help = folder.text(&format!("{command}--help"));
+        assert!(
+            ["Exit status:", "  0 ", "  2 ", "  3 ", "  4 ", "  130 "].iter().all(|line| help.contains(line)),
+            "{help}"
+        );
+    }
 }

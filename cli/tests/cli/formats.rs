@@ -29,6 +29,8 @@ fn npy_of_several_types() {
         (">f8", bytes(|value| f64::from(value).to_be_bytes().to_vec())),
         ("<i2", bytes(|value| i16::from(value).to_le_bytes().to_vec())),
         ("|u1", bytes(|value| vec![value])),
+        ("=f8", bytes(|value| f64::from(value).to_ne_bytes().to_vec())),
+        ("f4", bytes(|value| f32::from(value).to_ne_bytes().to_vec())),
     ];
     let plain = folder.sample(&format!("--features features.csv {DRAW}"));
     for (descr, data) in files {
@@ -64,6 +66,10 @@ fn integer_labels_are_ordered_by_number() {
     folder.write("numbers.npy", npy("<i8", "(9,)", &data));
     let from_npy = folder.sample("--features features.csv --labels numbers.npy --quota 1,0,0");
     assert_eq!((&answer["parts"], &answer["samples"]), (&from_npy["parts"], &from_npy["samples"]));
+    folder.write("truth.npy", npy("?", "(9,)", &[1, 0, 0, 1, 0, 1, 1, 0, 1]));
+    let answer = folder.sample("--features features.csv --labels truth.npy --quota 0,1");
+    assert_eq!(answer["parts"], json!(["0", "1"]));
+    assert!([0, 3, 5, 6, 8].contains(&answer["samples"][0][0].as_u64().unwrap()), "{answer}");
     // One label that is no integer, and all are text.
     folder.write("mixed.csv", "part\n10\n2\nx\n10\n2\nx\n10\n2\nx\n");
     let answer = folder.sample("--features features.csv --labels mixed.csv --quota 1,0,0");

@@ -16,7 +16,16 @@ fn a_partition_dpp() {
     let folder = Folder::with_pairs();
     folder.write("sets.json", "[[0, 2], [3, 0], [1, 3], [0, 1], [0], []]");
     let text = folder.text(&format!("{INPUT} --quota 1,1 --sets sets.json --json"));
-    let fields = ["{\"log_z\":", "log_z_error", "marginals", "log_probs", "engine", "precision"];
+    let fields = [
+        "{\"log_z\":",
+        "log_z_error",
+        "marginals",
+        "marginals_error",
+        "log_probs",
+        "log_probs_error",
+        "engine",
+        "precision",
+    ];
     assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let answer: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(answer.as_object().unwrap().len(), fields.len());
@@ -30,6 +39,34 @@ fn a_partition_dpp() {
     );
     let possible = json!(answer["log_probs"].as_array().unwrap()[..2]);
     assert_close(&possible, &[-2.25_f64.ln(), -2.25_f64.ln()]);
+}
+
+/// Rows that almost agree: of {0,1} the determinant is 2⁻⁵², of {2,3} it is 1, of other pairs about 1. What
+/// is claimed of all sets is what the worst of them needs.
+#[test]
+fn errors_are_those_of_the_worst_entry() {
+    let folder = Folder::new();
+    folder.write("close.csv", format!("1,0\n1,{:e}\n0,1\n1,0\n", 2_f64.powi(-26)));
+    let ask = |sets: &str| {
+        folder.write("sets.json", sets);
+        let answer = folder.json("infer --features close.csv --k 2 --sets sets.json");
+        let number = |name: &str| answer[name].as_f64().unwrap();
+        assert!(number("marginals_error") > 0.0 && number("marginals_error") < 1e-12, "{answer}");
+        (number("log_probs_error"), answer["log_probs"].clone())
+    };
+    let (easy, _) = ask("[[2,3]]");
+    let (hard, log_probs) = ask("[[2,3],[0,1]]");
+    assert!(easy < 1e-13 && hard >= easy && hard < 1e-10, "{easy:e} {hard:e}");
+    // Z = 3 + 2·2⁻⁵².
+    let gap = log_probs[1].as_f64().unwrap() - (2_f64.powi(-52) / (3.0 + 2_f64.powi(-51))).ln();
+    assert!(gap.abs() <= hard, "{gap:e} {hard:e}");
+    // Probability zero is exact, and so is nothing.
+    assert!(ask("[[0,3],[0]]").0.abs() < 1e-300 && ask("[]").0.abs() < 1e-300);
+    let text = folder.text("infer --features close.csv --k 2");
+    assert!(text.contains("accuracy  probabilities of items ± ") && !text.contains("of sets"), "{text}");
+    folder.write("sets.json", "[[0,1]]");
+    let text = folder.text("infer --features close.csv --k 2 --sets sets.json");
+    assert!(text.contains(", log-probabilities of sets ± ") && !text.contains("sets ± 0"), "{text}");
 }
 
 #[test]

@@ -1,27 +1,13 @@
 //! Ctrl-C: what was done is printed, nothing is half done, and the status says so.
 #![cfg(unix)]
 
-use std::{
-    process::{Command, Output, Stdio},
-    thread::sleep,
-    time::Duration,
-};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::support::Folder;
 
-const DIGITS: &str = "sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --samples 1000000000";
-
-/// What a run leaves that is interrupted after some time.
-fn interrupted(folder: &Folder, arguments: &str, after: Duration) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
-    command.args(arguments.split(' ')).current_dir(folder.path("."));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    sleep(after);
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    child.wait_with_output().unwrap()
-}
+const DIGITS: &str = "sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --samples 5000000";
 
 #[test]
 fn samples_drawn_so_far_are_printed() {
@@ -29,13 +15,13 @@ fn samples_drawn_so_far_are_printed() {
     let before = folder.files();
     for method in ["rejection", "mcmc"] {
         let arguments = format!("{DIGITS} --method {method} --json --engine cpu --plot plot.svg");
-        let output = interrupted(&folder, &arguments, Duration::from_secs(3));
+        let output = folder.interrupted(&arguments, Duration::from_secs(3));
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(130), "{stderr}");
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let count = answer["samples"].as_array().unwrap().len();
         assert!(count > 0);
-        assert_eq!(stderr, format!("error: interrupted: {count} of 1000000000 samples are printed\n"));
+        assert_eq!(stderr, format!("error: interrupted: {count} of 5000000 samples are printed\n"));
         // The plot of the first one is there, whole, and nothing else.
         let plot = std::fs::read_to_string(folder.path("plot.svg")).unwrap();
         assert!(plot.trim_end().ends_with("</svg>"));
@@ -50,9 +36,35 @@ fn a_run_that_has_nothing_yet_prints_nothing() {
     let before = folder.files();
     // Minutes of determinants.
     let arguments = "infer --dataset digits --quota 2,2,2,2,2,2,2,2,2,2 --engine cpu --json";
-    let output = interrupted(&folder, arguments, Duration::from_millis(500));
+    let output = folder.interrupted(arguments, Duration::from_millis(500));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr, "error: interrupted: nothing is printed\n");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
     assert_eq!(folder.files(), before);
+}
+
+/// One draw of some million proposals, one of a hundred thousand sweeps, a burn-in without end.
+#[test]
+fn a_draw_at_work_is_given_up() {
+    const SIXES: &str = "sample --dataset digits --quota 6,6,6,6,6,6,6,6,6,6 --engine cpu --json";
+    let folder = Folder::new();
+    let before = folder.files();
+    for method in ["rejection", "mcmc --burn-in 1 --thin 100000", "mcmc --burn-in 100000000"] {
+        let arguments = format!("{SIXES} --method {method} --plot plot.svg");
+        let output = folder.interrupted(&arguments, Duration::from_secs(2));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr, "error: interrupted: nothing is printed\n", "{method}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0), "{method}");
+        assert_eq!(folder.files(), before, "{method}");
+    }
+}
+
+#[test]
+fn counts_print_nothing() {
+    let folder = Folder::new();
+    let arguments = "counts --dataset digits --k 4 --engine cpu";
+    let output = folder.interrupted(arguments, Duration::from_millis(500));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr, "error: interrupted: nothing is printed\n");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
 }

@@ -19,9 +19,9 @@ fn a_partition_dpp_meets_its_quota() {
     let folder = Folder::new();
     let answer = folder.sample(&format!("{INPUT} --quota 1,1,1 --samples 50 --seed 7"));
     // serde_json sorts keys as it reads; their order in the text is checked below.
-    let expected =
-        ["acceptance_bound", "engine", "method", "parts", "precision", "proposals", "quota", "samples"];
-    assert_eq!(keys(&answer), [&expected[..], &["seconds", "seed"]].concat());
+    let expected = ["acceptance_bound", "engine", "exactness", "law_error", "method", "parts", "precision"];
+    let rest = ["proposals", "quota", "samples", "seconds", "seed"];
+    assert_eq!(keys(&answer), [&expected[..], &rest[..]].concat());
     assert_eq!(keys(&answer["seconds"]), ["sampling", "setup"]);
     assert_eq!(answer["parts"], json!(["dark", "light", "medium"]));
     assert_eq!(answer["quota"], json!([1, 1, 1]));

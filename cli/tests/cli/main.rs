@@ -3,15 +3,18 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 mod bench;
+mod budgets;
 mod chains;
 mod conditions;
 mod counts;
 mod devices;
 mod errors;
+mod files;
 mod formats;
 mod infer;
 mod interrupts;
 mod laws;
+mod limits;
 mod map;
 mod map_ends;
 mod methods;

@@ -1,12 +1,8 @@
 //! How `pdpp map` ends: empty answers, incomplete ones, proofs, Ctrl-C.
 
-use std::{
-    process::{Command, Stdio},
-    thread::sleep,
-    time::Duration,
-};
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Folder;
 
@@ -33,21 +29,15 @@ fn a_gap_of_rounding_is_none() {
 }
 
 #[test]
-fn missing_items_are_no_success() {
+fn a_set_that_lacks_items_is_no_answer() {
     let folder = Folder::new();
     // Beside the others the third row vanishes when squared.
     folder.write("range.csv", "1e82,0,0\n0,1e82,1e81\n1e-83,1e-83,2e-83\n");
-    let arguments = "map --features range.csv --k 3 --solver greedy --certify";
-    let output = folder.pdpp(&format!("{arguments} --json")).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(found["set"].as_array().unwrap().len(), 2);
-    assert_eq!(found["termination"], "rank-exhausted");
-    assert!(found["gap"].is_null() && found["upper_bound"].is_null(), "{found}");
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(stderr, "error: rank exhausted: what is printed has 2 of the 3 items asked for\n");
-    let text = String::from_utf8(folder.pdpp(arguments).output().unwrap().stdout).unwrap();
-    assert!(text.contains("lacks     1 of the 3 items asked for\n"), "{text}");
+    for rest in ["", "--json", "--certify", "--plot plot.png"] {
+        let arguments = format!("map --features range.csv --k 3 --solver greedy {rest}");
+        folder.refuses(&arguments, 2, &["rank exhausted", "no set of 3 items", "only one of 2"]);
+    }
+    assert_eq!(folder.json("map --features range.csv --k 2 --solver greedy")["set"], json!([0, 1]));
 }
 
 #[cfg(unix)]
@@ -57,13 +47,8 @@ fn ctrl_c_during_a_certificate_ends_with_what_is_known() {
     let number = |at: u32| (f64::from(at) * f64::from(at) * 0.37).sin();
     let row = |i: u32| (0..300).map(|j| number(300 * i + j).to_string()).collect::<Vec<_>>().join(",");
     folder.write("many.csv", (0..300).map(row).collect::<Vec<_>>().join("\n"));
-    let arguments = "--k 150 --solver greedy --certify --time-limit 500 --json";
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
-    command.args(["map", "--features"]).arg(folder.path("many.csv")).args(arguments.split(' '));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    sleep(Duration::from_secs(1));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    let arguments = "map --features many.csv --k 150 --solver greedy --certify --time-limit 500 --json";
+    let output = folder.interrupted(arguments, Duration::from_secs(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert_eq!(stderr, "error: interrupted: what is printed is the best so far\n");

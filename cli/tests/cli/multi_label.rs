@@ -182,14 +182,14 @@ fn bad_tables_are_refused() {
     refuse(&TABLE.replace("2,1,1,0", "2,1,,0"), "", &["table.csv", "row 2, column 2", "'' under a"]);
     refuse(&TABLE.replace("2,1,1,0", "3,1,1,0"), "", &["table.csv", "row 2, column 0", "'3'", "0, 1, 2"]);
     refuse(&TABLE.replace("2,1,1,0", "2,1,1"), "", &["table.csv", "row 2", "3 cells"]);
-    refuse(TABLE, "--label-column a,d", &["table.csv", "no column d", "b, a, c"]);
+    refuse(TABLE, "--label-column a,d", &["table.csv", "no column 'd'", "b, a, c"]);
     refuse(TABLE, "--label-column a,b,a", &["--label-column", "a twice"]);
     refuse(TABLE, "--label-column c", &["table.csv", "labels is empty"]);
-    refuse("a,a\n1,0\n", "", &["table.csv", "two columns are called a"]);
+    refuse("a,a\n1,0\n", "", &["table.csv", "columns 0 and 1 have the same name, a"]);
     refuse("item\n0\n1\n2\n3\n4\n", "", &["table.csv", "labels is empty"]);
     refuse("", "", &["table.csv", "empty"]);
     refuse("a\n1\n0\n1\n", "", &["table.csv", "3 labels", "5 items", "items.csv"]);
-    refuse("1,1\n1,0\n1,1\n0,0\n", "", &["table.csv", "two columns are called 1"]);
+    refuse("1,1\n1,0\n1,1\n0,0\n", "", &["table.csv", "columns 0 and 1 have the same name, 1"]);
     refuse("a,b\n1,1\n1,0\n1,1\n0,0\n", "", &["table.csv", "4 labels", "header"]);
     folder.write("table.npy", npy("|u1", "(5, 2)", &[1; 10]));
     folder.refuses("sample --features items.csv --labels table.npy --multi-label", 2, &["table.npy", ".csv"]);

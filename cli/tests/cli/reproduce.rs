@@ -1,13 +1,6 @@
 //! The paper, reproduced: what is written, and that it is right.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-    thread::sleep,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
 
 use super::support::Folder;
 
@@ -187,12 +180,7 @@ fn no_solver_is_worse_than_its_start_nor_better_than_a_bound() {
 #[test]
 fn ctrl_c_leaves_nothing_half_done() {
     let folder = Folder::new();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pdpp"));
-    command.args(["reproduce", "map-synthetic", "--out"]).arg(folder.path("o")).env("WGPU_BACKEND", "gl");
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    sleep(Duration::from_secs(1));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    let output = folder.interrupted("reproduce map-synthetic --out o", Duration::from_secs(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert_eq!(stderr, "error: interrupted: 0 of 1 parts are in the report\n");

@@ -3,6 +3,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::{self, Output, Stdio},
+    sync::mpsc,
+    thread::{scope, sleep},
+    time::Duration,
 };
 
 use assert_cmd::Command;
@@ -16,6 +20,9 @@ pub(crate) const LABELS: &str = "tone\ndark\nlight\nmedium\ndark\nlight\nmedium\
 /// Four items with two features. Determinants: {0,1} ¼, {0,2} 1, {0,3} 1, {1,2} ¼, {1,3} 0, {2,3} 1; of single
 /// items 1, ½, 1, 2.
 pub(crate) const PAIRS: &str = "1,0\n0.5,0.5\n0,1\n1,1\n";
+
+/// When a command that should have ended is killed.
+pub(crate) const DEAD_LINE: Duration = Duration::from_secs(60);
 
 /// A folder that vanishes with the test.
 pub(crate) struct Folder(TempDir);
@@ -80,6 +87,31 @@ impl Folder {
         let stdout = self.text(&format!("{arguments} --json"));
         assert_eq!(stdout.lines().count(), 1, "{stdout}");
         serde_json::from_str(&stdout).unwrap()
+    }
+
+    /// What a command leaves that gets a Ctrl-C after some time, on a machine that has no graphics adapter.
+    #[cfg(unix)]
+    pub(crate) fn interrupted(&self, arguments: &str, after: Duration) -> Output {
+        let mut command = process::Command::new(env!("CARGO_BIN_EXE_pdpp"));
+        command.args(arguments.split(' ')).current_dir(self.path(".")).env("WGPU_BACKEND", "gl");
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let id = child.id().to_string();
+        let signal = |name: &str| process::Command::new("kill").args([name, &id]).status().unwrap().success();
+        sleep(after);
+        assert!(signal("-INT"), "{arguments}: it had ended by itself");
+        // Half a second is enough but where much else runs; after a dead line it has no status.
+        let (done, waiting) = mpsc::channel::<()>();
+        scope(|scope| {
+            let signal = &signal;
+            scope.spawn(move || {
+                if waiting.recv_timeout(DEAD_LINE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    signal("-KILL");
+                }
+            });
+            let output = child.wait_with_output().unwrap();
+            drop(done);
+            output
+        })
     }
 
     /// What a command that succeeds prints, with nothing on standard error.

@@ -15,9 +15,10 @@ pub(super) struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<usize>,
     method: String,
-    /// Where it is not exact.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exactness: Option<String>,
+    /// `exact`, `estimated` or `unknown`.
+    exactness: String,
+    /// In total variation; none where it is unknown.
+    law_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixing: Option<mixing::Answer<'a>>,
     engine: &'a str,
@@ -43,7 +44,8 @@ impl<'a> Answer<'a> {
             quota: question.law.asked(),
             k: question.law.size(),
             method: drawn.algorithm.to_string(),
-            exactness: drawn.mixing.as_ref().map(|_| drawn.algorithm.exactness().to_string()),
+            exactness: drawn.algorithm.exactness().to_string(),
+            law_error: drawn.law_error,
             mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
             engine: drawn.engine.name,
             precision: drawn.engine.precision.to_string(),

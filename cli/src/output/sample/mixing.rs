@@ -110,8 +110,7 @@ pub(super) fn describe(mixing: &Mixing, samples: usize) -> String {
     let Mixing { chains, burn_in, thin, diagnostics } = mixing;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let head = format!(
-        "exactness approximate: how far the samples are from the law is not known\n\
-         chains    {chains}, {burn_in} sweep{} of burn-in, {thin} sweep{} from draw to draw\n",
+        "chains    {chains}, {burn_in} sweep{} of burn-in, {thin} sweep{} from draw to draw\n",
         plural(*burn_in),
         plural(*thin),
     );

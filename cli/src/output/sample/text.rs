@@ -8,7 +8,7 @@ use crate::{
     law::Law,
     output::{
         Question,
-        numbers::short,
+        numbers::{error, short},
         plan::reason,
         table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
     },
@@ -66,9 +66,11 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
     let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
     format!(
         "{question}method    {algorithm} on {engine}, seed {seed}\n\
-         {why}{mixing}{repeats}proposals {proposals}\n\
+         {why}exactness {exactness}\n\
+         {mixing}{repeats}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         question = question.describe(),
+        exactness = exactness(drawn),
         repeats =
             question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.subsets)),
         mixing = drawn
@@ -79,6 +81,17 @@ pub(super) fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> Str
         setup = setup.as_secs_f64(),
         sampling = sampling.as_secs_f64(),
     )
+}
+
+/// Whether the draws are from the law, and how far from it they may be.
+fn exactness(Drawn { algorithm, law_error, .. }: &Drawn) -> String {
+    let exactness = algorithm.exactness();
+    match law_error {
+        Some(off) => format!("{exactness}; law error {} (total variation)", error(*off)),
+        None => {
+            format!("{exactness}: approximate, and how far the samples are from the law cannot be stated")
+        }
+    }
 }
 
 /// How often an item is there for more than one of its labels.

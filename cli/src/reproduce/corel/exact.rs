@@ -40,7 +40,7 @@ fn sets_of_part(
     for chosen in (0_u64..1 << items.len()).filter(|chosen| chosen.count_ones() as usize == count) {
         let members: Vec<usize> = (0..items.len()).filter(|at| chosen >> at & 1 == 1).collect();
         let images = members.iter().fold(0, |images, &at| images | 1 << items[at]);
-        sets.push((images, law.log_probability(&Subset::new(members, items.len())?)?.exp()));
+        sets.push((images, law.log_probability(&Subset::new(members, items.len())?)?.value.exp()));
     }
     Ok(sets)
 }

@@ -1,0 +1,98 @@
+//! How long samples are predicted to take, and whether that is too long.
+
+use std::time::Duration;
+
+use partition_dpp::{Method, Plan, Sampler};
+
+use crate::{
+    arguments::{MethodChoice, SampleArguments},
+    failure::Failure,
+    law::Model,
+    sample::ADVICE,
+};
+
+/// Operations per second of a core, as plans count them: a proposal that is refused early counts as a whole one.
+const SPEED: f64 = 1e10;
+/// What `--budget` is unless given.
+pub(crate) const BUDGET: Duration = Duration::from_secs(300);
+
+/// What samples are predicted to take.
+#[derive(Clone, Debug)]
+pub(crate) struct Forecast {
+    /// How a sample is drawn, and what that takes.
+    effort: String,
+    /// How many samples.
+    samples: u64,
+    /// Seconds of a sample on one thread.
+    pub(crate) each: f64,
+    /// Seconds of all of them on all threads.
+    pub(crate) total: f64,
+    /// What to do where that is too long.
+    advice: &'static str,
+}
+
+impl Forecast {
+    /// Of this plan.
+    pub(crate) fn of_plan(plan: &Plan, samples: u64) -> Option<Self> {
+        let effort = match plan.method {
+            Method::Rejection => format!("by rejection may take {:.2e} proposals", plan.proposals),
+            method => format!("by {method} may take {:.2e} nodes", plan.nodes),
+        };
+        Some(Self::new(effort, plan.operations()?, samples, "; --method mcmc draws soon and approximately"))
+    }
+
+    /// Before the set-up, where it depends on sizes alone.
+    pub(crate) fn before(model: &Model<'_>, arguments: &SampleArguments) -> Result<Option<Self>, Failure> {
+        let Model::PartitionDpp(dpp) = model else { return Ok(None) };
+        let plan = dpp.plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?;
+        Ok(plan.and_then(|plan| Self::of_plan(&plan, arguments.samples)))
+    }
+
+    /// After it.
+    pub(crate) fn after(sampler: &Sampler<'_>, samples: u64) -> Option<Self> {
+        if let Some(plan) = sampler.plan() {
+            return Self::of_plan(plan, samples);
+        }
+        let proposals = sampler.acceptance_bound().recip();
+        let effort = format!("under these ranges may take {proposals:.2e} proposals");
+        let advice = "; --method rejection draws whatever it costs";
+        Some(Self::new(effort, sampler.predicted_operations()?, samples, advice))
+    }
+
+    fn new(effort: String, operations: f64, samples: u64, advice: &'static str) -> Self {
+        let each = operations / SPEED;
+        let threads = samples.min(rayon::current_num_threads() as u64).max(1);
+        Self { effort, samples, each, total: each * samples as f64 / threads as f64, advice }
+    }
+
+    /// Refuses what is predicted to exceed the budget, unless a method was asked for by name.
+    pub(crate) fn check(&self, arguments: &SampleArguments) -> Result<(), Failure> {
+        let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
+        if self.total <= budget || arguments.method != MethodChoice::Auto {
+            return Ok(());
+        }
+        let (samples, effort, each) = (self.samples, &self.effort, seconds(self.each));
+        let all = if samples == 1 {
+            String::new()
+        } else {
+            format!(", {samples} samples about {} in all", seconds(self.total))
+        };
+        let predicted = format!("a sample {effort} and about {each}{all}");
+        let fewer = samples > 1 && self.each <= budget;
+        let advice = if fewer { "; fewer samples take less" } else { self.advice };
+        Err(Failure::Slow { predicted, budget, enough: self.total.ceil(), advice })
+    }
+}
+
+/// Seconds, to three digits or so.
+pub(crate) fn seconds(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        format!("{seconds:.1e} s")
+    } else if seconds < 10.0 {
+        format!("{seconds:.3} s")
+    } else if seconds < 1e5 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{seconds:.1e} s")
+    }
+}

@@ -24,7 +24,7 @@ fn kernel(seed: u64, dims: usize, length: f64) -> Kernel {
 #[test]
 fn an_item_without_variance_is_never_chosen() {
     for (seed, dims) in (1..20).flat_map(|seed| [(seed, 4), (seed, 6), (seed, 8)]) {
-        for length in [0.0, 1e-160, 1e-18] {
+        for length in [0.0, 1e-160] {
             let kernel = kernel(seed, dims, length);
             assert_eq!(kernel.features().row(ZERO), vec![0.0; kernel.rank()]);
             let k_dpp = KDpp::new(kernel.features(), 2).unwrap();
@@ -39,6 +39,15 @@ fn an_item_without_variance_is_never_chosen() {
 
 #[test]
 fn a_short_row_is_not_a_row_of_zeros() {
-    let kernel = kernel(1, 4, 1e-6);
-    assert!(KDpp::new(kernel.features(), 2).unwrap().including(&[ZERO]).is_ok());
+    let inclusion = |length: f64| {
+        let kernel = kernel(1, 4, length);
+        let k_dpp = KDpp::new(kernel.features(), 2).unwrap();
+        assert!(k_dpp.clone().including(&[ZERO]).is_ok());
+        k_dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value[ZERO]
+    };
+    let unit = inclusion(1e-6);
+    for length in [1e-18, 1e-100] {
+        let expected = unit * (length / 1e-6_f64).powi(2);
+        assert!((inclusion(length) / expected - 1.0).abs() < 1e-9, "{length:e}: {}", inclusion(length));
+    }
 }

@@ -188,7 +188,8 @@ fn many_items_by_few_of_them() {
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let certificate = certify(&model);
     let greedy = Greedy::default().solve(&model, &Cpu).unwrap().certified(&certificate);
-    assert_eq!(certificate.bound, Bound::Gamma);
+    // The longest of so many rows are nearly orthogonal.
+    assert!(matches!(certificate.bound, Bound::Gamma | Bound::Hadamard), "{certificate:?}");
     assert!(greedy.gap().unwrap() < 2.0, "{:?}", greedy.gap());
     // As many items as dimensions: Γ may be off by ln(k^k/k!), here 9.8, and greedy is off besides.
     let model = Dpp::new(&features).unwrap();
@@ -214,12 +215,12 @@ fn both_ways_of_solving_the_relaxation_agree() {
 }
 
 #[test]
-fn limits_leave_the_spectral_bound() {
+fn limits_leave_the_bounds_of_one_pass() {
     let (features, partition) = many(2_000, 10);
     let quota = Quota::each(&partition, 1).unwrap();
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let limited = UpperBound::default().with_time_limit(Duration::ZERO).certify(&model, &Cpu).unwrap();
-    assert_eq!(limited.bound, Bound::Spectral);
+    assert!(matches!(limited.bound, Bound::Spectral | Bound::Hadamard), "{limited:?}");
     assert!(limited.upper_bound >= certify(&model).upper_bound);
 }
 

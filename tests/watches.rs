@@ -176,7 +176,10 @@ fn draws_end_and_are_those_of_sample_range() {
         assert_eq!(watched.ended(), None);
         // Stopped by the report of the first task: the draws there are begin the whole.
         let stop = AtomicBool::new(false);
-        let report = |_: Progress| stop.store(true, Ordering::Relaxed);
+        let report = |progress: Progress| {
+            // A draw by interpolation reports its nodes, too.
+            stop.fetch_or(progress.step == Step::Draw, Ordering::Relaxed);
+        };
         let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
         let some = with_threads(1, || sampler.sample_watched(0..4000, 9, &watch).unwrap());
         let count = some.subsets().len();

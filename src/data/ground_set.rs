@@ -51,6 +51,14 @@ impl FreeItems<'_> {
             FreeItems::Listed(items) => items.len(),
         }
     }
+
+    /// Where an item is, if it is free.
+    pub(crate) fn position(&self, item: usize) -> Option<usize> {
+        match self {
+            FreeItems::All(count) => (item < *count).then_some(item),
+            FreeItems::Listed(items) => items.binary_search(&u32::try_from(item).ok()?).ok(),
+        }
+    }
 }
 
 /// What is left of the rows beyond the included ones.
@@ -137,6 +145,35 @@ impl<'a> GroundSet<'a> {
             Residual::Within(Subspace { least, .. }) => compressed + dims / least,
             Residual::Graded { .. } => 0.0,
         }
+    }
+
+    /// Where the features factor a kernel, a ground set whose kernel is no less than the one that was given:
+    ///
+    /// ```text
+    /// K ⪯ B Bᵀ,   B = [A, diag(√r_i)],   r_i ≥ ‖K − A Aᵀ‖ in units of the size of row i
+    /// ```
+    ///
+    /// # Cost
+    /// O(m³) time and 16m² bytes, as the factor took.
+    pub(crate) fn above(&self) -> Result<Option<GroundSet<'static>>> {
+        let Some(residual) = self.given.residual() else { return Ok(None) };
+        let (items, rank) = (self.given.items(), self.given.dims());
+        let mut values = vec![0.0; items * (rank + items)];
+        for (item, row) in values.chunks_exact_mut(rank + items).enumerate() {
+            self.given.read_row(item, 1.0, &mut row[..rank]);
+            row[rank + item] = residual.root_of_row(&row[..rank]);
+        }
+        let mut above = GroundSet::new(&Features::from_rows(items, rank + items, values)?)?;
+        let listed = |items: &[u32]| items.iter().map(|&item| item as usize).collect::<Vec<_>>();
+        above.exclude(&listed(&self.excluded))?;
+        above.include(&listed(&self.included))?;
+        Ok(Some(above))
+    }
+
+    /// Most that any set has of some items beyond the rank of a kernel's factor: Σ_i |K − A Aᵀ|_ii; 0 for features.
+    pub(crate) fn beyond_rank(&self, items: impl Iterator<Item = usize>) -> f64 {
+        let residual = self.given.residual();
+        residual.map_or(0.0, |residual| items.map(|item| residual.of_row(&self.given.row(item))).sum())
     }
 
     /// T, ascending.

@@ -68,20 +68,21 @@ impl Kernel {
 
     fn factor(matrix: &Features<'_>) -> Result<Self> {
         let items = matrix.items();
-        let scale = linalg::power_of_two_near(matrix.max_abs());
         let mut kernel = Mat::<f64>::zeros(items, items);
         for item in 0..items {
             // Column i of a symmetric matrix is its row i.
-            matrix.read_row(item, 1.0 / scale, linalg::column_mut(kernel.as_mut(), item));
+            matrix.read_row(item, 1.0, linalg::column_mut(kernel.as_mut(), item));
         }
-        check_symmetry(kernel.as_ref(), scale)?;
+        check_symmetry(kernel.as_ref())?;
         let sizes = equilibrate(&mut kernel);
+        let largest_size = sizes.iter().copied().fold(0.0, f64::max);
         let eigen = linalg::eigen(kernel.as_ref())?;
         let (largest, smallest) = (eigen.values[0], eigen.values[items - 1]);
         if smallest < -PSD_TOLERANCE * largest.abs() || largest < 0.0 {
+            let unit = largest_size * largest_size;
             return Err(Error::NotPositiveSemidefinite {
-                eigenvalue: smallest * scale,
-                tolerance: PSD_TOLERANCE * largest.abs() * scale,
+                eigenvalue: smallest * unit,
+                tolerance: PSD_TOLERANCE * largest.abs() * unit,
             });
         }
         let floor = items as f64 * f64::EPSILON * largest;
@@ -89,26 +90,24 @@ impl Kernel {
         if rank == 0 {
             return Err(Error::ZeroKernel);
         }
-        let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt() * scale.sqrt()).collect();
-        let largest_size = sizes.iter().fold(0.0, |most, size| f64::max(most, *size));
+        let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt()).collect();
+        let mut factor = linalg::scale_columns(eigen.vectors.subcols(0, rank), &roots);
+        // What eigenvectors have of an item that is not there is their rounding.
+        let rounding = items as f64 * f64::EPSILON * roots[0];
+        for i in 0..items {
+            let length = (0..rank).map(|j| factor[(i, j)]).fold(0.0, f64::hypot);
+            if kernel[(i, i)].max(0.0).sqrt().min(length) <= rounding {
+                (0..rank).for_each(|j| factor[(i, j)] = 0.0);
+            }
+        }
         let row = |i: usize| (0..items).map(|j| kernel[(i, j)]).collect::<Vec<f64>>();
         let residual = Residual {
-            relative: residual(kernel.as_ref(), &eigen, rank),
-            size: largest_size * scale.sqrt(),
+            relative: residual(kernel.as_ref(), factor.as_ref(), largest),
+            size: largest_size,
             left_out: linalg::exact_rank((0..items).map(row)).saturating_sub(rank),
         };
-        let mut factor = Vec::with_capacity(items * rank);
-        for i in 0..items {
-            let start = factor.len();
-            factor.extend((0..rank).map(|j| eigen.vectors[(i, j)] * roots[j]));
-            // What eigenvectors have of an item that is not there is their rounding.
-            let own = &mut factor[start..];
-            let rounding = items as f64 * f64::EPSILON * roots[0];
-            if kernel[(i, i)].max(0.0).sqrt() * scale.sqrt() <= rounding || norm(own) <= rounding {
-                own.fill(0.0);
-            }
-            own.iter_mut().for_each(|x| *x *= sizes[i]);
-        }
+        let entries = (0..items).flat_map(|i| (0..rank).map(move |j| (i, j)));
+        let factor = entries.map(|(i, j)| factor[(i, j)] * sizes[i]).collect::<Vec<_>>();
         Ok(Self { features: Features::from_rows(items, rank, factor)?.with_residual(Some(residual)) })
     }
 
@@ -147,7 +146,14 @@ impl Residual {
 
     /// `relative` times the square of the size of a row of A.
     pub(crate) fn of_row(self, row: &[f64]) -> f64 {
-        self.relative * (self.size * rounded_size(norm(row) / self.size)).powi(2)
+        self.root_of_row(row).powi(2)
+    }
+
+    /// The root of that.
+    pub(crate) fn root_of_row(self, row: &[f64]) -> f64 {
+        // Rounding may have made the row a bit shorter than it was when its size was found.
+        let ratio = 1.001 * norm(row) / self.size;
+        self.relative.sqrt() * self.size * rounded_size(ratio)
     }
 }
 
@@ -157,22 +163,23 @@ fn rounded_size(ratio: f64) -> f64 {
     if ratio > 0.0 { (10.0 * (ratio.log2() / 10.0).round()).exp2().min(1.0) } else { 1.0 }
 }
 
-/// K ← D⁻¹ K D⁻¹; returns D.
+/// K ← D⁻¹ K D⁻¹; returns D, powers of two.
 fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
-    let lengths: Vec<f64> = (0..kernel.nrows()).map(|i| kernel[(i, i)].max(0.0).sqrt()).collect();
+    // A variance below the normal numbers has too few digits to tell correlations from.
+    let length = |variance: f64| if variance < f64::MIN_POSITIVE { 0.0 } else { variance.sqrt() };
+    let lengths: Vec<f64> = (0..kernel.nrows()).map(|i| length(kernel[(i, i)])).collect();
     let longest = lengths.iter().fold(0.0, |most, length| f64::max(most, *length));
-    let size = |length: &f64| if longest > 0.0 { rounded_size(length / longest) } else { 1.0 };
+    let unit = linalg::power_of_two_near(longest);
+    let size = |length: &f64| if longest > 0.0 { unit * rounded_size(length / longest) } else { 1.0 };
     let sizes: Vec<f64> = lengths.iter().map(size).collect();
     *kernel = Mat::from_fn(kernel.nrows(), kernel.ncols(), |i, j| kernel[(i, j)] / sizes[i] / sizes[j]);
     sizes
 }
 
-/// ‖K − U Λ Uᵀ‖ over the first eigenvectors, at most: what was found of it, and the rounding of the product.
-fn residual(kernel: MatRef<'_, f64>, eigen: &linalg::Eigen, rank: usize) -> f64 {
-    let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt()).collect();
-    let factor = linalg::scale_columns(eigen.vectors.subcols(0, rank), &roots);
-    let rounding = 4.0 * f64::EPSILON * (kernel.nrows() as f64).sqrt() * eigen.values[0];
-    (kernel - &factor * factor.transpose()).norm_l2() + rounding
+/// ‖K − A Aᵀ‖, at most: what was found of it, and the rounding of the product.
+fn residual(kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> f64 {
+    let rounding = 4.0 * f64::EPSILON * (kernel.nrows() as f64).sqrt() * largest;
+    (kernel - factor * factor.transpose()).norm_l2() + rounding
 }
 
 /// ‖row‖ of any magnitude.
@@ -180,7 +187,7 @@ fn norm(row: &[f64]) -> f64 {
     row.iter().fold(0.0, |norm, &value| f64::hypot(norm, value))
 }
 
-fn check_symmetry(kernel: MatRef<'_, f64>, scale: f64) -> Result<()> {
+fn check_symmetry(kernel: MatRef<'_, f64>) -> Result<()> {
     let (mut worst, mut row, mut column, mut largest) = (0.0, 0, 0, 0.0);
     for j in 0..kernel.ncols() {
         for i in 0..=j {
@@ -193,7 +200,7 @@ fn check_symmetry(kernel: MatRef<'_, f64>, scale: f64) -> Result<()> {
     }
     let tolerance = SYMMETRY_TOLERANCE * largest;
     if worst > tolerance {
-        return Err(Error::Asymmetric { row, column, gap: worst * scale, tolerance: tolerance * scale });
+        return Err(Error::Asymmetric { row, column, gap: worst, tolerance });
     }
     Ok(())
 }
@@ -204,15 +211,20 @@ fn check_symmetry(kernel: MatRef<'_, f64>, scale: f64) -> Result<()> {
 /// does not square the condition number.
 pub(crate) fn compress_wide(features: &Features<'_>) -> Result<Features<'static>> {
     let (items, dims) = (features.items(), features.dims());
-    let scale = linalg::power_of_two_near(features.max_abs());
     let mut transposed = Mat::<f64>::zeros(dims, items);
+    let mut scales = Vec::with_capacity(items);
     for item in 0..items {
-        features.read_row(item, 1.0 / scale, linalg::column_mut(transposed.as_mut(), item));
+        // By a power of two: nothing is rounded, and no square underflows.
+        let row = linalg::column_mut(transposed.as_mut(), item);
+        features.read_row(item, 1.0, row);
+        let scale = linalg::power_of_two_near(row.iter().fold(0.0, |most, x| f64::max(most, x.abs())));
+        row.iter_mut().for_each(|x| *x /= scale);
+        scales.push(scale);
     }
     let qr = transposed.qr();
     let r = qr.thin_R();
     // Column i of R is row i of A'; what lies below the diagonal is zero by definition.
     let rows = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
-    let rows = rows.map(|(i, j)| if j <= i { r[(j, i)] * scale } else { 0.0 }).collect::<Vec<_>>();
+    let rows = rows.map(|(i, j)| if j <= i { r[(j, i)] * scales[i] } else { 0.0 }).collect::<Vec<_>>();
     Features::from_rows(items, items, rows)
 }

@@ -62,7 +62,7 @@ pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset)
 }
 
 /// What E = K − A Aᵀ may change in ln det K_S: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii) at most.
-pub(super) fn factor_error(features: &Features<'_>, items: impl Iterator<Item = usize>) -> f64 {
+pub(crate) fn factor_error(features: &Features<'_>, items: impl Iterator<Item = usize>) -> f64 {
     let rows: Vec<Vec<f64>> = items.map(|item| features.row(item)).collect();
     let Some(residual) = features.residual().filter(|_| !rows.is_empty()) else { return 0.0 };
     let columns = Mat::from_fn(features.dims(), rows.len(), |j, i| rows[i][j]);

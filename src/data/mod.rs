@@ -28,7 +28,7 @@ pub(crate) use ground_set::{FreeItems, GroundSet};
 pub use kernel::Kernel;
 pub(crate) use kernel::Residual;
 pub use label_copies::LabelCopies;
-pub(crate) use log_determinant::{log_determinant, log_determinant_estimate};
+pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_estimate};
 #[cfg(feature = "npy")]
 pub use npy::NpyArray;
 pub use partition::Partition;

@@ -4,9 +4,9 @@ use super::{Constraint, Inference, Marginals};
 use crate::{
     Dpp, Result,
     data::accurately,
-    engine::Engine,
+    engine::{Engine, Items},
     linalg,
-    polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
+    polynomial::{accurate, sigmoid, softplus, spectrum::TiltedSpectrum},
 };
 
 impl<'a> Dpp<'a> {
@@ -26,7 +26,7 @@ impl<'a> Dpp<'a> {
         let ground = self.ground.clone();
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled;
+        let mut marginals = Marginals::Settled(0.0);
         if items.len() > 0 && ground.dims_left() > 0 {
             let rows = self.rows(&items);
             if let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &ground)? {
@@ -39,6 +39,10 @@ impl<'a> Dpp<'a> {
                 let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
                 marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
             }
+        } else {
+            let error = accurate(ground.beyond_rank(Items::from(&items).iter()))?;
+            log_z.error += error;
+            marginals = Marginals::Settled(error);
         }
         let groups = vec![items];
         Ok(Inference { ground, groups, constraint: Constraint::AnySize, marginals, log_z, engine })

@@ -79,8 +79,8 @@ enum Constraint<'a> {
 /// How inclusion probabilities are had.
 #[derive(Debug)]
 enum Marginals {
-    /// No item is free.
-    Settled,
+    /// Nothing is left to chance, but for this error.
+    Settled(f64),
     /// ‖Fᵀ s a_i‖² with this factor, and the error.
     Spectral(Mat<f64>, f64),
     /// From the nodes of a torus.
@@ -104,8 +104,7 @@ impl Inference<'_> {
     /// Estimated error of what inclusion probabilities are made from, and of ln Z.
     fn error(&self) -> f64 {
         let marginals = match &self.marginals {
-            Marginals::Settled => 0.0,
-            Marginals::Spectral(_, error) => *error,
+            Marginals::Settled(error) | Marginals::Spectral(_, error) => *error,
             Marginals::Torus(nodes) => nodes.error,
         };
         marginals.max(self.log_z.error)
@@ -178,7 +177,7 @@ impl Inference<'_> {
         }
         let rows = Rows::scaled(self.ground.features(), self.groups.iter().map(Items::from).collect());
         let error = match &self.marginals {
-            Marginals::Settled => 0.0,
+            Marginals::Settled(error) => *error,
             Marginals::Spectral(factor, error) => {
                 error + self.add_forms(&rows, std::slice::from_ref(factor), &mut probabilities)?
             }

@@ -47,7 +47,7 @@ impl<'a> PartitionDpp<'a> {
         let ground = self.ground().clone();
         let counts = self.free_counts();
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled;
+        let mut marginals = Marginals::Settled(0.0);
         if !counts.is_empty() {
             let rows = self.rows();
             let spectrum = self.spectrum(engine, &rows)?;

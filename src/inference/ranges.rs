@@ -57,7 +57,8 @@ impl<'a> RangeDpp<'a> {
     fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let (ground, groups) = (self.ground().clone(), self.groups());
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled;
+        let mut marginals = Marginals::Settled(accurate(self.beyond_rank())?);
+        log_z.error += self.beyond_rank();
         if !groups.is_empty() {
             let (rows, ranges) = (self.rows(), self.ranges());
             let spectrum = self.spectrum(engine, &rows)?;

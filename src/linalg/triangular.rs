@@ -16,6 +16,9 @@ const BUDGET: f64 = 4e8;
 /// Rows of one task.
 const TASK: usize = 32;
 
+/// log₂ of no noise at all.
+const NONE: f64 = f64::NEG_INFINITY;
+
 /// A row to be read as 2^exponent times its values.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedRow {
@@ -83,7 +86,7 @@ impl GramSchmidt {
     fn new(rows: &[WeightedRow], bits: usize) -> Self {
         let residual = |weighted: &WeightedRow| {
             let row = FixedRow::new(&weighted.values, weighted.exponent, bits);
-            let noise = row.rounding();
+            let noise = if weighted.values.iter().all(|&x| x == 0.0) { NONE } else { row.rounding() };
             let mut residual = Residual { row, coordinates: Vec::new(), square: Scaled::ZERO, noise };
             residual.measure();
             residual
@@ -99,7 +102,8 @@ impl GramSchmidt {
             let pivot =
                 nonzero.max_by(|&a, &b| self.rows[a].log_length().total_cmp(&self.rows[b].log_length()))?;
             let resolved = self.rows[pivot].log_length() - WANTED_BITS;
-            if self.rows.iter().any(|row| row.noise > resolved && !row.square.is_zero()) {
+            // Nor may what went under in noise have been as long.
+            if self.rows.iter().any(|row| row.noise > resolved) {
                 return None;
             }
             self.log_squares.push(self.rows[pivot].square.ln());
@@ -119,7 +123,7 @@ impl GramSchmidt {
         });
         // Nothing is left of it, not even rounding.
         self.rows[pivot].row.clear();
-        self.rows[pivot].square = Scaled::ZERO;
+        (self.rows[pivot].square, self.rows[pivot].noise) = (Scaled::ZERO, NONE);
     }
 }
 
@@ -217,6 +221,15 @@ mod tests {
         for at in [0, 1, 3] {
             assert!(found.coordinates[at][1].is_zero(), "{at}");
         }
+    }
+
+    #[test]
+    fn what_is_below_the_first_bits_is_not_lost() {
+        let values: [&[f64]; 3] = [&[4e36, -1e-30], &[4e36, 1e-30], &[0.0, 1e-30]];
+        let found = triangular(&rows(&values), 0).unwrap();
+        let expected = 2.0 * (4e36_f64.ln() + 2e-30_f64.ln());
+        assert!((found.log_squares.iter().sum::<f64>() - expected).abs() < 1e-10);
+        assert!((found.coordinates[2][1].value().abs() - 1e-30).abs() < 1e-42);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{counts::Counts, volume::LogVolume};
 use crate::{
     Dpp, Features, KDpp, PartitionDpp, RangeDpp, Subset,
-    data::{FreeItems, GroundSet, log_determinant},
+    data::{FreeItems, GroundSet, factor_error, log_determinant},
     engine::{Group, Items, Rows},
     sealed::Sealed,
 };
@@ -16,6 +16,11 @@ pub trait Objective: Sealed {
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_>;
+
+    /// The same in a ground set that bounds the determinants of this one, with the sets that its rank allows.
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a>;
 }
 
 impl Sealed for Dpp<'_> {}
@@ -26,46 +31,81 @@ impl Sealed for RangeDpp<'_> {}
 impl Objective for Dpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
+        self.candidates_below(&self.ground)
+    }
+
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let group = self.ground.free_items();
-        let most = group.len().min(self.ground.dims_left());
+        let most = group.len().min(above.dims_left());
         let counts = Counts { low: vec![0], high: vec![most], least: 0, most };
-        Candidates { ground: &self.ground, groups: vec![group], counts }
+        Candidates { features: self.ground.features(), ground: above, groups: vec![group], counts }
     }
 }
 
 impl Objective for KDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
-        let counts = Counts::exactly(vec![self.free_size()]);
-        Candidates { ground: &self.ground, groups: vec![self.ground.free_items()], counts }
+        self.candidates_below(&self.ground)
+    }
+
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
+        let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(vec![self.free_size()]));
+        Candidates { features: self.ground.features(), ground: above, groups, counts }
     }
 }
 
 impl Objective for PartitionDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
+        self.candidates_below(self.ground())
+    }
+
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let counts = Counts::exactly(self.free_counts());
-        Candidates { ground: self.ground(), groups: self.groups(), counts }
+        Candidates { features: self.ground().features(), ground: above, groups: self.groups(), counts }
     }
 }
 
 impl Objective for RangeDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
-        let (groups, ranges) = (self.groups(), self.ranges());
-        let members: Vec<usize> = groups.iter().map(FreeItems::len).collect();
-        let (least, most) = ranges.total().map_or((0, usize::MAX), |total| (total, total));
-        let counts = Counts { low: ranges.low().to_vec(), high: ranges.high().to_vec(), least, most };
-        let Some(counts) = counts.limited(&members, self.ground().dims_left()) else {
-            unreachable!("ranges that cannot be met are refused");
-        };
-        Candidates { ground: self.ground(), groups, counts }
+        let ranges = self.ranges();
+        let parts = (self.groups(), ranges.low().to_vec(), ranges.high().to_vec());
+        in_ranges(self, self.ground(), parts, ranges.total())
     }
+
+    #[expect(private_interfaces, reason = "only this library implements and calls it")]
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
+        in_ranges(self, above, self.parts_of_any_rank(), self.total_left())
+    }
+}
+
+/// Groups, least counts, and most.
+type RangedParts<'a> = (Vec<FreeItems<'a>>, Vec<usize>, Vec<usize>);
+
+fn in_ranges<'a>(
+    dpp: &'a RangeDpp<'a>,
+    ground: &'a GroundSet<'a>,
+    (groups, low, high): RangedParts<'a>,
+    total: Option<usize>,
+) -> Candidates<'a> {
+    let members: Vec<usize> = groups.iter().map(FreeItems::len).collect();
+    let (least, most) = total.map_or((0, usize::MAX), |total| (total, total));
+    let Some(counts) = (Counts { low, high, least, most }).limited(&members, ground.dims_left()) else {
+        unreachable!("ranges that cannot be met are refused");
+    };
+    Candidates { features: dpp.ground().features(), ground, groups, counts }
 }
 
 /// The free items in groups, how many to choose of each, and what must be included besides.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates<'a> {
+    /// What the determinants are of that are told.
+    pub(crate) features: &'a Features<'a>,
+    /// What is bounded: the same, or a ground set whose determinants are no less.
     pub(crate) ground: &'a GroundSet<'a>,
     pub(crate) groups: Vec<FreeItems<'a>>,
     pub(crate) counts: Counts,
@@ -134,14 +174,28 @@ impl Candidates<'_> {
         Subset::from_distinct(chosen.chain(self.ground.included().iter().copied()).collect())
     }
 
+    /// Where an item is.
+    pub(crate) fn place(&self, item: usize) -> Option<Place> {
+        let of_group = |(group, members): (usize, &FreeItems<'_>)| {
+            Some(Place { group, position: members.position(item)? })
+        };
+        self.groups.iter().enumerate().find_map(of_group)
+    }
+
     /// ln det K_S, from the data.
     pub(crate) fn log_det(&self, chosen: &[Place]) -> f64 {
-        log_determinant(self.features(), &self.subset(chosen))
+        log_determinant(self.features, &self.subset(chosen))
     }
 
     /// Between what values ln det K_S lies.
     pub(crate) fn log_volume(&self, chosen: &[Place]) -> LogVolume {
-        LogVolume::of(self.features(), self.subset(chosen).as_slice())
+        let set = self.subset(chosen);
+        let above = LogVolume::of(self.features(), set.as_slice());
+        if self.features.residual().is_none() {
+            return above;
+        }
+        let at_least = LogVolume::of(self.features, set.as_slice()).at_least;
+        LogVolume { at_least: at_least - factor_error(self.features, set.iter()), ..above }
     }
 
     /// No less than ln det K_T, 0 for the empty set.

@@ -47,7 +47,8 @@ use crate::{
 /// minute at 400: set a limit.
 ///
 /// # Numerics
-/// f64. A bound is no less than the optimum without rounding: it is computed at a point of the dual problem that is
+/// f64. A bound is no less than the optimum without rounding, and for a [`Kernel`](crate::Kernel) no less than that of
+/// the matrix that was given, what its factor leaves out included: it is computed at a point of the dual problem that is
 /// feasible as it was rounded, and every rounding error on the way has a bound that is added: a few 1e-13 where k leading
 /// eigenvalues are within 1e8 of each other. Where items that must be in agree to d digits, that is 10^d times as much;
 /// where nothing else is left, the lengths of rows still bound the determinant. Sums of more than 64 terms count with
@@ -148,6 +149,8 @@ impl UpperBound {
     ) -> Result<Certificate> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
+        let above = candidates.ground.above()?;
+        let candidates = above.as_ref().map_or(candidates, |above| model.candidates_below(above));
         if candidates.is_settled() {
             let at_most = candidates.log_volume(&candidates.only_set()).at_most;
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));

@@ -211,7 +211,11 @@ impl Sealed for OnePart<'_> {}
 
 impl Objective for OnePart<'_> {
     fn candidates(&self) -> Candidates<'_> {
+        self.candidates_below(self.ground)
+    }
+
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let (groups, counts) = (vec![self.members.clone()], Counts::exactly(vec![self.size]));
-        Candidates { ground: self.ground, groups, counts }
+        Candidates { features: self.ground.features(), ground: above, groups, counts }
     }
 }

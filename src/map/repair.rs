@@ -91,7 +91,7 @@ fn spanning_rows(
     let members = candidates.groups[group].clone();
     let most = members.len().min(candidates.ground.dims_left()).min(candidates.counts.most);
     let counts = Counts::exactly(vec![most]);
-    let alone = Candidates { ground: candidates.ground, groups: vec![members], counts };
+    let alone = Candidates { groups: vec![members], counts, ..*candidates };
     let rows = Rows::with_scales(rows.features(), vec![rows.groups()[group]]);
     let own: Vec<Place> =
         picks.iter().filter(|place| place.group == group).map(|&place| Place { group: 0, ..place }).collect();

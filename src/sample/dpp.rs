@@ -11,7 +11,10 @@ use crate::{
     Features, Result,
     data::{FreeItems, GroundSet, accurately},
     engine::{Engine, Items, Rows},
-    polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
+    polynomial::{
+        accurate,
+        spectrum::{TiltedSpectrum, keep_probabilities},
+    },
 };
 
 /// A determinantal point process: subsets of any size.
@@ -108,7 +111,8 @@ impl<'a> Dpp<'a> {
         let ground = &self.ground;
         let items = ground.free_items();
         if items.len() == 0 || ground.dims_left() == 0 {
-            return Ok(Sampler::settled(ground.included(), engine));
+            let error = accurate(ground.beyond_rank(Items::from(&items).iter()))?;
+            return Ok(Sampler::new(Law::Settled, ground.included(), engine, error));
         }
         let rows = self.rows(&items);
         let found = TiltedSpectrum::for_dpp(engine, &rows, ground)?;

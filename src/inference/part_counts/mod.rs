@@ -1,14 +1,17 @@
 //! How many items of each part a DPP or k-DPP chooses, by itself.
 
+mod negligible;
 mod of_size;
 mod within_ranges;
 
+use self::negligible::log_mass_at_most;
 use super::default_node_budget;
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
     data::{FreeItems, GroundSet, accurately, check_labels, check_partition},
     engine::{Engine, EngineInfo, Items, Rows},
     polynomial::{
+        accurate,
         characteristic::each_count,
         feasibility::Dependence,
         generating_function::GeneratingFunction,
@@ -157,7 +160,9 @@ impl<'a> Dpp<'a> {
         let parts = Parts::of(&self.ground, partition)?;
         let open = parts.open();
         if open.is_empty() || self.ground.dims_left() == 0 {
-            return Ok(parts.settled(engine));
+            let free = parts.groups.iter().flat_map(|group| Items::from(group).iter());
+            let error = accurate(self.ground.beyond_rank(free))?;
+            return Ok(PartCounts { error, ..parts.settled(engine) });
         }
         let rows = parts.rows(&self.ground);
         let Some((spectrum, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &self.ground)? else {
@@ -200,10 +205,18 @@ impl<'a> Dpp<'a> {
     }
 }
 
+/// Probabilities below this may be answered as zero, with what they are at most as the error.
+const NEGLIGIBLE: f64 = 1e-12;
+
 /// Probability 0; for the factor of a kernel as far as what it leaves out allows.
 fn never(ground: &GroundSet<'_>, log_z: impl FnOnce() -> Result<Estimate<f64>>) -> Result<Estimate<f64>> {
     let error = if ground.given().residual().is_some() { log_z()?.error.min(1.0) } else { 0.0 };
     Ok(Estimate { value: 0.0, error })
+}
+
+/// When the rows of the factor of a kernel are dependent in K cannot be told from all of their digits.
+fn dependence(ground: &GroundSet<'_>) -> Dependence {
+    if ground.given().residual().is_some() { Dependence::Numerical } else { Dependence::Exact }
 }
 
 fn chance<'a>(
@@ -218,7 +231,7 @@ fn chance<'a>(
     if size.is_some_and(|k| k != quota.total()) {
         return Ok(Estimate { value: 0.0, error: 0.0 });
     }
-    let dpp = match PartitionDpp::over(ground.clone(), partition, quota, Dependence::Exact) {
+    let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
         Err(
             Error::Infeasible { .. }
             | Error::InfeasibleBeyondIncluded { .. }
@@ -227,7 +240,16 @@ fn chance<'a>(
         ) => return never(ground, log_z),
         other => other?,
     };
-    let (met, all) = (dpp.inference(engine)?.log_partition_function(), log_z()?);
+    let met = match dpp.inference(engine) {
+        Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
+            let Some(log_mass) = log_mass_at_most(&dpp) else { return Err(error) };
+            let all = log_z()?;
+            let most = (log_mass - all.value + all.error).exp();
+            return if most <= NEGLIGIBLE { Ok(Estimate { value: 0.0, error: most }) } else { Err(error) };
+        }
+        met => met?.log_partition_function(),
+    };
+    let all = log_z()?;
     let value = (met.value - all.value).exp().min(1.0);
     Ok(Estimate { value, error: value * (met.error + all.error) })
 }

@@ -1,11 +1,10 @@
 //! The probability that part counts lie in ranges.
 
-use super::{PartCounts, never};
+use super::{PartCounts, dependence, never};
 use crate::{
     Dpp, Error, Estimate, KDpp, Partition, RangeDpp, RangeQuota, Result,
     data::{GroundSet, check_partition},
     engine::Engine,
-    polynomial::feasibility::Dependence,
 };
 
 impl PartCounts {
@@ -92,7 +91,7 @@ fn chance_within<'a>(
 ) -> Result<Estimate<f64>> {
     check_partition(ground.features(), partition)?;
     quota.check(partition)?;
-    let dpp = match RangeDpp::over(ground.clone(), partition, quota, Dependence::Exact) {
+    let dpp = match RangeDpp::over(ground.clone(), partition, quota, dependence(ground)) {
         Err(
             Error::Infeasible { .. }
             | Error::InfeasibleBeyondIncluded { .. }

@@ -108,6 +108,11 @@ impl BranchAndBound {
         watch: &Watch<'_>,
     ) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
-        root::Run::new(&model.candidates(), engine, self.tolerance, &clock).solve()
+        let candidates = model.candidates();
+        let Some(above) = candidates.ground.above()? else {
+            return root::Run::new(&candidates, &candidates, engine, self.tolerance, &clock).solve();
+        };
+        let bounded = model.candidates_below(&above);
+        root::Run::new(&candidates, &bounded, engine, self.tolerance, &clock).solve()
     }
 }

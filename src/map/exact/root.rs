@@ -25,6 +25,9 @@ const MOST_EXCHANGED: usize = 5_000;
 
 /// A run of the solver, before the tree.
 pub(super) struct Run<'c> {
+    /// For a first set.
+    given: &'c Candidates<'c>,
+    /// For bounds: the same, or what bounds it.
     pub(super) candidates: &'c Candidates<'c>,
     pub(super) engine: &'c dyn Engine,
     pub(super) tolerance: f64,
@@ -39,12 +42,14 @@ pub(super) struct Run<'c> {
 
 impl<'c> Run<'c> {
     pub(super) fn new(
+        given: &'c Candidates<'c>,
         candidates: &'c Candidates<'c>,
         engine: &'c dyn Engine,
         tolerance: f64,
         clock: &'c Clock<'c>,
     ) -> Self {
         Self {
+            given,
             candidates,
             engine,
             tolerance,
@@ -63,9 +68,7 @@ impl<'c> Run<'c> {
             self.incumbent.offer(candidates, set.clone());
             return Ok(self.solution(&set, &Searched::done(candidates.log_volume(&set).at_most)));
         }
-        let rows = candidates.rows();
-        let gains = PlainGains::new(self.engine, &rows);
-        let greedy = greedy::places(candidates, self.engine, &rows, gains, self.clock)?;
+        let greedy = self.greedy()?;
         self.incumbent.offer(candidates, greedy.clone());
         let bounds = one_pass_over_whole(candidates, self.engine)?;
         self.bound = bounds.spectral.min(bounds.hadamard);
@@ -87,6 +90,18 @@ impl<'c> Run<'c> {
         }
         let set = std::mem::take(&mut self.incumbent.set);
         Ok(self.solution(&set, &searched))
+    }
+
+    fn greedy(&self) -> Result<Vec<Place>> {
+        let given = self.given;
+        let chosen = if given.is_settled() {
+            given.only_set()
+        } else {
+            let rows = given.rows();
+            greedy::places(given, self.engine, &rows, PlainGains::new(self.engine, &rows), self.clock)?
+        };
+        let place = |&place: &Place| self.candidates.place(given.item(place));
+        Ok(chosen.iter().filter_map(place).collect())
     }
 
     fn solution(&self, set: &[Place], searched: &Searched) -> Solution {

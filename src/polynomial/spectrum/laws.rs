@@ -14,7 +14,7 @@ use crate::{
 impl TiltedSpectrum {
     /// For the DPP: of K of the rows as scaled; and the logarithm of what it is to be multiplied by to be that of
     /// the rows as given. `None` where nothing but rounding, that no draw would use, is left of the rows beyond the
-    /// included ones.
+    /// included ones, nor left out of the factor of a kernel.
     pub(crate) fn for_dpp(
         engine: &dyn Engine,
         rows: &Rows<'_>,
@@ -26,7 +26,8 @@ impl TiltedSpectrum {
         let usage = |values: &[f64]| Ok(keep_probabilities(values, log_scale));
         let found = Spectrum::resolve(engine, rows, ground, untilted, usage)?;
         let chosen: f64 = keep_probabilities(&found.spectrum.values, log_scale).iter().sum();
-        let real = if ground.beyond().is_some() { chosen > UNUSED } else { chosen > 0.0 };
+        let least = if ground.beyond().is_some() { UNUSED } else { 0.0 };
+        let real = chosen > least || ground.given().residual().is_some() && found.spectrum.error > least;
         Ok(real.then_some((found, log_scale)))
     }
 

@@ -13,7 +13,7 @@ use crate::{
     engine::{Engine, Group, Items, Rows, in_double},
     inference::default_node_budget,
     polynomial::{
-        ConditionalBernoulli,
+        ConditionalBernoulli, accurate,
         count_ranges::CountRanges,
         feasibility::Dependence,
         spectrum::{Spectrum, TiltedSpectrum, keep_probabilities},
@@ -58,6 +58,8 @@ pub struct RangeDpp<'a> {
     pub(super) parts: Vec<OpenPart<'a>>,
     /// What is left of the total, if that is known.
     pub(super) total: Option<usize>,
+    /// How likely sets are at most that the ranges allow and the rank of a kernel's factor does not.
+    beyond_rank: f64,
     pub(super) projection: Projection,
     proposal_budget: f64,
     /// As set by the user.
@@ -105,6 +107,7 @@ impl<'a> RangeDpp<'a> {
             dependence,
             parts: Vec::new(),
             total: None,
+            beyond_rank: 0.0,
             projection: Projection::default(),
             proposal_budget: DEFAULT_PROPOSAL_BUDGET,
             node_budget: None,
@@ -197,7 +200,8 @@ impl<'a> RangeDpp<'a> {
     ///   shows only at f64's accuracy, and those of the engine.
     pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
         if self.parts.is_empty() {
-            return Ok(Sampler::settled(self.ground.included(), engine));
+            let error = accurate(self.beyond_rank)?;
+            return Ok(Sampler::new(Law::Settled, self.ground.included(), engine, error));
         }
         let (law, error) =
             self.accurately(engine, |dpp| RangeRejection::new(dpp, engine), |(_, error)| *error)?;
@@ -258,7 +262,15 @@ impl<'a> RangeDpp<'a> {
             if settled.is_empty() {
                 return Ok(self);
             }
-            self.ground.include(&settled)?;
+            let mut whole = self.ground.clone();
+            match whole.include(&settled) {
+                // Nearly dependent ones are left to be chosen.
+                Err(crate::Error::DependentItems { .. }) if self.dependence == Dependence::Exact => {
+                    return Ok(self);
+                }
+                included => included?,
+            }
+            self.ground = whole;
         }
     }
 
@@ -275,7 +287,9 @@ impl<'a> RangeDpp<'a> {
             Some(k) => Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities()),
             None => Ok(keep_probabilities(values, 0.0)),
         };
-        Spectrum::resolve(engine, rows, &self.ground, tilt, usage)
+        let mut found = Spectrum::resolve(engine, rows, &self.ground, tilt, usage)?;
+        found.spectrum.error = accurate(found.spectrum.error + self.beyond_rank)?;
+        Ok(found)
     }
 
     /// The rows of the open parts.
@@ -294,6 +308,10 @@ impl<'a> RangeDpp<'a> {
     /// The free items of the open parts.
     pub(crate) fn groups(&self) -> Vec<FreeItems<'a>> {
         self.parts.iter().map(|part| part.items.clone()).collect()
+    }
+
+    pub(crate) fn beyond_rank(&self) -> f64 {
+        self.beyond_rank
     }
 
     pub(crate) fn ground(&self) -> &GroundSet<'a> {

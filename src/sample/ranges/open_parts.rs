@@ -3,8 +3,12 @@
 use super::{OpenPart, RangeDpp};
 use crate::{
     Error, Result,
+    data::FreeItems,
     engine::Items,
-    polynomial::feasibility::{self, Dependence, PartBasis, Violation},
+    polynomial::{
+        count_ranges::CountRanges,
+        feasibility::{self, Dependence, PartBasis, Violation},
+    },
 };
 
 impl<'a> RangeDpp<'a> {
@@ -15,6 +19,7 @@ impl<'a> RangeDpp<'a> {
         let bases = self.bases();
         self.check_ranks(&bases)?;
         let ranges = self.ranges();
+        self.beyond_rank = self.mass_beyond(&ranges);
         self.total = ranges.total();
         let given = std::mem::take(&mut self.parts);
         let narrowed = given.into_iter().zip(bases).enumerate().filter_map(|(at, (part, basis))| {
@@ -35,6 +40,7 @@ impl<'a> RangeDpp<'a> {
             part.high = part.high.min(rank).max(part.low);
         }
         let ranges = self.ranges();
+        self.beyond_rank += self.mass_beyond(&ranges);
         self.total = ranges.total();
         let given = std::mem::take(&mut self.parts).into_iter().enumerate();
         let narrow = |(at, part): (usize, OpenPart<'a>)| {
@@ -43,6 +49,19 @@ impl<'a> RangeDpp<'a> {
         };
         self.parts = given.filter_map(narrow).collect();
         self
+    }
+
+    /// What the factor of a kernel may lack of the items whose parts its rank keeps below their ranges, if the total is
+    /// free.
+    fn mass_beyond(&self, narrowed: &CountRanges) -> f64 {
+        if self.quota.total().is_some() {
+            return 0.0;
+        }
+        let included = self.ground.included_by(self.partition);
+        let wanted =
+            |part: &OpenPart<'_>| (self.quota.high()[part.part] - included[part.part]).min(part.items.len());
+        let limited = self.parts.iter().zip(narrowed.high()).filter(|(part, high)| **high < wanted(part));
+        self.ground.beyond_rank(limited.flat_map(|(part, _)| Items::from(&part.items).iter()))
     }
 
     /// What the ranges leave beyond the included items, part by part.
@@ -66,6 +85,18 @@ impl<'a> RangeDpp<'a> {
             }
         }
         Ok(parts)
+    }
+
+    /// The groups that the ranges leave something of, with the least and most of each, whatever their rank.
+    pub(crate) fn parts_of_any_rank(&self) -> (Vec<FreeItems<'a>>, Vec<usize>, Vec<usize>) {
+        let parts = self.given_parts().unwrap_or_default();
+        let groups = parts.iter().map(|part| part.items.clone()).collect();
+        (groups, parts.iter().map(|part| part.low).collect(), parts.iter().map(|part| part.high).collect())
+    }
+
+    /// What the total leaves beyond the included items, if there is one.
+    pub(crate) fn total_left(&self) -> Option<usize> {
+        self.quota.total().map(|total| total - self.ground.included().len())
     }
 
     /// What the total leaves beyond the included items.
@@ -98,7 +129,8 @@ impl<'a> RangeDpp<'a> {
     }
 
     /// Refuses ranges that no set of positive determinant meets. Counts of independent sets form a polymatroid, so
-    /// where the least counts can be met, growing them part by part comes to the largest total there is.
+    /// where the least counts can be met, growing them part by part comes to the largest total there is: the rank of
+    /// the parts that could not grow, and all that the ranges allow of the others.
     fn check_ranks(&self, bases: &[PartBasis]) -> Result<()> {
         let dims = self.ground.dims_left();
         let mut counts: Vec<usize> = self.parts.iter().map(|part| part.low).collect();
@@ -109,28 +141,38 @@ impl<'a> RangeDpp<'a> {
             return Err(self.infeasible(violation));
         }
         let Some(total) = self.total else { return Ok(()) };
+        let mut stuck = Vec::new();
         for (at, part) in self.parts.iter().enumerate() {
             let left = total - counts.iter().sum::<usize>();
             let (mut possible, mut tried) = (part.low, part.high.min(part.low + left));
             let mut above = tried + 1;
+            let mut violated = Vec::new();
             while possible + 1 < above {
                 counts[at] = tried;
                 match feasibility::check(bases, &counts, dims) {
                     Ok(()) => possible = tried,
-                    Err(_) => above = tried,
+                    Err(violation) => (above, violated) = (tried, violation.parts),
                 }
                 tried = possible.midpoint(above);
             }
             counts[at] = possible;
+            stuck.append(&mut violated);
         }
         let rank: usize = counts.iter().sum();
-        let all = || self.parts.iter().flat_map(|part| Items::from(&part.items).iter());
-        let near = || self.dependence == Dependence::Exact && self.ground.exact_rank_beyond(all()) >= total;
+        let near = || self.dependence == Dependence::Exact && self.largest_total(&stuck, &counts) >= total;
         if rank == total || near() {
             return Ok(());
         }
         let included = self.ground.included().len();
         Err(Error::SizeAboveRank { k: total + included, rank: rank + included })
+    }
+
+    /// The exact rank of some parts together, and the counts of all others.
+    fn largest_total(&self, parts: &[usize], counts: &[usize]) -> usize {
+        let (within, others): (Vec<usize>, Vec<usize>) =
+            (0..self.parts.len()).partition(|at| parts.contains(at));
+        let items = within.iter().flat_map(|&at| Items::from(&self.parts[at].items).iter());
+        self.ground.exact_rank_beyond(items) + others.iter().map(|&at| counts[at]).sum::<usize>()
     }
 
     /// Whether parts span too little in exact arithmetic, too.

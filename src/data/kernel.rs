@@ -170,7 +170,7 @@ fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
     let lengths: Vec<f64> = (0..kernel.nrows()).map(|i| length(kernel[(i, i)])).collect();
     let longest = lengths.iter().fold(0.0, |most, length| f64::max(most, *length));
     let unit = linalg::power_of_two_near(longest);
-    let size = |length: &f64| if longest > 0.0 { unit * rounded_size(length / longest) } else { 1.0 };
+    let size = |length: &f64| if longest > 0.0 { unit * rounded_size(length / unit) } else { 1.0 };
     let sizes: Vec<f64> = lengths.iter().map(size).collect();
     *kernel = Mat::from_fn(kernel.nrows(), kernel.ncols(), |i, j| kernel[(i, j)] / sizes[i] / sizes[j]);
     sizes

@@ -56,6 +56,9 @@ pub enum Ended {
 /// Set-up and inference have nothing to return: given an engine under a watch
 /// ([`engine::Watched`](crate::engine::Watched)), they end with [`Error::Ended`](crate::Error::Ended).
 ///
+/// Only deadlines and reports read a clock. wasm32-unknown-unknown has none, and [`Instant::now`] panics there: a watch can
+/// have a flag, and time limits of solvers are out of reach.
+///
 /// # Examples
 /// ```
 /// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};

@@ -1,0 +1,151 @@
+//! What is asked of the library on wasm32 and, by `tests/wasm_answers.rs`, on the machine that tests run on.
+//!
+//! Features are small integers times powers of ten: the same numbers everywhere, whatever a machine's `sin` is.
+
+use std::sync::atomic::AtomicBool;
+
+use partition_dpp::{
+    BranchAndBound, Dpp, Features, Greedy, Inference, KDpp, LazyGreedy, LocalSearch, Method, Objective,
+    Partition, PartitionDpp, Projection, Quota, RangeDpp, RangeQuota, Result, Sampler, Samples, Solution,
+    Subset, UpperBound, Watch,
+    engine::{Cpu, Watched},
+};
+
+const SEED: u64 = 42;
+const ITEMS: usize = 24;
+
+pub(crate) type Question = (&'static str, fn(&Data) -> Result<String>);
+
+/// A name each, and how to answer it. No clock may be read: nobody asks for one.
+pub(crate) const QUESTIONS: &[Question] = &[
+    ("dpp", |data| draws(&Dpp::new(&data.features)?.sampler(&Cpu)?)),
+    ("k-dpp", |data| draws(&KDpp::new(&data.features, 4)?.sampler(&Cpu)?)),
+    ("rejection, leverage trials", |data| by_rejection(data, Projection::Leverage)),
+    ("rejection, elementary picks", |data| by_rejection(data, Projection::Elementary)),
+    ("interpolation", |data| draws(&data.model()?.sampler(Method::Interpolation, &Cpu)?)),
+    ("per candidate", |data| draws(&data.model()?.sampler(Method::PerCandidate, &Cpu)?)),
+    ("exchange chains", |data| draws(&data.model()?.sampler(Method::Mcmc, &Cpu)?)),
+    ("ranges", |data| draws(&data.range_model()?.sampler(&Cpu)?)),
+    ("watched", watched),
+    ("law of a quota", |data| law(&data.model()?.inference(&Cpu)?, &[0, 1, 2, 3, 4])),
+    ("law of ranges", |data| law(&data.range_model()?.inference(&Cpu)?, &[0, 1, 2, 4])),
+    ("greedy", |data| Ok(found(&Greedy::default().solve(&data.model()?, &Cpu)?))),
+    ("lazy greedy, ranges", |data| Ok(found(&LazyGreedy::default().solve(&data.range_model()?, &Cpu)?))),
+    ("local search", |data| Ok(found(&LocalSearch::default().solve(&data.model()?, &Cpu)?))),
+    ("branch and bound", |data| best(&data.model()?)),
+    ("branch and bound, ranges", |data| best(&data.range_model()?)),
+    // The rest is computed in fixed point.
+    ("outliers of 120 decades", |_| hard(|item, _| if item < 2 { 1e60 } else { 1e-60 })),
+    ("parts 300 decades apart, columns 10", |_| {
+        hard(|item, column| [1e200, 1.0, 1e-100][item % 3] * [1e5, 1.0, 1e-5][column % 3])
+    }),
+    ("columns 10 decades apart", |_| hard(|_, column| [1e5, 1.0, 1e-5][column % 3])),
+];
+
+/// A line: the name of a question, and the answer.
+pub(crate) fn answered((name, answer): Question) -> String {
+    let answer = Data::scaled(|_, _| 1.0).and_then(|data| answer(&data));
+    answer.map_or_else(|error| format!("{name}: failed: {error}"), |answer| format!("{name}: {answer}"))
+}
+
+pub(crate) struct Data {
+    features: Features<'static>,
+    partition: Partition,
+    quota: Quota,
+    ranges: RangeQuota,
+}
+
+impl Data {
+    /// Items in three parts, and how many of each are asked for.
+    fn scaled(scale: impl Fn(usize, usize) -> f64) -> Result<Self> {
+        let dims = 6;
+        let mut state = 1_u32;
+        let mut values = Vec::new();
+        for item in 0..ITEMS {
+            for column in 0..dims {
+                // The generator of Numerical Recipes: its leading bits are random enough.
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let small = f64::from(state >> 28) - 7.0;
+                values.push(small * scale(item, column));
+            }
+        }
+        let labels: Vec<usize> = (0..ITEMS).map(|item| item % 3).collect();
+        let partition = Partition::from_labels(&labels)?;
+        let quota = Quota::new(&partition, &[2, 2, 1])?;
+        let ranges = RangeQuota::new(&partition, &[1..=2, 0..=3, 1..=1])?.with_total(4)?;
+        Ok(Self { features: Features::from_rows(ITEMS, dims, values)?, partition, quota, ranges })
+    }
+
+    fn model(&self) -> Result<PartitionDpp<'_>> {
+        PartitionDpp::new(&self.features, &self.partition, &self.quota)
+    }
+
+    fn range_model(&self) -> Result<RangeDpp<'_>> {
+        RangeDpp::new(&self.features, &self.partition, &self.ranges)
+    }
+}
+
+fn by_rejection(data: &Data, projection: Projection) -> Result<String> {
+    draws(&data.model()?.with_projection(projection).sampler(Method::Rejection, &Cpu)?)
+}
+
+/// Draws with one seed, and the proposals they took.
+fn draws(sampler: &Sampler<'_>) -> Result<String> {
+    Ok(listed(&sampler.sample_watched(0..12, SEED, &Watch::default())?))
+}
+
+fn listed(samples: &Samples) -> String {
+    let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
+    format!("{}; {} proposals", sets.join(", "), samples.proposals())
+}
+
+/// A flag that nobody sets stops nothing.
+fn watched(data: &Data) -> Result<String> {
+    let stop = AtomicBool::new(false);
+    let watch = Watch::default().stopped_by(&stop);
+    let engine = Watched::new(&Cpu, watch);
+    let sampler = data.range_model()?.sampler(&engine)?;
+    let drawn = listed(&sampler.sample_watched(0..4, SEED, &watch)?);
+    let best = BranchAndBound::default().solve_watched(&data.model()?, &engine, &watch)?;
+    Ok(format!("{drawn}; {}", found(&best)))
+}
+
+fn law(inference: &Inference<'_>, set: &[usize]) -> Result<String> {
+    let log_z = inference.log_partition_function();
+    let log_probability = inference.log_probability(&Subset::new(set.to_vec(), ITEMS)?)?;
+    let inclusion = inference.inclusion_probabilities()?;
+    let close = log_z.error < 1e-9 && log_probability.error < 1e-9 && inclusion.error < 1e-9;
+    let few: Vec<String> = inclusion.value.iter().step_by(5).map(|&p| number(p)).collect();
+    Ok(format!(
+        "ln Z {}, of a set {}, of items {}; within 1e-9: {close}",
+        number(log_z.value),
+        number(log_probability.value),
+        few.join(", "),
+    ))
+}
+
+fn found(solution: &Solution) -> String {
+    format!("{}, ln det {}, {}", solution.subset, number(solution.log_det), solution.termination)
+}
+
+/// The best set with its proof, and the bound that needs no search.
+fn best(model: &impl Objective) -> Result<String> {
+    let solution = BranchAndBound::default().solve(model, &Cpu)?;
+    let bound = UpperBound::default().certify(model, &Cpu)?;
+    let holds = bound.upper_bound >= solution.log_det;
+    Ok(format!("{}; bounded: {holds}", found(&solution)))
+}
+
+/// Draws, law and set of rows scaled like this.
+fn hard(scale: impl Fn(usize, usize) -> f64) -> Result<String> {
+    let data = Data::scaled(scale)?;
+    let drawn = by_rejection(&data, Projection::Elementary)?;
+    let law = law(&data.model()?.inference(&Cpu)?, &[0, 1, 2, 3, 4])?;
+    let greedy = Greedy::default().solve(&data.model()?, &Cpu)?;
+    Ok(format!("{drawn}; {law}; {}", found(&greedy)))
+}
+
+/// With a point or an exponent, which tells rounded numbers from counts.
+fn number(x: f64) -> String {
+    format!("{x:.12e}")
+}

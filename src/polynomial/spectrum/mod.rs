@@ -141,12 +141,16 @@ impl Spectrum {
             let floor =
                 if at.grading == Grading::None { noise.max(f64::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
             let values: Vec<f64> = eigen.values.iter().map(|value| value.max(floor)).collect();
+            let unknown = match at.grading {
+                Grading::None => vec![noise; values.len()],
+                Grading::Descending => unknown(&gram, &eigen.vectors),
+            };
             let whole = Self { values, vectors: &at.basis * &eigen.vectors, error: 0.0 };
             if eigen.values[0] <= 0.0 {
                 // All rows are zero: nothing is ever chosen.
                 return Ok(at.whitened_by(found, whole, &eigen.vectors));
             }
-            let (mut used, probability) = whole.used(usage)?;
+            let (mut used, probability) = whole.used(usage, &unknown)?;
             let measured = used.values.last().is_none_or(|&least| least > floor);
             let rounding: f64 =
                 used.values.iter().zip(&probability).map(|(value, p)| p * noise / value).sum();
@@ -183,14 +187,24 @@ impl Spectrum {
         self.values.iter().map(|value| value.sqrt().recip()).collect()
     }
 
-    /// Without the tail that draws do not use, which is the error; and how likely the rest is to be used.
-    fn used(&self, usage: impl Fn(&[f64]) -> Result<Vec<f64>>) -> Result<(Self, Vec<f64>)> {
+    /// Without the tail that draws do not use, which is the error; and how likely the rest is to be used. `unknown` is
+    /// what every value may be off by.
+    fn used(
+        &self,
+        usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
+        unknown: &[f64],
+    ) -> Result<(Self, Vec<f64>)> {
         let mut probability = usage(&self.values)?;
         let mut rank = self.values.len();
         let mut dropped = 0.0;
         while rank > 1 && dropped + probability[rank - 1] <= UNUSED {
             rank -= 1;
             dropped += probability[rank];
+        }
+        if rank < self.values.len() {
+            let most = self.values.iter().zip(unknown).map(|(value, unknown)| value + unknown);
+            let most: Vec<f64> = self.values[..rank].iter().copied().chain(most.skip(rank)).collect();
+            dropped = usage(&most)?[rank..].iter().sum();
         }
         probability.truncate(rank);
         let vectors = self.vectors.subcols(0, rank).to_owned();
@@ -238,6 +252,21 @@ impl Coordinates {
         let log_weights = tilt.log_weights.clone();
         (TiltedSpectrum { tilt, spectrum, grams: self.grams, log_weights, whitener }, self.lost)
     }
+}
+
+/// What rounding of the entries of a graded Gram matrix, εn√(G_aa G_bb), may change in its eigenvalues: of those that
+/// nearly cancel, everything.
+///
+/// ```text
+/// |u_jᵀ E u_j| ≤ εn (Σ_a |u_aj| √G_aa)²
+/// ```
+fn unknown(gram: &Mat<f64>, vectors: &Mat<f64>) -> Vec<f64> {
+    let size = gram.nrows();
+    let of = |j: usize| {
+        let sum: f64 = (0..size).map(|a| vectors[(a, j)].abs() * gram[(a, a)].max(0.0).sqrt()).sum();
+        size as f64 * f64::EPSILON * sum * sum
+    };
+    (0..vectors.ncols()).map(of).collect()
 }
 
 /// (n·ε)²: what rows lose along a direction that is stored in f64, squared.

@@ -35,10 +35,11 @@ pub(crate) fn accurately<L, T>(
     }
     let Some(law) = graded(law)? else { return first };
     let second = compute(&law);
-    if matches!(second, Err(Error::Ended(_))) {
+    if matches!(second, Err(Error::Ended(_))) || first.is_err() {
+        // Of two refusals that of the better coordinates.
         return second;
     }
-    if second.is_ok() && (first.is_err() || error(&second) < error(&first)) { second } else { first }
+    if second.is_ok() && error(&second) < error(&first) { second } else { first }
 }
 
 impl GroundSet<'_> {

@@ -170,12 +170,6 @@ impl<'a> GroundSet<'a> {
         Ok(Some(above))
     }
 
-    /// Most that any set has of some items beyond the rank of a kernel's factor: Σ_i |K − A Aᵀ|_ii; 0 for features.
-    pub(crate) fn beyond_rank(&self, items: impl Iterator<Item = usize>) -> f64 {
-        let residual = self.given.residual();
-        residual.map_or(0.0, |residual| items.map(|item| residual.of_row(&self.given.row(item))).sum())
-    }
-
     /// T, ascending.
     pub(crate) fn included(&self) -> &[u32] {
         &self.included
@@ -284,7 +278,14 @@ impl Residual {
         let volume = log_volume(features, items, &mut span).map_err(|item| Error::DependentItems { item })?;
         let basis = complement(span.as_matrix());
         let mut log_det = volume.log_det;
-        log_det.error += factor_error(features, included.iter().map(|&item| item as usize));
+        let items = included.iter().map(|&item| item as usize);
+        log_det.error += factor_error(features, items.clone());
+        if let Some(item) = items.last()
+            && log_det.error == f64::INFINITY
+        {
+            // In the kernel they may be.
+            return Err(Error::DependentItems { item });
+        }
         Ok(Self::Within(Subspace { span, basis, log_det, least: volume.least }))
     }
 }

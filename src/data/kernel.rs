@@ -151,8 +151,13 @@ impl Residual {
 
     /// The root of that.
     pub(crate) fn root_of_row(self, row: &[f64]) -> f64 {
+        let norm = norm(row);
+        if norm == 0.0 {
+            // Its variance was below the normal numbers.
+            return f64::MIN_POSITIVE.sqrt();
+        }
         // Rounding may have made the row a bit shorter than it was when its size was found.
-        let ratio = 1.001 * norm(row) / self.size;
+        let ratio = 1.001 * norm / self.size;
         self.relative.sqrt() * self.size * rounded_size(ratio)
     }
 }

@@ -1,6 +1,6 @@
 //! Log-determinants of sets.
 
-use faer::{Mat, linalg::solvers::SolveLstsq};
+use faer::{Mat, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
 
 use super::{Features, Subset};
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     linalg::{OrthonormalBasis, WeightedRow, triangular},
 };
 
-/// Where a unit row has less than this beyond the others, f64 has lost too many digits of the determinant.
-const NEARLY_DEPENDENT: f64 = 1e-4;
+/// Where rounding is magnified this much, f64 has lost too many digits of the determinant.
+const NEARLY_DEPENDENT: f64 = 1e4;
 
 /// A determinant found by orthogonalising rows.
 #[derive(Clone, Copy, Debug)]
@@ -17,29 +17,32 @@ pub(super) struct Volume {
     pub(super) log_det: Estimate<f64>,
     /// What the most dependent unit row has beyond those before it.
     pub(super) least: f64,
+    /// Σ of the inverses of what every unit row has beyond all others: by how many roundings the determinant is off.
+    magnified: f64,
 }
 
 /// ln det K_S, and a basis of the span; the first item that depends on those before it (to 1e-12 of its length)
 /// where there is one.
 pub(super) fn log_volume(
     features: &Features<'_>,
-    items: impl Iterator<Item = usize>,
+    items: impl Iterator<Item = usize> + Clone,
     span: &mut OrthonormalBasis,
 ) -> Result<Volume, usize> {
     let mut row = vec![0.0; features.dims()];
     let mut log_det = Estimate { value: 0.0, error: 0.0 };
     let mut least: f64 = 1.0;
-    for item in items {
+    for item in items.clone() {
         features.read_row(item, 1.0, &mut row);
         let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)?;
         let residual = span.extend(&row).ok_or(item)?;
         least = least.min(residual);
         log_det.value += 2.0 * (log_norm + residual.ln());
-        // What is left of a unit row is off by a few roundings of the row, and by those of nearly dependent
-        // rows before it.
-        log_det.error += f64::EPSILON * (8.0 / least + log_det.value.abs());
+        log_det.error += f64::EPSILON * log_det.value.abs();
     }
-    Ok(Volume { log_det, least })
+    // What is found is exact for unit rows that are off by a few roundings.
+    let magnified = Duals::of(features, items).unit_lengths();
+    log_det.error += 8.0 * f64::EPSILON * magnified;
+    Ok(Volume { log_det, least, magnified })
 }
 
 /// ln det K_S; −∞ for dependent rows, decided in exact arithmetic.
@@ -47,7 +50,7 @@ pub(super) fn log_volume(
 /// # Cost
 /// O(n|S|²); some hundred times as much where rows are nearly dependent.
 pub(crate) fn log_determinant(features: &Features<'_>, subset: &Subset) -> f64 {
-    log_determinant_estimate(features, subset).value
+    of_rows(features, subset).value
 }
 
 /// The same with its error: that of rounding, and for the factor of a kernel that of the factor.
@@ -63,16 +66,65 @@ pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset)
 
 /// What E = K − A Aᵀ may change in ln det K_S: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii) at most.
 pub(crate) fn factor_error(features: &Features<'_>, items: impl Iterator<Item = usize>) -> f64 {
-    let rows: Vec<Vec<f64>> = items.map(|item| features.row(item)).collect();
-    let Some(residual) = features.residual().filter(|_| !rows.is_empty()) else { return 0.0 };
-    let columns = Mat::from_fn(features.dims(), rows.len(), |j, i| rows[i][j]);
-    let pseudoinverse = columns.qr().solve_lstsq(Mat::<f64>::identity(features.dims(), features.dims()));
-    let share = |(i, row): (usize, &Vec<f64>)| {
-        let square: f64 = (0..pseudoinverse.ncols()).map(|j| pseudoinverse[(i, j)].powi(2)).sum();
-        square * residual.of_row(row)
-    };
-    let relative: f64 = rows.iter().enumerate().map(share).sum();
+    let Some(residual) = features.residual() else { return 0.0 };
+    let items: Vec<usize> = items.collect();
+    if items.len() > features.dims() {
+        return f64::INFINITY;
+    }
+    let duals = Duals::of(features, items.into_iter());
+    let shares = duals.rows.iter().enumerate().map(|(i, row)| duals.length(i).powi(2) * residual.of_row(row));
+    let relative: f64 = shares.sum();
     if relative < 1.0 { -(-relative).ln_1p() } else { f64::INFINITY }
+}
+
+/// Rows A_S, and the columns of the pseudoinverse A_S⁺: vectors w_i with w_i·a_j = 1 for i = j and 0 otherwise.
+#[derive(Clone, Debug)]
+pub(super) struct Duals {
+    rows: Vec<Vec<f64>>,
+    /// Those of unit rows, |S|×n.
+    of_units: Mat<f64>,
+    lengths: Vec<f64>,
+}
+
+impl Duals {
+    /// # Cost
+    /// O(n|S|²).
+    pub(super) fn of(features: &Features<'_>, items: impl Iterator<Item = usize>) -> Self {
+        let rows: Vec<Vec<f64>> = items.map(|item| features.row(item)).collect();
+        let length = |row: &Vec<f64>| row.iter().fold(0.0, |norm, &x| f64::hypot(norm, x));
+        let lengths: Vec<f64> = rows.iter().map(length).collect();
+        let dims = features.dims();
+        if rows.is_empty() {
+            return Self { rows, of_units: Mat::zeros(0, dims), lengths };
+        }
+        let units = Mat::from_fn(dims, rows.len(), |j, i| rows[i][j] / lengths[i]);
+        let qr = units.qr();
+        let mut of_units = qr.compute_thin_Q().transpose().to_owned();
+        solve_upper_triangular_in_place(qr.thin_R(), of_units.as_mut(), Par::Seq);
+        Self { rows, of_units, lengths }
+    }
+
+    fn unit_length(&self, i: usize) -> f64 {
+        (0..self.of_units.ncols()).map(|j| self.of_units[(i, j)]).fold(0.0, f64::hypot)
+    }
+
+    /// Σ ‖w_i‖ of unit rows: the inverses of what each has beyond all others.
+    fn unit_lengths(&self) -> f64 {
+        (0..self.rows.len()).map(|i| self.unit_length(i)).sum()
+    }
+
+    /// ‖w_i‖.
+    fn length(&self, i: usize) -> f64 {
+        self.unit_length(i) / self.lengths[i]
+    }
+
+    /// Σ_i |c_i| of_row(a_i) for the combination Σ c_i a_i of the rows that is nearest to a row.
+    pub(super) fn combined(&self, row: &[f64], of_row: impl Fn(&[f64]) -> f64) -> f64 {
+        let coefficient = |i: usize| -> f64 {
+            row.iter().enumerate().map(|(j, x)| x * self.of_units[(i, j)]).sum::<f64>() / self.lengths[i]
+        };
+        self.rows.iter().enumerate().map(|(i, own)| coefficient(i).abs() * of_row(own)).sum()
+    }
 }
 
 fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
@@ -82,8 +134,8 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     }
     let mut span = OrthonormalBasis::new(features.dims());
     let found = log_volume(features, subset.iter(), &mut span);
-    if let Ok(Volume { log_det, least }) = found
-        && least > NEARLY_DEPENDENT
+    if let Ok(Volume { log_det, magnified, .. }) = found
+        && magnified < NEARLY_DEPENDENT
     {
         return log_det;
     }

@@ -10,6 +10,7 @@ mod ground_set;
 mod half;
 mod kernel;
 mod label_copies;
+mod lacking;
 mod log_determinant;
 #[cfg(feature = "npy")]
 mod mapped;
@@ -28,6 +29,7 @@ pub(crate) use ground_set::{FreeItems, GroundSet};
 pub use kernel::Kernel;
 pub(crate) use kernel::Residual;
 pub use label_copies::LabelCopies;
+pub(crate) use lacking::Lacking;
 pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_estimate};
 #[cfg(feature = "npy")]
 pub use npy::NpyArray;

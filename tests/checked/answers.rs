@@ -54,7 +54,7 @@ fn log_probability(examined: &mut Examined<'_>, inference: &Inference<'_>, set: 
 }
 
 /// What rounding changes in ln det(K_S), to first order: some roundings of every row over what it has beyond the others;
-/// for a kernel of its trace, over the same in the kernel.
+/// for a kernel of its trace, over the same in the kernel, and what keeps it from being positive semidefinite.
 pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
     let minors = examined.minors;
     let whole: f64 = match examined.problem.data {
@@ -65,7 +65,9 @@ pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
         let beyond = minors.log_det(set) - minors.log_det(set & !(1 << item));
         match examined.problem.data {
             Data::Features => (0.5 * (minors.log_det(1 << item) - beyond)).exp(),
-            Data::Kernel => (whole.ln() - beyond).exp(),
+            Data::Kernel => {
+                (whole + examined.problem.indefiniteness() / (24.0 * f64::EPSILON)) * (-beyond).exp()
+            }
         }
     };
     let sum = 24.0 * f64::EPSILON * items_of(set).into_iter().map(of).sum::<f64>();

@@ -198,6 +198,14 @@ impl Problem {
         })
     }
 
+    /// How far eigenvalues of the kernel are below zero, all together: its factor has none of them.
+    pub fn indefiniteness(&self) -> f64 {
+        let items = self.items();
+        let kernel = DMatrix::from_fn(items, items, |i, j| self.rows[i][j]);
+        let values = kernel.symmetric_eigenvalues();
+        -values.iter().filter(|value| **value < 0.0).sum::<f64>()
+    }
+
     fn free_of(&self, part: usize) -> Set {
         set_of((0..self.items()).filter(|i| self.labels[*i] == part && !self.exclude.contains(i)))
     }

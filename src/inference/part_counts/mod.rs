@@ -1,19 +1,17 @@
 //! How many items of each part a DPP or k-DPP chooses, by itself.
 
-mod negligible;
+mod by_chance;
 mod of_size;
 mod within_ranges;
 
-use self::negligible::log_mass_at_most;
 use super::default_node_budget;
 use crate::{
-    Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
+    Dpp, Estimate, KDpp, Partition, Quota, Result,
     data::{FreeItems, GroundSet, accurately, check_labels, check_partition},
     engine::{Engine, EngineInfo, Items, Rows},
     polynomial::{
         accurate,
         characteristic::each_count,
-        feasibility::Dependence,
         generating_function::GeneratingFunction,
         spectrum::TiltedSpectrum,
         torus::{Torus, TorusPlan},
@@ -131,14 +129,11 @@ impl<'a> KDpp<'a> {
         quota: &'a Quota,
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
-        chance(
-            &self.ground,
-            Some(self.size()),
-            || Ok(self.inference(engine)?.log_partition_function()),
-            partition,
-            quota,
-            engine,
-        )
+        if self.size() != quota.total() {
+            check_labels(self.ground.features(), partition, quota)?;
+            return Ok(Estimate { value: 0.0, error: 0.0 });
+        }
+        by_chance::of_quota(self, partition, quota, engine)
     }
 }
 
@@ -149,8 +144,8 @@ impl<'a> Dpp<'a> {
     /// Two passes over A (2mn² operations each), and 8/3·r³ for each of Π (min(m_l, r) + 1) nodes.
     ///
     /// # Errors
-    /// - [`Error::LabelCount`] if the partition has another number of items;
-    /// - [`Error::NodeBudget`] past [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
+    /// - [`Error::LabelCount`](crate::Error::LabelCount) if the partition has another number of items;
+    /// - [`Error::NodeBudget`](crate::Error::NodeBudget) past [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
     /// - those of [`Dpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         accurately(self, Self::graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
@@ -194,62 +189,6 @@ impl<'a> Dpp<'a> {
         quota: &'a Quota,
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
-        chance(
-            &self.ground,
-            None,
-            || Ok(self.inference(engine)?.log_partition_function()),
-            partition,
-            quota,
-            engine,
-        )
+        by_chance::of_quota(self, partition, quota, engine)
     }
-}
-
-/// Probabilities below this may be answered as zero, with what they are at most as the error.
-const NEGLIGIBLE: f64 = 1e-12;
-
-/// Probability 0; for the factor of a kernel as far as what it leaves out allows.
-fn never(ground: &GroundSet<'_>, log_z: impl FnOnce() -> Result<Estimate<f64>>) -> Result<Estimate<f64>> {
-    let error = if ground.given().residual().is_some() { log_z()?.error.min(1.0) } else { 0.0 };
-    Ok(Estimate { value: 0.0, error })
-}
-
-/// When the rows of the factor of a kernel are dependent in K cannot be told from all of their digits.
-fn dependence(ground: &GroundSet<'_>) -> Dependence {
-    if ground.given().residual().is_some() { Dependence::Numerical } else { Dependence::Exact }
-}
-
-fn chance<'a>(
-    ground: &GroundSet<'a>,
-    size: Option<usize>,
-    log_z: impl FnOnce() -> Result<Estimate<f64>>,
-    partition: &'a Partition,
-    quota: &'a Quota,
-    engine: &'a dyn Engine,
-) -> Result<Estimate<f64>> {
-    check_labels(ground.features(), partition, quota)?;
-    if size.is_some_and(|k| k != quota.total()) {
-        return Ok(Estimate { value: 0.0, error: 0.0 });
-    }
-    let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
-        Err(
-            Error::Infeasible { .. }
-            | Error::InfeasibleBeyondIncluded { .. }
-            | Error::QuotaBelowIncluded { .. }
-            | Error::QuotaAbovePartSize { .. },
-        ) => return never(ground, log_z),
-        other => other?,
-    };
-    let met = match dpp.inference(engine) {
-        Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
-            let Some(log_mass) = log_mass_at_most(&dpp) else { return Err(error) };
-            let all = log_z()?;
-            let most = (log_mass - all.value + all.error).exp();
-            return if most <= NEGLIGIBLE { Ok(Estimate { value: 0.0, error: most }) } else { Err(error) };
-        }
-        met => met?.log_partition_function(),
-    };
-    let all = log_z()?;
-    let value = (met.value - all.value).exp().min(1.0);
-    Ok(Estimate { value, error: value * (met.error + all.error) })
 }

@@ -1,11 +1,7 @@
 //! The probability that part counts lie in ranges.
 
-use super::{PartCounts, dependence, never};
-use crate::{
-    Dpp, Error, Estimate, KDpp, Partition, RangeDpp, RangeQuota, Result,
-    data::{GroundSet, check_partition},
-    engine::Engine,
-};
+use super::{PartCounts, by_chance};
+use crate::{Dpp, Estimate, KDpp, Partition, RangeQuota, Result, data::check_partition, engine::Engine};
 
 impl PartCounts {
     /// Probability that the counts are any that the ranges allow.
@@ -42,9 +38,7 @@ impl<'a> KDpp<'a> {
             return never;
         }
         let Ok(quota) = quota.clone().with_total(self.size()) else { return never };
-        chance_within(&self.ground, partition, &quota, engine, || {
-            Ok(self.inference(engine)?.log_partition_function())
-        })
+        by_chance::of_ranges(self, partition, &quota, engine)
     }
 }
 
@@ -76,34 +70,6 @@ impl<'a> Dpp<'a> {
         quota: &RangeQuota,
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
-        chance_within(&self.ground, partition, quota, engine, || {
-            Ok(self.inference(engine)?.log_partition_function())
-        })
+        by_chance::of_ranges(self, partition, quota, engine)
     }
-}
-
-fn chance_within<'a>(
-    ground: &GroundSet<'a>,
-    partition: &'a Partition,
-    quota: &RangeQuota,
-    engine: &'a dyn Engine,
-    log_z: impl FnOnce() -> Result<Estimate<f64>>,
-) -> Result<Estimate<f64>> {
-    check_partition(ground.features(), partition)?;
-    quota.check(partition)?;
-    let dpp = match RangeDpp::over(ground.clone(), partition, quota, dependence(ground)) {
-        Err(
-            Error::Infeasible { .. }
-            | Error::InfeasibleBeyondIncluded { .. }
-            | Error::QuotaBelowIncluded { .. }
-            | Error::QuotaAbovePartSize { .. }
-            | Error::SizeBelowIncluded { .. }
-            | Error::SizeAboveRank { .. }
-            | Error::TotalOutsideRanges { .. },
-        ) => return never(ground, log_z),
-        other => other?,
-    };
-    let (met, all) = (dpp.inference(engine)?.log_partition_function(), log_z()?);
-    let value = (met.value - all.value).exp().min(1.0);
-    Ok(Estimate { value, error: value * (met.error + all.error) })
 }

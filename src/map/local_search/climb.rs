@@ -58,7 +58,9 @@ pub(in crate::map) fn climb(
         }
         let Some(reached) = reached else { return Ok(best) };
         let fresh = Chosen::new(problem, &reached)?;
-        let better = fresh.filter(|fresh| fresh.log_det > best.log_det);
+        // Of rows that depend on each other in all digits the last ones are rounding.
+        let is_real = |fresh: &Chosen<'_>| problem.candidates.log_det(&fresh.places()) > f64::NEG_INFINITY;
+        let better = fresh.filter(|fresh| fresh.log_det > best.log_det && is_real(fresh));
         if let Some(fresh) = &better {
             best = Climb { places: fresh.places(), log_det: fresh.log_det, ..best };
             if best.log_det > known {

@@ -215,7 +215,8 @@ impl LocalSearch {
             };
             let found = climb(problem, start, best.log_det, clock, stats)?;
             known.offer(&found.places);
-            if found.log_det > best.log_det + ROUNDING * (1.0 + best.log_det.abs()) {
+            let better = found.log_det > best.log_det + ROUNDING * (1.0 + best.log_det.abs());
+            if better && problem.candidates.log_det(&found.places) > f64::NEG_INFINITY {
                 *best = climb::Climb { termination: best.termination, ..found };
             }
         }

@@ -114,7 +114,7 @@ impl Spectrum {
         // They were at most so long, and the weights may have changed since.
         let most = rounding_square(rows) * found.spectrum.values[0];
         let mut all = [&found.spectrum.values[..], &vec![most; lost]].concat();
-        all.extend(rounding.left_out_of_a_kernel(&found));
+        all.extend(rounding.left_out(&found));
         let probability = usage(&all)?;
         found.spectrum.error += probability[rank..].iter().sum::<f64>();
         found.spectrum.error += rounding.of_products(&found, &probability);
@@ -189,11 +189,7 @@ impl Spectrum {
 
     /// Without the tail that draws do not use, which is the error; and how likely the rest is to be used. `unknown` is
     /// what every value may be off by.
-    fn used(
-        &self,
-        usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
-        unknown: &[f64],
-    ) -> Result<(Self, Vec<f64>)> {
+    fn used(&self, usage: impl Fn(&[f64]) -> Result<Vec<f64>>, unknown: &[f64]) -> Result<(Self, Vec<f64>)> {
         let mut probability = usage(&self.values)?;
         let mut rank = self.values.len();
         let mut dropped = 0.0;

@@ -4,7 +4,7 @@ use faer::Mat;
 
 use super::TiltedSpectrum;
 use crate::{
-    data::{GroundSet, Residual},
+    data::{GroundSet, Lacking},
     engine::{Group, Rows},
 };
 
@@ -19,6 +19,8 @@ pub(super) struct Rounding {
     residuals: Vec<f64>,
     /// Dimensions that the factor of a kernel leaves out.
     left_out: usize,
+    /// Dimensions beyond the included rows, where rows are seen in them alone.
+    beyond: usize,
 }
 
 impl Rounding {
@@ -33,20 +35,30 @@ impl Rounding {
             grams.iter().map(|gram| if beyond { vec![0.0; dims] } else { diagonal(gram) }).collect();
         let row = ground.row_rounding().powi(2);
         let spread = rows.groups().iter().map(|group| row * most(group.items.len())).collect();
-        let residual = rows.features().residual();
-        let left_out = residual.map_or(0, |residual| residual.left_out);
-        let largest = |group: &Group<'_>, residual: Residual| {
-            let of_item = |item: usize| residual.of_row(&rows.features().row(item));
-            group.items.iter().map(of_item).fold(0.0, f64::max) * group.scale.powi(2)
+        let left_out = rows.features().residual().map_or(0, |residual| residual.left_out);
+        let lacking = ground.lacking();
+        let largest = |group: &Group<'_>, lacking: &Lacking<'_>| {
+            group.items.iter().map(|item| lacking.of(item)).fold(0.0, f64::max) * group.scale.powi(2)
         };
-        let of_group = |group: &Group<'_>| residual.map_or(0.0, |residual| largest(group, residual));
+        let of_group = |group: &Group<'_>| lacking.as_ref().map_or(0.0, |lacking| largest(group, lacking));
         let residuals = rows.groups().iter().map(of_group).collect();
-        Self { columns, rows: spread, residuals, left_out }
+        let beyond = if beyond { ground.dims_left() } else { 0 };
+        Self { columns, rows: spread, residuals, left_out, beyond }
     }
 
-    /// Eigenvalues, at most, of what a kernel has beyond its factor: one for every dimension that was left out.
-    pub(super) fn left_out_of_a_kernel(&self, found: &TiltedSpectrum) -> Vec<f64> {
-        vec![self.residual(found); self.left_out]
+    /// Eigenvalues, at most, of what rows may have besides those found: of a kernel beyond its factor one for every
+    /// dimension that was left out, and of rows beyond the included ones those that are lost in their rounding.
+    pub(super) fn left_out(&self, found: &TiltedSpectrum) -> Vec<f64> {
+        let mut values = vec![self.residual(found); self.left_out];
+        let lost = self.beyond.saturating_sub(found.spectrum.values.len());
+        let noise = 4.0 * f64::EPSILON * self.spread(found).sqrt();
+        values.extend(vec![noise * noise; lost]);
+        values
+    }
+
+    /// Σ of what all rows may be off by in ε, squared.
+    fn spread(&self, found: &TiltedSpectrum) -> f64 {
+        self.rows.iter().zip(&found.tilt.log_weights).map(|(square, t)| t.exp() * square).sum()
     }
 
     /// ‖K̃ − Ã Ãᵀ‖ of the weighted kernel.
@@ -65,7 +77,7 @@ impl Rounding {
     pub(super) fn of_products(&self, found: &TiltedSpectrum, probability: &[f64]) -> f64 {
         let weights: Vec<f64> = found.tilt.log_weights.iter().map(|t| t.exp()).collect();
         let factor = found.spectrum.whitener();
-        let whole: f64 = self.rows.iter().zip(&weights).map(|(square, y)| y * square).sum();
+        let whole = self.spread(found);
         let column = |l: usize| -> f64 {
             let own: f64 = self.columns.iter().zip(&weights).map(|(squares, y)| y * squares[l]).sum();
             own.sqrt() + whole.sqrt()

@@ -162,10 +162,10 @@ impl Residual {
     }
 }
 
-/// Rows whose length is a thousandth or less of the longest get a size of their own, a power of 2¹⁰: what is small is
-/// not rounding then.
+/// Rows whose length is a thousandth or less of the longest get a size of their own, a power of 16 that is no less: what
+/// is small is not rounding then, and nothing gets larger than the largest was.
 fn rounded_size(ratio: f64) -> f64 {
-    if ratio > 0.0 { (10.0 * (ratio.log2() / 10.0).round()).exp2().min(1.0) } else { 1.0 }
+    if 0.0 < ratio && ratio < 2_f64.powi(-10) { (4.0 * (ratio.log2() / 4.0).ceil()).exp2() } else { 1.0 }
 }
 
 /// K ← D⁻¹ K D⁻¹; returns D, powers of two.

@@ -27,7 +27,7 @@ impl TiltedSpectrum {
         let found = Spectrum::resolve(engine, rows, ground, untilted, usage)?;
         let chosen: f64 = keep_probabilities(&found.spectrum.values, log_scale).iter().sum();
         let least = if ground.beyond().is_some() { UNUSED } else { 0.0 };
-        let real = chosen > least || ground.given().residual().is_some() && found.spectrum.error > least;
+        let real = chosen > least || found.spectrum.error > UNUSED;
         Ok(real.then_some((found, log_scale)))
     }
 

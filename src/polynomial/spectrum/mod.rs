@@ -113,10 +113,17 @@ impl Spectrum {
         let rank = found.spectrum.values.len();
         // They were at most so long, and the weights may have changed since.
         let most = rounding_square(rows) * found.spectrum.values[0];
-        let mut all = [&found.spectrum.values[..], &vec![most; lost]].concat();
+        let noise = rounding.noise(&found);
+        let mut all: Vec<f64> = found.spectrum.values.iter().map(|value| value + noise).collect();
+        all.extend(vec![most; lost]);
         all.extend(rounding.left_out(&found));
         let probability = usage(&all)?;
         found.spectrum.error += probability[rank..].iter().sum::<f64>();
+        if noise > 0.0 {
+            let believed = usage(&found.spectrum.values)?;
+            let more = probability.iter().zip(believed).map(|(most, believed)| (most - believed).max(0.0));
+            found.spectrum.error += more.sum::<f64>();
+        }
         found.spectrum.error += rounding.of_products(&found, &probability);
         accurate(found.spectrum.error)?;
         Ok(found)

@@ -51,9 +51,13 @@ impl Rounding {
     pub(super) fn left_out(&self, found: &TiltedSpectrum) -> Vec<f64> {
         let mut values = vec![self.residual(found); self.left_out];
         let lost = self.beyond.saturating_sub(found.spectrum.values.len());
-        let noise = 4.0 * f64::EPSILON * self.spread(found).sqrt();
-        values.extend(vec![noise * noise; lost]);
+        values.extend(vec![self.noise(found); lost]);
         values
+    }
+
+    /// The eigenvalue of what rows are off by beyond the rounding of products.
+    pub(super) fn noise(&self, found: &TiltedSpectrum) -> f64 {
+        (4.0 * f64::EPSILON).powi(2) * self.spread(found)
     }
 
     /// Σ of what all rows may be off by in ε, squared.
@@ -72,7 +76,7 @@ impl Rounding {
     /// as often as eigenvector j is used.
     ///
     /// ```text
-    /// 4ε Σ_j p_j Σ_l |F_lj| ‖Ã e_l‖ + ‖K̃ − Ã Ãᵀ‖ Σ_j p_j / λ_j
+    /// 8ε Σ_j p_j Σ_l |F_lj| ‖Ã e_l‖ + ‖K̃ − Ã Ãᵀ‖ Σ_j p_j / λ_j
     /// ```
     pub(super) fn of_products(&self, found: &TiltedSpectrum, probability: &[f64]) -> f64 {
         let weights: Vec<f64> = found.tilt.log_weights.iter().map(|t| t.exp()).collect();
@@ -88,6 +92,6 @@ impl Rounding {
         };
         let of_products = probability.iter().take(factor.ncols()).enumerate().map(lost).sum::<f64>();
         let inverses: f64 = probability.iter().zip(&found.spectrum.values).map(|(p, value)| p / value).sum();
-        4.0 * f64::EPSILON * of_products + self.residual(found) * inverses
+        8.0 * f64::EPSILON * of_products + self.residual(found) * inverses
     }
 }

@@ -1,0 +1,40 @@
+//! What the factor of a kernel lacks of it, item by item.
+
+use super::{Features, GroundSet, Residual, log_determinant::Duals};
+
+/// K − A Aᵀ of the items of a ground set, beyond those included.
+#[derive(Clone, Debug)]
+pub(crate) struct Lacking<'g> {
+    given: &'g Features<'g>,
+    residual: Residual,
+    included: Duals,
+}
+
+impl GroundSet<'_> {
+    /// `None` for features that nobody factored.
+    pub(crate) fn lacking(&self) -> Option<Lacking<'_>> {
+        let given = self.given();
+        let residual = given.residual()?;
+        let included = Duals::of(given, self.included().iter().map(|&item| item as usize));
+        Some(Lacking { given, residual, included })
+    }
+
+    /// Σ of all that sets have of some items beyond the rank of a kernel's factor, at most; 0 for features.
+    pub(crate) fn beyond_rank(&self, items: impl Iterator<Item = usize>) -> f64 {
+        self.lacking().map_or(0.0, |lacking| items.map(|item| lacking.of(item)).sum())
+    }
+}
+
+impl Lacking<'_> {
+    /// Entry (i, i), at most: where items that are included nearly agree, what each lacks is as much larger as the
+    /// combination of them that the row is projected on.
+    ///
+    /// ```text
+    /// e_iᵀ C E Cᵀ e_i ≤ (√r_i + Σ_t |c_it| √r_t)²,   a_i = Σ_t c_it a_t + what is beyond
+    /// ```
+    pub(crate) fn of(&self, item: usize) -> f64 {
+        let row = self.given.row(item);
+        let root = |row: &[f64]| self.residual.root_of_row(row);
+        (root(&row) + self.included.combined(&row, root)).powi(2)
+    }
+}

@@ -72,6 +72,33 @@ fn search_on_the_cpu() {
     conclude(&summary);
 }
 
+/// Seeds whose answers were wrong once, or refused without need.
+const ONCE_WRONG: &[u64] = &[
+    562, 1_614, 2_259, 2_380, 2_503, 3_080, 3_197, 3_338, 3_533, 3_977, 4_226, 4_900, 5_319, 5_553, 5_817,
+    6_391, 6_554, 7_502, 8_253, 8_522, 9_047, 9_428, 9_706, 9_812, 1_000_349, 1_002_113, 1_004_316,
+    1_006_492, 1_008_943, 1_012_627, 1_015_986, 1_016_306, 1_016_557, 1_016_853, 1_019_227, 1_020_942,
+    1_022_636, 1_025_124, 1_031_690, 1_034_316, 1_034_738, 1_036_999, 1_037_033, 1_041_011, 1_046_638,
+    1_049_589, 1_052_048, 1_056_677, 1_058_076, 1_066_910, 1_068_346, 1_068_479, 1_073_113, 1_076_192,
+    1_076_412, 1_079_266, 1_081_645, 1_086_083, 1_086_756, 1_088_385, 1_091_634, 1_091_935, 1_096_069,
+    1_097_707,
+];
+
+fn once_wrong(number: u64) -> u64 {
+    ONCE_WRONG[usize::try_from(number).unwrap()]
+}
+
+#[test]
+fn search_again_where_it_went_wrong() {
+    let problem = |number| generator::problem(once_wrong(number));
+    let look = |problem: &Problem, number| on_the_cpu(problem, once_wrong(number));
+    let summary = search(0..ONCE_WRONG.len() as u64, problem, look);
+    for (problem, report) in summary.wrong.values() {
+        println!("\n{problem}");
+        report.wrong().iter().take(8).for_each(|fault| println!("    {fault}"));
+    }
+    assert!(summary.wrong.is_empty(), "{} of {} seeds are wrong again", summary.wrong.len(), summary.cases);
+}
+
 /// Of the same problems some, with little to do: a software adapter takes its time.
 #[cfg(feature = "gpu")]
 fn search_on_a_device(precision: partition_dpp::engine::Precision) {

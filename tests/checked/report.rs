@@ -88,7 +88,9 @@ impl Report {
                 Refused::Budget
             }
             Error::Eigen { .. } => Refused::Convergence,
-            Error::ImpossiblePick { .. } | Error::LostDraw { .. } | Error::DrawGivenUp { .. } => Refused::Pick,
+            Error::ImpossiblePick { .. } | Error::LostDraw { .. } | Error::DrawGivenUp { .. } => {
+                Refused::Pick
+            }
             error => return self.fault(Kind::Error, by, &format!("{error:?}")),
         };
         self.refused(why, by, &error.to_string());

@@ -113,10 +113,11 @@ impl<'a> RangeRejection<'a> {
             acceptance_bound,
             operations: projection::operations(items, dims, rank as f64, size),
         };
-        if acceptance_bound * dpp.proposal_budget < 1.0 {
+        // Of all that the spectrum is wrong about, in the worst case every bit is accepted.
+        let is_off = |bound: f64| accurate(found.spectrum.error / bound).is_err();
+        if acceptance_bound * dpp.proposal_budget < 1.0 || is_off(acceptance_bound) {
             law.acceptance_bound = law.measured(engine, dpp.proposal_budget)?;
         }
-        // Of all that the spectrum is wrong about, in the worst case every bit is accepted.
         let error = accurate(found.spectrum.error / law.acceptance_bound)?;
         Ok((law, error))
     }

@@ -129,14 +129,15 @@ pub(crate) fn inverse_of_lower(lower: MatRef<'_, f64>) -> Mat<f64> {
 /// L with L Lᵀ = F Fᵀ, lower triangular: the same row forms for half the work. F itself where it is
 /// not square, or so badly conditioned that rounding would matter.
 pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
-    const WELL_CONDITIONED: f64 = 1e-3;
+    const WELL_CONDITIONED: f64 = 1e3;
     if factor.nrows() != factor.ncols() {
         return factor;
     }
     let r = factor.transpose().qr().thin_R().to_owned();
-    let sizes = (0..r.ncols()).map(|j| r[(j, j)].abs());
-    let (least, largest) = sizes.fold((f64::INFINITY, 0.0), |(low, high), x| (x.min(low), x.max(high)));
-    if least < WELL_CONDITIONED * largest {
+    let inverse = inverse_of_lower(r.transpose());
+    let condition = r.norm_l2() * inverse.norm_l2();
+    // Nor where it is not a number.
+    if !(condition < WELL_CONDITIONED * r.ncols() as f64) {
         return factor;
     }
     Mat::from_fn(r.ncols(), r.nrows(), |i, j| if j <= i { r[(j, i)] } else { 0.0 })

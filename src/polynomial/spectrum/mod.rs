@@ -110,22 +110,10 @@ impl Spectrum {
         let given = Coordinates::given(engine, rows, ground)?;
         let rounding = Rounding::new(rows, ground, &given.grams);
         let (mut found, lost) = Self::resolve_from(engine, rows, given, tilt, &usage)?;
-        let rank = found.spectrum.values.len();
         // They were at most so long, and the weights may have changed since.
         let most = rounding_square(rows) * found.spectrum.values[0];
-        let noise = rounding.noise(&found);
-        let mut all: Vec<f64> = found.spectrum.values.iter().map(|value| value + noise).collect();
-        all.extend(vec![most; lost]);
-        all.extend(rounding.left_out(&found));
-        let probability = usage(&all)?;
-        found.spectrum.error += probability[rank..].iter().sum::<f64>();
-        if noise > 0.0 {
-            let believed = usage(&found.spectrum.values)?;
-            let more = probability.iter().zip(believed).map(|(most, believed)| (most - believed).max(0.0));
-            found.spectrum.error += more.sum::<f64>();
-        }
-        found.spectrum.error += rounding.of_products(&found, &probability);
-        accurate(found.spectrum.error)?;
+        let error = found.spectrum.error + rounding.error(&found, &vec![most; lost], usage)?;
+        found.spectrum.error = accurate(error)?;
         Ok(found)
     }
 
@@ -140,6 +128,10 @@ impl Spectrum {
         let dims = rows.features().dims();
         let mut best = f64::INFINITY;
         for round in 1.. {
+            if at.grams[0].nrows() == 0 {
+                // Nothing is left that f64 tells from rounding.
+                accurate(f64::INFINITY)?;
+            }
             let found = tilt(&at.grams, at.grading)?;
             let gram = weighted_gram(&at.grams, &found.log_weights);
             let eigen = linalg::eigen_graded(gram.as_ref(), at.grading)?;
@@ -178,9 +170,6 @@ impl Spectrum {
             }
             best = best.min(if measured { deviation } else { f64::INFINITY });
             at = at.scaled_back(&whole, &whitened, &found.log_weights);
-            if at.grams[0].nrows() == 0 {
-                accurate(f64::INFINITY)?;
-            }
         }
         unreachable!("the last round returns")
     }

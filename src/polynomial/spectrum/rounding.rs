@@ -4,6 +4,7 @@ use faer::Mat;
 
 use super::TiltedSpectrum;
 use crate::{
+    Result,
     data::{GroundSet, Lacking},
     engine::{Group, Rows},
 };
@@ -46,9 +47,28 @@ impl Rounding {
         Self { columns, rows: spread, residuals, left_out, beyond }
     }
 
+    /// In total variation: how likely directions would be used that were left out, as large as they may be, and more
+    /// likely those found; and rounding of products with the rows.
+    pub(super) fn error(
+        &self,
+        found: &TiltedSpectrum,
+        lost: &[f64],
+        usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
+    ) -> Result<f64> {
+        let (values, noise) = (&found.spectrum.values, self.noise(found));
+        let largest: Vec<f64> = values.iter().map(|value| value + noise).collect();
+        let probability = usage(&[&largest[..], lost, &self.left_out(found)].concat())?;
+        let mut unseen: f64 = probability[values.len()..].iter().sum();
+        if noise > 0.0 {
+            let more = probability.iter().zip(usage(values)?).map(|(most, found)| (most - found).max(0.0));
+            unseen += more.sum::<f64>();
+        }
+        Ok(unseen + self.of_products(found, &probability))
+    }
+
     /// Eigenvalues, at most, of what rows may have besides those found: of a kernel beyond its factor one for every
     /// dimension that was left out, and of rows beyond the included ones those that are lost in their rounding.
-    pub(super) fn left_out(&self, found: &TiltedSpectrum) -> Vec<f64> {
+    fn left_out(&self, found: &TiltedSpectrum) -> Vec<f64> {
         let mut values = vec![self.residual(found); self.left_out];
         let lost = self.beyond.saturating_sub(found.spectrum.values.len());
         values.extend(vec![self.noise(found); lost]);
@@ -56,7 +76,7 @@ impl Rounding {
     }
 
     /// The eigenvalue of what rows are off by beyond the rounding of products.
-    pub(super) fn noise(&self, found: &TiltedSpectrum) -> f64 {
+    fn noise(&self, found: &TiltedSpectrum) -> f64 {
         (4.0 * f64::EPSILON).powi(2) * self.spread(found)
     }
 
@@ -78,7 +98,7 @@ impl Rounding {
     /// ```text
     /// 8ε Σ_j p_j Σ_l |F_lj| ‖Ã e_l‖ + ‖K̃ − Ã Ãᵀ‖ Σ_j p_j / λ_j
     /// ```
-    pub(super) fn of_products(&self, found: &TiltedSpectrum, probability: &[f64]) -> f64 {
+    fn of_products(&self, found: &TiltedSpectrum, probability: &[f64]) -> f64 {
         let weights: Vec<f64> = found.tilt.log_weights.iter().map(|t| t.exp()).collect();
         let factor = found.spectrum.whitener();
         let whole = self.spread(found);

@@ -10,6 +10,8 @@ mod counts;
 #[cfg(feature = "gpu")]
 mod devices;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod infer;
 mod input;
 mod interrupt;

@@ -2,7 +2,7 @@
 
 use pdpp::fuzzing::{csv_features, csv_kernel, csv_labels, csv_multi_labels, json_sets};
 
-use crate::check_sentence;
+use crate::common::check_sentence;
 
 /// Names of columns that are asked for.
 const COLUMNS: [Option<&str>; 5] = [None, Some("class"), Some(""), Some("a,b"), Some("item,class,é")];

@@ -2,7 +2,10 @@
 
 use partition_dpp::{Error, Kernel, NpyArray};
 
-use crate::{check_sentence, files, in_one_thread};
+use crate::{
+    common::{check_sentence, in_one_thread},
+    files,
+};
 
 /// Larger files are none of this target's business: a kernel takes the cube of its side.
 const LARGEST: usize = 4096;

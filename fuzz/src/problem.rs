@@ -10,7 +10,10 @@ use partition_dpp::{
     engine::{Cpu, Watched},
 };
 
-use crate::{check_sentence, in_one_thread, values::Values};
+use crate::{
+    common::{check_sentence, in_one_thread},
+    values::Values,
+};
 
 /// What takes longer is cut short.
 const BRIEFLY: Duration = Duration::from_millis(20);

@@ -3,7 +3,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use partition_dpp::Partition;
 
-use crate::check_sentence;
+use crate::common::check_sentence;
 
 /// Labels of items: their parts.
 const LABELS: [&[&str]; 5] = [

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::check_sentence;
+use crate::common::check_sentence;
 
 /// How far sums of probabilities may be off.
 const ROUNDING: f64 = 1e-6;

@@ -8,7 +8,7 @@ use std::{fmt, fs};
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-use crate::{files, in_one_thread};
+use crate::{common::in_one_thread, files};
 
 /// Arguments, and the files that they name.
 pub struct Case {

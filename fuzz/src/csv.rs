@@ -19,19 +19,19 @@ pub fn run(text: &[u8]) {
             Err(sentence) => check_sentence(&sentence),
         }
     }
-    for column in COLUMNS {
-        match csv_labels(text, column) {
-            Ok(partition) => {
-                let sizes: usize = (0..partition.parts()).map(|part| partition.size(part)).sum();
-                assert!(partition.items() > 0 && sizes == partition.items());
-                assert!(partition.names().iter().all(|name| !name.is_empty()));
-            }
-            Err(sentence) => check_sentence(&sentence),
+    // One of them is enough of an execution.
+    let column = COLUMNS[text.len() % COLUMNS.len()];
+    match csv_labels(text, column) {
+        Ok(partition) => {
+            let sizes: usize = (0..partition.parts()).map(|part| partition.size(part)).sum();
+            assert!(partition.items() > 0 && sizes == partition.items());
+            assert!(partition.names().iter().all(|name| !name.is_empty()));
         }
-        match csv_multi_labels(text, column) {
-            Ok(copies) => assert!(copies.items() > 0),
-            Err(sentence) => check_sentence(&sentence),
-        }
+        Err(sentence) => check_sentence(&sentence),
+    }
+    match csv_multi_labels(text, column) {
+        Ok(copies) => assert!(copies.items() > 0),
+        Err(sentence) => check_sentence(&sentence),
     }
     match json_sets(text, ITEMS) {
         Ok(sets) => assert!(sets.iter().flat_map(|set| set.iter()).all(|item| item < ITEMS)),

@@ -2,6 +2,8 @@
 //!
 //! Everything is small, in one thread, and in one folder that is removed in the end.
 
+#![forbid(unsafe_code)]
+
 pub mod command;
 mod common;
 pub mod csv;

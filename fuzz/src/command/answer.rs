@@ -28,9 +28,6 @@ fn check_refusal(out: &str, messages: &str) {
     let sentence = sentence.unwrap_or_else(|| panic!("{messages:?} is no error"));
     assert!(!sentence.chars().any(char::is_control), "{sentence:?}");
     check_sentence(sentence);
-    for nonsense in ["NaN proposals", "-0 ", "Some(", "None", "unwrap", "panicked"] {
-        assert!(!sentence.contains(nonsense), "{sentence}");
-    }
     assert!(
         out.is_empty() || sentence.ends_with("samples are printed"),
         "an answer besides {sentence}: {out}"

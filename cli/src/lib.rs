@@ -41,7 +41,7 @@ use failure::Failure;
 /// wrong to `messages`; what is returned is the exit status, as `pdpp --help` lists them.
 ///
 /// Nothing here ends the process, catches its signals or replaces its panic hook. `--threads` is for the whole process
-/// and can be given once.
+/// and can be given once; `--plot /dev/stdout` is the process's own, too.
 pub fn run(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     out: &mut dyn Write,

@@ -1,6 +1,7 @@
 //! Any text as a .csv file of features, of a kernel, of labels; as a file of sets.
 
 use pdpp::fuzzing::{csv_features, csv_kernel, csv_labels, csv_multi_labels, json_sets};
+use partition_dpp::Subset;
 
 use crate::common::check_sentence;
 
@@ -34,7 +35,7 @@ pub fn run(text: &[u8]) {
         Err(sentence) => check_sentence(&sentence),
     }
     match json_sets(text, ITEMS) {
-        Ok(sets) => assert!(sets.iter().flat_map(|set| set.iter()).all(|item| item < ITEMS)),
+        Ok(sets) => assert!(sets.iter().flat_map(Subset::iter).all(|item| item < ITEMS)),
         Err(sentence) => check_sentence(&sentence),
     }
 }

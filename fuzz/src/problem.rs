@@ -110,7 +110,7 @@ impl Case {
                 let dpp = Dpp::new(&features)?.including(include)?.excluding(exclude)?;
                 match self.task {
                     Task::Infer => self.check_inference(&dpp.inference(&engine)?),
-                    Task::Counts => check_counts(&dpp.part_counts(&partition, &engine)?),
+                    Task::Counts => check_counts(dpp.part_counts(&partition, &engine)),
                     Task::AnySize => {
                         self.check(&SymmetricGreedy::default().solve_watched(&dpp, &engine, &watch)?);
                         self.check(&Softmax::default().solve_watched(&dpp, &engine, &watch)?);
@@ -124,13 +124,13 @@ impl Case {
                 let dpp = KDpp::new(&features, *k)?.including(include)?.excluding(exclude)?;
                 match self.task {
                     Task::Infer => self.check_inference(&dpp.inference(&engine)?),
-                    Task::Counts => check_counts(&dpp.part_counts(&partition, &engine)?),
+                    Task::Counts => check_counts(dpp.part_counts(&partition, &engine)),
                     _ if self.task.is_search() => self.search(&dpp, &watch),
                     _ => self.draw(&dpp.sampler(&engine)?, &watch),
                 }
             }
             Law::Counts(counts) => {
-                let quota = Quota::new(&partition, self.of_parts(counts, &partition))?;
+                let quota = Quota::new(&partition, of_parts(counts, &partition))?;
                 let dpp = PartitionDpp::new(&features, &partition, &quota)?;
                 let dpp = dpp.including(include)?.excluding(exclude)?;
                 match self.task {
@@ -147,14 +147,14 @@ impl Case {
                 }
             }
             Law::Independent(counts) => {
-                let quota = Quota::new(&partition, self.of_parts(counts, &partition))?;
+                let quota = Quota::new(&partition, of_parts(counts, &partition))?;
                 let dpps = IndependentKDpps::new(&features, &partition, &quota)?;
                 let dpps = dpps.including(include)?.excluding(exclude)?;
                 self.draw(&dpps.sampler(&engine)?, &watch)
             }
             Law::Ranges(ranges, total) => {
                 let ranges: Vec<_> = ranges.iter().map(|&(low, high)| low..=high).collect();
-                let quota = RangeQuota::new(&partition, self.of_parts(&ranges, &partition))?;
+                let quota = RangeQuota::new(&partition, of_parts(&ranges, &partition))?;
                 let quota = total.map_or(Ok(quota.clone()), |total| quota.with_total(total))?;
                 let dpp = RangeDpp::new(&features, &partition, &quota)?;
                 let dpp = dpp.including(include)?.excluding(exclude)?;
@@ -165,11 +165,6 @@ impl Case {
                 }
             }
         }
-    }
-
-    /// As many entries as there are parts: some may have no items.
-    fn of_parts<'l, T>(&self, list: &'l [T], partition: &Partition) -> &'l [T] {
-        &list[..partition.parts().min(list.len())]
     }
 
     fn draw(&self, sampler: &Sampler<'_>, watch: &Watch<'_>) -> Result<()> {
@@ -250,6 +245,11 @@ impl Case {
     }
 }
 
+/// As many entries as there are parts: some may have no items.
+fn of_parts<'l, T>(list: &'l [T], partition: &Partition) -> &'l [T] {
+    &list[..partition.parts().min(list.len())]
+}
+
 impl Task {
     fn is_search(self) -> bool {
         matches!(self, Task::Greedy | Task::LazyGreedy | Task::LocalSearch | Task::Exact | Task::Bound)
@@ -264,7 +264,8 @@ impl Task {
     }
 }
 
-fn check_counts(law: &PartCounts) -> Result<()> {
+fn check_counts(law: Result<PartCounts>) -> Result<()> {
+    let law = law?;
     let total: f64 = law.entries().iter().map(|(_, prob)| prob).sum();
     assert!((1.0 - total).abs() < ROUNDING + law.error() * law.entries().len() as f64, "in all {total}");
     Ok(())

@@ -60,11 +60,7 @@ pub(super) fn fill(case: &mut Case, bytes: &mut Unstructured<'_>) -> Result<()> 
     conditions(case, bytes, items)?;
     match command {
         "sample" => sample(case, bytes)?,
-        "infer" => {
-            if bytes.ratio(1, 3)? {
-                contents::sets(case, bytes, items)?;
-            }
-        }
+        "infer" if bytes.ratio(1, 3)? => contents::sets(case, bytes, items)?,
         "map" => map(case, bytes)?,
         _ => {}
     }

@@ -84,7 +84,7 @@ fn array(
         let mut cells: Vec<String> = row.iter().map(|x| format!("{x:e}")).collect();
         if broken && bytes.ratio(1, 4)? {
             let at = bytes.choose_index(cells.len())?;
-            cells[at] = (*bytes.choose(&NO_NUMBERS)?).to_owned();
+            cells[at] = String::from(*bytes.choose(&NO_NUMBERS)?);
         }
         text.push_str(&(cells.join(",") + "\n"));
     }
@@ -92,7 +92,6 @@ fn array(
     Ok(names[0])
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::allow_attributes_without_reason)]
 fn npy(bytes: &mut Unstructured<'_>, rows: &[Vec<f64>]) -> Result<Vec<u8>> {
     let columns = rows.first().map_or(1, Vec::len);
     let kind = *bytes.choose(&["<f8", "<f8", ">f8", "<f4", "<f2", "|u1", "<i8", "|b1", "<U1"])?;
@@ -163,7 +162,7 @@ pub(super) fn labels(
             let columns = if several == 6 { "part,other\n" } else { "part\n" };
             let mut text = columns.to_owned();
             for _ in 0..labelled {
-                text.push_str(*bytes.choose(names)?);
+                text.push_str(bytes.choose(names)?);
                 text.push_str(if several == 6 { ",1\n" } else { "\n" });
             }
             case.add("labels.csv", text.into_bytes());

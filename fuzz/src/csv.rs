@@ -1,7 +1,7 @@
 //! Any text as a .csv file of features, of a kernel, of labels; as a file of sets.
 
-use pdpp::fuzzing::{csv_features, csv_kernel, csv_labels, csv_multi_labels, json_sets};
 use partition_dpp::Subset;
+use pdpp::fuzzing::{csv_features, csv_kernel, csv_labels, csv_multi_labels, json_sets};
 
 use crate::common::check_sentence;
 

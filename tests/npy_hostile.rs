@@ -42,6 +42,23 @@ fn rows_without_columns_are_not_counted() {
 }
 
 #[test]
+fn sizes_whose_product_is_no_number_are_refused() {
+    // Their products are taken in both orders where overflow is checked: in this test by the profile `dev`.
+    for shape in [&[1 << 62, 4][..], &[u64::MAX, u64::MAX], &[0, 1 << 63, 4], &[1 << 63, 4, 0]] {
+        for fortran in [false, true] {
+            let error = read(&npy("|u1", fortran, shape, &[]));
+            assert!(error.to_string().contains("no file has so many elements"), "{shape:?}: {error}");
+        }
+    }
+    // Keys may be spelt in other ways, and come twice.
+    for key in [r"'\x73hape'", r"'shape': (1, 1), 'shape'", r"u'shape'"] {
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, {key}: (4294967296, 4294967296)}}\n");
+        let error = read(&with_header(&header, &[0]));
+        assert!(matches!(error, Error::Npy { problem: NpyProblem::Malformed { .. }, .. }), "{key}: {error}");
+    }
+}
+
+#[test]
 fn brackets_within_brackets_are_refused() {
     for bracket in ["{", "(", "[", "[{", "{'a':", "[('a',"] {
         for depth in [12, 200, 9_000] {

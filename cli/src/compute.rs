@@ -2,12 +2,16 @@
 
 use std::{any::Any, panic};
 
+#[cfg(feature = "gpu")]
+use partition_dpp::engine::{
+    Precision,
+    gpu::{Gpu, GpuOptions, summaries},
+};
+#[cfg(not(feature = "gpu"))]
+use partition_dpp::{DeviceProblem, Error};
 use partition_dpp::{
     Features,
-    engine::{
-        self, Engine, Precision,
-        gpu::{Gpu, GpuOptions},
-    },
+    engine::{self, Engine},
 };
 
 use crate::{
@@ -52,11 +56,38 @@ pub(crate) fn open_engine(
     match arguments.engine {
         EngineChoice::Auto => Ok(engine::auto(features)),
         EngineChoice::Cpu => Ok(Box::new(engine::Cpu)),
-        EngineChoice::Gpu => Ok(Box::new(Gpu::new(&gpu_options(arguments.precision))?)),
+        EngineChoice::Gpu => open_device(arguments.precision),
+    }
+}
+
+/// A graphics device.
+#[cfg(feature = "gpu")]
+fn open_device(precision: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
+    Ok(Box::new(Gpu::new(&gpu_options(precision))?))
+}
+
+/// There is none.
+#[cfg(not(feature = "gpu"))]
+fn open_device(_: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
+    let reason = "this pdpp is built without its feature gpu".into();
+    Err(Failure::Library(Error::Device(DeviceProblem::NoAdapter { reason })))
+}
+
+/// A device to time: one that is asked for, or one that is not a program in disguise.
+pub(crate) fn device_to_time(arguments: &ComputeArguments) -> Result<Option<Box<dyn Engine>>, Failure> {
+    #[cfg(feature = "gpu")]
+    let there = || summaries().iter().any(|adapter| !adapter.is_software);
+    #[cfg(not(feature = "gpu"))]
+    let there = || false;
+    match arguments.engine {
+        EngineChoice::Gpu => open_device(arguments.precision).map(Some),
+        EngineChoice::Auto if there() => open_device(arguments.precision).map(Some),
+        EngineChoice::Auto | EngineChoice::Cpu => Ok(None),
     }
 }
 
 /// A device in the precision asked for.
+#[cfg(feature = "gpu")]
 pub(crate) fn gpu_options(precision: PrecisionChoice) -> GpuOptions {
     match precision {
         PrecisionChoice::Auto => GpuOptions::default(),

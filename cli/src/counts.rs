@@ -1,6 +1,9 @@
 //! `pdpp counts`.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use partition_dpp::{
     Dpp, Error, Estimate, KDpp, PartCounts, Partition,
@@ -43,7 +46,7 @@ enum Model<'a> {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     let watch = interrupt::within(arguments.time_limit);
     if arguments.law.k.is_none() && arguments.law.quota.is_none() {
@@ -74,7 +77,7 @@ pub(crate) fn run(arguments: &CountsArguments) -> Result<(), Failure> {
     // The answer is there: nothing cuts it short.
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
-    output::counts::write(&question, &counted, &arguments.output)
+    output::counts::write(&question, &counted, &arguments.output, out)
 }
 
 impl<'a> Model<'a> {

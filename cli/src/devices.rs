@@ -1,5 +1,7 @@
 //! `pdpp devices`: what could compute here.
 
+use std::io::Write;
+
 use partition_dpp::engine::gpu::{self, AdapterSummary};
 
 use crate::{
@@ -9,7 +11,7 @@ use crate::{
 };
 
 /// Runs the command.
-pub(crate) fn run(arguments: &DevicesArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &DevicesArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let adapters = gpu::summaries();
     let auto = AdapterSummary::taken_unasked(&adapters);
     let devices: Vec<Device> = adapters
@@ -17,5 +19,5 @@ pub(crate) fn run(arguments: &DevicesArguments) -> Result<(), Failure> {
         .enumerate()
         .map(|(at, adapter)| Device::new(adapter, auto == Some(at)))
         .collect();
-    output::devices::write(&devices, arguments.json)
+    output::devices::write(&devices, arguments.json, out)
 }

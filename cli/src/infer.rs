@@ -1,6 +1,9 @@
 //! `pdpp infer`.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use partition_dpp::{
     Estimate, Inference, LabelCopies, Subset,
@@ -37,7 +40,7 @@ pub(crate) struct Inferred {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     let watch = interrupt::within(arguments.time_limit);
     let progress = Progress::new(arguments.output.quiet);
@@ -68,7 +71,7 @@ pub(crate) fn run(arguments: &InferArguments) -> Result<(), Failure> {
     // The answer is there: nothing cuts it short.
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
-    output::infer::write(&question, &inferred, &arguments.output)
+    output::infer::write(&question, &inferred, &arguments.output, out)
 }
 
 fn log_probabilities(

@@ -1,7 +1,7 @@
 //! Ctrl-C, and time limits.
 
 use std::{
-    process,
+    io, process,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
@@ -15,9 +15,12 @@ use crate::{failure::Failure, output};
 static FLAG: AtomicBool = AtomicBool::new(false);
 /// Whether somebody looks at the flag, and at the clock.
 static WATCHED: AtomicBool = AtomicBool::new(false);
+/// Whether the process is this program's own, to be ended.
+static OWN: AtomicBool = AtomicBool::new(false);
 
 /// Catches Ctrl-C: the program ends at once with a sentence and the status of an interrupted program.
 pub(crate) fn catch() -> Result<(), Failure> {
+    OWN.store(true, Ordering::Relaxed);
     let handler = || {
         let again = FLAG.swap(true, Ordering::Relaxed);
         if again || !WATCHED.load(Ordering::Relaxed) {
@@ -28,24 +31,26 @@ pub(crate) fn catch() -> Result<(), Failure> {
 }
 
 /// What Ctrl-C ends, and a limit that begins now: the program ends at once when it passes, as by Ctrl-C, until somebody
-/// [looks](flag).
+/// [looks](flag). In the process of another program only those who watch end.
 pub(crate) fn within(limit: Option<Duration>) -> Watch<'static> {
     let watch = Watch::default().stopped_by(&FLAG);
     // A limit that no clock reaches is none.
     let Some(deadline) = limit.and_then(|limit| Instant::now().checked_add(limit)) else { return watch };
-    thread::spawn(move || {
-        thread::sleep(deadline.saturating_duration_since(Instant::now()));
-        if !WATCHED.load(Ordering::Relaxed) {
-            end(Ended::TimeLimit);
-        }
-    });
+    if OWN.load(Ordering::Relaxed) {
+        thread::spawn(move || {
+            thread::sleep(deadline.saturating_duration_since(Instant::now()));
+            if !WATCHED.load(Ordering::Relaxed) {
+                end(Ended::TimeLimit);
+            }
+        });
+    }
     watch.until(deadline)
 }
 
 /// Ends the program before there is anything to print.
 fn end(ended: Ended) {
     let failure = Failure::Abandoned(ended);
-    output::report_failure(&failure);
+    output::report_failure(&failure, &mut io::stderr());
     process::exit(failure.status().into());
 }
 

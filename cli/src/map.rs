@@ -1,6 +1,9 @@
 //! `pdpp map`.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use partition_dpp::{
     BranchAndBound, Dpp, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
@@ -37,7 +40,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(1);
 const CERTIFICATE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Runs the command.
-pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     check_solver(arguments)?;
     if let Some(file) = &arguments.plot {
@@ -65,7 +68,7 @@ pub(crate) fn run(arguments: &MapArguments) -> Result<(), Failure> {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
-    output::map::write(&question, &found, arguments)?;
+    output::map::write(&question, &found, arguments, out)?;
     if interrupt::raised() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 

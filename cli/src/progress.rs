@@ -23,6 +23,10 @@ impl Progress {
 
     /// Work of unknown length begins.
     pub(crate) fn stage(&self, message: &'static str) {
+        // A ticker is a thread.
+        if self.bar.is_hidden() {
+            return;
+        }
         self.bar.set_message(message);
         self.bar.enable_steady_tick(Duration::from_millis(100));
     }

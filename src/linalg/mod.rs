@@ -33,6 +33,10 @@ pub(crate) struct Eigen {
 /// threads bring nothing at any size that matters here.
 pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen> {
     let size = matrix.nrows();
+    // The solver takes one row less than there are to be a number of rows.
+    if size == 0 {
+        return Ok(Eigen { values: Vec::new(), vectors: Mat::new() });
+    }
     // The solver squares entries: large ones would overflow.
     let largest = matrix.norm_max();
     if (1e-100..1e100).contains(&largest) || largest == 0.0 {
@@ -163,4 +167,15 @@ pub(crate) fn project(share: &Mat<f64>, direction: &[f64]) -> Mat<f64> {
         kernels::add_scaled(out, along * direction[j] - image[j], direction);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_without_rows_has_no_eigenvalues() {
+        let Eigen { values, vectors } = eigen(Mat::zeros(0, 0).as_ref()).unwrap();
+        assert!(values.is_empty() && (vectors.nrows(), vectors.ncols()) == (0, 0));
+    }
 }

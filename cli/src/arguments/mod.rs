@@ -1,5 +1,6 @@
 //! The command line, as data.
 
+#[cfg(feature = "gpu")]
 mod bench;
 mod chains;
 mod map;
@@ -7,6 +8,7 @@ mod reproduce;
 
 use std::{path::PathBuf, time::Duration};
 
+#[cfg(feature = "gpu")]
 pub(crate) use bench::BenchArguments;
 use bytesize::ByteSize;
 pub(crate) use chains::ChainArguments;
@@ -65,16 +67,19 @@ pub(crate) enum Command {
     #[command(after_long_help = EXIT_STATUS)]
     Counts(CountsArguments),
     /// The processor against a graphics processor, over a grid of sizes; answers are checked.
+    #[cfg(feature = "gpu")]
     #[command(after_long_help = EXIT_STATUS)]
     Bench(BenchArguments),
     /// The tables and figures of Kathuria and Deshpande (2016), computed again: a report, tables, figures.
     #[command(after_long_help = EXIT_STATUS)]
     Reproduce(ReproduceArguments),
     /// What could compute here: graphics adapters, and which one `--engine auto` would take.
+    #[cfg(feature = "gpu")]
     Devices(DevicesArguments),
 }
 
 /// The arguments of `pdpp devices`.
+#[cfg(feature = "gpu")]
 #[derive(Args, Debug)]
 pub(crate) struct DevicesArguments {
     /// Print a JSON list on one line.

@@ -3,7 +3,10 @@
 mod data;
 mod tasks;
 
-use std::time::{Duration, Instant};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use partition_dpp::{
     DeviceProblem, Error, Result as Outcome,
@@ -66,7 +69,7 @@ pub(crate) struct Run {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(file) = &arguments.plot {
         file.check()?;
     }
@@ -94,7 +97,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     progress.finish();
     let device = gpu.map(|gpu| gpu.info()).zip(copies);
     let run = Run { measured, device, threads: rayon::current_num_threads() };
-    output::bench::write(&run, arguments)
+    output::bench::write(&run, arguments, out)
 }
 
 /// The device asked for; none where none is there, unless one was asked for by precision.

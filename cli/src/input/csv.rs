@@ -135,7 +135,16 @@ pub(super) fn shorten(cell: &[u8]) -> String {
 
 /// Reads a matrix.
 pub(super) fn read_matrix(path: &Path, first_row: FirstRow, limit: Limit) -> Result<Matrix, Failure> {
-    let mut records = Records::open(path)?;
+    matrix_of(Records::open(path)?, first_row, limit)
+}
+
+/// The records as a matrix.
+pub(super) fn matrix_of<R: Read>(
+    mut records: Records<'_, R>,
+    first_row: FirstRow,
+    limit: Limit,
+) -> Result<Matrix, Failure> {
+    let path = records.path;
     let mut matrix = Matrix { rows: 0, columns: 0, values: Vec::new() };
     let mut at_start = true;
     while let Some(row) = records.next()? {

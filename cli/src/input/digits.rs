@@ -20,7 +20,7 @@ pub(crate) fn read() -> Result<Input, Failure> {
     let pixels: Vec<f32> = pixels.into_iter().map(f32::from).collect();
     let dims = SIDE * SIDE;
     let features = Features::from_rows(pixels.len() / dims, dims, pixels).map_err(Failure::in_file(name))?;
-    let partition = labels::read_csv(LABELS, name, "class")?;
+    let partition = labels::read_csv(LABELS, name, Some("class"))?;
     let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
     Ok(Input { features, partition: Some(partition), copies: None, images: Some(images) })
 }

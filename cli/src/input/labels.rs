@@ -112,9 +112,9 @@ fn read_npy(
 }
 
 /// Reads labels from .csv text.
-pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: &str) -> Result<Partition, Failure> {
+pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: Option<&str>) -> Result<Partition, Failure> {
     let mut labels = Labels::new();
-    labels.push_column(Records::new(path, source), path, Some(column))?;
+    labels.push_column(Records::new(path, source), path, column)?;
     labels.group(path)
 }
 

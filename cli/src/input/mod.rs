@@ -2,6 +2,7 @@
 
 pub(crate) mod columns;
 mod csv;
+pub(crate) mod csv_text;
 pub(crate) mod digits;
 mod items;
 mod labels;

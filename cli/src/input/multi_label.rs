@@ -1,6 +1,6 @@
 //! Items with several labels: a .csv of 0/1 columns, one per label.
 
-use std::path::Path;
+use std::{io::Read, path::Path};
 
 use partition_dpp::LabelCopies;
 
@@ -23,7 +23,15 @@ pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<LabelCopies, Fai
             "--multi-label needs the names of the labels; give them as .csv, one 0/1 column per label";
         return Err(Failure::file(path, problem));
     }
-    let mut records = Records::open(path)?;
+    copies_of(Records::open(path)?, path, wanted)
+}
+
+/// The same from records.
+pub(super) fn copies_of<R: Read>(
+    mut records: Records<'_, R>,
+    path: &Path,
+    wanted: Option<&str>,
+) -> Result<LabelCopies, Failure> {
     let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
     let table = Table::new(&header, path, wanted)?;
     records.that_was_a_header();

@@ -28,7 +28,12 @@ pub(crate) fn read(path: &Path, items: usize) -> Result<Vec<Subset>, Failure> {
     let mut text = Vec::new();
     let limited = BufReader::new(file).take(MOST_BYTES as u64 + 1);
     { limited }.read_to_end(&mut text).map_err(|error| Failure::io(path, &error))?;
-    parse(&text, items, [MOST_BYTES, MOST_INDICES]).map_err(|problem| Failure::file(path, problem))
+    from_text(&text, items).map_err(|problem| Failure::file(path, problem))
+}
+
+/// The same from text.
+pub(crate) fn from_text(text: &[u8], items: usize) -> Result<Vec<Subset>, String> {
+    parse(text, items, [MOST_BYTES, MOST_INDICES])
 }
 
 fn parse(text: &[u8], items: usize, [most_bytes, most_indices]: [usize; 2]) -> Result<Vec<Subset>, String> {

@@ -1,6 +1,6 @@
 //! What the processor and a device took, as a table and as .csv.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, io::Write, time::Duration};
 
 use comfy_table::Cell;
 use partition_dpp::engine::gpu::summaries;
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Writes the table, and the files asked for.
-pub(crate) fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure> {
+pub(crate) fn write(run: &Run, arguments: &BenchArguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &arguments.csv {
         let text = csv(run).map_err(|error| Failure::file(path, error.to_string()))?;
         whole_file::write(path, "the table", &text)?;
@@ -25,7 +25,7 @@ pub(crate) fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure
     if let Some(file) = &arguments.plot {
         plot::draw_times(file, run)?;
     }
-    print(&text(run))
+    print(out, &text(run))
 }
 
 fn text(run: &Run) -> String {

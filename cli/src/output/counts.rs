@@ -1,5 +1,7 @@
 //! Part counts and their probabilities.
 
+use std::io::Write;
+
 use comfy_table::Cell;
 use partition_dpp::PartCounts;
 use serde::Serialize;
@@ -32,15 +34,19 @@ pub(crate) fn write(
     question: &Question<'_>,
     counted: &Counted<'_>,
     arguments: &OutputArguments,
+    out: &mut dyn Write,
 ) -> Result<(), Failure> {
     if arguments.json {
         let entries = counted.law.as_ref().map_or(&[][..], PartCounts::entries).iter();
-        return print_json(&Answer {
-            counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
-            quota_prob: counted.quota.map(|(_, prob)| prob),
-            engine: counted.engine.name,
-            precision: counted.engine.precision.to_string(),
-        });
+        return print_json(
+            out,
+            &Answer {
+                counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
+                quota_prob: counted.quota.map(|(_, prob)| prob),
+                engine: counted.engine.name,
+                precision: counted.engine.precision.to_string(),
+            },
+        );
     }
     let mut text = match &counted.law {
         Ok(law) => format!("{}mean      {}\n", table(counted, law), means(counted, law)),
@@ -50,7 +56,7 @@ pub(crate) fn write(
     if !arguments.quiet {
         text.push_str(&describe(question, counted));
     }
-    print(&text)
+    print(out, &text)
 }
 
 /// One row per vector of counts, the most probable first.

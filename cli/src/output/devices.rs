@@ -1,5 +1,7 @@
 //! The adapters of this machine.
 
+use std::io::Write;
+
 use comfy_table::Cell;
 use partition_dpp::engine::gpu::AdapterSummary;
 use serde::Serialize;
@@ -40,9 +42,9 @@ impl Device {
 }
 
 /// Writes the list in the format asked for.
-pub(crate) fn write(devices: &[Device], json: bool) -> Result<(), Failure> {
+pub(crate) fn write(devices: &[Device], json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if json {
-        return print_json(&devices);
+        return print_json(out, &devices);
     }
     let mut table = new_table(["adapter", "interface", "kind", "f64", "largest array", "shared memory"]);
     for device in devices {
@@ -62,5 +64,5 @@ pub(crate) fn write(devices: &[Device], json: bool) -> Result<(), Failure> {
         Some(device) => format!("{} for four million values or more, else the CPU", device.name),
         None => "the CPU: there is no graphics processor with f64".to_owned(),
     };
-    print(&format!("{adapters}{}auto      {auto}\n", drivers.concat()))
+    print(out, &format!("{adapters}{}auto      {auto}\n", drivers.concat()))
 }

@@ -1,5 +1,7 @@
 //! Probabilities of items and sets.
 
+use std::io::Write;
+
 use comfy_table::Cell;
 use partition_dpp::{Estimate, Partition};
 use serde::Serialize;
@@ -36,20 +38,24 @@ pub(crate) fn write(
     question: &Question<'_>,
     inferred: &Inferred,
     arguments: &OutputArguments,
+    out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let Inferred { log_z, marginals, log_probs, engine, .. } = inferred;
     let of_items = question.input.marginals(marginals);
     if arguments.json {
-        return print_json(&Answer {
-            log_z: log_z.value,
-            log_z_error: log_z.error,
-            marginals: &of_items.value,
-            marginals_error: of_items.error,
-            log_probs: log_probs.iter().map(|log| log.value.is_finite().then_some(log.value)).collect(),
-            log_probs_error: largest_error(log_probs),
-            engine: engine.name,
-            precision: engine.precision.to_string(),
-        });
+        return print_json(
+            out,
+            &Answer {
+                log_z: log_z.value,
+                log_z_error: log_z.error,
+                marginals: &of_items.value,
+                marginals_error: of_items.error,
+                log_probs: log_probs.iter().map(|log| log.value.is_finite().then_some(log.value)).collect(),
+                log_probs_error: largest_error(log_probs),
+                engine: engine.name,
+                precision: engine.precision.to_string(),
+            },
+        );
     }
     let partition = question.input.partition.as_ref();
     let mut text = items(&of_items.value, question.input);
@@ -59,7 +65,7 @@ pub(crate) fn write(
     if !arguments.quiet {
         text.push_str(&describe(question, inferred, of_items.error));
     }
-    print(&text)
+    print(out, &text)
 }
 
 /// The most and the least probable items that may be chosen; all of them if they are few.

@@ -1,6 +1,6 @@
 //! The best set found, and how good it is.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io::Write};
 
 use comfy_table::Cell;
 use partition_dpp::{Solution, Stats, Subset, Termination};
@@ -28,9 +28,14 @@ struct Answer<'a> {
 }
 
 /// Writes the set in the format asked for.
-pub(crate) fn write(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> Result<(), Failure> {
+pub(crate) fn write(
+    question: &Question<'_>,
+    found: &Found,
+    arguments: &MapArguments,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     if arguments.output.json {
-        return print_json(&Answer::new(question, found));
+        return print_json(out, &Answer::new(question, found));
     }
     let mut answer = render(question, &found.solution.subset);
     answer.push_str(&worth(&found.solution));
@@ -40,7 +45,7 @@ pub(crate) fn write(question: &Question<'_>, found: &Found, arguments: &MapArgum
             answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
         }
     }
-    print(&answer)
+    print(out, &answer)
 }
 
 impl<'a> Answer<'a> {

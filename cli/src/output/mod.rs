@@ -1,7 +1,9 @@
-//! All that is written to standard output and standard error.
+//! All that is written to standard output and standard error, or what stands in for them.
 
+#[cfg(feature = "gpu")]
 pub(crate) mod bench;
 pub(crate) mod counts;
+#[cfg(feature = "gpu")]
 pub(crate) mod devices;
 pub(crate) mod infer;
 pub(crate) mod map;
@@ -10,7 +12,7 @@ pub(crate) mod plan;
 pub(crate) mod sample;
 pub(crate) mod table;
 
-use std::io::{self, BufWriter, Write, stderr, stdout};
+use std::io::{self, BufWriter, Write};
 
 use partition_dpp::{Partition, Subset};
 use serde::Serialize;
@@ -72,29 +74,29 @@ fn list(items: &[usize]) -> String {
 }
 
 /// Writes one object on one line.
-fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
-    written(|out| {
+fn print_json(out: &mut dyn Write, answer: &impl Serialize) -> Result<(), Failure> {
+    written(out, |out| {
         serde_json::to_writer(&mut *out, answer)?;
         out.write_all(b"\n")
     })
 }
 
-/// Writes to standard output. A reader who has seen enough (`| head`) is no failure.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    written(|out| out.write_all(text.as_bytes()))
+/// Writes text. A reader who has seen enough (`| head`) is no failure.
+pub(crate) fn print(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
+    written(out, |out| out.write_all(text.as_bytes()))
 }
 
-fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let mut out = BufWriter::new(stdout().lock());
+fn written(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = BufWriter::new(out);
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Output(error)),
         _ => Ok(()),
     }
 }
 
-/// Writes one line to standard error, whatever the message holds.
-pub(crate) fn report_failure(failure: &Failure) {
+/// Writes one line on what is wrong, whatever the message holds.
+pub(crate) fn report_failure(failure: &Failure, messages: &mut dyn Write) {
     let message: String = failure.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     // Nobody is left to tell if standard error is closed.
-    let _ = writeln!(stderr().lock(), "error: {message}");
+    let _ = writeln!(messages, "error: {message}");
 }

@@ -1,6 +1,6 @@
 //! How a sample would be drawn.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io::Write};
 
 use comfy_table::Cell;
 use partition_dpp::{Algorithm, Choice, Method, Plan};
@@ -62,6 +62,7 @@ pub(crate) fn write(
     planned: &Planned,
     memory: &Memory,
     arguments: &SampleArguments,
+    out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let forecast = match planned {
         Planned::Choice(plan) => Forecast::of_plan(plan, arguments.samples),
@@ -71,7 +72,7 @@ pub(crate) fn write(
     if arguments.output.json {
         let seconds = |forecast: Forecast| Seconds { sample: forecast.each, total: forecast.total, budget };
         let (seconds, memory) = (forecast.map(seconds), Some(memory.into()));
-        return print_json(&Answer { seconds, memory, ..Answer::from(planned) });
+        return print_json(out, &Answer { seconds, memory, ..Answer::from(planned) });
     }
     let time = forecast.map_or(String::new(), |Forecast { each, total, .. }| {
         let (each, total) = (seconds(each), seconds(total));
@@ -79,16 +80,19 @@ pub(crate) fn write(
     });
     let question = if arguments.output.quiet { String::new() } else { question.describe() };
     let memory = describe_memory(memory);
-    print(&match planned {
-        Planned::Choice(plan) => format!("{}{time}{memory}{question}", describe(plan)),
-        Planned::Only(algorithm) => {
-            let why = match algorithm {
-                Algorithm::Settled => "nothing is left to choose",
-                _ => "this law leaves no choice of method",
-            };
-            format!("method    {algorithm}\nwhy       {why}\n{memory}{question}")
-        }
-    })
+    print(
+        out,
+        &match planned {
+            Planned::Choice(plan) => format!("{}{time}{memory}{question}", describe(plan)),
+            Planned::Only(algorithm) => {
+                let why = match algorithm {
+                    Algorithm::Settled => "nothing is left to choose",
+                    _ => "this law leaves no choice of method",
+                };
+                format!("method    {algorithm}\nwhy       {why}\n{memory}{question}")
+            }
+        },
+    )
 }
 
 impl From<&Planned> for Answer {

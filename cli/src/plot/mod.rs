@@ -10,6 +10,7 @@ mod palette;
 mod pen;
 mod projection;
 mod scatter;
+#[cfg(feature = "gpu")]
 mod times;
 mod triangle;
 
@@ -24,7 +25,9 @@ use partition_dpp::{Algorithm, Exactness, Subset};
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, register_font};
 
-use crate::{bench::Run, failure::Failure, input::Input, law::Law, whole_file};
+#[cfg(feature = "gpu")]
+use crate::bench::Run;
+use crate::{failure::Failure, input::Input, law::Law, whole_file};
 pub(crate) use axis::Axis;
 pub(crate) use bars::{BarChart, Bars};
 pub(crate) use chart::{Chart, Mark, Point, Series};
@@ -121,6 +124,7 @@ pub(crate) fn draw(
 }
 
 /// Draws what a run of benchmarks took and writes the picture.
+#[cfg(feature = "gpu")]
 pub(crate) fn draw_times(file: &PlotFile, run: &Run) -> Result<(), Failure> {
     save(file, &times::chart(run))
 }

@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use partition_dpp::engine::gpu::Gpu;
+use partition_dpp::engine::Engine;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -18,7 +18,7 @@ pub(super) struct Context<'a> {
     /// Where the data sets are.
     pub(super) data: Option<&'a Path>,
     /// A device to time beside the processor.
-    pub(super) gpu: Option<Gpu>,
+    pub(super) device: Option<Box<dyn Engine>>,
     /// Of everything that is random.
     pub(super) seed: u64,
     /// Random instances of each synthetic set.
@@ -28,9 +28,20 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(arguments: &'a ReproduceArguments, gpu: Option<Gpu>, progress: &'a Progress) -> Self {
+    pub(super) fn new(
+        arguments: &'a ReproduceArguments,
+        device: Option<Box<dyn Engine>>,
+        progress: &'a Progress,
+    ) -> Self {
         let ReproduceArguments { data, seed, instances, .. } = arguments;
-        Self { data: data.as_deref(), gpu, seed: *seed, instances: *instances, progress, done: Cell::new(0) }
+        Self {
+            data: data.as_deref(),
+            device,
+            seed: *seed,
+            instances: *instances,
+            progress,
+            done: Cell::new(0),
+        }
     }
 
     /// The folder of a data set, if it is there.

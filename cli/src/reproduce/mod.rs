@@ -12,13 +12,9 @@ mod yale;
 
 use std::{
     fs,
+    io::Write,
     path::Path,
     time::{Duration, Instant},
-};
-
-use partition_dpp::engine::{
-    Engine,
-    gpu::{Gpu, summaries},
 };
 
 use self::{
@@ -27,8 +23,8 @@ use self::{
     report::{Block, Section},
 };
 use crate::{
-    arguments::{ComputeArguments, EngineChoice, ReproduceArguments, ReproducePart},
-    compute::{self, gpu_options},
+    arguments::{ReproduceArguments, ReproducePart},
+    compute,
     failure::Failure,
     interrupt, output,
     progress::Progress,
@@ -75,7 +71,7 @@ const PARTS: [Part; 5] = [
 ];
 
 /// Runs the command.
-pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     if let Some(data) = arguments.data.as_deref().filter(|data| !data.is_dir()) {
         return Err(Failure::file(data, "there is no such folder of data"));
@@ -83,18 +79,18 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     make_folder(&arguments.out)?;
     interrupt::flag();
     let progress = Progress::new(arguments.quiet);
-    let gpu = device(&arguments.compute)?;
+    let device = compute::device_to_time(&arguments.compute)?;
     let wanted =
         |part: &&Part| arguments.part == ReproducePart::All || part.name == arguments.part.to_string();
     let parts: Vec<&Part> = PARTS.iter().filter(wanted).collect();
     progress.work(parts.iter().map(|part| (part.steps)(arguments.instances)).sum());
-    let context = Context::new(arguments, gpu, &progress);
+    let context = Context::new(arguments, device, &progress);
     let finished = run_parts(&parts, &context)?;
     progress.finish();
     let (done, of) = (finished.len(), parts.len());
     if done > 0 {
         let files = write(&arguments.out, &finished, &made(&context, arguments))?;
-        output::print(&summary::render(&finished, &arguments.out, files))?;
+        output::print(out, &summary::render(&finished, &arguments.out, files))?;
     }
     if done < of { Err(Failure::Stopped { done, of }) } else { Ok(()) }
 }
@@ -126,19 +122,11 @@ fn run_parts(parts: &[&Part], context: &Context<'_>) -> Result<Vec<Finished>, Fa
     Ok(finished)
 }
 
-/// A device to time: one that is asked for, or one that is not a program in disguise.
-fn device(compute: &ComputeArguments) -> Result<Option<Gpu>, Failure> {
-    let there = || summaries().iter().any(|adapter| !adapter.is_software);
-    match compute.engine {
-        EngineChoice::Gpu => Ok(Some(Gpu::new(&gpu_options(compute.precision))?)),
-        EngineChoice::Auto if there() => Ok(Some(Gpu::new(&gpu_options(compute.precision))?)),
-        EngineChoice::Auto | EngineChoice::Cpu => Ok(None),
-    }
-}
-
 fn made(context: &Context<'_>, arguments: &ReproduceArguments) -> String {
-    let device =
-        context.gpu.as_ref().map_or("no graphics processor".to_owned(), |gpu| gpu.info().to_string());
+    let device = context
+        .device
+        .as_ref()
+        .map_or("no graphics processor".to_owned(), |device| device.info().to_string());
     format!(
         "Made by pdpp {}, seed {}, {} threads, {device}; everything in f64 unless said otherwise.",
         env!("CARGO_PKG_VERSION"),

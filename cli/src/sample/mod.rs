@@ -3,7 +3,10 @@
 mod forecast;
 mod instalments;
 
-use std::time::{Duration, Instant};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 pub(crate) use forecast::{BUDGET, Forecast, seconds};
 use instalments::in_instalments;
@@ -84,7 +87,7 @@ pub(crate) const ADVICE: &str =
 const RANGE_ADVICE: &str = "--method rejection draws whatever it costs";
 
 /// Runs the command.
-pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     let watch = interrupt::within(arguments.time_limit);
     check_method(arguments)?;
@@ -108,7 +111,7 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     if arguments.plan {
         let planned = plan(&model, arguments.method.into())?;
         progress.finish();
-        return output::plan::write(&question, &planned, &memory, arguments);
+        return output::plan::write(&question, &planned, &memory, arguments, out);
     }
     memory.check()?;
     if let Some(forecast) = Forecast::before(&model, arguments)? {
@@ -142,7 +145,7 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     if let (Some(file), Some(first)) = (&arguments.plot, drawn.subsets.first()) {
         plot::draw(file, &input, &law, first, drawn.algorithm.into())?;
     }
-    output::sample::write(&question, &drawn, arguments)?;
+    output::sample::write(&question, &drawn, arguments, out)?;
     drawn.ended.map_or(Ok(()), |ended| Err(Failure::StoppedSampling { ended, done, of }))
 }
 

@@ -1,6 +1,7 @@
 //! The header of a .npy file, and what is wrong with one that cannot be read.
 
 use npyz::{DType, Endianness, NpyHeader, TypeChar};
+use py_literal::Value;
 
 use crate::NpyProblem;
 
@@ -46,11 +47,27 @@ fn parse(text: &str) -> Result<NpyHeader, String> {
     if depth(text) > DEEPEST {
         return Err(format!("it has more than {DEEPEST} brackets within each other"));
     }
+    if is_uncountable(text) {
+        return Err("no file has so many elements".into());
+    }
     let length = u32::try_from(text.len()).map_err(|error| error.to_string())?;
     let header = [MAGIC, &[3, 0], &length.to_le_bytes(), text.as_bytes()].concat();
     // What follows the first line of a reason is the header again, underlined.
     let reason = |error: std::io::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
     NpyHeader::from_reader(&header[..]).map_err(reason)
+}
+
+/// Whether the sizes of the shape, but for zeros, have a product that is no u64: whoever parses the header multiplies them
+/// in some order, which ends a program that checks for overflow.
+fn is_uncountable(text: &str) -> bool {
+    let Ok(Value::Dict(entries)) = text.strip_suffix('\n').unwrap_or(text).parse() else { return false };
+    let shapes = entries.iter().filter(|(key, _)| key.as_string().is_some_and(|key| key == "shape"));
+    shapes.into_iter().any(|(_, shape)| {
+        let sizes = shape.as_tuple().or(shape.as_list()).map_or(&[][..], Vec::as_slice);
+        // What is no size is refused by its reader.
+        let sizes = sizes.iter().filter_map(|size| u64::try_from(size.as_integer()?).ok());
+        sizes.map(|size| size.max(1)).try_fold(1, u64::checked_mul).is_none()
+    })
 }
 
 /// How many brackets are open at once, at most; those in names count too.

@@ -4,6 +4,8 @@ mod json;
 mod mixing;
 mod text;
 
+use std::io::Write;
+
 use super::{Question, print, print_json};
 use crate::{arguments::SampleArguments, failure::Failure, sample::Drawn};
 
@@ -12,9 +14,10 @@ pub(crate) fn write(
     question: &Question<'_>,
     drawn: &Drawn,
     arguments: &SampleArguments,
+    out: &mut dyn Write,
 ) -> Result<(), Failure> {
     if arguments.output.json {
-        return print_json(&json::Answer::new(question, drawn, arguments.seed));
+        return print_json(out, &json::Answer::new(question, drawn, arguments.seed));
     }
     let mut answer = text::render(question, drawn);
     if !arguments.output.quiet {
@@ -23,5 +26,5 @@ pub(crate) fn write(
             answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
         }
     }
-    print(&answer)
+    print(out, &answer)
 }

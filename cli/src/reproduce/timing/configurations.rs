@@ -112,7 +112,7 @@ fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) ->
         drop(sampler.sample_many(1_000, seed));
         Ok(())
     })? / 1_000.0;
-    let on_device = context.gpu.as_ref().map(|gpu| by(Method::PerCandidate, gpu)).transpose()?;
+    let on_device = context.device.as_deref().map(|device| by(Method::PerCandidate, device)).transpose()?;
     Ok(Times {
         name,
         k_dpp,
@@ -143,9 +143,9 @@ fn table(times: &[Times], context: &Context<'_>) -> Table {
     row("independent k_i-DPPs", here(|times| times.independent));
     row("Partition-DPP, paper", on_paper(2));
     row("Partition-DPP, per candidate", here(|times| times.per_candidate));
-    if let Some(gpu) = &context.gpu {
+    if let Some(device) = &context.device {
         let cells = times.iter().map(|times| Cell::or_missing(times.on_device, Cell::seconds)).collect();
-        row(&format!("the same on {}", gpu.info()), cells);
+        row(&format!("the same on {}", device.info()), cells);
     }
     row("Partition-DPP, interpolation", here(|times| times.interpolation));
     row("Partition-DPP, tilted rejection", here(|times| times.rejection));

@@ -1,0 +1,56 @@
+//! What fuzz targets call beside whole commands. It is no interface: it changes with what it calls.
+
+#![allow(missing_docs, reason = "not for others")]
+
+use std::path::Path;
+
+use bytesize::ByteSize;
+use partition_dpp::{LabelCopies, Partition, Subset};
+
+use crate::{
+    failure::Failure,
+    input,
+    memory::Limit,
+    quota::{QuotaRequest, Resolved},
+};
+
+/// Rows, columns and numbers.
+pub type Matrix = (usize, usize, Vec<f64>);
+
+fn told(failure: &Failure) -> String {
+    failure.to_string()
+}
+
+pub fn csv_features(text: &[u8]) -> Result<Matrix, String> {
+    let matrix = input::csv_text::features(text, name(), Limit::of(Some(ByteSize::mb(1))));
+    matrix.map_err(|failure| told(&failure))
+}
+
+pub fn csv_kernel(text: &[u8]) -> Result<Matrix, String> {
+    input::csv_text::kernel(text, name(), Limit::of(Some(ByteSize::mb(1)))).map_err(|failure| told(&failure))
+}
+
+pub fn csv_labels(text: &[u8], column: Option<&str>) -> Result<Partition, String> {
+    input::csv_text::labels(text, name(), column).map_err(|failure| told(&failure))
+}
+
+pub fn csv_multi_labels(text: &[u8], columns: Option<&str>) -> Result<LabelCopies, String> {
+    input::csv_text::multi_labels(text, name(), columns).map_err(|failure| told(&failure))
+}
+
+pub fn json_sets(text: &[u8], items: usize) -> Result<Vec<Subset>, String> {
+    input::sets::from_text(text, items)
+}
+
+/// The quota of every part, as it is printed.
+pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<String, String> {
+    let request: QuotaRequest = text.parse()?;
+    request
+        .resolve(partition, total)
+        .map(|resolved: Resolved| resolved.asked().to_string())
+        .map_err(|failure| told(&failure))
+}
+
+fn name() -> &'static Path {
+    Path::new("input.csv")
+}

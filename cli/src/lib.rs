@@ -1,0 +1,90 @@
+//! `pdpp`, the command line of partition-dpp, as a library: [`run`] is a whole command, [`process`] a process of its own.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+#[cfg(feature = "gpu")]
+mod bench;
+mod compute;
+mod counts;
+#[cfg(feature = "gpu")]
+mod devices;
+mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
+mod infer;
+mod input;
+mod interrupt;
+mod law;
+mod map;
+mod memory;
+mod output;
+mod plot;
+mod progress;
+mod quota;
+mod reproduce;
+mod sample;
+mod whole_file;
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+
+/// Does what the arguments ask for, the first being the name of the program. The answer goes to `out`, one line on what is
+/// wrong to `messages`; what is returned is the exit status, as `pdpp --help` lists them.
+///
+/// Nothing here ends the process, catches its signals or replaces its panic hook. `--threads` is for the whole process
+/// and can be given once; `--plot /dev/stdout` is the process's own, too.
+pub fn run(
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    out: &mut dyn Write,
+    messages: &mut dyn Write,
+) -> u8 {
+    status(obey(arguments, out), messages)
+}
+
+/// The same as a process: arguments and streams are its own, Ctrl-C and time limits end it.
+#[must_use]
+pub fn process() -> ExitCode {
+    compute::quiet_resets();
+    let prepared = interrupt::catch();
+    #[cfg(unix)]
+    let prepared = prepared.and_then(|()| whole_file::survive_size_limits());
+    let outcome = prepared.and_then(|()| obey(env::args_os(), &mut io::stdout()));
+    ExitCode::from(status(outcome, &mut io::stderr()))
+}
+
+fn status(outcome: Result<(), Failure>, messages: &mut dyn Write) -> u8 {
+    let Err(failure) = outcome else { return 0 };
+    output::report_failure(&failure, messages);
+    failure.status()
+}
+
+fn obey(
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => return Err(Failure::from(error)),
+        Err(help_or_version) => return output::print(out, &help_or_version.render().to_string()),
+    };
+    match arguments.command {
+        Command::Sample(arguments) => sample::run(&arguments, out),
+        Command::Infer(arguments) => infer::run(&arguments, out),
+        Command::Map(arguments) => map::run(&arguments, out),
+        Command::Counts(arguments) => counts::run(&arguments, out),
+        #[cfg(feature = "gpu")]
+        Command::Bench(arguments) => bench::run(&arguments, out),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, out),
+        #[cfg(feature = "gpu")]
+        Command::Devices(arguments) => devices::run(&arguments, out),
+    }
+}

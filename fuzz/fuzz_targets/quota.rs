@@ -1,0 +1,5 @@
+#![no_main]
+
+use pdpp_fuzz::quota;
+
+libfuzzer_sys::fuzz_target!(|case: quota::Case| quota::run(&case));

@@ -1,0 +1,63 @@
+//! What any answer must be like, right or not.
+
+use serde_json::Value;
+
+use crate::common::check_sentence;
+
+/// How far sums of probabilities may be off.
+const ROUNDING: f64 = 1e-6;
+
+pub(super) fn check(status: u8, out: &str, messages: &str) {
+    match status {
+        0 => {
+            assert!(messages.is_empty(), "status 0, and {messages}");
+            assert!(!out.is_empty(), "status 0, and no answer");
+        }
+        2 | 4 => check_refusal(out, messages),
+        // There is no graphics processor, nobody presses Ctrl-C.
+        other => panic!("status {other}: {messages}"),
+    }
+    if out.starts_with('{') {
+        assert_eq!(out.lines().count(), 1, "{out}");
+        check_numbers(&serde_json::from_str(out).expect("JSON"), out);
+    }
+}
+
+fn check_refusal(out: &str, messages: &str) {
+    let sentence = messages.strip_prefix("error: ").and_then(|rest| rest.strip_suffix('\n'));
+    let sentence = sentence.unwrap_or_else(|| panic!("{messages:?} is no error"));
+    assert!(!sentence.chars().any(char::is_control), "{sentence:?}");
+    check_sentence(sentence);
+    assert!(
+        out.is_empty() || sentence.ends_with("samples are printed"),
+        "an answer besides {sentence}: {out}"
+    );
+}
+
+/// Probabilities are probabilities, bounds are bounds.
+fn check_numbers(answer: &Value, out: &str) {
+    let numbers = |name: &str| -> Vec<f64> {
+        let list = answer.get(name).and_then(Value::as_array).into_iter().flatten();
+        list.map(|value| value.as_f64().unwrap_or_else(|| panic!("{name}: {out}"))).collect()
+    };
+    let marginals = numbers("marginals");
+    assert!(marginals.iter().all(|p| (-ROUNDING..=1.0 + ROUNDING).contains(p)), "{out}");
+    for name in ["log_z", "log_det", "acceptance_bound"] {
+        assert!(answer.get(name).is_none_or(Value::is_number), "{name}: {out}");
+    }
+    let number = |name: &str| answer.get(name).and_then(Value::as_f64);
+    if let (Some(bound), Some(found)) = (number("upper_bound"), number("log_det")) {
+        assert!(bound >= found - ROUNDING * found.abs().max(1.0), "{out}");
+    }
+    if let Some(counts) = answer.get("counts").and_then(Value::as_array) {
+        let probs = counts.iter().map(|count| count["prob"].as_f64().unwrap_or_else(|| panic!("{out}")));
+        let total: f64 = probs.sum();
+        assert!((1.0 - total).abs() < ROUNDING, "{total}: {out}");
+    }
+    if let Some(samples) = answer.get("samples").and_then(Value::as_array) {
+        let is_ascending = |sample: &Value| {
+            sample.as_array().expect("a list").windows(2).all(|pair| pair[0].as_u64() <= pair[1].as_u64())
+        };
+        assert!(samples.iter().all(is_ascending), "{out}");
+    }
+}

@@ -101,10 +101,12 @@ impl Kernel {
             }
         }
         let row = |i: usize| (0..items).map(|j| kernel[(i, j)]).collect::<Vec<f64>>();
+        // There is nothing beyond all items.
+        let dims = if rank < items { linalg::exact_rank((0..items).map(row)) } else { items };
         let residual = Residual {
             relative: residual(kernel.as_ref(), factor.as_ref(), largest),
             size: largest_size,
-            left_out: linalg::exact_rank((0..items).map(row)).saturating_sub(rank),
+            left_out: dims.saturating_sub(rank),
         };
         let entries = (0..items).flat_map(|i| (0..rank).map(move |j| (i, j)));
         let factor = entries.map(|(i, j)| factor[(i, j)] * sizes[i]).collect::<Vec<_>>();

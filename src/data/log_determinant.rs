@@ -25,24 +25,46 @@ pub(super) struct Volume {
 /// where there is one.
 pub(super) fn log_volume(
     features: &Features<'_>,
-    items: impl Iterator<Item = usize> + Clone,
+    items: impl Iterator<Item = usize>,
     span: &mut OrthonormalBasis,
 ) -> Result<Volume, usize> {
     let mut row = vec![0.0; features.dims()];
     let mut log_det = Estimate { value: 0.0, error: 0.0 };
     let mut least: f64 = 1.0;
-    for item in items.clone() {
+    // Columns of R in U = Q R for the unit rows U, one after the other.
+    let mut triangle = Vec::new();
+    for item in items {
         features.read_row(item, 1.0, &mut row);
         let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)?;
+        triangle.extend(span.along(&row));
         let residual = span.extend(&row).ok_or(item)?;
+        triangle.push(residual);
         least = least.min(residual);
         log_det.value += 2.0 * (log_norm + residual.ln());
         log_det.error += f64::EPSILON * log_det.value.abs();
     }
     // What is found is exact for unit rows that are off by a few roundings.
-    let magnified = Duals::of(features, items).unit_lengths();
+    let magnified = sum_of_dual_lengths(&triangle);
     log_det.error += 8.0 * f64::EPSILON * magnified;
     Ok(Volume { log_det, least, magnified })
+}
+
+/// Σ ‖w_i‖ of the vectors with w_i·u_j = 1 for i = j and 0 otherwise: the rows of R⁻¹.
+fn sum_of_dual_lengths(triangle: &[f64]) -> f64 {
+    let entry = |i: usize, j: usize| triangle[j * (j + 1) / 2 + i];
+    // The sum of 1 to k is the number of entries.
+    let size = (0..).take_while(|size| size * (size + 1) / 2 < triangle.len()).count();
+    let (mut squares, mut column) = (vec![0.0; size], vec![0.0; size]);
+    for j in 0..size {
+        // Column j of the inverse.
+        column[j] = entry(j, j).recip();
+        for i in (0..j).rev() {
+            let sum: f64 = (i + 1..=j).map(|l| entry(i, l) * column[l]).sum();
+            column[i] = -sum / entry(i, i);
+        }
+        squares.iter_mut().zip(&column[..=j]).for_each(|(square, x)| *square += x * x);
+    }
+    squares.into_iter().map(f64::sqrt).sum()
 }
 
 /// ln det K_S; −∞ for dependent rows, decided in exact arithmetic.
@@ -106,11 +128,6 @@ impl Duals {
 
     fn unit_length(&self, i: usize) -> f64 {
         (0..self.of_units.ncols()).map(|j| self.of_units[(i, j)]).fold(0.0, f64::hypot)
-    }
-
-    /// Σ ‖w_i‖ of unit rows: the inverses of what each has beyond all others.
-    fn unit_lengths(&self) -> f64 {
-        (0..self.rows.len()).map(|i| self.unit_length(i)).sum()
     }
 
     /// ‖w_i‖.

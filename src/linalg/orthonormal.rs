@@ -64,6 +64,11 @@ impl OrthonormalBasis {
         Some(norm.ln() + power.ln())
     }
 
+    /// The coordinates of a row.
+    pub(crate) fn along(&self, row: &[f64]) -> impl Iterator<Item = f64> {
+        self.directions.chunks_exact(self.dims).map(move |direction| dot(direction, row))
+    }
+
     /// Leaves of a unit row what it has beyond the basis, and returns the norm of that; `None` if
     /// it has nothing.
     pub(crate) fn remove_from(&self, unit_row: &mut [f64]) -> Option<f64> {

@@ -35,7 +35,7 @@ const OPERATIONS: f64 = 2.5e8;
 /// # fn main() -> Result<(), partition_dpp::Error> {
 /// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};
 /// use partition_dpp::{Features, KDpp, Watch, engine::{Cpu, Watched}};
-/// let features = Features::from_rows(1000, 4, (0..4000).map(|i| f64::from(i).sin()).collect::<Vec<_>>())?;
+/// let features = Features::from_rows(1000, 4, (0..4000).map(|i| f64::from(i * i % 97)).collect::<Vec<_>>())?;
 /// let stop = AtomicBool::new(false);
 /// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(60));
 /// let engine = Watched::new(&Cpu, watch);

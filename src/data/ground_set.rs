@@ -278,9 +278,9 @@ impl Residual {
         let volume = log_volume(features, items, &mut span).map_err(|item| Error::DependentItems { item })?;
         let basis = complement(span.as_matrix());
         let mut log_det = volume.log_det;
-        let items = included.iter().map(|&item| item as usize);
+        let mut items = included.iter().map(|&item| item as usize);
         log_det.error += factor_error(features, items.clone());
-        if let Some(item) = items.last()
+        if let Some(item) = items.next_back()
             && log_det.error == f64::INFINITY
         {
             // In the kernel they may be.

@@ -44,16 +44,14 @@ pub(super) fn log_volume(
         log_det.error += f64::EPSILON * log_det.value.abs();
     }
     // What is found is exact for unit rows that are off by a few roundings.
-    let magnified = sum_of_dual_lengths(&triangle);
+    let magnified = sum_of_dual_lengths(&triangle, span.len());
     log_det.error += 8.0 * f64::EPSILON * magnified;
     Ok(Volume { log_det, least, magnified })
 }
 
 /// Σ ‖w_i‖ of the vectors with w_i·u_j = 1 for i = j and 0 otherwise: the rows of R⁻¹.
-fn sum_of_dual_lengths(triangle: &[f64]) -> f64 {
+fn sum_of_dual_lengths(triangle: &[f64], size: usize) -> f64 {
     let entry = |i: usize, j: usize| triangle[j * (j + 1) / 2 + i];
-    // The sum of 1 to k is the number of entries.
-    let size = (0..).take_while(|size| size * (size + 1) / 2 < triangle.len()).count();
     let (mut squares, mut column) = (vec![0.0; size], vec![0.0; size]);
     for j in 0..size {
         // Column j of the inverse.

@@ -140,8 +140,7 @@ pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
     let r = factor.transpose().qr().thin_R().to_owned();
     let inverse = inverse_of_lower(r.transpose());
     let condition = r.norm_l2() * inverse.norm_l2();
-    // Nor where it is not a number.
-    if !(condition < WELL_CONDITIONED * r.ncols() as f64) {
+    if condition.is_nan() || condition > WELL_CONDITIONED * r.ncols() as f64 {
         return factor;
     }
     Mat::from_fn(r.ncols(), r.nrows(), |i, j| if j <= i { r[(j, i)] } else { 0.0 })

@@ -24,6 +24,10 @@ pub(super) fn common_independent_set(
     quota: &[usize],
     dims: usize,
 ) -> Result<(), Vec<usize>> {
+    // Near-dependent rows might seem to be more than there are dimensions.
+    if quota.iter().sum::<usize>() > dims {
+        return Err((0..quota.len()).filter(|&part| quota[part] > 0).collect());
+    }
     let elements: Vec<Element<'_>> = bases
         .iter()
         .enumerate()
@@ -45,6 +49,9 @@ pub(super) fn complete(
     quota: &[usize],
     dims: usize,
 ) -> Option<Vec<Vec<usize>>> {
+    if quota.iter().sum::<usize>() > dims {
+        return None;
+    }
     let rows = |(part, rows)| -> Vec<(usize, usize, &[f64])> {
         let rows: &PartBasis = rows;
         rows.iter().enumerate().map(|(at, row)| (part, at, &row[..])).collect()

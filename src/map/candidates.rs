@@ -39,7 +39,7 @@ impl Objective for Dpp<'_> {
         let group = self.ground.free_items();
         let most = group.len().min(above.dims_left());
         let counts = Counts { low: vec![0], high: vec![most], least: 0, most };
-        Candidates { features: self.ground.features(), ground: above, groups: vec![group], counts }
+        Candidates { features: self.ground.given(), ground: above, groups: vec![group], counts }
     }
 }
 
@@ -52,7 +52,7 @@ impl Objective for KDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(vec![self.free_size()]));
-        Candidates { features: self.ground.features(), ground: above, groups, counts }
+        Candidates { features: self.ground.given(), ground: above, groups, counts }
     }
 }
 
@@ -65,7 +65,7 @@ impl Objective for PartitionDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let counts = Counts::exactly(self.free_counts());
-        Candidates { features: self.ground().features(), ground: above, groups: self.groups(), counts }
+        Candidates { features: self.ground().given(), ground: above, groups: self.groups(), counts }
     }
 }
 
@@ -97,7 +97,7 @@ fn in_ranges<'a>(
     let Some(counts) = (Counts { low, high, least, most }).limited(&members, ground.dims_left()) else {
         unreachable!("ranges that cannot be met are refused");
     };
-    Candidates { features: dpp.ground().features(), ground, groups, counts }
+    Candidates { features: dpp.ground().given(), ground, groups, counts }
 }
 
 /// The free items in groups, how many to choose of each, and what must be included besides.

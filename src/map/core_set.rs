@@ -216,6 +216,6 @@ impl Objective for OnePart<'_> {
 
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let (groups, counts) = (vec![self.members.clone()], Counts::exactly(vec![self.size]));
-        Candidates { features: self.ground.features(), ground: above, groups, counts }
+        Candidates { features: self.ground.given(), ground: above, groups, counts }
     }
 }

@@ -24,10 +24,6 @@ pub(super) fn common_independent_set(
     quota: &[usize],
     dims: usize,
 ) -> Result<(), Vec<usize>> {
-    // Near-dependent rows might seem to be more than there are dimensions.
-    if quota.iter().sum::<usize>() > dims {
-        return Err((0..quota.len()).filter(|&part| quota[part] > 0).collect());
-    }
     let elements: Vec<Element<'_>> = bases
         .iter()
         .enumerate()
@@ -38,7 +34,7 @@ pub(super) fn common_independent_set(
     while search.selected.len() < quota.iter().sum() {
         search.augment()?;
     }
-    Ok(())
+    search.check_dimensions()
 }
 
 /// Grows an independent set, the first `chosen` rows of each basis, to one that meets the quota by augmenting
@@ -49,9 +45,6 @@ pub(super) fn complete(
     quota: &[usize],
     dims: usize,
 ) -> Option<Vec<Vec<usize>>> {
-    if quota.iter().sum::<usize>() > dims {
-        return None;
-    }
     let rows = |(part, rows)| -> Vec<(usize, usize, &[f64])> {
         let rows: &PartBasis = rows;
         rows.iter().enumerate().map(|(at, row)| (part, at, &row[..])).collect()
@@ -113,8 +106,18 @@ impl Search<'_> {
         }
     }
 
+    /// Near-dependent rows may seem to be more than there are dimensions: then no more can be said than that all parts
+    /// together ask too much.
+    fn check_dimensions(&self) -> Result<(), Vec<usize>> {
+        if self.selected.len() <= self.dims {
+            return Ok(());
+        }
+        Err((0..self.quota.len()).filter(|&part| self.quota[part] > 0).collect())
+    }
+
     /// Grows I by one along a shortest path, or names the parts that stop it.
     fn augment(&mut self) -> Result<(), Vec<usize>> {
+        self.check_dimensions()?;
         let outside: Vec<usize> = (0..self.elements.len()).filter(|x| !self.selected.contains(x)).collect();
         let relations = self.relations(&outside);
         let saturated = |x: usize| self.counts[self.elements[x].part] >= self.quota[self.elements[x].part];

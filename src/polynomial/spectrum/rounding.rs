@@ -20,7 +20,7 @@ pub(super) struct Rounding {
     residuals: Vec<f64>,
     /// Dimensions that the factor of a kernel leaves out.
     left_out: usize,
-    /// Dimensions beyond the included rows, where rows are seen in them alone.
+    /// Dimensions that rows may have beyond the included ones, where they are seen in those alone.
     beyond: usize,
 }
 
@@ -43,7 +43,7 @@ impl Rounding {
         };
         let of_group = |group: &Group<'_>| lacking.as_ref().map_or(0.0, |lacking| largest(group, lacking));
         let residuals = rows.groups().iter().map(of_group).collect();
-        let beyond = if beyond { ground.dims_left() } else { 0 };
+        let beyond = if beyond { ground.dims_left().min(rows.len()) } else { 0 };
         Self { columns, rows: spread, residuals, left_out, beyond }
     }
 

@@ -69,9 +69,12 @@ pub(crate) fn check(bases: &[PartBasis], quota: &[usize], dims: usize) -> Result
     let Err(mut parts) = matroid_intersection::common_independent_set(bases, quota, dims) else {
         return Ok(());
     };
-    // Near-dependent rows may end the search without a violation: then nothing is proved.
+    // Near-dependent rows may end the search without a violation: then nothing is proved but by all parts together.
     if !violates(bases, quota, dims, &parts) {
-        return Ok(());
+        parts = (0..bases.len()).filter(|&part| quota[part] > 0).collect();
+        if !violates(bases, quota, dims, &parts) {
+            return Ok(());
+        }
     }
     // Drop every part without which the rest still violates.
     let mut at = 0;

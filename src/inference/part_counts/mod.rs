@@ -121,8 +121,8 @@ impl<'a> KDpp<'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`PartitionDpp::new`] but for quotas that no set can meet, which have probability zero, and of
-    /// [`PartitionDpp::inference`].
+    /// Those of [`PartitionDpp::new`](crate::PartitionDpp::new) but for quotas that no set can meet, which have
+    /// probability zero, and of [`PartitionDpp::inference`](crate::PartitionDpp::inference).
     pub fn quota_probability(
         &self,
         partition: &'a Partition,

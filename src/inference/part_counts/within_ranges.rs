@@ -20,11 +20,11 @@ impl<'a> KDpp<'a> {
     /// ```
     ///
     /// # Cost
-    /// That of [`RangeDpp::inference`]: one sum over the nodes for all counts together.
+    /// That of [`RangeDpp::inference`](crate::RangeDpp::inference): one sum over the nodes for all counts together.
     ///
     /// # Errors
-    /// Those of [`RangeDpp::new`] but for ranges that no set can meet, which have probability zero, and of
-    /// [`RangeDpp::inference`].
+    /// Those of [`RangeDpp::new`](crate::RangeDpp::new) but for ranges that no set can meet, which have probability
+    /// zero, and of [`RangeDpp::inference`](crate::RangeDpp::inference).
     pub fn range_probability(
         &self,
         partition: &'a Partition,

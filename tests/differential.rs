@@ -21,6 +21,7 @@ use checked::{Effort, Problem, Report, Summary, examine, generator, search, unif
 use partition_dpp::engine::Cpu;
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 2_000, paths: 6, solvers: true };
+#[cfg(feature = "gpu")]
 const ON_DEVICES: Effort = Effort { draws: 300, draws_by_nodes: 4, paths: 1, solvers: true };
 /// Seeds that are shown in full.
 const SHOWN: usize = 40;

@@ -53,7 +53,7 @@ mod watch;
 #[cfg(feature = "npy")]
 pub use data::NpyArray;
 pub use data::{Features, Kernel, LabelCopies, Partition, Quota, RangeQuota, Scalar, Storage, Subset};
-pub use error::{DeviceProblem, Error, NpyProblem, Result};
+pub use error::{DeviceProblem, Error, NpyProblem};
 pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
 pub use map::{
     Bound, BranchAndBound, Certificate, CoreSet, CoreSetUnion, Decision, Greedy, ItemOrder, LazyGreedy,
@@ -68,6 +68,9 @@ pub use sample::{
     expected_proposals,
 };
 pub use watch::{Ended, Progress, Step, Watch};
+
+/// Result with the library's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// Complex numbers, as in [`polynomial`] and [`engine`].
 pub use faer::c64;

@@ -1,10 +1,13 @@
 //! The one error type of the library.
+
 mod device_problem;
 mod npy_problem;
 mod words;
+
 pub use device_problem::DeviceProblem;
 pub use npy_problem::NpyProblem;
 use words::{amount, have, join, nearest, shown, trial};
+
 /// What can go wrong, one variant per rule, with the numbers that broke it. Positions are 0-based; logarithms natural.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -395,6 +398,3 @@ pub enum Error {
         size: usize,
     },
 }
-
-/// Result with the library's [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;

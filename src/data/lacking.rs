@@ -11,7 +11,7 @@ pub(crate) struct Lacking<'g> {
 }
 
 impl GroundSet<'_> {
-    /// `None` for features that nobody factored.
+    /// `None` for features that are not the factor of a kernel.
     pub(crate) fn lacking(&self) -> Option<Lacking<'_>> {
         let given = self.given();
         let residual = given.residual()?;
@@ -19,7 +19,7 @@ impl GroundSet<'_> {
         Some(Lacking { given, residual, included })
     }
 
-    /// Σ of all that sets have of some items beyond the rank of a kernel's factor, at most; 0 for features.
+    /// An upper bound on the trace of K − A Aᵀ over some items, beyond those included; 0 for features.
     pub(crate) fn beyond_rank(&self, items: impl Iterator<Item = usize>) -> f64 {
         self.lacking().map_or(0.0, |lacking| items.map(|item| lacking.of(item)).sum())
     }

@@ -123,10 +123,10 @@ impl Inference<'_> {
     }
 
     /// ln Pr(S) = ln det(K_S) − ln Z, with the errors of both; −∞ for a set that the law excludes or whose
-    /// determinant is zero (unit rows that agree to 1e-12 count as dependent).
+    /// determinant is zero, which is decided in exact arithmetic.
     ///
     /// # Cost
-    /// O(n|S|²).
+    /// O(n|S|²); some hundred times as much where rows are nearly dependent.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`] for a set of other items.

@@ -7,7 +7,8 @@ use crate::NpyProblem;
 
 /// What every .npy file begins with.
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// Bytes that a header has at most; ten thousand are many, and those of one number take their square.
+/// The longest header that is read, in bytes: NumPy writes a few hundred, and the time to parse a number grows with the
+/// square of its digits.
 const LONGEST: usize = 1 << 16;
 /// Brackets within brackets that a header has at most: those of records are five or six deep. Whoever parses them may take
 /// three times as long for every one more.
@@ -27,7 +28,7 @@ pub(super) fn read(file: &[u8]) -> Result<(NpyHeader, usize), NpyProblem> {
     .ok_or_else(cut)?;
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     if length > LONGEST {
-        let reason = format!("it has {length} bytes, where {LONGEST} are many");
+        let reason = format!("it has {length} bytes, and at most {LONGEST} are read");
         return Err(NpyProblem::Malformed { reason, header: String::new() });
     }
     let begins = file.len() - text.len() + length;

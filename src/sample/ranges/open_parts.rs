@@ -51,8 +51,8 @@ impl<'a> RangeDpp<'a> {
         self
     }
 
-    /// What the factor of a kernel may lack of the items whose parts its rank keeps below their ranges, if the total is
-    /// free.
+    /// An upper bound on the probability of sets that the ranges allow, but not the rank of a kernel's factor; 0 where
+    /// the total is fixed.
     fn mass_beyond(&self, narrowed: &CountRanges) -> f64 {
         if self.quota.total().is_some() {
             return 0.0;

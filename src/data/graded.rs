@@ -2,7 +2,7 @@
 
 use super::{Features, GroundSet};
 use crate::{
-    Error, Estimate, Result,
+    Error, Result,
     engine::Rows,
     linalg::{Scaled, Triangular, WeightedRow, triangular},
 };
@@ -61,18 +61,15 @@ impl GroundSet<'_> {
         let leading = self.included().len();
         let all: Vec<WeightedRow> = included.chain(free).collect();
         let Some(found) = triangular(&all, leading) else { return Ok(None) };
-        let (kept, rest) = found.log_squares.split_at(leading.min(found.log_squares.len()));
+        let rest = &found.log_squares[leading.min(found.log_squares.len())..];
         if let (Some(first), Some(last)) = (rest.first(), rest.last())
             && 0.5 * (first - last) > DEEPEST * std::f64::consts::LN_2
         {
             return Ok(None);
         }
-        let value: f64 = kept.iter().sum();
-        let largest = kept.iter().fold(1.0, |most, log| f64::max(most, log.abs()));
-        let log_det = Estimate { value, error: 4.0 * f64::EPSILON * leading as f64 * largest };
         let features = written(&found, rows, &exponents, leading, given.items())?;
         let features = features.map(|features| features.with_residual(given.residual()));
-        Ok(features.map(|features| self.in_coordinates(features, rest.len(), log_det)))
+        Ok(features.map(|features| self.in_coordinates(features, rest.len(), found.log_det(leading))))
     }
 }
 

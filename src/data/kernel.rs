@@ -95,7 +95,7 @@ impl Kernel {
         // What eigenvectors have of an item that is not there is their rounding.
         let rounding = items as f64 * f64::EPSILON * roots[0];
         for i in 0..items {
-            let length = (0..rank).map(|j| factor[(i, j)]).fold(0.0, f64::hypot);
+            let length = linalg::norm((0..rank).map(|j| factor[(i, j)]));
             if kernel[(i, i)].max(0.0).sqrt().min(length) <= rounding {
                 (0..rank).for_each(|j| factor[(i, j)] = 0.0);
             }
@@ -153,7 +153,7 @@ impl Residual {
 
     /// The root of that.
     pub(crate) fn root_of_row(self, row: &[f64]) -> f64 {
-        let norm = norm(row);
+        let norm = linalg::norm(row.iter().copied());
         if norm == 0.0 {
             // Its variance was below the normal numbers.
             return f64::MIN_POSITIVE.sqrt();
@@ -187,11 +187,6 @@ fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
 fn residual(kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> f64 {
     let rounding = 4.0 * f64::EPSILON * (kernel.nrows() as f64).sqrt() * largest;
     (kernel - factor * factor.transpose()).norm_l2() + rounding
-}
-
-/// ‖row‖ of any magnitude.
-fn norm(row: &[f64]) -> f64 {
-    row.iter().fold(0.0, |norm, &value| f64::hypot(norm, value))
 }
 
 fn check_symmetry(kernel: MatRef<'_, f64>) -> Result<()> {

@@ -5,7 +5,7 @@ use faer::{Mat, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
 use super::{Features, Subset};
 use crate::{
     Estimate,
-    linalg::{OrthonormalBasis, WeightedRow, triangular},
+    linalg::{OrthonormalBasis, WeightedRow, norm, triangular},
 };
 
 /// Where rounding is magnified this much, f64 has lost too many digits of the determinant.
@@ -36,8 +36,7 @@ pub(super) fn log_volume(
     for item in items {
         features.read_row(item, 1.0, &mut row);
         let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)?;
-        triangle.extend(span.along(&row));
-        let residual = span.extend(&row).ok_or(item)?;
+        let residual = span.extend_noting(&row, |along| triangle.push(along)).ok_or(item)?;
         triangle.push(residual);
         least = least.min(residual);
         log_det.value += 2.0 * (log_norm + residual.ln());
@@ -111,8 +110,7 @@ impl Duals {
     /// O(n|S|²).
     pub(super) fn of(features: &Features<'_>, items: impl Iterator<Item = usize>) -> Self {
         let rows: Vec<Vec<f64>> = items.map(|item| features.row(item)).collect();
-        let length = |row: &Vec<f64>| row.iter().fold(0.0, |norm, &x| f64::hypot(norm, x));
-        let lengths: Vec<f64> = rows.iter().map(length).collect();
+        let lengths: Vec<f64> = rows.iter().map(|row| norm(row.iter().copied())).collect();
         let dims = features.dims();
         if rows.is_empty() {
             return Self { rows, of_units: Mat::zeros(0, dims), lengths };
@@ -125,7 +123,7 @@ impl Duals {
     }
 
     fn unit_length(&self, i: usize) -> f64 {
-        (0..self.of_units.ncols()).map(|j| self.of_units[(i, j)]).fold(0.0, f64::hypot)
+        norm((0..self.of_units.ncols()).map(|j| self.of_units[(i, j)]))
     }
 
     /// ‖w_i‖.
@@ -158,11 +156,7 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     let rows: Vec<WeightedRow> = subset.iter().map(weighted).collect();
     match triangular(&rows, rows.len()) {
         Some(exact) if exact.log_squares.len() < rows.len() => zero,
-        Some(exact) => {
-            let value = exact.log_squares.iter().sum::<f64>();
-            let largest = exact.log_squares.iter().fold(1.0, |most, log| f64::max(most, log.abs()));
-            Estimate { value, error: 4.0 * f64::EPSILON * rows.len() as f64 * largest }
-        }
+        Some(exact) => exact.log_det(rows.len()),
         // Too many large rows for exact arithmetic: what f64 says of them.
         None => found.map_or(zero, |volume| volume.log_det),
     }

@@ -93,6 +93,11 @@ pub(crate) fn power_of_two_near(x: f64) -> f64 {
     (x.log2().floor() + 1.0).clamp(-1000.0, 1000.0).exp2()
 }
 
+/// √Σ x² of numbers of any magnitude.
+pub(crate) fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, f64::hypot)
+}
+
 /// A column as a slice. Matrices that this library makes are contiguous by column.
 pub(crate) fn column_mut<T>(matrix: MatMut<'_, T>, column: usize) -> &mut [T] {
     match matrix.col_mut(column).try_as_col_major_mut() {

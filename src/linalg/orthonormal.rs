@@ -64,19 +64,22 @@ impl OrthonormalBasis {
         Some(norm.ln() + power.ln())
     }
 
-    /// The coordinates of a row.
-    pub(crate) fn along(&self, row: &[f64]) -> impl Iterator<Item = f64> {
-        self.directions.chunks_exact(self.dims).map(move |direction| dot(direction, row))
-    }
-
     /// Leaves of a unit row what it has beyond the basis, and returns the norm of that; `None` if
     /// it has nothing.
     pub(crate) fn remove_from(&self, unit_row: &mut [f64]) -> Option<f64> {
-        // Twice is enough (Kahan and Parlett).
-        for _ in 0..2 {
+        self.remove_noting(unit_row, |_| {})
+    }
+
+    /// The same; `note` is told the row's coordinates in the basis, one after the other.
+    fn remove_noting(&self, unit_row: &mut [f64], mut note: impl FnMut(f64)) -> Option<f64> {
+        // Twice is enough (Kahan and Parlett); the second time there is nothing left but rounding.
+        for first in [true, false] {
             for direction in self.directions.chunks_exact(self.dims) {
                 let along = dot(direction, unit_row);
                 add_scaled(unit_row, -along, direction);
+                if first {
+                    note(along);
+                }
             }
         }
         let norm = dot(unit_row, unit_row).sqrt();
@@ -86,8 +89,13 @@ impl OrthonormalBasis {
     /// Adds the direction that a unit row has beyond the basis, and returns the norm of what it has;
     /// `None` if it has nothing.
     pub(crate) fn extend(&mut self, unit_row: &[f64]) -> Option<f64> {
+        self.extend_noting(unit_row, |_| {})
+    }
+
+    /// The same; `note` is told the row's coordinates in the basis as it was, one after the other.
+    pub(crate) fn extend_noting(&mut self, unit_row: &[f64], note: impl FnMut(f64)) -> Option<f64> {
         let mut residual = unit_row.to_vec();
-        let norm = self.remove_from(&mut residual)?;
+        let norm = self.remove_noting(&mut residual, note)?;
         scale(&mut residual, norm.recip());
         self.directions.extend_from_slice(&residual);
         Some(norm)

@@ -3,7 +3,7 @@
 use dashu_int::IBig;
 
 use super::{FixedRow, Scaled, modular_rank};
-use crate::parallel::map_ordered_mut;
+use crate::{Estimate, parallel::map_ordered_mut};
 
 /// Bits at first; doubled until they are enough.
 const FIRST_BITS: usize = 192;
@@ -35,6 +35,15 @@ pub(crate) struct Triangular {
     pub(crate) coordinates: Vec<Vec<Scaled>>,
     /// ln d_j² of every pivot, in order.
     pub(crate) log_squares: Vec<f64>,
+}
+
+impl Triangular {
+    /// ln det of the first `count` pivots' rows.
+    pub(crate) fn log_det(&self, count: usize) -> Estimate<f64> {
+        let logs = &self.log_squares[..count.min(self.log_squares.len())];
+        let largest = logs.iter().fold(1.0, |most, log| f64::max(most, log.abs()));
+        Estimate { value: logs.iter().sum(), error: 4.0 * f64::EPSILON * count as f64 * largest }
+    }
 }
 
 /// Gram–Schmidt on rows with the longest residual next, the first `leading` of them before all others; in

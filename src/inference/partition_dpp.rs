@@ -5,6 +5,7 @@ use faer::Mat;
 use super::{Constraint, Inference, Marginals, Nodes};
 use crate::{
     Estimate, PartitionDpp, Result,
+    data::accurately,
     engine::Engine,
     linalg,
     polynomial::{
@@ -40,7 +41,7 @@ impl<'a> PartitionDpp<'a> {
     /// # Source
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
-        self.accurately(engine, |dpp| dpp.inference_as_given(engine), Inference::error)
+        accurately(self, |dpp| dpp.graded(engine), |dpp| dpp.inference_as_given(engine), Inference::error)
     }
 
     fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
@@ -78,7 +79,7 @@ impl<'a> PartitionDpp<'a> {
     /// # Errors
     /// Those of [`inference`](PartitionDpp::inference).
     pub fn log_partition_function_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
-        self.accurately(engine, |dpp| dpp.log_z_by_phases(engine), |found| found.error)
+        accurately(self, |dpp| dpp.graded(engine), |dpp| dpp.log_z_by_phases(engine), |found| found.error)
     }
 
     fn log_z_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {

@@ -3,6 +3,7 @@
 use super::{Constraint, Inference, Marginals, Nodes};
 use crate::{
     RangeDpp, Result,
+    data::accurately,
     engine::Engine,
     polynomial::{
         accurate, count_ranges::Correction, generating_function::GeneratingFunction, torus::RangeSum,
@@ -51,7 +52,7 @@ impl<'a> RangeDpp<'a> {
     /// # Source
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
-        self.accurately(engine, |dpp| dpp.inference_as_given(engine), Inference::error)
+        accurately(self, |dpp| dpp.graded(engine), |dpp| dpp.inference_as_given(engine), Inference::error)
     }
 
     fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {

@@ -242,16 +242,17 @@ impl<'a> PartitionDpp<'a> {
         let Some(plan) = self.plan(method)? else {
             return Ok(Sampler::settled(self.ground.included(), engine));
         };
+        let graded = |dpp: &Self| dpp.graded(engine);
         let (law, error) = match plan.method {
             Method::Interpolation => {
                 let law =
-                    self.accurately(engine, |dpp| Interpolation::new(dpp, engine), Interpolation::error)?;
+                    accurately(self, graded, |dpp| Interpolation::new(dpp, engine), Interpolation::error)?;
                 let error = law.error();
                 (Law::Interpolation(Box::new(law)), error)
             }
             Method::PerCandidate => {
                 let law =
-                    self.accurately(engine, |dpp| PerCandidate::new(dpp, engine), PerCandidate::error)?;
+                    accurately(self, graded, |dpp| PerCandidate::new(dpp, engine), PerCandidate::error)?;
                 let error = law.error();
                 (Law::PerCandidate(Box::new(law)), error)
             }
@@ -259,8 +260,7 @@ impl<'a> PartitionDpp<'a> {
                 (Law::Mcmc(Box::new(self.chains(&McmcOptions::default(), engine)?)), UNKNOWN_ERROR)
             }
             Method::Rejection | Method::Auto => {
-                let law =
-                    self.accurately(engine, |dpp| TiltedRejection::new(dpp, engine), |law| law.error)?;
+                let law = accurately(self, graded, |dpp| TiltedRejection::new(dpp, engine), |law| law.error)?;
                 let error = law.error;
                 (Law::TiltedRejection(law), error)
             }
@@ -268,18 +268,8 @@ impl<'a> PartitionDpp<'a> {
         Ok(Sampler::new(law, self.ground.included(), engine, error).planned(plan))
     }
 
-    /// Computes something from the law, in coordinates that keep every digit where that is needed.
-    pub(crate) fn accurately<T>(
-        &self,
-        engine: &dyn Engine,
-        compute: impl Fn(&Self) -> Result<T>,
-        error: impl Fn(&T) -> f64,
-    ) -> Result<T> {
-        accurately(self, |dpp| dpp.graded(engine), compute, error)
-    }
-
     /// The same law in coordinates that are graded for the weights that its tilt gives the parts.
-    fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
         let rows = self.rows();
         let Some(ground) = self.ground.graded(&rows)? else { return Ok(None) };
         let graded = Self { ground, ..self.clone() };
@@ -307,7 +297,12 @@ impl<'a> PartitionDpp<'a> {
         if self.parts.is_empty() {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
         }
-        self.accurately(engine, |dpp| Conditionals::new(dpp, method, engine), Conditionals::error)
+        accurately(
+            self,
+            |dpp| dpp.graded(engine),
+            |dpp| Conditionals::new(dpp, method, engine),
+            Conditionals::error,
+        )
     }
 
     /// Tilt and spectrum at which proposals meet the quota most often.

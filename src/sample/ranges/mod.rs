@@ -58,7 +58,7 @@ pub struct RangeDpp<'a> {
     pub(super) parts: Vec<OpenPart<'a>>,
     /// What is left of the total, if that is known.
     pub(super) total: Option<usize>,
-    /// How likely sets are at most that the ranges allow and the rank of a kernel's factor does not.
+    /// An upper bound on the probability of sets that the ranges allow, but not the rank of a kernel's factor.
     beyond_rank: f64,
     pub(super) projection: Projection,
     proposal_budget: f64,
@@ -203,23 +203,17 @@ impl<'a> RangeDpp<'a> {
             let error = accurate(self.beyond_rank)?;
             return Ok(Sampler::new(Law::Settled, self.ground.included(), engine, error));
         }
-        let (law, error) =
-            self.accurately(engine, |dpp| RangeRejection::new(dpp, engine), |(_, error)| *error)?;
+        let (law, error) = accurately(
+            self,
+            |dpp| dpp.graded(engine),
+            |dpp| RangeRejection::new(dpp, engine),
+            |(_, error)| *error,
+        )?;
         Ok(Sampler::new(Law::Ranges(Box::new(law)), self.ground.included(), engine, error))
     }
 
-    /// Computes something from the law, in coordinates that keep every digit where that is needed.
-    pub(crate) fn accurately<T>(
-        &self,
-        engine: &dyn Engine,
-        compute: impl Fn(&Self) -> Result<T>,
-        error: impl Fn(&T) -> f64,
-    ) -> Result<T> {
-        accurately(self, |dpp| dpp.graded(engine), compute, error)
-    }
-
     /// The same law in coordinates that are graded for the weights that its tilt gives the parts.
-    fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
         let groups = self.parts.iter().map(|part| Group { items: Items::from(&part.items), scale: 1.0 });
         let rows = Rows::with_scales(self.ground.features(), groups.collect());
         let Some(ground) = self.ground.graded(&rows)? else { return Ok(None) };

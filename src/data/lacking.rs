@@ -33,8 +33,14 @@ impl Lacking<'_> {
     /// e_iᵀ C E Cᵀ e_i ≤ (√r_i + Σ_t |c_it| √r_t)²,   a_i = Σ_t c_it a_t + what is beyond
     /// ```
     pub(crate) fn of(&self, item: usize) -> f64 {
+        let (own, included) = self.roots(item);
+        (own + included).powi(2)
+    }
+
+    /// The two terms of its root: √r_i, and what the projection adds.
+    pub(crate) fn roots(&self, item: usize) -> (f64, f64) {
         let row = self.given.row(item);
         let root = |row: &[f64]| self.residual.root_of_row(row);
-        (root(&row) + self.included.combined(&row, root)).powi(2)
+        (root(&row), self.included.combined(&row, root))
     }
 }

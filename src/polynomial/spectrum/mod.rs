@@ -112,7 +112,7 @@ impl Spectrum {
         let (mut found, lost) = Self::resolve_from(engine, rows, given, tilt, &usage)?;
         // They were at most so long, and the weights may have changed since.
         let most = rounding_square(rows) * found.spectrum.values[0];
-        let error = found.spectrum.error + rounding.error(&found, &vec![most; lost], usage)?;
+        let error = found.spectrum.error + rounding.error(engine, &found, &vec![most; lost], usage)?;
         found.spectrum.error = accurate(error)?;
         Ok(found)
     }

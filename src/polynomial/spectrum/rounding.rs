@@ -6,27 +6,29 @@ use super::TiltedSpectrum;
 use crate::{
     Result,
     data::{GroundSet, Lacking},
-    engine::{Group, Rows},
+    engine::{Engine, RowMap, Rows},
 };
 
 /// How large the numbers are that cancel in products of rows with directions.
 #[derive(Debug)]
-pub(super) struct Rounding {
+pub(super) struct Rounding<'r> {
+    rows: &'r Rows<'r>,
     /// ‖A e_j‖² of every group's rows, column by column; as scaled, with weight 1.
     columns: Vec<Vec<f64>>,
     /// By how much of ε all rows of a group together may be off beyond that, squared.
-    rows: Vec<f64>,
-    /// ‖K − A Aᵀ‖ of every group's rows as scaled.
-    residuals: Vec<f64>,
+    spread: Vec<f64>,
+    /// Roots of what the factor of a kernel lacks of every row as scaled, and of what it lacks of included ones that
+    /// the row is projected on; none for features.
+    lacking: Vec<(f64, f64)>,
     /// Dimensions that the factor of a kernel leaves out.
     left_out: usize,
     /// Dimensions that rows may have beyond the included ones, where they are seen in those alone.
     beyond: usize,
 }
 
-impl Rounding {
+impl<'r> Rounding<'r> {
     /// `grams` are those of the rows as scaled, or of their components in a subspace.
-    pub(super) fn new(rows: &Rows<'_>, ground: &GroundSet<'_>, grams: &[Mat<f64>]) -> Self {
+    pub(super) fn new(rows: &'r Rows<'r>, ground: &GroundSet<'_>, grams: &[Mat<f64>]) -> Self {
         let dims = rows.features().dims();
         let diagonal = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).collect::<Vec<_>>();
         // Entries are 1 at most.
@@ -37,41 +39,51 @@ impl Rounding {
         let row = ground.row_rounding().powi(2);
         let spread = rows.groups().iter().map(|group| row * most(group.items.len())).collect();
         let left_out = rows.features().residual().map_or(0, |residual| residual.left_out);
-        let lacking = ground.lacking();
-        let largest = |group: &Group<'_>, lacking: &Lacking<'_>| {
-            group.items.iter().map(|item| lacking.of(item)).fold(0.0, f64::max) * group.scale.powi(2)
+        let scaled = |(_, group): (usize, usize), (own, included): (f64, f64)| {
+            let scale = rows.groups()[group].scale;
+            (scale * own, scale * included)
         };
-        let of_group = |group: &Group<'_>| lacking.as_ref().map_or(0.0, |lacking| largest(group, lacking));
-        let residuals = rows.groups().iter().map(of_group).collect();
+        let roots = |lacking: Lacking<'_>| rows.iter().map(|row| scaled(row, lacking.roots(row.0))).collect();
+        let lacking = ground.lacking().map_or_else(Vec::new, roots);
         let beyond = if beyond { ground.dims_left().min(rows.len()) } else { 0 };
-        Self { columns, rows: spread, residuals, left_out, beyond }
+        Self { rows, columns, spread, lacking, left_out, beyond }
     }
 
     /// In total variation: how likely directions would be used that were left out, as large as they may be, and more
     /// likely those found; and rounding of products with the rows.
+    ///
+    /// `lost` are eigenvalues of directions that were taken for rounding, at most.
     pub(super) fn error(
         &self,
+        engine: &dyn Engine,
         found: &TiltedSpectrum,
         lost: &[f64],
         usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
     ) -> Result<f64> {
         let (values, noise) = (&found.spectrum.values, self.noise(found));
         let largest: Vec<f64> = values.iter().map(|value| value + noise).collect();
-        let probability = usage(&[&largest[..], lost, &self.left_out(found)].concat())?;
+        // So many rows have no further eigenvalues; what they lost is of those found.
+        let room = self.rows.len().saturating_sub(values.len()).min(lost.len());
+        let probability = usage(&[&largest[..], &lost[..room], &self.left_out(found)].concat())?;
         let mut unseen: f64 = probability[values.len()..].iter().sum();
         if noise > 0.0 {
             let more = probability.iter().zip(usage(values)?).map(|(most, found)| (most - found).max(0.0));
             unseen += more.sum::<f64>();
         }
-        Ok(unseen + self.of_products(found, &probability))
+        let more: f64 = lost[room..].iter().sum();
+        let along = self.residual_along(engine, found)?.into_iter().zip(values);
+        let fractions = along.map(|(fraction, value)| fraction + more / value);
+        let of_found: f64 = probability.iter().zip(fractions).map(|(p, fraction)| p * fraction).sum();
+        Ok(unseen + of_found + self.of_products(found, &probability))
     }
 
     /// Eigenvalues, at most, of what rows may have besides those found: of a kernel beyond its factor one for every
     /// dimension that was left out, and of rows beyond the included ones those that are lost in their rounding.
     fn left_out(&self, found: &TiltedSpectrum) -> Vec<f64> {
-        let mut values = vec![self.residual(found); self.left_out];
-        let lost = self.beyond.saturating_sub(found.spectrum.values.len());
-        values.extend(vec![self.noise(found); lost]);
+        let rank = found.spectrum.values.len();
+        let left_out = self.left_out.min(self.rows.len().saturating_sub(rank));
+        let mut values = vec![self.residual(found); left_out];
+        values.extend(vec![self.noise(found); self.beyond.saturating_sub(rank)]);
         values
     }
 
@@ -82,21 +94,48 @@ impl Rounding {
 
     /// Σ of what all rows may be off by in ε, squared.
     fn spread(&self, found: &TiltedSpectrum) -> f64 {
-        self.rows.iter().zip(&found.tilt.log_weights).map(|(square, t)| t.exp() * square).sum()
+        self.spread.iter().zip(&found.tilt.log_weights).map(|(square, t)| t.exp() * square).sum()
     }
 
-    /// ‖K̃ − Ã Ãᵀ‖ of the weighted kernel.
+    /// The largest entry of K̃ − Ã Ãᵀ, the weighted kernel's.
     fn residual(&self, found: &TiltedSpectrum) -> f64 {
-        let weighted =
-            self.residuals.iter().zip(&found.tilt.log_weights).map(|(residual, t)| residual * t.exp());
-        weighted.fold(0.0, f64::max)
+        let weights = found.tilt.root_weights();
+        let root =
+            |(&(own, included), (_, group)): (&(f64, f64), (usize, usize))| weights[group] * (own + included);
+        self.lacking.iter().zip(self.rows.iter()).map(root).fold(0.0, f64::max).powi(2)
+    }
+
+    /// What the factor of a kernel lacks of it along every eigenvector q, as a fraction of the eigenvalue.
+    ///
+    /// ```text
+    /// |qᵀ (K̃ − Ã Ãᵀ) q| / λ ≤ (√Σ_i q_i² r_i + Σ_i |q_i| √r′_i)² / λ,   r′ of the included rows that row i is projected on
+    /// ```
+    fn residual_along(&self, engine: &dyn Engine, found: &TiltedSpectrum) -> Result<Vec<f64>> {
+        let values = &found.spectrum.values;
+        if self.lacking.is_empty() {
+            return Ok(vec![0.0; values.len()]);
+        }
+        let (weights, whitener) = (found.tilt.root_weights(), found.spectrum.whitener());
+        let map = RowMap { weights: &weights, factor: whitener.as_ref() };
+        let vectors = engine.whiten_rows(self.rows, &map)?;
+        let mut sums = vec![(0.0, 0.0); values.len()];
+        let entries = vectors.chunks_exact(values.len()).zip(&self.lacking).zip(self.rows.iter());
+        for ((entries, &(own, included)), (_, group)) in entries {
+            for ((squares, sum), entry) in sums.iter_mut().zip(entries) {
+                let weighted = weights[group] * entry;
+                *squares += (weighted * own).powi(2);
+                *sum += (weighted * included).abs();
+            }
+        }
+        let fraction = |((squares, sum), value): ((f64, f64), &f64)| (squares.sqrt() + sum).powi(2) / value;
+        Ok(sums.into_iter().zip(values).map(fraction).collect())
     }
 
     /// In total variation: entry (i, j) of the whitened rows F_jᵀ a_i is off by roundings of its terms, and matters
     /// as often as eigenvector j is used.
     ///
     /// ```text
-    /// 8ε Σ_j p_j Σ_l |F_lj| ‖Ã e_l‖ + ‖K̃ − Ã Ãᵀ‖ Σ_j p_j / λ_j
+    /// 8ε Σ_j p_j Σ_l |F_lj| ‖Ã e_l‖
     /// ```
     fn of_products(&self, found: &TiltedSpectrum, probability: &[f64]) -> f64 {
         let weights: Vec<f64> = found.tilt.log_weights.iter().map(|t| t.exp()).collect();
@@ -111,7 +150,6 @@ impl Rounding {
             p * columns.iter().enumerate().map(|(l, size)| factor[(l, j)].abs() * size).sum::<f64>()
         };
         let of_products = probability.iter().take(factor.ncols()).enumerate().map(lost).sum::<f64>();
-        let inverses: f64 = probability.iter().zip(&found.spectrum.values).map(|(p, value)| p / value).sum();
-        8.0 * f64::EPSILON * of_products + self.residual(found) * inverses
+        8.0 * f64::EPSILON * of_products
     }
 }

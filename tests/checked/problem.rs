@@ -174,27 +174,29 @@ impl Problem {
             let is_noisy = of_any_size && rank < self.items() && noise > 1e-7;
             return rank > 0 && !is_noisy && self.condition(all, &scales, rank) < 1e7;
         }
+        let (include, scales) = (set_of(self.include.iter().copied()), self.scales());
+        let is_good = |set: Set| self.condition(set, &scales, minors.rank(set)) < 1e7;
         let groups: Vec<Set> = match &self.constraint {
-            Constraint::Quota(quota) | Constraint::Independent(quota) => {
+            Constraint::Quota(quota) => {
                 (0..self.parts()).filter(|&l| quota[l] > 0).map(|l| self.free_of(l)).collect()
             }
             Constraint::Ranges(ranges, _) => {
                 (0..self.parts()).filter(|&l| *ranges[l].end() > 0).map(|l| self.free_of(l)).collect()
             }
+            Constraint::Independent(quota) => {
+                // Every part is a law of its own.
+                let included =
+                    |part: usize| include & set_of((0..self.items()).filter(|&i| self.labels[i] == part));
+                let is_part_good = |l: usize| is_good(included(l)) && is_good(included(l) | self.free_of(l));
+                return (0..self.parts()).filter(|&l| quota[l] > 0).all(is_part_good);
+            }
             Constraint::Any | Constraint::Size(_) => {
                 vec![(0..self.parts()).map(|l| self.free_of(l)).fold(0, |all, set| all | set)]
             }
         };
-        let include = set_of(self.include.iter().copied());
-        let scales = self.scales();
-        let together = |choice: &u32| match self.constraint {
-            Constraint::Independent(_) => choice.is_power_of_two(),
-            _ => true,
-        };
-        (0..1_u32 << groups.len()).filter(together).all(|choice| {
+        (0..1_u32 << groups.len()).all(|choice| {
             let chosen = groups.iter().enumerate().filter(|(at, _)| choice >> at & 1 == 1);
-            let union = chosen.fold(include, |all, (_, set)| all | set);
-            self.condition(union, &scales, minors.rank(union)) < 1e7
+            is_good(chosen.fold(include, |all, (_, set)| all | set))
         })
     }
 

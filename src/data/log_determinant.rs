@@ -10,6 +10,8 @@ use crate::{
 
 /// Where rounding is magnified this much, f64 has lost too many digits of the determinant.
 const NEARLY_DEPENDENT: f64 = 1e4;
+/// Unit rows of a larger volume magnify rounding so little that a bound will do.
+const NEARLY_ORTHOGONAL: f64 = 0.25;
 
 /// A determinant found by orthogonalising rows.
 #[derive(Clone, Copy, Debug)]
@@ -30,20 +32,27 @@ pub(super) fn log_volume(
 ) -> Result<Volume, usize> {
     let mut row = vec![0.0; features.dims()];
     let mut log_det = Estimate { value: 0.0, error: 0.0 };
-    let mut least: f64 = 1.0;
+    let (mut least, mut volume): (f64, f64) = (1.0, 1.0);
     // Columns of R in U = Q R for the unit rows U, one after the other.
-    let mut triangle = Vec::new();
+    let most = items.size_hint().0;
+    let mut triangle = Vec::with_capacity(most * (most + 1) / 2);
     for item in items {
         features.read_row(item, 1.0, &mut row);
         let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)?;
         let residual = span.extend_noting(&row, |along| triangle.push(along)).ok_or(item)?;
         triangle.push(residual);
         least = least.min(residual);
+        volume *= residual;
         log_det.value += 2.0 * (log_norm + residual.ln());
         log_det.error += f64::EPSILON * log_det.value.abs();
     }
     // What is found is exact for unit rows that are off by a few roundings.
-    let magnified = sum_of_dual_lengths(&triangle, span.len());
+    // No row has less beyond all others than the volume of all, since that of the others is 1 at most.
+    let magnified = if volume > NEARLY_ORTHOGONAL {
+        span.len() as f64 / volume
+    } else {
+        sum_of_dual_lengths(&triangle, span.len())
+    };
     log_det.error += 8.0 * f64::EPSILON * magnified;
     Ok(Volume { log_det, least, magnified })
 }

@@ -3,6 +3,7 @@
 use faer::{Mat, MatRef};
 
 use super::{Eigen, kernels::rotate};
+use crate::Result;
 
 /// Off-diagonal entries below this fraction of the geometric mean of their diagonal entries
 /// are zero.
@@ -12,20 +13,22 @@ const MAX_SWEEPS: usize = 60;
 /// Eigen-decomposition of D B D, D diagonal of any range, B well conditioned.
 ///
 /// Two-sided Jacobi finds every eigenvalue to relative accuracy ε·cond(B), however wide the
-/// range of D; a tridiagonal solver loses all eigenvalues below ε times the largest.
+/// range of D; a tridiagonal solver loses all eigenvalues below ε times the largest. A sweep of a large matrix takes
+/// seconds: `proceed` is asked before every column.
 ///
 /// # Cost
 /// About 6n³ per sweep, 3–8 sweeps.
 ///
 /// # Source
 /// Demmel and Veselić, *Jacobi's method is more accurate than QR* (1992), algorithm 3.1.
-pub(crate) fn graded_eigen(matrix: MatRef<'_, f64>) -> Eigen {
+pub(crate) fn graded_eigen(matrix: MatRef<'_, f64>, proceed: impl Fn() -> Result<()>) -> Result<Eigen> {
     let size = matrix.nrows();
     let mut h = matrix.to_owned();
     let mut vectors = Mat::<f64>::identity(size, size);
     for _ in 0..MAX_SWEEPS {
         let mut rotated = false;
         for q in 1..size {
+            proceed()?;
             for p in 0..q {
                 let (hpp, hqq, hpq) = (h[(p, p)], h[(q, q)], h[(p, q)]);
                 if hpq.abs() <= TOLERANCE * hpp.sqrt() * hqq.sqrt() {
@@ -43,7 +46,7 @@ pub(crate) fn graded_eigen(matrix: MatRef<'_, f64>) -> Eigen {
             break;
         }
     }
-    sorted(&h, &vectors)
+    Ok(sorted(&h, &vectors))
 }
 
 /// H ← Jᵀ H J with the rotation of the given tangent, which zeroes H_pq.
@@ -77,6 +80,7 @@ fn sorted(h: &Mat<f64>, vectors: &Mat<f64>) -> Eigen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Ended, Error};
 
     #[test]
     fn relative_accuracy_over_forty_decades() {
@@ -89,7 +93,7 @@ mod tests {
         });
         let d = |i: usize| 10.0_f64.powi(-2 * i32::try_from(i * 7 % size).unwrap());
         let h = Mat::from_fn(size, size, |i, j| d(i) * b[(i, j)] * d(j));
-        let eigen = graded_eigen(h.as_ref());
+        let eigen = graded_eigen(h.as_ref(), || Ok(())).unwrap();
         let log_det: f64 = eigen.values.iter().map(|value| value.ln()).sum();
         let expected = b.determinant().ln() + 2.0 * (0..size).map(|i| d(i).ln()).sum::<f64>();
         assert!((log_det - expected).abs() < 1e-12, "{log_det} {expected}");
@@ -101,9 +105,16 @@ mod tests {
     }
 
     #[test]
+    fn ends_when_it_is_told_to() {
+        let h = Mat::from_fn(7, 7, |i, j| 1.0 / (1.0 + i as f64 + j as f64));
+        let ended = || Err(Error::Ended(Ended::Interrupted));
+        assert!(matches!(graded_eigen(h.as_ref(), ended), Err(Error::Ended(Ended::Interrupted))));
+    }
+
+    #[test]
     fn reconstructs() {
         let h = Mat::from_fn(7, 7, |i, j| 1.0 / (1.0 + i as f64 + j as f64) + if i == j { 1.0 } else { 0.0 });
-        let Eigen { values, vectors } = graded_eigen(h.as_ref());
+        let Eigen { values, vectors } = graded_eigen(h.as_ref(), || Ok(())).unwrap();
         let scaled = Mat::from_fn(7, 7, |i, j| vectors[(i, j)] * values[j]);
         let back = &scaled * vectors.transpose();
         let residual = (&back - &h).norm_max();

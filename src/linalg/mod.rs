@@ -40,28 +40,28 @@ pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen> {
     // The solver squares entries: large ones would overflow.
     let largest = matrix.norm_max();
     if (1e-100..1e100).contains(&largest) || largest == 0.0 {
-        return Ok(eigen_in_range(matrix));
+        return eigen_in_range(matrix);
     }
     if !largest.is_finite() {
         return Err(Error::Eigen { size });
     }
     let scale = power_of_two_near(largest);
-    let Eigen { mut values, vectors } = eigen_in_range((matrix * faer::Scale(scale.recip())).as_ref());
+    let Eigen { mut values, vectors } = eigen_in_range((matrix * faer::Scale(scale.recip())).as_ref())?;
     values.iter_mut().for_each(|value| *value *= scale);
     Ok(Eigen { values, vectors })
 }
 
-fn eigen_in_range(matrix: MatRef<'_, f64>) -> Eigen {
+fn eigen_in_range(matrix: MatRef<'_, f64>) -> Result<Eigen> {
     let size = matrix.nrows();
     // Entries over hundreds of decades may keep the general solver from an end; rotations always come to one.
     let Ok(solved) = matrix.self_adjoint_eigen(Side::Lower) else {
-        return graded::graded_eigen(matrix);
+        return graded::graded_eigen(matrix, || Ok(()));
     };
     let ascending = solved.S().column_vector();
-    Eigen {
+    Ok(Eigen {
         values: (0..size).rev().map(|j| ascending[j]).collect(),
         vectors: Mat::from_fn(size, size, |i, j| solved.U()[(i, size - 1 - j)]),
-    }
+    })
 }
 
 /// What is known of a matrix beyond its symmetry.
@@ -76,12 +76,16 @@ pub(crate) enum Grading {
 /// Eigen-decomposition to the accuracy that the matrix deserves.
 ///
 /// The general solver is accurate to ε of the largest eigenvalue; graded matrices whose small
-/// eigenvalues it would lose take the slower way.
-pub(crate) fn eigen_graded(matrix: MatRef<'_, f64>, grading: Grading) -> Result<Eigen> {
+/// eigenvalues it would lose take the slower way, and ask `proceed` as they go.
+pub(crate) fn eigen_graded(
+    matrix: MatRef<'_, f64>,
+    grading: Grading,
+    proceed: impl Fn() -> Result<()>,
+) -> Result<Eigen> {
     const WELL_CONDITIONED: f64 = 1e-4;
     let general = eigen(matrix)?;
     let small = general.values.last().is_some_and(|&least| least < WELL_CONDITIONED * general.values[0]);
-    Ok(if grading == Grading::Descending && small { graded::graded_eigen(matrix) } else { general })
+    if grading == Grading::Descending && small { graded::graded_eigen(matrix, proceed) } else { Ok(general) }
 }
 
 /// The power of two in (x, 2x], kept where both it and its reciprocal are ordinary numbers;

@@ -134,7 +134,7 @@ impl Spectrum {
             }
             let found = tilt(&at.grams, at.grading)?;
             let gram = weighted_gram(&at.grams, &found.log_weights);
-            let eigen = linalg::eigen_graded(gram.as_ref(), at.grading)?;
+            let eigen = linalg::eigen_graded(gram.as_ref(), at.grading, || engine.proceed())?;
             let noise = dims as f64 * f64::EPSILON * eigen.values[0];
             // Directions below the noise may be real: keep them until they have been measured.
             let floor =

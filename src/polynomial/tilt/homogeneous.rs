@@ -41,7 +41,7 @@ pub(crate) fn homogeneous_tilt(
     if grams.len() == 1 {
         return Ok(Tilt { log_weights: t, imbalance: 0.0 });
     }
-    let mut state = State::at(grams, quota, &t, grading)?;
+    let mut state = State::at(engine, grams, quota, &t, grading)?;
     let mut imbalance = f64::INFINITY;
     for _ in 0..MAX_STEPS {
         let gradient: Vec<f64> =
@@ -53,8 +53,7 @@ pub(crate) fn homogeneous_tilt(
         let step = newton_step(&state.hessian, &gradient, &t);
         engine.proceed()?;
         let search = line_search(&t, &step, &gradient, state.value, |point| {
-            engine.proceed().ok()?;
-            State::at(grams, quota, point, grading).ok().map(|state| (state.value, state))
+            State::at(engine, grams, quota, point, grading).ok().map(|state| (state.value, state))
         });
         let Some((point, next)) = search else { break };
         (t, state) = (point, next);
@@ -72,9 +71,16 @@ struct State {
 }
 
 impl State {
-    fn at(grams: &[Mat<f64>], quota: &[usize], t: &[f64], grading: Grading) -> Result<Self> {
+    fn at(
+        engine: &dyn Engine,
+        grams: &[Mat<f64>],
+        quota: &[usize],
+        t: &[f64],
+        grading: Grading,
+    ) -> Result<Self> {
+        engine.proceed()?;
         let k: usize = quota.iter().sum();
-        let eigen = linalg::eigen_graded(weighted_gram(grams, t).as_ref(), grading)?;
+        let eigen = linalg::eigen_graded(weighted_gram(grams, t).as_ref(), grading, || engine.proceed())?;
         let noise = eigen.values.len() as f64 * f64::EPSILON * eigen.values[0];
         let floor = if grading == Grading::None { noise } else { 0.0 };
         let rank =

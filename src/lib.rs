@@ -9,7 +9,7 @@
 //! let values = vec![1., 0., 0., 0., 1., 0., 1., 1., 0., 0., 0., 1., 1., 0., 1., 0., 1., 1.];
 //! let features = Features::from_rows(6, 3, values)?;
 //! let partition = Partition::from_labels(&["cat", "cat", "cat", "dog", "dog", "dog"])?;
-//! let quota = Quota::new(&partition, &[1, 2])?;
+//! let quota = Quota::new(&partition, [1, 2])?;
 //! let dpp = PartitionDpp::new(&features, &partition, &quota)?;
 //! let sampler = dpp.sampler(Method::Auto, &engine::Cpu)?;
 //! println!("{}", sampler.sample_many(1, 42).subsets()[0]);
@@ -24,7 +24,7 @@
 //! | A (m×n), a_i | feature matrix, its rows | [`Features`] |
 //! | K = A Aᵀ | likelihood kernel (called L in much of the literature) | [`Kernel`] |
 //! | P_1 … P_p | disjoint parts | [`Partition`] |
-//! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`], or [`RangeQuota`] |
+//! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`] |
 //! | G_l = Σ_{i∈P_l} a_i a_iᵀ | Gram matrix of a part | [`engine::Engine::part_grams`] |
 //! | y_l | weight of a part, the tilt | [`Sampler::tilt`] |
 //! | Z_κ = Σ det(K_S) | normaliser under a quota | [`Inference::log_partition_function`] |
@@ -34,17 +34,18 @@
 //!
 //! # Modules
 //!
-//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`], [`RangeDpp`],
-//! [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which makes [`Subset`]s (or [`Chains`], which make
+//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which makes [`Subset`]s (or [`Chains`], which make
 //! them approximately), or an [`Inference`], which knows their probabilities; the solvers of [`map`] find the most
 //! probable. [`polynomial`] holds what the models share.
 
 mod data;
 pub mod engine;
 mod error;
+mod estimate;
 mod inference;
 mod linalg;
 pub mod map;
+mod model;
 mod parallel;
 pub mod polynomial;
 mod sample;
@@ -52,20 +53,21 @@ mod watch;
 
 #[cfg(feature = "npy")]
 pub use data::NpyArray;
-pub use data::{Features, Kernel, LabelCopies, Partition, Quota, RangeQuota, Scalar, Storage, Subset};
+pub use data::{CountRange, Features, Kernel, LabelCopies, Partition, Quota, Scalar, Storage, Subset};
 pub use error::{DeviceProblem, Error, NpyProblem};
-pub use inference::{DEFAULT_NODE_BUDGET, Inference, PartCounts};
+pub use estimate::Estimate;
+pub use inference::{Inference, PartCounts};
 pub use map::{
     Bound, BranchAndBound, Certificate, CoreSet, CoreSetUnion, Decision, Greedy, ItemOrder, LazyGreedy,
     LocalSearch, Objective, Restarts, Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats,
     SymmetricGreedy, Termination, UpperBound,
 };
-pub use polynomial::Estimate;
+pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp};
+pub use polynomial::DEFAULT_NODE_BUDGET;
 pub use sample::{
     Algorithm, ChainDiagnostics, ChainRun, ChainSamples, Chains, Choice, Conditionals, Convergence,
-    DEFAULT_PROPOSAL_BUDGET, Dpp, Exactness, IndependentKDpps, KDpp, McmcOptions, MemoryPlan, MemoryUse,
-    Method, MoveCount, PartConvergence, PartitionDpp, Plan, Projection, RangeDpp, Sampler, Samples, Thinning,
-    expected_proposals,
+    DEFAULT_PROPOSAL_BUDGET, McmcOptions, MemoryPlan, MemoryUse, Method, MoveCount, PartConvergence, Plan,
+    Projection, Sampler, SamplerOptions, Samples, Thinning, expected_proposals,
 };
 pub use watch::{Ended, Progress, Step, Watch};
 

@@ -157,7 +157,7 @@ impl<'a> Features<'a> {
     }
 
     /// As the factor of a kernel.
-    pub(super) fn with_residual(self, residual: Option<Residual>) -> Self {
+    pub(crate) fn with_residual(self, residual: Option<Residual>) -> Self {
         Self { residual, ..self }
     }
 

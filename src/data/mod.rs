@@ -4,45 +4,35 @@ use crate::{Error, Result};
 
 mod convert;
 mod features;
-mod graded;
-mod ground_set;
 #[cfg(feature = "npy")]
 mod half;
 mod kernel;
 mod label_copies;
-mod lacking;
-mod log_determinant;
 #[cfg(feature = "npy")]
 mod mapped;
 #[cfg(feature = "npy")]
 mod npy;
 mod partition;
 mod quota;
-mod range_quota;
 mod stored_rows;
 mod subset;
 pub(crate) mod values;
 
 pub use features::Features;
-pub(crate) use graded::accurately;
-pub(crate) use ground_set::{FreeItems, GroundSet};
 pub use kernel::Kernel;
 pub(crate) use kernel::Residual;
 pub use label_copies::LabelCopies;
-pub(crate) use lacking::Lacking;
-pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_estimate};
 #[cfg(feature = "npy")]
 pub use npy::NpyArray;
 pub use partition::Partition;
-pub use quota::Quota;
-pub use range_quota::RangeQuota;
+pub use quota::{CountRange, Quota};
 pub(crate) use stored_rows::StoredRows;
 pub use subset::Subset;
 pub(crate) use values::with_rows;
 pub use values::{Scalar, Storage};
 
 /// Features with n ≤ m: as given (nothing is copied), or compressed.
-fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {
+pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {
     // The factor of a kernel is never wide.
     if features.dims() > features.items() { kernel::compress_wide(features) } else { Ok(features.clone()) }
 }

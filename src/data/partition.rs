@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Error, Result};
 
-/// Every item belongs to exactly one of p parts; parts are ordered by label.
+/// Every item belongs to exactly one of p parts; parts are ordered by label. Cloning is cheap.
 ///
 /// # Shapes
 /// One label per item. Memory: 8 bytes per item.
@@ -23,6 +23,12 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     names: Arc<[String]>,
+    items: Arc<Grouped>,
+}
+
+/// The part of every item, and the items of every part.
+#[derive(Debug, PartialEq, Eq)]
+struct Grouped {
     part_of: Vec<u32>,
     /// Items grouped by part, ascending inside a part; part l is `offsets[l]..offsets[l + 1]`.
     members: Vec<u32>,
@@ -124,13 +130,13 @@ impl Partition {
             members[next[part as usize]] = item;
             next[part as usize] += 1;
         }
-        Self { names, part_of, members, offsets }
+        Self { names, items: Arc::new(Grouped { part_of, members, offsets }) }
     }
 
     /// Number of items, m.
     #[must_use]
     pub fn items(&self) -> usize {
-        self.part_of.len()
+        self.items.part_of.len()
     }
 
     /// Number of parts, p.
@@ -155,7 +161,7 @@ impl Partition {
     /// If there is no such item.
     #[must_use]
     pub fn part_of(&self, item: usize) -> usize {
-        self.part_of[item] as usize
+        self.items.part_of[item] as usize
     }
 
     /// Items of a part, ascending.
@@ -164,7 +170,7 @@ impl Partition {
     /// If there is no such part.
     #[must_use]
     pub fn members(&self, part: usize) -> &[u32] {
-        &self.members[self.offsets[part]..self.offsets[part + 1]]
+        &self.items.members[self.items.offsets[part]..self.items.offsets[part + 1]]
     }
 
     /// Number of items of a part.
@@ -173,7 +179,7 @@ impl Partition {
     /// If there is no such part.
     #[must_use]
     pub fn size(&self, part: usize) -> usize {
-        self.offsets[part + 1] - self.offsets[part]
+        self.items.offsets[part + 1] - self.items.offsets[part]
     }
 }
 

@@ -1,116 +1,217 @@
-//! How many items of each part.
+//! How many items of each part, and in all.
 
-use std::sync::Arc;
+use std::{
+    ops::{RangeFrom, RangeFull, RangeInclusive, RangeToInclusive},
+    sync::Arc,
+};
 
 use crate::{Error, Partition, Result};
 
-/// κ = (κ₁ … κ_p): the number of items to choose from each part, k = Σκ_l in total.
+/// How many items of one part: a count, or a range with both ends included.
+///
+/// Made from `2`, `1..=3`, `..=3`, `1..` and `..`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountRange {
+    low: usize,
+    high: usize,
+}
+
+impl From<usize> for CountRange {
+    fn from(count: usize) -> Self {
+        Self { low: count, high: count }
+    }
+}
+
+impl From<RangeInclusive<usize>> for CountRange {
+    fn from(range: RangeInclusive<usize>) -> Self {
+        Self { low: *range.start(), high: *range.end() }
+    }
+}
+
+impl From<RangeToInclusive<usize>> for CountRange {
+    fn from(range: RangeToInclusive<usize>) -> Self {
+        Self { low: 0, high: range.end }
+    }
+}
+
+impl From<RangeFrom<usize>> for CountRange {
+    fn from(range: RangeFrom<usize>) -> Self {
+        Self { low: range.start, high: usize::MAX }
+    }
+}
+
+impl From<RangeFull> for CountRange {
+    fn from(_: RangeFull) -> Self {
+        Self { low: 0, high: usize::MAX }
+    }
+}
+
+impl From<&usize> for CountRange {
+    fn from(count: &usize) -> Self {
+        Self::from(*count)
+    }
+}
+
+impl From<&RangeInclusive<usize>> for CountRange {
+    fn from(range: &RangeInclusive<usize>) -> Self {
+        Self::from(range.clone())
+    }
+}
+
+/// Between lo_l and hi_l items of part l, both included, and k in total if that is fixed.
+///
+/// Exact counts κ = (κ_1 … κ_p) are ranges of one count each, and fix the total k = Σκ_l.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Partition, Quota};
+/// use partition_dpp::{CountRange, Partition, Quota};
 /// let partition = Partition::from_labels(&["dark", "light", "light", "dark", "light"])?;
-/// let quota = Quota::new(&partition, &[1, 2])?;
-/// assert_eq!(quota, Quota::named(&partition, [("light", 2), ("dark", 1)])?);
-/// assert_eq!(quota.total(), 3);
+/// let exact = Quota::new(&partition, [1, 2])?;
+/// assert_eq!(exact, Quota::named(&partition, [("light", 2), ("dark", 1)])?);
+/// assert_eq!(exact.total(), Some(3));
+/// let ranges = Quota::new(&partition, [CountRange::from(..=1), (1..=3).into()])?.with_total(3)?;
+/// assert!(ranges.allows(&[1, 2]) && !ranges.allows(&[0, 2]) && !ranges.allows(&[2, 1]));
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quota {
-    counts: Vec<usize>,
+    low: Vec<usize>,
+    /// Never more than a part has.
+    high: Vec<usize>,
+    /// Known where every count is.
+    total: Option<usize>,
     /// Names of the parts it was made for.
     parts: Arc<[String]>,
 }
 
 impl Quota {
-    /// One entry per part, in the order of [`Partition::names`].
+    /// One count or range per part, in the order of [`Partition::names`]. A range may end above the size of its part.
     ///
     /// # Errors
     /// - [`Error::QuotaLength`] for the wrong number of entries;
+    /// - [`Error::EmptyRange`] for a range that begins above its end;
     /// - [`Error::QuotaAbovePartSize`] where a part has too few items;
-    /// - [`Error::Nothing`] if all entries are zero.
-    pub fn new(partition: &Partition, counts: &[usize]) -> Result<Self> {
+    /// - [`Error::Nothing`] if no item may be chosen.
+    pub fn new<C: Into<CountRange>>(
+        partition: &Partition,
+        counts: impl IntoIterator<Item = C>,
+    ) -> Result<Self> {
+        let counts: Vec<CountRange> = counts.into_iter().map(Into::into).collect();
         if counts.len() != partition.parts() {
             return Err(Error::QuotaLength { parts: partition.names().to_vec(), entries: counts.len() });
         }
-        for (part, &quota) in counts.iter().enumerate() {
-            let size = partition.size(part);
-            if quota > size {
-                let part = partition.names()[part].clone();
-                return Err(Error::QuotaAbovePartSize { part, quota, size });
+        for (part, &CountRange { low, high }) in counts.iter().enumerate() {
+            let (size, name) = (partition.size(part), || partition.names()[part].clone());
+            if low > high {
+                return Err(Error::EmptyRange { part: name(), low, high });
+            }
+            if low > size {
+                return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
             }
         }
-        if counts.iter().all(|&count| count == 0) {
+        let low: Vec<usize> = counts.iter().map(|count| count.low).collect();
+        let sizes = (0..partition.parts()).map(|part| partition.size(part));
+        let high: Vec<usize> = counts.iter().zip(sizes).map(|(count, size)| count.high.min(size)).collect();
+        if high.iter().all(|&high| high == 0) {
             return Err(Error::Nothing { what: "the whole quota" });
         }
-        Ok(Self { counts: counts.to_vec(), parts: partition.shared_names() })
+        let total = (low == high).then(|| low.iter().sum());
+        Ok(Self { low, high, total, parts: partition.shared_names() })
     }
 
-    /// Entries by part name; parts not named get zero.
+    /// Entries by part name; no item of parts that are not named.
     ///
     /// # Errors
     /// - [`Error::UnknownPart`] for a name that no label has;
     /// - [`Error::RepeatedPart`] for a name given twice;
     /// - those of [`Quota::new`].
-    pub fn named<N: AsRef<str>>(
+    pub fn named<N: AsRef<str>, C: Into<CountRange>>(
         partition: &Partition,
-        counts: impl IntoIterator<Item = (N, usize)>,
+        counts: impl IntoIterator<Item = (N, C)>,
     ) -> Result<Self> {
-        let entries = by_name(partition, counts)?;
-        let counts: Vec<usize> = entries.into_iter().map(Option::unwrap_or_default).collect();
-        Self::new(partition, &counts)
+        let mut entries: Vec<Option<CountRange>> = vec![None; partition.parts()];
+        for (name, count) in counts {
+            let name = name.as_ref();
+            let Some(part) = partition.names().iter().position(|known| known == name) else {
+                return Err(Error::UnknownPart { name: name.to_owned(), known: partition.names().to_vec() });
+            };
+            if entries[part].replace(count.into()).is_some() {
+                return Err(Error::RepeatedPart { name: name.to_owned() });
+            }
+        }
+        Self::new(partition, entries.into_iter().map(|entry| entry.unwrap_or(CountRange::from(0))))
     }
 
-    /// The same number of items of every part.
+    /// The same count or range for every part.
     ///
     /// # Errors
     /// Those of [`Quota::new`].
-    pub fn each(partition: &Partition, count: usize) -> Result<Self> {
-        Self::new(partition, &vec![count; partition.parts()])
+    pub fn each(partition: &Partition, count: impl Into<CountRange>) -> Result<Self> {
+        Self::new(partition, vec![count.into(); partition.parts()])
     }
 
-    /// Entries in the order of the parts.
+    /// Fixes the number of items in all.
+    ///
+    /// # Errors
+    /// [`Error::TotalOutsideRanges`] if the ranges do not allow it.
+    pub fn with_total(self, total: usize) -> Result<Self> {
+        let (low, high) = (self.low.iter().sum(), self.high.iter().sum());
+        if !(low..=high).contains(&total) {
+            return Err(Error::TotalOutsideRanges { total, low, high });
+        }
+        Ok(Self { total: Some(total), ..self })
+    }
+
+    /// The least of every part.
     #[must_use]
-    pub fn counts(&self) -> &[usize] {
-        &self.counts
+    pub fn low(&self) -> &[usize] {
+        &self.low
+    }
+
+    /// The most of every part, never more than it has.
+    #[must_use]
+    pub fn high(&self) -> &[usize] {
+        &self.high
+    }
+
+    /// κ, if every range has only one count.
+    #[must_use]
+    pub fn exact_counts(&self) -> Option<&[usize]> {
+        (self.low == self.high).then_some(&self.low)
+    }
+
+    /// k, if it is fixed: by [`with_total`](Quota::with_total), or as the sum of exact counts.
+    #[must_use]
+    pub fn total(&self) -> Option<usize> {
+        self.total
+    }
+
+    /// Whether a set with these counts is allowed.
+    #[must_use]
+    pub fn allows(&self, counts: &[usize]) -> bool {
+        let within = |(part, count): (usize, &usize)| (self.low[part]..=self.high[part]).contains(count);
+        counts.len() == self.low.len()
+            && counts.iter().enumerate().all(within)
+            && self.total.is_none_or(|total| counts.iter().sum::<usize>() == total)
     }
 
     /// Checks that the quota was made for this partition, or one with the same parts and room.
     ///
     /// # Errors
-    /// - [`Error::QuotaOfOtherParts`] if the parts have other names;
-    /// - those of [`Quota::new`].
+    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the parts are others;
+    /// - [`Error::QuotaAbovePartSize`] where a part has less room.
     pub(crate) fn check(&self, partition: &Partition) -> Result<()> {
-        if self.parts[..] != *partition.names() && self.parts.len() == partition.parts() {
-            return Err(Error::QuotaOfOtherParts {
-                quota: self.parts.to_vec(),
-                parts: partition.names().to_vec(),
-            });
+        if self.parts.len() != partition.parts() {
+            return Err(Error::QuotaLength { parts: partition.names().to_vec(), entries: self.parts.len() });
         }
-        Self::new(partition, &self.counts).map(|_| ())
-    }
-
-    /// k = Σκ_l.
-    #[must_use]
-    pub fn total(&self) -> usize {
-        self.counts.iter().sum()
-    }
-}
-
-/// Entries in the order of the parts; none for parts not named.
-pub(super) fn by_name<N: AsRef<str>, T: Clone>(
-    partition: &Partition,
-    named: impl IntoIterator<Item = (N, T)>,
-) -> Result<Vec<Option<T>>> {
-    let mut entries = vec![None; partition.parts()];
-    for (name, entry) in named {
-        let name = name.as_ref();
-        let Some(part) = partition.names().iter().position(|known| known == name) else {
-            return Err(Error::UnknownPart { name: name.to_owned(), known: partition.names().to_vec() });
-        };
-        if entries[part].replace(entry).is_some() {
-            return Err(Error::RepeatedPart { name: name.to_owned() });
+        if self.parts[..] != *partition.names() {
+            let (quota, parts) = (self.parts.to_vec(), partition.names().to_vec());
+            return Err(Error::QuotaOfOtherParts { quota, parts });
         }
+        let tight = (0..partition.parts()).find(|&part| self.low[part] > partition.size(part));
+        tight.map_or(Ok(()), |part| {
+            let name = partition.names()[part].clone();
+            Err(Error::QuotaAbovePartSize { part: name, quota: self.low[part], size: partition.size(part) })
+        })
     }
-    Ok(entries)
 }

@@ -9,6 +9,7 @@ pub(crate) mod gains;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod grid;
+pub(crate) mod row_kernels;
 mod rows;
 mod sharded;
 pub(crate) mod swaps;

@@ -1,7 +1,7 @@
 //! The rows that a verb works on.
 
 use super::watched::Latch;
-use crate::{Features, data::FreeItems, linalg, parallel::map_ordered};
+use crate::{Features, linalg, parallel::map_ordered};
 
 /// Rows of a feature matrix in groups, each with a scale.
 #[derive(Clone, Debug)]
@@ -28,15 +28,6 @@ pub enum Items<'a> {
     All(usize),
     /// The rows listed, best in ascending order.
     Listed(&'a [u32]),
-}
-
-impl<'a> From<&'a FreeItems<'_>> for Items<'a> {
-    fn from(items: &'a FreeItems<'_>) -> Self {
-        match items {
-            FreeItems::All(count) => Items::All(*count),
-            FreeItems::Listed(items) => Items::Listed(items),
-        }
-    }
 }
 
 impl Items<'_> {

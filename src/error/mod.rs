@@ -141,6 +141,12 @@ pub enum Error {
         /// Items there.
         size: usize,
     },
+    /// Something needs exact counts, and the quota has ranges.
+    #[error("{what} needs one exact count for every part, and the quota has ranges: use rejection")]
+    CountsNotExact {
+        /// What needs them.
+        what: &'static str,
+    },
     /// A subset size or a whole quota is zero.
     #[error("{what} is zero: there is nothing to choose")]
     Nothing {

@@ -3,10 +3,11 @@
 use super::{Constraint, Inference, Marginals};
 use crate::{
     Dpp, Result,
-    data::accurately,
     engine::{Engine, Items},
+    estimate::accurate,
     linalg,
-    polynomial::{accurate, sigmoid, softplus, spectrum::TiltedSpectrum},
+    model::accurately,
+    polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
 };
 
 impl<'a> Dpp<'a> {

@@ -3,9 +3,9 @@
 use super::{Constraint, Inference, Marginals};
 use crate::{
     KDpp, Result,
-    data::accurately,
     engine::{Engine, Items, Rows},
     linalg,
+    model::accurately,
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
 };
 

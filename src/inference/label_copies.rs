@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use super::{Constraint, IMPOSSIBLE, Inference};
-use crate::{Error, Estimate, LabelCopies, Partition, Result, Subset, data::log_determinant_estimate};
+use crate::{
+    Error, Estimate, LabelCopies, Partition, Quota, Result, Subset, model::log_determinant_estimate,
+};
 
 impl Inference<'_> {
     /// ln Pr that the chosen copies are of exactly these items, with whatever labels, and its error; −∞ where that
@@ -74,12 +76,7 @@ impl Inference<'_> {
             Constraint::AnySize => Estimate { value: 1.0, error: 0.0 },
             Constraint::Size(k) if choices.len() == *k => Estimate { value: 1.0, error: 0.0 },
             Constraint::Size(_) => return IMPOSSIBLE,
-            Constraint::Counts(partition, quota) => {
-                share_meeting(partition, quota.counts(), |counts| counts == quota.counts(), choices)
-            }
-            Constraint::Ranges(partition, quota) => {
-                share_meeting(partition, quota.high(), |counts| quota.allows(counts), choices)
-            }
+            Constraint::Quota(partition, quota) => share_meeting(partition, quota, choices),
         };
         if share.value <= 0.0 {
             return IMPOSSIBLE;
@@ -89,20 +86,14 @@ impl Inference<'_> {
     }
 }
 
-/// The share of all ways that has allowed counts, `most` of each part: no sum of shares overflows, as numbers of ways
-/// might.
-fn share_meeting(
-    partition: &Partition,
-    most: &[usize],
-    allowed: impl Fn(&[usize]) -> bool,
-    choices: &[Vec<usize>],
-) -> Estimate<f64> {
+/// The share of all ways that has allowed counts: no sum of shares overflows, as numbers of ways might.
+fn share_meeting(partition: &Partition, quota: &Quota, choices: &[Vec<usize>]) -> Estimate<f64> {
     let mut shares = BTreeMap::from([(vec![0; partition.parts()], 1.0)]);
     for copies in choices {
         let mut next = BTreeMap::new();
         for (counts, share) in &shares {
             for part in copies.iter().map(|&copy| partition.part_of(copy)) {
-                if counts[part] < most[part] {
+                if counts[part] < quota.high()[part] {
                     let mut counts = counts.clone();
                     counts[part] += 1;
                     *next.entry(counts).or_insert(0.0) += share / copies.len() as f64;
@@ -113,6 +104,6 @@ fn share_meeting(
     }
     // Nothing is ever subtracted: every division and addition costs one rounding, relative to the sum.
     let roundings = shares.len() + choices.iter().map(|copies| copies.len() + 1).sum::<usize>();
-    let value = shares.iter().filter(|(counts, _)| allowed(counts)).map(|(_, share)| share).sum();
+    let value = shares.iter().filter(|(counts, _)| quota.allows(counts)).map(|(_, share)| share).sum();
     Estimate { value, error: roundings as f64 * f64::EPSILON * value }
 }

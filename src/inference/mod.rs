@@ -12,25 +12,11 @@ use faer::{Mat, MatRef, c64};
 pub use part_counts::PartCounts;
 
 use crate::{
-    Error, Estimate, Partition, Quota, RangeQuota, Result, Subset,
-    data::{FreeItems, GroundSet, log_determinant_estimate},
+    Error, Estimate, Partition, Quota, Result, Subset,
     engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
+    model::{FreeItems, GroundSet, log_determinant_estimate},
     polynomial::{generating_function::GeneratingFunction, torus::Torus},
 };
-
-/// Nodes of a torus that inference and interpolation accept unless told otherwise, conjugates counted once, at
-/// ranks up to 128; beyond, fewer by the cube of the rank. A minute or a few.
-pub const DEFAULT_NODE_BUDGET: f64 = 1e6;
-
-/// The default at this rank.
-pub(crate) fn default_node_budget(rank: usize) -> f64 {
-    DEFAULT_NODE_BUDGET * (128.0 / rank as f64).powi(3).min(1.0)
-}
-
-/// The same where each node takes an eigen-decomposition, as dear as fifty determinants.
-fn eigen_node_budget(rank: usize) -> f64 {
-    default_node_budget(rank) / 50.0
-}
 
 /// The logarithm of probability zero.
 const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
@@ -45,7 +31,7 @@ const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.
 /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, Subset, engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
-/// let quota = Quota::new(&partition, &[1, 1])?;
+/// let quota = Quota::new(&partition, [1, 1])?;
 /// let inference = PartitionDpp::new(&features, &partition, &quota)?.inference(&engine::Cpu)?;
 /// // Z = det K over {0,2}, {0,3}, {1,2}, {1,3} = 1 + 1 + ¼ + 0.
 /// assert!((inference.log_partition_function().value - 2.25_f64.ln()).abs() < 1e-12);
@@ -60,8 +46,8 @@ const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.
 pub struct Inference<'a> {
     ground: GroundSet<'a>,
     /// The free items, by group.
-    groups: Vec<FreeItems<'a>>,
-    constraint: Constraint<'a>,
+    groups: Vec<FreeItems>,
+    constraint: Constraint,
     marginals: Marginals,
     log_z: Estimate<f64>,
     engine: &'a dyn Engine,
@@ -69,14 +55,13 @@ pub struct Inference<'a> {
 
 /// Which sets have a probability.
 #[derive(Debug)]
-enum Constraint<'a> {
+enum Constraint {
     AnySize,
     Size(usize),
-    Counts(&'a Partition, &'a Quota),
-    Ranges(&'a Partition, RangeQuota),
+    Quota(Partition, Quota),
 }
 
-/// How inclusion probabilities are had.
+/// How inclusion probabilities are computed.
 #[derive(Debug)]
 enum Marginals {
     /// Nothing is left to chance, but for this error.
@@ -156,8 +141,7 @@ impl Inference<'_> {
             && match &self.constraint {
                 Constraint::AnySize => true,
                 Constraint::Size(k) => subset.len() == *k,
-                Constraint::Counts(partition, quota) => subset.part_counts(partition) == quota.counts(),
-                Constraint::Ranges(partition, quota) => quota.allows(&subset.part_counts(partition)),
+                Constraint::Quota(partition, quota) => quota.allows(&subset.part_counts(partition)),
             }
     }
 

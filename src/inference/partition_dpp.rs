@@ -5,11 +5,11 @@ use faer::Mat;
 use super::{Constraint, Inference, Marginals, Nodes};
 use crate::{
     Estimate, PartitionDpp, Result,
-    data::accurately,
     engine::Engine,
+    estimate::accurate,
     linalg,
+    model::accurately,
     polynomial::{
-        accurate,
         fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,
         torus::{Torus, TorusPlan},
@@ -20,33 +20,54 @@ impl<'a> PartitionDpp<'a> {
     /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
     ///
     /// ```text
-    /// Z_κ = y^−κ · mean over nodes of g(y e^{iθ}) e^{−iκ·θ},   g(z) = det(I + Σ z_l G_l)
+    /// Z = Σ_c Z_c over all allowed counts c,   Z_c = y^−c · mean over nodes of g(y e^{iθ}) e^{−ic·θ}
+    /// g(z) = det(I + Σ z_l G_l)
     /// ```
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node. The
-    /// total takes about 8√k + 10 nodes, at most r + 1, every part but the smallest κ_l + 1, and their numbers
-    /// multiply; conjugates halve them.
+    /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node, whatever the number of
+    /// counts allowed. A fixed total takes about 8√k + 10 nodes, at most r + 1, and frees one part of its own. Every other
+    /// part takes κ_l + 1 under exact counts; about hi_l − lo_l + 1 and some standard deviations of its count under a range;
+    /// one where the range does not bind. Their numbers multiply; conjugates halve them.
     ///
     /// # Numerics
-    /// Nodes lie at the radius where the quota is the expected count, so only the digits are lost that
-    /// the probability of the quota has zeros there: one or two for a few parts.
+    /// Nodes lie at the radius where the counts of the quota are the expected ones, so only the digits are lost that the
+    /// probability of the quota has zeros there: one or two for a few parts.
     ///
     /// # Errors
     /// - [`Error::NodeBudget`](crate::Error::NodeBudget), with the number of nodes (see
     ///   [`with_node_budget`](PartitionDpp::with_node_budget));
-    /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and
-    ///   those of the engine.
+    /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the rank
+    ///   shows only at f64's accuracy, [`Error::IllConditioned`](crate::Error::IllConditioned), and those of the engine.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine};
+    /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+    /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
+    /// let quota = Quota::new(&partition, [0..=1, 1..=1])?;
+    /// let inference = PartitionDpp::new(&features, &partition, &quota)?.inference(&engine::Cpu)?;
+    /// // det K over {2}, {3}: 1 and 2; over {0,2}, {0,3}, {1,2}, {1,3}: 1, 1, ¼ and 0.
+    /// assert!((inference.log_partition_function().value - 5.25_f64.ln()).abs() < 1e-12);
+    /// let marginals = inference.inclusion_probabilities()?;
+    /// assert!((marginals.value[3] - 3.0 / 5.25).abs() < 1e-12);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Source
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
-        accurately(self, |dpp| dpp.graded(engine), |dpp| dpp.inference_as_given(engine), Inference::error)
+        let of_counts = self.quota().exact_counts().is_some();
+        let as_given = |dpp: &Self| {
+            if of_counts { dpp.inference_of_counts(engine) } else { dpp.inference_under_ranges(engine) }
+        };
+        accurately(self, |dpp| dpp.graded(engine), as_given, Inference::error)
     }
 
-    fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    fn inference_of_counts(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let ground = self.ground().clone();
-        let counts = self.free_counts();
+        let counts = self.exact_counts("a coefficient")?;
         let mut log_z = ground.log_det_included();
         let mut marginals = Marginals::Settled(0.0);
         if !counts.is_empty() {
@@ -54,7 +75,7 @@ impl<'a> PartitionDpp<'a> {
             let spectrum = self.spectrum(engine, &rows)?;
             let scales = rows.scales();
             let (function, reference) = GeneratingFunction::of_size(&spectrum, &scales, counts.iter().sum())?;
-            let plan = TorusPlan::for_coefficient(&function, &counts)?.within(self.node_budget())?;
+            let plan = TorusPlan::for_coefficient(&function, &counts)?.within(self.nodes_allowed())?;
             let torus = Torus::new(plan);
             let values = torus.values(engine, &function)?;
             let extractors = torus.extractors(&counts);
@@ -66,7 +87,7 @@ impl<'a> PartitionDpp<'a> {
             let (most, error) = (counts.iter().sum(), spectrum.spectrum.error);
             marginals = Marginals::Torus(Box::new(Nodes { function, torus, extractors, most, error }));
         }
-        let constraint = Constraint::Counts(self.partition(), self.quota());
+        let constraint = Constraint::Quota(self.partition().clone(), self.quota().clone());
         Ok(Inference { ground, groups: self.groups(), constraint, marginals, log_z, engine })
     }
 
@@ -77,13 +98,14 @@ impl<'a> PartitionDpp<'a> {
     /// As inference, with one variable fewer and about 60r³ per node.
     ///
     /// # Errors
-    /// Those of [`inference`](PartitionDpp::inference).
+    /// Those of [`inference`](PartitionDpp::inference); [`Error::CountsNotExact`](crate::Error::CountsNotExact) under
+    /// ranges.
     pub fn log_partition_function_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
         accurately(self, |dpp| dpp.graded(engine), |dpp| dpp.log_z_by_phases(engine), |found| found.error)
     }
 
     fn log_z_by_phases(&self, engine: &dyn Engine) -> Result<Estimate<f64>> {
-        let counts = self.free_counts();
+        let counts = self.exact_counts("phases at a fixed size")?;
         let log_det = self.ground().log_det_included();
         if counts.is_empty() {
             return Ok(log_det);
@@ -93,7 +115,7 @@ impl<'a> PartitionDpp<'a> {
         let k = counts.iter().sum();
         let (function, reference) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
         let plan = TorusPlan::for_coefficient(&function, &counts)?.at_fixed_size();
-        let torus = Torus::new(plan.within(self.node_budget())?);
+        let torus = Torus::new(plan.within(self.nodes_allowed())?);
         let values = fixed_size_values(engine, &function, &torus.phases, k)?;
         let found = torus.coefficient(&values, &counts, function.rank(), engine.info().precision);
         accurate(found.error / found.value)?;

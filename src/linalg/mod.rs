@@ -7,7 +7,6 @@ mod graded;
 pub(crate) mod kernels;
 mod modular_rank;
 mod orthonormal;
-pub(crate) mod row_kernels;
 mod triangular;
 
 use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};

@@ -1,15 +1,15 @@
 //! What a solver chooses from: one description for all models.
 
-use super::{counts::Counts, volume::LogVolume};
+use super::volume::LogVolume;
 use crate::{
-    Dpp, Features, KDpp, PartitionDpp, RangeDpp, Subset,
-    data::{FreeItems, GroundSet, factor_error, log_determinant},
+    Dpp, Features, KDpp, PartitionDpp, Subset,
     engine::{Group, Items, Rows},
+    model::{Counts, FreeItems, GroundSet, factor_error, log_determinant},
     sealed::Sealed,
 };
 
 /// A model whose most probable set the solvers of [`map`](crate::map) look for: [`Dpp`] (sets of any size),
-/// [`KDpp`] (k items), [`PartitionDpp`] (a quota) and [`RangeDpp`] (ranges of counts), each as conditioned.
+/// [`KDpp`] (k items) and [`PartitionDpp`] (a quota), each as conditioned.
 ///
 /// The trait is sealed.
 pub trait Objective: Sealed {
@@ -26,7 +26,6 @@ pub trait Objective: Sealed {
 impl Sealed for Dpp<'_> {}
 impl Sealed for KDpp<'_> {}
 impl Sealed for PartitionDpp<'_> {}
-impl Sealed for RangeDpp<'_> {}
 
 impl Objective for Dpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
@@ -38,7 +37,7 @@ impl Objective for Dpp<'_> {
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let group = self.ground.free_items();
         let most = group.len().min(above.dims_left());
-        let counts = Counts { low: vec![0], high: vec![most], least: 0, most };
+        let counts = Counts::new(&[0], &[most], 0, most);
         Candidates { features: self.ground.given(), ground: above, groups: vec![group], counts }
     }
 }
@@ -51,7 +50,7 @@ impl Objective for KDpp<'_> {
 
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
-        let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(vec![self.free_size()]));
+        let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(&[self.free_size()]));
         Candidates { features: self.ground.given(), ground: above, groups, counts }
     }
 }
@@ -59,42 +58,28 @@ impl Objective for KDpp<'_> {
 impl Objective for PartitionDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
-        self.candidates_below(self.ground())
+        let Counts { low, high, .. } = self.counts();
+        in_counts(self, self.ground(), (self.groups(), low, high), self.counts().total())
     }
 
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
-        let counts = Counts::exactly(self.free_counts());
-        Candidates { features: self.ground().given(), ground: above, groups: self.groups(), counts }
-    }
-}
-
-impl Objective for RangeDpp<'_> {
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
-    fn candidates(&self) -> Candidates<'_> {
-        let ranges = self.ranges();
-        let parts = (self.groups(), ranges.low().to_vec(), ranges.high().to_vec());
-        in_ranges(self, self.ground(), parts, ranges.total())
-    }
-
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
-    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
-        in_ranges(self, above, self.parts_of_any_rank(), self.total_left())
+        in_counts(self, above, self.parts_of_any_rank(), self.total_left())
     }
 }
 
 /// Groups, least counts, and most.
-type RangedParts<'a> = (Vec<FreeItems<'a>>, Vec<usize>, Vec<usize>);
+type OpenParts = (Vec<FreeItems>, Vec<usize>, Vec<usize>);
 
-fn in_ranges<'a>(
-    dpp: &'a RangeDpp<'a>,
+fn in_counts<'a>(
+    dpp: &'a PartitionDpp<'a>,
     ground: &'a GroundSet<'a>,
-    (groups, low, high): RangedParts<'a>,
+    (groups, low, high): OpenParts,
     total: Option<usize>,
 ) -> Candidates<'a> {
     let members: Vec<usize> = groups.iter().map(FreeItems::len).collect();
-    let (least, most) = total.map_or((0, usize::MAX), |total| (total, total));
-    let Some(counts) = (Counts { low, high, least, most }).limited(&members, ground.dims_left()) else {
+    let asked = Counts::in_ranges(&low, &high, total, usize::MAX);
+    let Some(counts) = asked.limited(&members, ground.dims_left()) else {
         unreachable!("ranges that cannot be met are refused");
     };
     Candidates { features: dpp.ground().given(), ground, groups, counts }
@@ -107,7 +92,7 @@ pub(crate) struct Candidates<'a> {
     pub(crate) features: &'a Features<'a>,
     /// What is bounded: the same, or a ground set whose determinants are no less.
     pub(crate) ground: &'a GroundSet<'a>,
-    pub(crate) groups: Vec<FreeItems<'a>>,
+    pub(crate) groups: Vec<FreeItems>,
     pub(crate) counts: Counts,
 }
 
@@ -149,7 +134,7 @@ impl Candidates<'_> {
 
     /// Whether there is only one set.
     pub(crate) fn is_settled(&self) -> bool {
-        let full = |(group, &count): (&FreeItems<'_>, &usize)| count == 0 || count == group.len();
+        let full = |(group, &count): (&FreeItems, &usize)| count == 0 || count == group.len();
         let counts = &self.counts;
         counts.most == 0 || counts.is_fixed() && self.groups.iter().zip(&counts.low).all(full)
     }
@@ -176,9 +161,8 @@ impl Candidates<'_> {
 
     /// Where an item is.
     pub(crate) fn place(&self, item: usize) -> Option<Place> {
-        let of_group = |(group, members): (usize, &FreeItems<'_>)| {
-            Some(Place { group, position: members.position(item)? })
-        };
+        let of_group =
+            |(group, members): (usize, &FreeItems)| Some(Place { group, position: members.position(item)? });
         self.groups.iter().enumerate().find_map(of_group)
     }
 

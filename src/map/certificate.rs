@@ -24,7 +24,7 @@ use crate::{
 ///
 /// at whatever x between 0 and 1 the relaxation has come to, over the y that the quotas allow: the κ_l largest entries
 /// of the gradient in every part; under ranges those that a part needs, then the largest of any part while they are
-/// positive or the total asks for them. Parts of a [`RangeDpp`](crate::RangeDpp) get the weights at which Γ is lowest.
+/// positive or the total asks for them. Parts under ranges get the weights at which Γ is lowest.
 ///
 /// | bound | f | applies to |
 /// |---|---|---|
@@ -155,7 +155,7 @@ impl UpperBound {
             let at_most = candidates.log_volume(&candidates.only_set()).at_most;
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
-        let members: usize = candidates.groups.iter().map(crate::data::FreeItems::len).sum();
+        let members: usize = candidates.groups.iter().map(crate::model::FreeItems::len).sum();
         if members <= MOST_DENSE { of_few(&candidates, &clock) } else { of_many(&candidates, engine, &clock) }
     }
 }

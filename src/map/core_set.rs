@@ -1,10 +1,11 @@
 //! Core-sets: the few items of a shard from which, with those of all other shards, a good set can be chosen.
 
-use super::{Candidates, Counts, Greedy, LocalSearch, Objective, Solution, Termination};
+use super::{Candidates, Greedy, LocalSearch, Objective, Solution, Termination};
 use crate::{
     Error, Features, Partition, Result,
-    data::{FreeItems, GroundSet, check_partition},
+    data::check_partition,
     engine::Engine,
+    model::{Counts, FreeItems, GroundSet},
     sealed::Sealed,
 };
 
@@ -105,7 +106,7 @@ impl CoreSet {
         let mut core =
             Self { dims: features.dims(), rows: Vec::new(), items: Vec::new(), labels: Vec::new() };
         for part in 0..partition.parts() {
-            let members = ground.free_members(partition.members(part));
+            let members = ground.free_members(partition, part);
             let size = total.min(members.len());
             let mut own = OnePart { ground: &ground, members, size };
             let mut found = solve(&own)?;
@@ -203,7 +204,7 @@ impl CoreSetUnion {
 /// Sets of some items of one part.
 struct OnePart<'a> {
     ground: &'a GroundSet<'a>,
-    members: FreeItems<'a>,
+    members: FreeItems,
     size: usize,
 }
 
@@ -215,7 +216,7 @@ impl Objective for OnePart<'_> {
     }
 
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
-        let (groups, counts) = (vec![self.members.clone()], Counts::exactly(vec![self.size]));
+        let (groups, counts) = (vec![self.members.clone()], Counts::exactly(&[self.size]));
         Candidates { features: self.ground.given(), ground: above, groups, counts }
     }
 }

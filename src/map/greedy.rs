@@ -18,7 +18,7 @@ use crate::{
 /// ```
 ///
 /// This is Cholesky decomposition of K with pivoting; neither K nor its factor is ever formed, only the gains
-/// and the directions q. A [`Dpp`](crate::Dpp) stops where no gain exceeds 1, a [`RangeDpp`](crate::RangeDpp) without a
+/// and the directions q. A [`Dpp`](crate::Dpp) stops where no gain exceeds 1, a [`PartitionDpp`](crate::PartitionDpp) under ranges without a
 /// total where besides no part lacks items; room is kept for those that it lacks. Of equal gains the lowest item is
 /// picked. Where a pick has taken the rank that a part needs, items are rearranged once to meet the quota.
 ///

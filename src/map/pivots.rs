@@ -1,10 +1,11 @@
 //! Pivoted Cholesky under quotas: the loop that every greedy variant runs.
 
-use super::{Candidates, Demand, Place, Termination};
+use super::{Candidates, Place, Termination};
 use crate::{
     Result,
     engine::{Cpu, Engine, Precision, Rows, Top},
     linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, kernels::dot},
+    model::Demand,
 };
 
 /// Gains d_i = ‖a_i − π(a_i)‖² of all free items, however they are kept.

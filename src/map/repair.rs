@@ -1,7 +1,7 @@
 //! Meeting a quota where greedy picks have taken the rank that a part needs.
 
 use super::{
-    Candidates, Counts, Place, Termination,
+    Candidates, Place, Termination,
     greedy::PlainGains,
     pivots::{Picked, Pivots},
     watch::Clock,
@@ -9,7 +9,10 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, Rows},
-    polynomial::feasibility::{self, PartBasis},
+    model::{
+        Counts,
+        feasibility::{self, PartBasis},
+    },
 };
 
 /// Rearranges picks that ended short of the quota along augmenting paths, where that is possible; tells how
@@ -90,7 +93,7 @@ fn spanning_rows(
 ) -> Result<Vec<(Place, Vec<f64>)>> {
     let members = candidates.groups[group].clone();
     let most = members.len().min(candidates.ground.dims_left()).min(candidates.counts.most);
-    let counts = Counts::exactly(vec![most]);
+    let counts = Counts::exactly(&[most]);
     let alone = Candidates { groups: vec![members], counts, ..*candidates };
     let rows = Rows::with_scales(rows.features(), vec![rows.groups()[group]]);
     let own: Vec<Place> =

@@ -7,13 +7,14 @@ use rand_chacha::ChaCha8Rng;
 
 use self::later::{Item, KeptTails, Later};
 use super::{
-    Candidates, Counts, Objective, Place, Solution, Termination, Watch, greedy::PlainGains, pivots::Pivots,
+    Candidates, Objective, Place, Solution, Termination, Watch, greedy::PlainGains, pivots::Pivots,
     watch::Clock,
 };
 use crate::{
     Dpp, Result,
     engine::Engine,
     linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis},
+    model::Counts,
 };
 
 /// One decision per item, from below and from above at once: X grows from nothing, Y shrinks from everything,
@@ -193,7 +194,7 @@ impl ItemOrder {
                 positions.sort_by_cached_key(|&position| (rng.random::<u64>(), position));
             }
             ItemOrder::GreedyBasisLast => {
-                let counts = Counts::exactly(candidates.counts.high.clone());
+                let counts = Counts::exactly(&candidates.counts.high);
                 let to_the_rank = Candidates { counts, ..candidates.clone() };
                 let rows = to_the_rank.rows();
                 let gains = PlainGains::new(engine, &rows);

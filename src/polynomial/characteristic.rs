@@ -3,16 +3,19 @@
 use faer::c64;
 
 use super::{
-    CircleVandermonde, Estimate,
-    feasibility::{self, PartBasis},
+    CircleVandermonde, DEFAULT_NODE_BUDGET,
     generating_function::{GeneratingFunction, Reference},
     spectrum::TiltedSpectrum,
     torus::{Torus, TorusPlan},
 };
 use crate::{
-    DEFAULT_NODE_BUDGET, Error, Features, Partition, Result,
-    data::{GroundSet, check_partition},
+    Error, Estimate, Features, Partition, Result,
+    data::check_partition,
     engine::{Engine, Items, Rows},
+    model::{
+        GroundSet,
+        feasibility::{self, PartBasis},
+    },
 };
 
 /// Relative rounding error at which a coefficient read off a grid laid out for another one is accepted.
@@ -241,7 +244,7 @@ impl Centre {
         let items = parts.iter().map(|&part| Items::Listed(of.partition.members(part))).collect();
         let rows = Rows::scaled(of.ground.features(), items);
         let counts: Vec<usize> = parts.iter().map(|&part| counts[part]).collect();
-        let spectrum = TiltedSpectrum::for_quota(engine, &rows, &of.ground, &counts)?;
+        let spectrum = TiltedSpectrum::for_counts(engine, &rows, &of.ground, &counts)?;
         let k = counts.iter().sum();
         let (function, reference) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
         Ok(Self { parts, counts, function, reference, error: spectrum.spectrum.error })

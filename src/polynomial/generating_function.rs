@@ -3,12 +3,13 @@
 use faer::{Mat, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
 
 use super::{
-    ConditionalBernoulli, REFUSED, sigmoid, softplus,
+    ConditionalBernoulli, sigmoid, softplus,
     spectrum::TiltedSpectrum,
     tilt::{Tilt, determinantal_tilt, weighted_gram},
 };
 use crate::{
     Error, Result,
+    estimate::REFUSED,
     linalg::{self, complement, whiten},
 };
 

@@ -3,9 +3,7 @@
 
 pub(crate) mod characteristic;
 mod conditional_bernoulli;
-pub(crate) mod count_ranges;
-mod estimate;
-pub(crate) mod feasibility;
+pub(crate) mod correction;
 pub(crate) mod fixed_size;
 pub(crate) mod generating_function;
 mod poisson_binomial;
@@ -16,20 +14,8 @@ mod vandermonde;
 
 pub use characteristic::{CharacteristicPolynomial, Coefficient};
 pub use conditional_bernoulli::ConditionalBernoulli;
-pub use estimate::Estimate;
+pub use torus::DEFAULT_NODE_BUDGET;
 pub use vandermonde::CircleVandermonde;
-
-/// Estimated errors above this are refused.
-pub(crate) const REFUSED: f64 = 1e-4;
-
-/// An estimated error, unless it says that everything is lost.
-pub(crate) fn accurate(error: f64) -> crate::Result<f64> {
-    if (0.0..=REFUSED).contains(&error) {
-        Ok(error)
-    } else {
-        Err(crate::Error::IllConditioned { deviation: error, tolerance: REFUSED })
-    }
-}
 
 /// 1/(1 + e^−x), to full relative accuracy.
 pub(crate) fn sigmoid(x: f64) -> f64 {

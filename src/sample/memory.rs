@@ -2,8 +2,13 @@
 
 use std::fmt;
 
-use super::{Dpp, IndependentKDpps, KDpp, Method, PartitionDpp, RangeDpp, independent::Part, projection};
-use crate::{Features, Projection, Result, data::GroundSet, engine::cpu_pass_bytes, parallel::threads};
+use super::{Method, Projection, SamplerOptions, projection};
+use crate::{
+    Dpp, Features, IndependentKDpps, KDpp, PartitionDpp, Result,
+    engine::cpu_pass_bytes,
+    model::{GroundSet, Part},
+    parallel::threads,
+};
 
 /// Bytes that a sampler on the CPU holds at most, set-up included, beside features that stay in their files.
 ///
@@ -12,9 +17,9 @@ use crate::{Features, Projection, Result, data::GroundSet, engine::cpu_pass_byte
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp};
+/// use partition_dpp::{Features, KDpp, SamplerOptions};
 /// let features = Features::from_rows(1000, 4, (0..4000).map(|i| f64::from(i).sin()).collect::<Vec<_>>())?;
-/// let plan = KDpp::new(&features, 2)?.memory_plan();
+/// let plan = KDpp::new(&features, 2)?.memory_plan(SamplerOptions::default());
 /// assert_eq!(plan.mapped, 0);
 /// println!("{} bytes: {plan}", plan.total());
 /// # Ok(()) }
@@ -101,69 +106,69 @@ const TABLES: &str = "tables of items";
 const PARTITION_BYTES: usize = 8;
 
 impl PartitionDpp<'_> {
-    /// What a sampler by this method holds in memory at most.
+    /// What a sampler holds in memory at most.
     ///
     /// # Errors
     /// Those of [`plan`](PartitionDpp::plan).
-    pub fn memory_plan(&self, method: Method) -> Result<MemoryPlan> {
-        let features = self.ground().features();
-        let parts = (features.items() * PARTITION_BYTES) as u64;
-        let Some(plan) = self.plan(method)? else {
-            let mut settled = MemoryPlan { mapped: features.footprint().1, uses: Vec::new() };
-            settled.add("features", features.footprint().0);
-            settled.add("parts", parts);
-            return Ok(settled);
-        };
-        let (items, rank) = (self.rows().len(), self.ground().dims_left());
-        let (groups, size) = (self.open().len(), self.free_counts().iter().sum());
-        let sizes = [items, groups];
-        let mut memory = MemoryPlan::spectral(features, sizes, rank, size, self.projection());
-        if !matches!(plan.method, Method::Rejection | Method::Mcmc) {
-            // A weight for every candidate.
-            memory.uses.retain(|held| held.what != TABLES);
-            memory.add(TABLES, 8 * items as u64);
-        }
-        memory.add("parts", parts);
-        memory.add_lists(self.ground(), items);
+    pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
+        let options = options.into();
+        let plan = self.plan(options)?;
+        let mut memory = self.spectral_memory(options.projection);
+        let Some(plan) = plan else { return Ok(memory) };
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "below 2⁶⁴: more are refused as such"
         )]
         let nodes = plan.nodes.min(self.interpolation_budget()) as u64;
-        let (rank, items, draws) = (rank as u64, items as u64, 1 + threads() as u64);
-        match plan.method {
-            Method::Interpolation => memory.add("nodes, for every thread", draws * nodes * 16 * rank * rank),
-            Method::PerCandidate => memory.add("rows, for every thread", draws * 8 * items * rank),
-            Method::Mcmc => memory.add("what chains propose", 16 * items),
-            _ => {}
-        }
+        let (rank, items) = (self.ground().dims_left() as u64, self.rows().len() as u64);
+        let draws = 1 + threads() as u64;
+        let (what, bytes) = match plan.method {
+            Method::Interpolation => ("nodes, for every thread", draws * nodes * 16 * rank * rank),
+            Method::PerCandidate => ("rows, for every thread", draws * 8 * items * rank),
+            _ => return Ok(memory),
+        };
+        // A weight for every candidate.
+        let tables = memory.uses.iter_mut().filter(|held| held.what == TABLES);
+        tables.for_each(|held| held.bytes = 8 * items);
+        memory.add(what, bytes);
         Ok(memory)
     }
-}
 
-impl RangeDpp<'_> {
-    /// What a sampler holds in memory at most.
+    /// What [`chains`](PartitionDpp::chains) hold in memory at most.
     #[must_use]
-    pub fn memory_plan(&self) -> MemoryPlan {
-        let (features, rank) = (self.ground.features(), self.ground.dims_left());
-        let items = self.parts.iter().map(|part| part.items.len()).sum();
-        let size = self.total.unwrap_or(rank);
-        let mut plan = MemoryPlan::spectral(features, [items, self.parts.len()], rank, size, self.projection);
-        plan.add("parts", (features.items() * PARTITION_BYTES) as u64);
-        plan.add_lists(&self.ground, items);
-        plan
+    pub fn chains_memory_plan(&self) -> MemoryPlan {
+        let mut memory = self.spectral_memory(Projection::default());
+        memory.add("what chains propose", 16 * self.rows().len() as u64);
+        memory
+    }
+
+    fn spectral_memory(&self, way: Projection) -> MemoryPlan {
+        let (features, rank) = (self.ground().features(), self.ground().dims_left());
+        let parts = (features.items() * PARTITION_BYTES) as u64;
+        if self.open().is_empty() {
+            let mut forced = MemoryPlan { mapped: features.footprint().1, uses: Vec::new() };
+            forced.add("features", features.footprint().0);
+            forced.add("parts", parts);
+            return forced;
+        }
+        let (items, groups) = (self.rows().len(), self.open().len());
+        let size = self.counts().total().unwrap_or(rank);
+        let mut memory = MemoryPlan::spectral(features, [items, groups], rank, size, way);
+        memory.add("parts", parts);
+        memory.add_lists(self.ground(), items);
+        memory
     }
 }
 
 impl KDpp<'_> {
     /// What a sampler holds in memory at most.
     #[must_use]
-    pub fn memory_plan(&self) -> MemoryPlan {
+    pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
         let ground = &self.ground;
         let items = ground.free_items().len();
         let (features, rank, size) = (ground.features(), ground.dims_left(), self.free_size());
-        let mut plan = MemoryPlan::spectral(features, [items, 1], rank, size, self.projection);
+        let mut plan = MemoryPlan::spectral(features, [items, 1], rank, size, options.into().projection);
         plan.add_lists(ground, items);
         plan
     }
@@ -172,10 +177,11 @@ impl KDpp<'_> {
 impl Dpp<'_> {
     /// What a sampler holds in memory at most.
     #[must_use]
-    pub fn memory_plan(&self) -> MemoryPlan {
+    pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
         let (ground, rank) = (&self.ground, self.ground.dims_left());
         let items = ground.free_items().len();
-        let mut plan = MemoryPlan::spectral(ground.features(), [items, 1], rank, rank, self.projection);
+        let mut plan =
+            MemoryPlan::spectral(ground.features(), [items, 1], rank, rank, options.into().projection);
         plan.add_lists(ground, items);
         plan
     }
@@ -184,16 +190,10 @@ impl Dpp<'_> {
 impl IndependentKDpps<'_> {
     /// What a sampler holds in memory at most.
     #[must_use]
-    pub fn memory_plan(&self) -> MemoryPlan {
+    pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
+        let (features, way) = (self.ground.features(), options.into().projection);
         let of_part = |part: &Part<'_>| {
-            let sizes = [part.items.len(), 1];
-            MemoryPlan::spectral(
-                self.ground.features(),
-                sizes,
-                part.ground.dims_left(),
-                part.count,
-                self.projection,
-            )
+            MemoryPlan::spectral(features, [part.items.len(), 1], part.ground.dims_left(), part.count, way)
         };
         let parts: Vec<MemoryPlan> = self.parts.iter().map(of_part).collect();
         let (held, mapped) = self.ground.features().footprint();

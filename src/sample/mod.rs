@@ -1,39 +1,37 @@
 //! Samplers: set-up once, then draws that share nothing but read-only tables. All are exact but the chains of
 //! `mcmc`.
 
+mod acceptance;
 mod attempts;
 mod dpp;
-mod independent;
 mod k_dpp;
 mod mcmc;
 mod memory;
+mod options;
 mod partition;
 mod projection;
-mod ranges;
 mod samples;
+mod spectral;
 mod watched;
 
-use std::{fmt, ops::Range};
+use std::{fmt, ops::Range, sync::Arc};
 
 use rand::{Rng, SeedableRng, distr::Distribution};
 use rand_chacha::ChaCha8Rng;
 
-pub use dpp::Dpp;
-pub use independent::IndependentKDpps;
-pub use k_dpp::KDpp;
+pub use acceptance::expected_proposals;
 pub use mcmc::{
     ChainDiagnostics, ChainRun, ChainSamples, Chains, Convergence, McmcOptions, MoveCount, PartConvergence,
     Thinning,
 };
 pub use memory::{MemoryPlan, MemoryUse};
-pub use partition::{
-    Choice, Conditionals, DEFAULT_PROPOSAL_BUDGET, Method, PartitionDpp, Plan, expected_proposals,
-};
+pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
+pub use partition::{Choice, Conditionals, Method, Plan};
 pub use projection::Projection;
-pub use ranges::RangeDpp;
 pub use samples::Samples;
 
 use attempts::Attempts;
+use spectral::SpectralLaw;
 
 use crate::{
     Result, Subset,
@@ -44,11 +42,12 @@ use crate::{
 /// A sampler of one law, ready to draw: the outcome of the models' `sampler` methods.
 ///
 /// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many)
-/// draws on all threads and counts proposals.
-#[derive(Debug)]
+/// draws on all threads and counts proposals. Cloning is cheap. A sampler of features that are owned or memory-mapped, on
+/// a `&'static` engine such as `&Cpu`, is a `Sampler<'static>`: it can be kept, and sent to other threads.
+#[derive(Clone, Debug)]
 pub struct Sampler<'a> {
-    law: Law<'a>,
-    included: Vec<u32>,
+    law: Arc<Law<'a>>,
+    included: Arc<[u32]>,
     plan: Option<Plan>,
     engine: EngineInfo,
     law_error: f64,
@@ -57,15 +56,12 @@ pub struct Sampler<'a> {
 #[derive(Debug)]
 pub(crate) enum Law<'a> {
     /// Nothing is left to choose.
-    Settled,
-    Dpp(dpp::DppLaw<'a>),
-    KDpp(k_dpp::KDppLaw<'a>),
-    Independent(Vec<k_dpp::KDppLaw<'a>>),
-    TiltedRejection(partition::TiltedRejection<'a>),
-    Ranges(Box<ranges::RangeRejection<'a>>),
+    Forced,
+    Spectral(SpectralLaw<'a>),
+    /// One for every part that something is left to choose from.
+    Independent(Vec<SpectralLaw<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
-    Mcmc(Box<Chains<'a>>),
 }
 
 /// Which algorithm draws the subsets.
@@ -80,37 +76,8 @@ pub enum Algorithm {
     Interpolation,
     /// The same, with one determinant per candidate and node.
     PerCandidate,
-    /// Exchange chains: approximate.
-    Mcmc,
     /// Nothing was left to choose: every draw is the set of included items.
     Settled,
-}
-
-/// Whether draws come from the law itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Exactness {
-    /// They do, up to rounding: [`Sampler::law_error`].
-    Exact,
-    /// They come near it, and how near is not known.
-    Unknown,
-}
-
-impl fmt::Display for Exactness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Exactness::Exact => "exact",
-            Exactness::Unknown => "unknown",
-        })
-    }
-}
-
-impl Algorithm {
-    /// What the algorithm promises: everything is exact but MCMC.
-    #[must_use]
-    pub fn exactness(self) -> Exactness {
-        if self == Algorithm::Mcmc { Exactness::Unknown } else { Exactness::Exact }
-    }
 }
 
 impl fmt::Display for Algorithm {
@@ -120,7 +87,6 @@ impl fmt::Display for Algorithm {
             Algorithm::TiltedRejection => "rejection",
             Algorithm::Interpolation => "interpolation",
             Algorithm::PerCandidate => "per-candidate",
-            Algorithm::Mcmc => "mcmc",
             Algorithm::Settled => "settled",
         })
     }
@@ -128,16 +94,16 @@ impl fmt::Display for Algorithm {
 
 impl<'a> Sampler<'a> {
     pub(crate) fn new(law: Law<'a>, included: &[u32], engine: &dyn Engine, law_error: f64) -> Self {
-        Self { law, included: included.to_vec(), plan: None, engine: engine.info(), law_error }
+        Self { law: Arc::new(law), included: included.into(), plan: None, engine: engine.info(), law_error }
     }
 
     /// A sampler that has nothing to choose.
-    pub(crate) fn settled(included: &[u32], engine: &dyn Engine) -> Self {
-        Self::new(Law::Settled, included, engine, 0.0)
+    pub(crate) fn forced(included: &[u32], engine: &dyn Engine) -> Self {
+        Self::new(Law::Forced, included, engine, 0.0)
     }
 
-    pub(crate) fn planned(self, plan: Plan) -> Self {
-        Self { plan: Some(plan), ..self }
+    pub(crate) fn planned(self, plan: Option<Plan>) -> Self {
+        Self { plan, ..self }
     }
 
     /// Which method was taken for a Partition-DPP and why; `None` for laws that leave no choice.
@@ -154,8 +120,7 @@ impl<'a> Sampler<'a> {
 
     /// Estimate of what rounding changes in the law, in total variation: at most 1e-11 by rejection, unless
     /// the features are so badly conditioned that f64 allows no better; by interpolation some digits more
-    /// for many parts. Above 1e-4 samplers are refused. By MCMC it is 1, the most that it can be: how far chains are
-    /// from the law cannot be stated, and nothing less would be a bound.
+    /// for many parts. Above 1e-4 samplers are refused.
     #[must_use]
     pub fn law_error(&self) -> f64 {
         self.law_error
@@ -164,51 +129,43 @@ impl<'a> Sampler<'a> {
     /// The algorithm that draws.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
-        match self.law {
-            Law::Settled => Algorithm::Settled,
-            Law::Dpp(_) | Law::KDpp(_) | Law::Independent(_) => Algorithm::Spectral,
-            Law::TiltedRejection(_) | Law::Ranges(_) => Algorithm::TiltedRejection,
+        match &*self.law {
+            Law::Forced => Algorithm::Settled,
+            Law::Spectral(law) if law.rejects() => Algorithm::TiltedRejection,
+            Law::Spectral(_) | Law::Independent(_) => Algorithm::Spectral,
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
-            Law::Mcmc(_) => Algorithm::Mcmc,
         }
+    }
+
+    fn spectral(&self) -> Option<&SpectralLaw<'a>> {
+        if let Law::Spectral(law) = &*self.law { Some(law) } else { None }
     }
 
     /// Draws per proposal, at least: the probability that a proposal is accepted by rejection, 1 for the samplers that
-    /// never reject. 0 for MCMC, where proposals are moves of the chains. Under ranges of many parts it is measured: see
-    /// [`RangeDpp::sampler`].
+    /// never reject. Under ranges of many parts it is measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
-        match &self.law {
-            Law::TiltedRejection(law) => law.acceptance_bound(),
-            Law::Ranges(law) => law.acceptance_bound(),
-            Law::Mcmc(_) => 0.0,
-            _ => 1.0,
-        }
+        self.spectral().map_or(1.0, SpectralLaw::acceptance_bound)
     }
 
-    /// Floating-point operations of a draw, at most on average, predicted from sizes; `None` where a draw is one proposal,
-    /// or there is no saying. Proposals that are refused early count as whole ones.
+    /// Floating-point operations of a draw, at most on average, predicted from sizes; `None` where a draw is one proposal.
+    /// Proposals that are refused early count as whole ones.
     #[must_use]
     pub fn predicted_operations(&self) -> Option<f64> {
-        match &self.law {
-            Law::Ranges(law) => Some(law.operations() / law.acceptance_bound()),
-            _ => self.plan.as_ref().and_then(Plan::operations),
-        }
+        let planned = || self.plan.as_ref().map(Plan::operations);
+        self.spectral().and_then(SpectralLaw::predicted_operations).or_else(planned)
     }
 
-    /// The part weights y_l that proposals are drawn with, relative to each other, by part;
-    /// `None` for the samplers that need none. Zero for parts with quota zero, infinite for parts of which all
+    /// The part weights y_l that proposals under exact counts are drawn with, relative to each other, by part;
+    /// `None` for other samplers. Zero for parts with quota zero, infinite for parts of which all
     /// items are included.
     #[must_use]
     pub fn tilt(&self) -> Option<&[f64]> {
-        match &self.law {
-            Law::TiltedRejection(law) => Some(law.tilt()),
-            _ => None,
-        }
+        self.spectral().and_then(SpectralLaw::tilt)
     }
 
-    /// One draw, and how many proposals it took. (By MCMC a chain of its own, with its burn-in.)
+    /// One draw, and how many proposals it took.
     ///
     /// # Panics
     /// Where [`try_sample_counted`](Sampler::try_sample_counted) fails.
@@ -237,9 +194,6 @@ impl<'a> Sampler<'a> {
     /// the same for any number of threads, and `sample_many(a, s)` begins `sample_many(b, s)` for
     /// a ≤ b.
     ///
-    /// By MCMC the draws are those of [`Chains::run`], and nearly independent only as far as their thinning makes
-    /// them so: draw i belongs to chain i mod 4, which uses stream i mod 4.
-    ///
     /// # Panics
     /// Where a draw fails: see [`try_sample_counted`](Sampler::try_sample_counted) and
     /// [`sample_watched`](Sampler::sample_watched), which do not.
@@ -248,8 +202,7 @@ impl<'a> Sampler<'a> {
         self.sample_range(0..count, seed)
     }
 
-    /// The draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments. (By MCMC every
-    /// instalment runs the chains from their start; [`ChainRun::extend`] does not.)
+    /// The draws with these numbers: [`sample_many`](Sampler::sample_many) in instalments.
     ///
     /// # Panics
     /// As [`sample_many`](Sampler::sample_many).

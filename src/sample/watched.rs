@@ -21,7 +21,7 @@ impl Sampler<'_> {
     /// As [`sample_range`](Sampler::sample_range), under a watch: a run that it ends has all draws before the first one
     /// that was not finished, and [says so](Samples::ended).
     ///
-    /// The watch is looked at by every pick, and by every move of chains. The draws that there are are those of `sample_range`.
+    /// The watch is looked at by every pick. The draws that there are are those of `sample_range`.
     ///
     /// # Errors
     /// [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) where a draw takes 64 times the proposals that
@@ -31,9 +31,9 @@ impl Sampler<'_> {
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
     /// use std::sync::atomic::{AtomicBool, Ordering};
-    /// use partition_dpp::{Ended, Features, KDpp, Watch, engine};
+    /// use partition_dpp::{Ended, Features, KDpp, SamplerOptions, Watch, engine};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
-    /// let sampler = KDpp::new(&features, 2)?.sampler(&engine::Cpu)?;
+    /// let sampler = KDpp::new(&features, 2)?.sampler(SamplerOptions::default(), &engine::Cpu)?;
     /// let stop = AtomicBool::new(false);
     /// let watch = Watch::default().stopped_by(&stop);
     /// assert_eq!(sampler.sample_watched(0..10, 7, &watch)?.subsets(), sampler.sample_many(10, 7).subsets());
@@ -43,9 +43,6 @@ impl Sampler<'_> {
     /// # Ok(()) }
     /// ```
     pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> Result<Samples> {
-        if let Law::Mcmc(chains) = &self.law {
-            return Ok(chains.sample_watched(draws, seed, watch));
-        }
         let (begun, done) = (watch.begin(), AtomicU64::new(0));
         let told = |more: u64| {
             watch.report(begun, Step::Draw, done.fetch_add(more, Ordering::Relaxed) + more);
@@ -90,7 +87,7 @@ impl Sampler<'_> {
 
     /// Draws of one task.
     fn task_size(&self) -> u64 {
-        if matches!(self.law, Law::Interpolation(_) | Law::PerCandidate(_)) {
+        if matches!(*self.law, Law::Interpolation(_) | Law::PerCandidate(_)) {
             return 1;
         }
         #[expect(
@@ -108,10 +105,9 @@ impl Sampler<'_> {
         rng: &mut R,
         mut attempts: Attempts<'_>,
     ) -> Result<(Subset, u64)> {
-        let mut items = match &self.law {
-            Law::Settled => Vec::new(),
-            Law::Dpp(law) => law.sample(rng, &mut attempts)?,
-            Law::KDpp(law) => law.sample(rng, &mut attempts)?,
+        let mut items = match &*self.law {
+            Law::Forced => Vec::new(),
+            Law::Spectral(law) => law.sample(rng, &mut attempts)?,
             Law::Independent(laws) => {
                 let mut items = Vec::new();
                 for law in laws {
@@ -119,11 +115,8 @@ impl Sampler<'_> {
                 }
                 items
             }
-            Law::TiltedRejection(law) => law.sample(rng, &mut attempts)?,
-            Law::Ranges(law) => law.sample(rng, &mut attempts)?,
             Law::Interpolation(law) => law.sample(rng, attempts.watch())?,
             Law::PerCandidate(law) => law.sample(rng, attempts.watch())?,
-            Law::Mcmc(chains) => return chains.sample(rng, attempts.watch()),
         };
         items.extend_from_slice(&self.included);
         Ok((Subset::from_distinct(items), attempts.made().max(1)))

@@ -6,8 +6,8 @@ use pulp::{Arch, Simd, WithSimd};
 use super::blocks::{AHEAD, Task, split, tasks};
 use crate::{
     data::{Scalar, StoredRows, with_rows},
+    engine::row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
     engine::{GainTable, Items, Rows, Top},
-    linalg::row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
     parallel::map_ordered_mut,
 };
 

@@ -11,9 +11,10 @@ use crate::{
     data::{Scalar, StoredRows, with_rows},
     engine::{
         BestSwap, Rows, SwapTable, SwapUpdate,
+        row_kernels::row_dot_in,
         swaps::{SwapGroup, SwapValues, TILE},
     },
-    linalg::{column, row_kernels::row_dot_in},
+    linalg::column,
     parallel::map_ordered_mut,
 };
 

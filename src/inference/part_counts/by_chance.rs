@@ -1,15 +1,15 @@
-//! How likely a law meets a quota, or ranges, that it does not know of.
+//! How likely a law meets a quota that it does not know of.
 
 use super::PartCounts;
 use crate::{
-    Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota, Result,
-    data::{GroundSet, check_labels, check_partition},
+    Dpp, Error, Estimate, KDpp, Partition, PartitionDpp, Quota, Result,
+    data::check_labels,
     engine::Engine,
-    polynomial::feasibility::Dependence,
+    model::{GroundSet, feasibility::Dependence},
 };
 
 /// A law whose part counts are free.
-pub(super) trait FreeCounts<'a> {
+trait FreeCounts<'a> {
     fn ground(&self) -> &GroundSet<'a>;
     fn log_z(&self, engine: &'a dyn Engine) -> Result<Estimate<f64>>;
     fn table(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts>;
@@ -43,41 +43,102 @@ impl<'a> FreeCounts<'a> for KDpp<'a> {
     }
 }
 
+impl<'a> KDpp<'a> {
+    /// Probability that a quota is met by chance; 0 where it asks for another total.
+    ///
+    /// ```text
+    /// Pr(lo_l ≤ |S∩P_l| ≤ hi_l for every l) = Z / e_k(spec K)
+    /// ```
+    ///
+    /// # Cost
+    /// That of [`PartitionDpp::inference`]: one sum over the nodes for all counts together.
+    ///
+    /// # Errors
+    /// Those of [`PartitionDpp::new`] but for quotas that no set can meet, which have probability zero, and of
+    /// [`PartitionDpp::inference`].
+    pub fn probability_of(
+        &self,
+        partition: &Partition,
+        quota: &Quota,
+        engine: &'a dyn Engine,
+    ) -> Result<Estimate<f64>> {
+        check_labels(self.ground.features(), partition, quota)?;
+        let never = Ok(Estimate { value: 0.0, error: 0.0 });
+        if quota.total().is_some_and(|total| total != self.size()) {
+            return never;
+        }
+        let Ok(quota) = quota.clone().with_total(self.size()) else { return never };
+        probability_of(self, partition, &quota, engine)
+    }
+}
+
+impl<'a> Dpp<'a> {
+    /// Probability that a quota is met by chance, and its total if it has one.
+    ///
+    /// ```text
+    /// Pr(lo_l ≤ |S∩P_l| ≤ hi_l for every l) = Z / det(I + K)
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`KDpp::probability_of`].
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Dpp, Features, Partition, Quota, engine};
+    /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 2.0])?;
+    /// let partition = Partition::from_labels(&["a", "b"])?;
+    /// let quota = Quota::new(&partition, [0..=1, 1..=1])?;
+    /// // Orthogonal rows are chosen independently, with probability ½ and ⅘.
+    /// let chance = Dpp::new(&features)?.probability_of(&partition, &quota, &engine::Cpu)?;
+    /// assert!((chance.value - 0.8).abs() < 1e-12);
+    /// # Ok(()) }
+    /// ```
+    pub fn probability_of(
+        &self,
+        partition: &Partition,
+        quota: &Quota,
+        engine: &'a dyn Engine,
+    ) -> Result<Estimate<f64>> {
+        check_labels(self.ground.features(), partition, quota)?;
+        probability_of(self, partition, quota, engine)
+    }
+}
+
 /// Z of the quota over that of the law.
-pub(super) fn of_quota<'a>(
+fn probability_of<'a>(
     law: &impl FreeCounts<'a>,
-    partition: &'a Partition,
-    quota: &'a Quota,
+    partition: &Partition,
+    quota: &Quota,
     engine: &'a dyn Engine,
 ) -> Result<Estimate<f64>> {
     let ground = law.ground();
-    check_labels(ground.features(), partition, quota)?;
     let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
         Err(error) if is_impossible(&error) => return never(law, engine),
         dpp => dpp?,
     };
-    let met = dpp.inference(engine).map(|inference| inference.log_partition_function());
-    let from_table = |table: PartCounts| (table.probability(quota.counts()), 1);
-    share(law, met, partition, engine, from_table)
+    let met = match dpp.inference(engine).map(|inference| inference.log_partition_function()) {
+        Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
+            // Sets that are hardly there have no law of their own, but a probability next to nothing.
+            return match law.table(partition, engine) {
+                Ok(table) => Ok(from_table(&table, quota)),
+                Err(ended @ Error::Ended(_)) => Err(ended),
+                Err(_) => Err(error),
+            };
+        }
+        met => met?,
+    };
+    let all = law.log_z(engine)?;
+    let value = (met.value - all.value).exp().min(1.0);
+    Ok(Estimate { value, error: value * (met.error + all.error) })
 }
 
-/// Z of the ranges over that of the law.
-pub(super) fn of_ranges<'a>(
-    law: &impl FreeCounts<'a>,
-    partition: &'a Partition,
-    quota: &RangeQuota,
-    engine: &'a dyn Engine,
-) -> Result<Estimate<f64>> {
-    let ground = law.ground();
-    check_partition(ground.features(), partition)?;
-    quota.check(partition)?;
-    let dpp = match RangeDpp::over(ground.clone(), partition, quota, dependence(ground)) {
-        Err(error) if is_impossible(&error) => return never(law, engine),
-        dpp => dpp?,
+fn from_table(table: &PartCounts, quota: &Quota) -> Estimate<f64> {
+    let (value, terms) = match quota.exact_counts() {
+        Some(counts) => (table.probability(counts), 1),
+        None => (table.probability_within(quota), table.entries().len()),
     };
-    let met = dpp.inference(engine).map(|inference| inference.log_partition_function());
-    let from_table = |table: PartCounts| (table.probability_within(quota), table.entries().len());
-    share(law, met, partition, engine, from_table)
+    Estimate { value, error: terms as f64 * table.error() }
 }
 
 /// Whether no set has such counts, or none of them a determinant.
@@ -97,33 +158,6 @@ fn is_impossible(error: &Error) -> bool {
 /// When the rows of the factor of a kernel are dependent in K cannot be told from all of their digits.
 fn dependence(ground: &GroundSet<'_>) -> Dependence {
     if ground.given().residual().is_some() { Dependence::Numerical } else { Dependence::Exact }
-}
-
-fn share<'a>(
-    law: &impl FreeCounts<'a>,
-    met: Result<Estimate<f64>>,
-    partition: &Partition,
-    engine: &'a dyn Engine,
-    from_table: impl FnOnce(PartCounts) -> (f64, usize),
-) -> Result<Estimate<f64>> {
-    let met = match met {
-        Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
-            // Sets that are hardly there have no law of their own, but a probability next to nothing.
-            return match law.table(partition, engine) {
-                Ok(table) => {
-                    let each = table.error();
-                    let (value, terms) = from_table(table);
-                    Ok(Estimate { value, error: terms as f64 * each })
-                }
-                Err(ended @ Error::Ended(_)) => Err(ended),
-                Err(_) => Err(error),
-            };
-        }
-        met => met?,
-    };
-    let all = law.log_z(engine)?;
-    let value = (met.value - all.value).exp().min(1.0);
-    Ok(Estimate { value, error: value * (met.error + all.error) })
 }
 
 /// Probability 0; for the factor of a kernel as far as what it leaves out allows.

@@ -2,19 +2,18 @@
 
 mod by_chance;
 mod of_size;
-mod within_ranges;
 
-use super::default_node_budget;
 use crate::{
-    Dpp, Estimate, KDpp, Partition, Quota, Result,
-    data::{FreeItems, GroundSet, accurately, check_labels, check_partition},
+    Dpp, Partition, Quota, Result,
+    data::check_partition,
     engine::{Engine, EngineInfo, Items, Rows},
+    estimate::accurate,
+    model::{FreeItems, GroundSet, accurately},
     polynomial::{
-        accurate,
         characteristic::each_count,
         generating_function::GeneratingFunction,
         spectrum::TiltedSpectrum,
-        torus::{Torus, TorusPlan},
+        torus::{Torus, TorusPlan, default_node_budget},
     },
 };
 
@@ -53,6 +52,13 @@ impl PartCounts {
         found.map_or(0.0, |at| self.entries[at].1)
     }
 
+    /// Probability that the counts are any that a quota allows.
+    #[must_use]
+    pub fn probability_within(&self, quota: &Quota) -> f64 {
+        let allowed = self.entries.iter().filter(|(counts, _)| quota.allows(counts));
+        allowed.map(|(_, probability)| probability).sum::<f64>().min(1.0)
+    }
+
     /// E|S∩P_l| for every part.
     #[must_use]
     pub fn means(&self) -> Vec<f64> {
@@ -77,16 +83,15 @@ impl PartCounts {
 }
 
 /// Free items by part, and what each part has already.
-struct Parts<'a> {
-    groups: Vec<FreeItems<'a>>,
+struct Parts {
+    groups: Vec<FreeItems>,
     included: Vec<usize>,
 }
 
-impl<'a> Parts<'a> {
-    fn of(ground: &GroundSet<'_>, partition: &'a Partition) -> Result<Self> {
+impl Parts {
+    fn of(ground: &GroundSet<'_>, partition: &Partition) -> Result<Self> {
         check_partition(ground.features(), partition)?;
-        let groups =
-            (0..partition.parts()).map(|part| ground.free_members(partition.members(part))).collect();
+        let groups = (0..partition.parts()).map(|part| ground.free_members(partition, part)).collect();
         Ok(Self { groups, included: ground.included_by(partition) })
     }
 
@@ -113,31 +118,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl<'a> KDpp<'a> {
-    /// Probability that a quota is met by chance.
-    ///
-    /// ```text
-    /// Pr(|S∩P_l| = κ_l for every l) = Z_κ / e_k(spec K)
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`PartitionDpp::new`](crate::PartitionDpp::new) but for quotas that no set can meet, which have
-    /// probability zero, and of [`PartitionDpp::inference`](crate::PartitionDpp::inference).
-    pub fn quota_probability(
-        &self,
-        partition: &'a Partition,
-        quota: &'a Quota,
-        engine: &'a dyn Engine,
-    ) -> Result<Estimate<f64>> {
-        if self.size() != quota.total() {
-            check_labels(self.ground.features(), partition, quota)?;
-            return Ok(Estimate { value: 0.0, error: 0.0 });
-        }
-        by_chance::of_quota(self, partition, quota, engine)
-    }
-}
-
-impl<'a> Dpp<'a> {
+impl Dpp<'_> {
     /// The law of the part counts, exactly.
     ///
     /// # Cost
@@ -173,22 +154,5 @@ impl<'a> Dpp<'a> {
         let entries = each_count(torus.sizes()).zip(found).map(entry).collect();
         let rounding = 4.0 * rank as f64 * engine.info().precision.epsilon();
         Ok(PartCounts { entries, error: rounding + spectrum.spectrum.error, engine: engine.info() })
-    }
-
-    /// Probability that a quota is met by chance.
-    ///
-    /// ```text
-    /// Pr(|S∩P_l| = κ_l for every l) = Z_κ / det(I + K)
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`KDpp::quota_probability`].
-    pub fn quota_probability(
-        &self,
-        partition: &'a Partition,
-        quota: &'a Quota,
-        engine: &'a dyn Engine,
-    ) -> Result<Estimate<f64>> {
-        by_chance::of_quota(self, partition, quota, engine)
     }
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use faer::c64;
 
-use super::{super::eigen_node_budget, PartCounts, Parts};
+use super::{PartCounts, Parts};
 use crate::{
     Error, KDpp, Partition, Result,
-    data::accurately,
     engine::Engine,
+    model::accurately,
     polynomial::{
         characteristic::each_count,
         fixed_size::fixed_size_values,
         generating_function::GeneratingFunction,
         spectrum::TiltedSpectrum,
-        torus::{Torus, TorusPlan},
+        torus::{Torus, TorusPlan, eigen_node_budget},
     },
 };
 

@@ -1,7 +1,7 @@
 //! Which vectors x the relaxations range over, and the largest of a linear function over them.
 
 use super::Problem;
-use crate::map::{Counts, Demand};
+use crate::model::{Counts, Demand};
 
 /// 0 ≤ x ≤ 1 with Σ x_i in a range over every group, and over all.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ impl Choices {
 
     /// Sums of the groups well inside what is allowed: half way between the least and the most of all.
     pub(super) fn centre_sums(&self) -> Vec<f64> {
-        let Counts { low, high, least, most } = &self.counts;
+        let Counts { low, high, least, most, .. } = &self.counts;
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
         let aim = 0.5 * (least + most) as f64;
         let share = if highs > lows { (aim - lows as f64) / (highs - lows) as f64 } else { 0.0 };
@@ -150,7 +150,7 @@ impl Choices {
     pub(super) fn sums_inside(&self, sums: &[f64]) -> Vec<f64> {
         /// Of the way from a bound to the centre.
         const SHARE: f64 = 0.2;
-        let Counts { low, high, least, most } = &self.counts;
+        let Counts { low, high, least, most, .. } = &self.counts;
         let centre = self.centre_sums();
         let inside = |bound: usize, centre: f64| bound as f64 + SHARE * (centre - bound as f64);
         // No item and all items bound nothing: each x does.

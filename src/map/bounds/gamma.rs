@@ -13,10 +13,8 @@ use super::{
 use crate::{
     Result,
     linalg::{column, column_mut, eigen, kernels},
-    map::{
-        Counts,
-        rounding::{of_eigenvectors, of_orthogonalisation, of_sum, of_value},
-    },
+    map::rounding::{of_eigenvectors, of_orthogonalisation, of_sum, of_value},
+    model::Counts,
 };
 
 /// Columns of the curvature's factor that are held at a time.

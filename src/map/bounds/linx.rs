@@ -16,10 +16,8 @@ use super::{
 use crate::{
     Error, Result,
     linalg::inverse_of_lower,
-    map::{
-        Counts,
-        rounding::{of_sum, of_value},
-    },
+    map::rounding::{of_sum, of_value},
+    model::Counts,
 };
 
 /// Linx of a kernel, any positive semidefinite one.

@@ -6,9 +6,10 @@ use super::{choice::Choices, magnifier::Magnifier};
 use crate::{
     linalg::{column, kernels},
     map::{
-        Candidates, Counts, Place,
+        Candidates, Place,
         rounding::{of_dot, of_reflection, of_value},
     },
+    model::Counts,
 };
 
 /// Rows shorter than this fraction of what they were before any item was included depend on those included, as far as

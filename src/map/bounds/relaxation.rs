@@ -3,10 +3,7 @@
 use faer::Mat;
 
 use super::choice::Choices;
-use crate::{
-    Result,
-    map::{Counts, rounding::of_sum},
-};
+use crate::{Result, map::rounding::of_sum, model::Counts};
 
 /// A concave function over [0, 1]^m that is nowhere below ln det K_S at the indicator of a set S.
 ///

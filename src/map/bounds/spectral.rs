@@ -6,10 +6,8 @@ use super::{Problem, choice::Choices, gamma::lower_product, relaxation::Majorant
 use crate::{
     Result,
     linalg::eigen,
-    map::{
-        Counts,
-        rounding::{VANISHING, of_eigenvalues, of_sum, of_value},
-    },
+    map::rounding::{VANISHING, of_eigenvalues, of_sum, of_value},
+    model::Counts,
 };
 
 /// The smaller of two products of eigenvalues, in logarithms.

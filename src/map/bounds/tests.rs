@@ -13,8 +13,8 @@ use super::{
     shift::ShiftedGamma,
 };
 use crate::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota,
-    map::{Candidates, Counts, Objective, Place},
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
+    map::{Candidates, Objective, Place},
 };
 
 const ITEMS: usize = 9;
@@ -60,10 +60,10 @@ fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
         let problem = Problem::new(&candidates, super::places(&candidates));
         check(&problem, largest(&candidates, &problem), &mut numbers);
         for (ranges, total) in [([0..=2, 3..=4], None), ([1..=3, 0..=2], Some(4)), ([0..=4, 1..=1], None)] {
-            let Ok(ranges) = RangeQuota::new(&partition, &ranges) else { panic!("ranges") };
+            let Ok(ranges) = Quota::new(&partition, &ranges) else { panic!("ranges") };
             let ranges = total.map_or(Ok(ranges.clone()), |total| ranges.with_total(total));
             let Ok(ranges) = ranges else { panic!("total") };
-            let Ok(model) = RangeDpp::new(&features, &partition, &ranges) else { panic!("model") };
+            let Ok(model) = PartitionDpp::new(&features, &partition, &ranges) else { panic!("model") };
             let candidates = model.candidates();
             let problem = Problem::new(&candidates, super::places(&candidates));
             check(&problem, largest(&candidates, &problem), &mut numbers);

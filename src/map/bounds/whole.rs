@@ -76,7 +76,7 @@ impl Pool for Whole<'_> {
 
 /// Where every item of all groups is, in the order of [`relax_whole`].
 pub(crate) fn places(candidates: &Candidates<'_>) -> Vec<Place> {
-    let members = candidates.groups.iter().map(crate::data::FreeItems::len).enumerate();
+    let members = candidates.groups.iter().map(crate::model::FreeItems::len).enumerate();
     members.flat_map(|(group, len)| (0..len).map(move |position| Place { group, position })).collect()
 }
 

@@ -9,7 +9,7 @@ use super::{
     state::{Left, Node, State},
 };
 use crate::{
-    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota, Watch,
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
     map::{
         Candidates, Objective, Place,
         bounds::{Method, Problem, places},
@@ -38,14 +38,14 @@ fn features(seed: u64, dims: usize) -> Features<'static> {
 fn each_problem(check: impl Fn(&Candidates<'_>, &Problem)) {
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
     let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
-    let Ok(ranges) = RangeQuota::new(&partition, &RANGES) else { panic!("ranges") };
+    let Ok(ranges) = Quota::new(&partition, &RANGES) else { panic!("ranges") };
     let Ok(with_total) = ranges.clone().with_total(4) else { panic!("total") };
     for (seed, dims) in [(1, 6), (2, 9), (3, 12), (4, 12), (5, 7), (6, 12)] {
         let features = features(seed, dims);
         let Ok(quotas) = PartitionDpp::new(&features, &partition, &quota) else { panic!("quotas") };
         let Ok(size) = KDpp::new(&features, 5) else { panic!("size") };
         let Ok(any) = Dpp::new(&features) else { panic!("any") };
-        let ranged = [&ranges, &with_total].map(|ranges| RangeDpp::new(&features, &partition, ranges));
+        let ranged = [&ranges, &with_total].map(|ranges| PartitionDpp::new(&features, &partition, ranges));
         let [Ok(ranged), Ok(with_total)] = ranged else { panic!("ranges") };
         let all = [quotas.candidates(), size.candidates(), any.candidates()];
         for candidates in all.into_iter().chain([ranged.candidates(), with_total.candidates()]) {

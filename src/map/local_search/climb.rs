@@ -106,7 +106,7 @@ fn ascend(
                 stats.swaps += 1;
             }
             Some(Step::Anew(places)) => {
-                let resized = places.len() != chosen.counts().iter().sum();
+                let resized = places.len() != chosen.counts().iter().sum::<usize>();
                 *(if resized { &mut stats.resizes } else { &mut stats.swaps }) += 1;
                 return Ok((Some(places), clock.ended()));
             }

@@ -31,7 +31,7 @@ use crate::{
 /// ```
 ///
 /// All pairs i ∈ S, j ∉ S are compared for every exchange and the best is made. Under a quota i and j are of
-/// one part; under ranges ([`RangeDpp`](crate::RangeDpp)) of any two whose counts allow it. Where no such exchange
+/// one part; under ranges of any two whose counts allow it. Where no such exchange
 /// improves, two parts exchange an item each at once. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges
 /// without a total) may also gain or lose an item, whichever of the three improves most.
 /// Of equal exchanges the one whose entering item comes first is made.
@@ -267,7 +267,7 @@ impl Problem<'_> {
     /// Items of every group that a set can leave out.
     fn spare(&self) -> Vec<usize> {
         let counts = &self.candidates.counts;
-        let spare = |(l, group): (usize, &crate::data::FreeItems<'_>)| {
+        let spare = |(l, group): (usize, &crate::model::FreeItems)| {
             if counts.high[l] > 0 { group.len() - counts.low[l] } else { 0 }
         };
         self.candidates.groups.iter().enumerate().map(spare).collect()

@@ -8,13 +8,14 @@ use crate::{
     Result,
     linalg::OrthonormalBasis,
     map::{
-        Demand, Place,
+        Place,
         greedy::PlainGains,
         lazy_greedy::LazyGains,
         pivots::{Gains, Picked, Pivots},
         repair,
         watch::Clock,
     },
+    model::Demand,
 };
 
 /// Rows from which on the lazy greedy algorithm is faster.

@@ -3,11 +3,11 @@
 use super::{Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
     Result,
-    data::GroundSet,
     engine::{Engine, Rows},
+    model::{Counts, GroundSet},
     polynomial::{
         ConditionalBernoulli, sigmoid,
-        tilt::{Tilt, homogeneous_tilt},
+        tilt::{Tilt, homogeneous_tilt, ranged_tilt},
     },
 };
 
@@ -43,8 +43,8 @@ impl TiltedSpectrum {
         Spectrum::resolve(engine, rows, ground, untilted, usage)
     }
 
-    /// For the Partition-DPP: at the tilt where the k-DPP's expected counts are the quota.
-    pub(crate) fn for_quota(
+    /// For exact counts: at the tilt where those of the k-DPP are the expected ones.
+    pub(crate) fn for_counts(
         engine: &dyn Engine,
         rows: &Rows<'_>,
         ground: &GroundSet<'_>,
@@ -53,6 +53,23 @@ impl TiltedSpectrum {
         let k = counts.iter().sum();
         let tilt = |grams: &[_], grading| homogeneous_tilt(engine, grams, counts, grading);
         let usage = |values: &[f64]| Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities());
+        Spectrum::resolve(engine, rows, ground, tilt, usage)
+    }
+
+    /// For ranges of counts, of rows as given: at the tilt where proposals are accepted most often.
+    pub(crate) fn for_ranges(
+        engine: &dyn Engine,
+        rows: &Rows<'_>,
+        ground: &GroundSet<'_>,
+        counts: &Counts,
+    ) -> Result<Self> {
+        // A scaled row is s_l times what it was: weights e^w of scaled rows are e^(w + 2 ln s_l) of the rows as given.
+        let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
+        let tilt = |grams: &[_], _| ranged_tilt(engine, grams, &offsets, counts);
+        let usage = |values: &[f64]| match counts.total() {
+            Some(k) => Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities()),
+            None => Ok(keep_probabilities(values, 0.0)),
+        };
         Spectrum::resolve(engine, rows, ground, tilt, usage)
     }
 }

@@ -2,6 +2,7 @@
 
 mod laws;
 mod rounding;
+mod under_quota;
 
 use faer::Mat;
 
@@ -10,13 +11,11 @@ use rounding::Rounding;
 
 use crate::{
     Result,
-    data::GroundSet,
     engine::{Engine, RowMap, Rows, in_double},
+    estimate::accurate,
     linalg::{self, Grading},
-    polynomial::{
-        accurate,
-        tilt::{Tilt, weighted_gram},
-    },
+    model::GroundSet,
+    polynomial::tilt::{Tilt, weighted_gram},
 };
 
 /// Eigenvectors that all draws together use with at most this probability are dropped.

@@ -5,8 +5,8 @@ use faer::Mat;
 use super::TiltedSpectrum;
 use crate::{
     Result,
-    data::{GroundSet, Lacking},
     engine::{Engine, RowMap, Rows},
+    model::{GroundSet, Lacking},
 };
 
 /// How large the numbers are that cancel in products of rows with directions.

@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef, Side};
 
 use super::{Tilt, inner_product, longest_step, weighted_gram};
-use crate::{Result, engine::Engine, linalg::whiten, polynomial::count_ranges::CountRanges};
+use crate::{Result, engine::Engine, linalg::whiten, model::Counts};
 
 /// A step that promises to lower F by less than this is not taken: it would raise acceptance by no more.
 const TOLERANCE: f64 = 1e-4;
@@ -32,7 +32,7 @@ pub(crate) fn ranged_tilt(
     engine: &dyn Engine,
     grams: &[Mat<f64>],
     offsets: &[f64],
-    ranges: &CountRanges,
+    ranges: &Counts,
 ) -> Result<Tilt> {
     let problem = Problem { grams, offsets, ranges };
     // Where a range ends at the rank of its part any weight would do: better none.
@@ -70,7 +70,7 @@ pub(crate) fn ranged_tilt(
 struct Problem<'a> {
     grams: &'a [Mat<f64>],
     offsets: &'a [f64],
-    ranges: &'a CountRanges,
+    ranges: &'a Counts,
 }
 
 /// F at a point, and the derivatives of all but its kinks.
@@ -97,7 +97,7 @@ impl Problem<'_> {
         let point = vec![0.0; self.grams.len()];
         let State { gradient, .. } = self.ranges.total().is_none().then(|| self.at(&point))??;
         let within = |(group, mean): (usize, &f64)| {
-            let (low, high) = (self.ranges.low()[group] as f64, self.ranges.high()[group] as f64);
+            let (low, high) = (self.ranges.low[group] as f64, self.ranges.high[group] as f64);
             low <= mean * (1.0 + ROUNDING) && mean * (1.0 - ROUNDING) <= high
         };
         gradient.iter().enumerate().all(within).then(|| self.tilt(&point))
@@ -106,7 +106,7 @@ impl Problem<'_> {
     /// Every part as if its count were e^(t + u + o) tr G: at that count if it is in the range, else at its end. And
     /// the u at which these counts make up the total.
     fn start(&self) -> Vec<f64> {
-        let (low, high) = (self.ranges.low(), self.ranges.high());
+        let (low, high) = (&self.ranges.low, &self.ranges.high);
         let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
         let logs: Vec<f64> =
             self.grams.iter().zip(self.offsets).map(|(gram, offset)| trace(gram).ln() + offset).collect();
@@ -137,7 +137,7 @@ impl Problem<'_> {
 
     /// max(−lo t, −hi t).
     fn kink(&self, group: usize, t: f64) -> f64 {
-        (-(self.ranges.low()[group] as f64) * t).max(-(self.ranges.high()[group] as f64) * t)
+        (-(self.ranges.low[group] as f64) * t).max(-(self.ranges.high[group] as f64) * t)
     }
 
     /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
@@ -215,7 +215,7 @@ impl Problem<'_> {
     /// The x that minimises slope·x + curvature·x²/2 + kink(t + x).
     fn along_kink(&self, group: usize, t: f64, slope: f64, curvature: f64) -> f64 {
         let to = |count: usize| (count as f64 - slope) / curvature;
-        let (above, below) = (to(self.ranges.low()[group]), to(self.ranges.high()[group]));
+        let (above, below) = (to(self.ranges.low[group]), to(self.ranges.high[group]));
         if t + above > 0.0 {
             above
         } else if t + below < 0.0 {

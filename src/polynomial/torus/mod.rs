@@ -9,7 +9,8 @@ use std::{f64::consts::TAU, ops::Range};
 
 use faer::{Mat, c64};
 
-pub(crate) use plan::{TorusPlan, coefficient_bound};
+pub use plan::DEFAULT_NODE_BUDGET;
+pub(crate) use plan::{TorusPlan, coefficient_bound, default_node_budget, eigen_node_budget};
 pub(crate) use range_sum::RangeSum;
 
 use super::generating_function::GeneratingFunction;

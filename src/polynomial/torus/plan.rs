@@ -7,6 +7,21 @@ use crate::{Error, Result};
 pub(super) const ALIASING: f64 = 1e-15;
 /// More nodes than this are never laid out, whatever the budget.
 const MOST_NODES: f64 = 1e9;
+
+/// Nodes of a torus that inference and interpolation accept unless told otherwise, conjugates counted once, at
+/// ranks up to 128; beyond, fewer by the cube of the rank. A minute or a few.
+pub const DEFAULT_NODE_BUDGET: f64 = 1e6;
+
+/// The default at this rank.
+pub(crate) fn default_node_budget(rank: usize) -> f64 {
+    DEFAULT_NODE_BUDGET * (128.0 / rank as f64).powi(3).min(1.0)
+}
+
+/// The same where each node takes an eigen-decomposition, at about the cost of fifty determinants.
+pub(crate) fn eigen_node_budget(rank: usize) -> f64 {
+    default_node_budget(rank) / 50.0
+}
+
 /// Number of nodes per variable, and what aliasing they leave.
 #[derive(Clone, Debug)]
 pub(crate) struct TorusPlan {

@@ -9,10 +9,9 @@ use super::{
 use crate::{
     Result,
     engine::Engine,
+    model::Counts,
     polynomial::{
-        count_ranges::{Correction, CountRanges},
-        generating_function::GeneratingFunction,
-        poisson_binomial::poisson_binomial,
+        correction::Correction, generating_function::GeneratingFunction, poisson_binomial::poisson_binomial,
     },
 };
 
@@ -27,7 +26,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RangeSum<'a> {
     correction: &'a Correction,
-    ranges: &'a CountRanges,
+    ranges: &'a Counts,
     groups: Vec<Group>,
     plan: TorusPlan,
 }
@@ -47,12 +46,12 @@ impl<'a> RangeSum<'a> {
     /// expected ones contribute.
     pub(crate) fn new(
         function: &GeneratingFunction,
-        ranges: &'a CountRanges,
+        ranges: &'a Counts,
         correction: &'a Correction,
     ) -> Result<Self> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
         let near = |(group, mean): (usize, &f64)| {
-            (mean.round() as usize).clamp(ranges.low()[group], ranges.high()[group])
+            (mean.round() as usize).clamp(ranges.low[group], ranges.high[group])
         };
         let typical: Vec<usize> = function.means().iter().enumerate().map(near).collect();
         let tolerance = ALIASING * coefficient_bound(&typical) / (2 * typical.len()) as f64;
@@ -104,7 +103,7 @@ impl<'a> RangeSum<'a> {
 
     /// One node for the reference group, to be replaced.
     fn plan_with(&self, reference: Option<usize>, tolerance: f64) -> TorusPlan {
-        let high = self.ranges.high();
+        let high = &self.ranges.high;
         // What the reference can have at most, or all open groups together if it is one of them.
         let most_left =
             reference.map(|at| self.groups[at].span.map_or_else(|| self.open_high(), |_| high[at]));
@@ -137,7 +136,7 @@ impl<'a> RangeSum<'a> {
 
     /// The most that all open groups may have together.
     fn open_high(&self) -> usize {
-        let open = self.groups.iter().zip(self.ranges.high()).filter(|(group, _)| group.span.is_none());
+        let open = self.groups.iter().zip(&self.ranges.high).filter(|(group, _)| group.span.is_none());
         let highs = open.map(|(_, high)| high).sum();
         self.ranges.total().map_or(highs, |total| total.min(highs))
     }
@@ -174,7 +173,7 @@ impl<'a> RangeSum<'a> {
             };
             taken = (0..=total).map(sum).collect();
         }
-        let (low, high) = (self.ranges.low()[reference], self.ranges.high()[reference]);
+        let (low, high) = (self.ranges.low[reference], self.ranges.high[reference]);
         let left_over = |count: usize| match self.groups[reference].span {
             None if count <= self.open_high() => 1.0,
             Some(_) if (low..=high).contains(&count) => self.factor(reference, count),
@@ -187,14 +186,8 @@ impl<'a> RangeSum<'a> {
 }
 
 impl Group {
-    fn new(
-        law: Vec<f64>,
-        group: usize,
-        ranges: &CountRanges,
-        correction: &Correction,
-        tolerance: f64,
-    ) -> Self {
-        let (low, high) = (ranges.low()[group], ranges.high()[group]);
+    fn new(law: Vec<f64>, group: usize, ranges: &Counts, correction: &Correction, tolerance: f64) -> Self {
+        let (low, high) = (ranges.low[group], ranges.high[group]);
         let below: f64 = law.iter().take(low).sum();
         let above: f64 = law.iter().skip(high + 1).sum();
         let outside = below + if ranges.is_open_above(group) { 0.0 } else { above };

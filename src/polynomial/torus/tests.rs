@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     Features, Partition, PartitionDpp, Quota, Subset,
-    data::log_determinant,
     engine::{Cpu, Precision},
+    model::log_determinant,
     polynomial::{generating_function::Reference, poisson_binomial::poisson_binomial},
 };
 

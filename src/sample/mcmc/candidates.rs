@@ -5,9 +5,9 @@ use rand::Rng;
 
 use crate::{
     Result,
-    data::FreeItems,
     engine::{Engine, Items, Rows},
     linalg::square_root,
+    model::FreeItems,
     sample::projection::alias::AliasTable,
 };
 
@@ -78,15 +78,9 @@ impl Candidates {
     }
 
     /// The candidate that is this item of the group.
-    pub(super) fn of_item(&self, group: &FreeItems<'_>, item: u32) -> Candidate {
-        let position = match group {
-            FreeItems::All(_) => item,
-            FreeItems::Listed(items) => {
-                #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-                let position = items.partition_point(|&other| other < item) as u32;
-                position
-            }
-        };
+    pub(super) fn of_item(&self, group: &FreeItems, item: u32) -> Candidate {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let position = Items::from(group).before(item as usize) as u32;
         self.at(position)
     }
 }

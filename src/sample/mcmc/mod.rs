@@ -13,9 +13,6 @@ mod run;
 mod start;
 mod transitions;
 
-use std::ops::Range;
-
-use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 pub use convergence::Convergence;
@@ -31,18 +28,16 @@ use self::{
     observables::Observables,
     start::Starts,
 };
-use super::{Samples, projection::ProjectionDpp, stream};
+use super::{Projection, projection::ProjectionDpp, stream};
 use crate::{
-    Error, Features, PartitionDpp, Result, Subset,
-    data::FreeItems,
+    Error, Features, PartitionDpp, Result,
     engine::{Engine, EngineInfo},
+    estimate::REFUSED,
     linalg::scale_columns,
-    polynomial::{ConditionalBernoulli, REFUSED, spectrum::TiltedSpectrum},
+    model::FreeItems,
+    polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
     watch::Watch,
 };
-
-/// What is known of the distance to the law, in total variation: nothing.
-pub(super) const UNKNOWN_ERROR: f64 = 1.0;
 
 /// Markov chains over the sets that meet a quota, with the law of a [`PartitionDpp`] as their stationary law:
 /// approximate draws for any number of parts.
@@ -100,7 +95,7 @@ pub struct Chains<'a> {
     /// A start that is known to serve.
     certain: Vec<u32>,
     walk: Walk,
-    groups: Vec<FreeItems<'a>>,
+    groups: Vec<FreeItems>,
     /// Which part each group is.
     parts: Vec<usize>,
     /// Scales of the slots and, after them, of the included rows.
@@ -115,15 +110,17 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
+    /// - [`Error::CountsNotExact`] under ranges;
     /// - [`Error::Nothing`] if nothing is left to choose;
     /// - [`Error::IllConditioned`], [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's
     ///   accuracy, and those of the engine.
     pub fn chains(&self, options: &McmcOptions, engine: &dyn Engine) -> Result<Chains<'a>> {
         options.check()?;
-        if self.open().is_empty() {
+        let counts = self.exact_counts("chains")?;
+        if counts.is_empty() {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
         }
-        let (rows, counts, features) = (self.rows(), self.free_counts(), self.ground().features());
+        let (rows, features) = (self.rows(), self.ground().features());
         let slots = counts.iter().sum();
         let TiltedSpectrum { tilt, spectrum, .. } = self.spectrum(engine, &rows)?;
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
@@ -132,8 +129,8 @@ impl<'a> PartitionDpp<'a> {
         let candidates = Candidates::of_groups(engine, &rows, likely)?;
         let (weights, size) = (tilt.root_weights(), slots as f64);
         let projection =
-            ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, size, self.projection())?;
-        let starts = Starts::new(self, eigenvectors, projection);
+            ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, size, Projection::default())?;
+        let starts = Starts::new(self, counts.clone(), eigenvectors, projection);
 
         let included = self.ground().included().to_vec();
         let by_slot = |values: &dyn Fn(usize) -> f64| -> Vec<f64> {
@@ -157,8 +154,7 @@ impl<'a> PartitionDpp<'a> {
             engine: engine.info(),
         };
         let certain = chains.starts.certain().filter(|start| chains.basis(start).is_some());
-        chains.certain =
-            certain.ok_or(Error::IllConditioned { deviation: UNKNOWN_ERROR, tolerance: REFUSED })?;
+        chains.certain = certain.ok_or(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED })?;
         Ok(chains)
     }
 }
@@ -203,40 +199,6 @@ impl<'a> Chains<'a> {
     #[must_use]
     pub fn engine(&self) -> &EngineInfo {
         &self.engine
-    }
-
-    /// One draw by a chain of its own, and the moves that it took.
-    pub(super) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<(Subset, u64)> {
-        let own = ChaCha8Rng::seed_from_u64(rng.next_u64());
-        let mut run = ChainRun::new(self, 1, |_| own.clone(), watch)?;
-        if let Some(ended) = run.extend_watched(1, watch) {
-            return Err(ended.into());
-        }
-        let samples = run.into_samples();
-        Ok((samples.subsets()[0].clone(), samples.proposals()))
-    }
-
-    /// The draws with these numbers, from the chains' start, or those of them that were made before the watch ended it.
-    pub(super) fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> Samples {
-        let samples = Samples::new(0.0);
-        let mut run = match self.start_watched(seed, watch) {
-            Ok(run) => run,
-            Err(Error::Ended(ended)) => return samples.ended_by(ended),
-            Err(error) => unreachable!("chains have no other failures: {error}"),
-        };
-        let ended = run.extend_watched(draws.end, watch);
-        let mut samples = ended.map_or(samples.clone(), |ended| samples.ended_by(ended));
-        let (made, run) = (run.draws(), run.into_samples());
-        let proposals = run.proposals();
-        // A chain's moves belong to all its draws alike; rounding goes to the first.
-        let count = draws.end.saturating_sub(draws.start);
-        let each = proposals.checked_div(made).unwrap_or(0);
-        let mut first = proposals - each * made;
-        let skipped = usize::try_from(draws.start).unwrap_or(usize::MAX);
-        for subset in run.into_iter().skip(skipped).take(usize::try_from(count).unwrap_or(usize::MAX)) {
-            samples.push(subset, each + std::mem::take(&mut first));
-        }
-        samples
     }
 
     /// A chain at a new start.

@@ -5,10 +5,10 @@ use rand::Rng;
 use super::candidates::Candidates;
 use crate::{
     PartitionDpp,
-    data::{FreeItems, GroundSet},
     engine::Items,
     linalg::OrthonormalBasis,
-    polynomial::{ConditionalBernoulli, feasibility},
+    model::{FreeItems, GroundSet, feasibility},
+    polynomial::ConditionalBernoulli,
     sample::projection::{ProjectionDpp, Scratch},
 };
 
@@ -21,7 +21,7 @@ pub(super) struct Starts<'a> {
     pub(super) eigenvectors: ConditionalBernoulli,
     pub(super) projection: ProjectionDpp<'a>,
     ground: GroundSet<'a>,
-    groups: Vec<FreeItems<'a>>,
+    groups: Vec<FreeItems>,
     counts: Vec<usize>,
 }
 
@@ -34,11 +34,12 @@ struct Partial {
 impl<'a> Starts<'a> {
     pub(super) fn new(
         dpp: &PartitionDpp<'a>,
+        counts: Vec<usize>,
         eigenvectors: ConditionalBernoulli,
         projection: ProjectionDpp<'a>,
     ) -> Self {
         let ground = dpp.ground().clone();
-        Self { eigenvectors, projection, ground, groups: dpp.groups(), counts: dpp.free_counts() }
+        Self { eigenvectors, projection, ground, groups: dpp.groups(), counts }
     }
 
     /// A proposal of tilted rejection with its counts repaired: what is too much in a part is left out, what is
@@ -47,11 +48,7 @@ impl<'a> Starts<'a> {
     pub(super) fn draw<R: Rng + ?Sized>(&self, candidates: &[Candidates], rng: &mut R) -> Option<Vec<u32>> {
         let mut partial = Partial { chosen: vec![Vec::new(); self.groups.len()], span: self.ground.span() };
         for item in self.proposal(rng) {
-            let holds = |group: &FreeItems<'_>| match group {
-                FreeItems::All(_) => true,
-                FreeItems::Listed(items) => items.binary_search(&item).is_ok(),
-            };
-            let group = self.groups.iter().position(holds)?;
+            let group = self.groups.iter().position(|group| group.contains(item as usize))?;
             self.add(&mut partial, group, item);
         }
         for (group, candidates) in candidates.iter().enumerate() {
@@ -107,7 +104,7 @@ impl<'a> Starts<'a> {
     }
 
     /// The chosen items of a group and others that span what the group spans, or as much as could be needed.
-    fn spanning(&self, group: &FreeItems<'_>, chosen: &[u32], most: usize) -> Vec<(u32, Vec<f64>)> {
+    fn spanning(&self, group: &FreeItems, chosen: &[u32], most: usize) -> Vec<(u32, Vec<f64>)> {
         let mut span = self.ground.span();
         let mut elements = Vec::new();
         let own = chosen.iter().map(|&item| item as usize);

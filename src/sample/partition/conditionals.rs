@@ -1,7 +1,7 @@
 //! The chain of conditional laws, followed pick by pick.
 
-use super::{Method, PartitionDpp, per_candidate::Candidates, row_nodes::RowNodes, stage::Stage};
-use crate::{Error, Result, engine::Engine};
+use super::{Method, per_candidate::Candidates, row_nodes::RowNodes, stage::Stage};
+use crate::{Error, PartitionDpp, Result, engine::Engine};
 
 /// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
 ///

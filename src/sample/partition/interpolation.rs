@@ -6,13 +6,12 @@ use std::sync::Arc;
 use rand::Rng;
 
 use super::{
-    PartitionDpp,
     item_nodes::{ItemNodes, ItemPicks},
     row_nodes::RowNodes,
     stage::{Pick, Stage, attempted, choose},
 };
 use crate::{
-    Result,
+    PartitionDpp, Result,
     engine::{Engine, Watched},
     watch::Watch,
 };

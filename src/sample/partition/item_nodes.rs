@@ -201,7 +201,7 @@ mod tests {
                 let mut rows = RowNodes::on(&stage).unwrap();
                 let mut items = ItemPicks::new(Arc::new(ItemNodes::new(&stage, at).unwrap().unwrap()));
                 let members = partition.members(at);
-                for (position, &member) in members.iter().enumerate().take(quota.counts()[at]) {
+                for (position, &member) in members.iter().enumerate().take(quota.low()[at]) {
                     let (by_rows, by_items) = (rows.weights(&stage, at).unwrap(), items.weights(&stage.left));
                     let total: f64 = by_rows.iter().sum();
                     for (r, i) in by_rows.iter().zip(&by_items) {

@@ -3,12 +3,9 @@
 use faer::Mat;
 use rand::Rng;
 
-use super::{
-    PartitionDpp,
-    stage::{Pick, Stage, attempted, choose},
-};
+use super::stage::{Pick, Stage, attempted, choose};
 use crate::{
-    Result,
+    PartitionDpp, Result,
     engine::{CandidateGrid, Engine, PhaseGrid, RowMap, Watched},
     linalg::{kernels::dot, project},
     polynomial::torus::less_one,

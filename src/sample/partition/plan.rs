@@ -2,15 +2,18 @@
 
 use std::fmt;
 
-use super::{PartitionDpp, tilted_rejection::expected_proposals_of};
-use crate::{Error, Result, sample::projection};
+use crate::{
+    Error, PartitionDpp, Result, SamplerOptions,
+    sample::{acceptance::expected_proposals, projection},
+};
 
-/// How to draw from a Partition-DPP. Every method is exact but [`Method::Mcmc`].
+/// How to draw from a Partition-DPP. Every method is exact; approximate draws are
+/// [`PartitionDpp::chains`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
     /// Whichever of rejection and interpolation is predicted to cost less, within the budgets of
-    /// proposals and nodes; refused if neither is. Never turns approximate: never [`Method::Mcmc`].
+    /// proposals and nodes; refused if neither is. Never turns approximate. Rejection under ranges.
     #[default]
     Auto,
     /// Tilted rejection, whatever it costs.
@@ -20,9 +23,6 @@ pub enum Method {
     /// The same algorithm, literally: rows projected, one determinant per candidate and node. An oracle
     /// and a baseline; slow.
     PerCandidate,
-    /// Approximate: exchange chains, with the default [`McmcOptions`](crate::McmcOptions). Any number of parts;
-    /// how far draws are from the law is not known, only [diagnosed](crate::ChainSamples::diagnostics).
-    Mcmc,
 }
 
 impl fmt::Display for Method {
@@ -32,7 +32,6 @@ impl fmt::Display for Method {
             Method::Rejection => "rejection",
             Method::Interpolation => "interpolation",
             Method::PerCandidate => "per-candidate",
-            Method::Mcmc => "mcmc",
         })
     }
 }
@@ -72,15 +71,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Operations per sample by the method that draws, at most on average; `None` for chains, which go on as long as they
-    /// are told to.
+    /// Operations per sample by the method that draws, at most on average.
     #[must_use]
-    pub fn operations(&self) -> Option<f64> {
+    pub fn operations(&self) -> f64 {
         match self.method {
-            Method::Rejection | Method::Auto => Some(self.rejection_cost),
-            Method::Interpolation => Some(self.interpolation_cost),
-            Method::PerCandidate => Some(self.per_candidate_cost),
-            Method::Mcmc => None,
+            Method::Rejection | Method::Auto => self.rejection_cost,
+            Method::Interpolation => self.interpolation_cost,
+            Method::PerCandidate => self.per_candidate_cost,
         }
     }
 }
@@ -94,10 +91,9 @@ impl fmt::Display for Plan {
         };
         let Self { method, proposals, rejection_cost, nodes, interpolation_cost, .. } = self;
         let per_candidate = self.per_candidate_cost;
-        let label = if *method == Method::Mcmc { " (approximate)" } else { "" };
         write!(
             f,
-            "{method}{label}, {why}: rejection at most {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
+            "{method}, {why}: rejection at most {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
         )?;
         write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations; ")?;
         write!(f, "per candidate {per_candidate:.1e}")
@@ -117,22 +113,28 @@ fn total_nodes(k: usize) -> f64 {
 }
 
 impl PartitionDpp<'_> {
-    /// What [`sampler`](PartitionDpp::sampler) will do; `None` where nothing is left to choose.
+    /// What [`sampler`](PartitionDpp::sampler) will do under exact counts; `None` where nothing is left to choose, and
+    /// under ranges, which leave no choice of methods.
     ///
     /// # Cost
     /// O(p): nothing is read.
     ///
     /// # Errors
-    /// [`Error::ProposalBudget`] from [`Method::Auto`], if neither method is within its budget.
-    pub fn plan(&self, method: Method) -> Result<Option<Plan>> {
-        if self.parts.is_empty() {
-            return Ok(None);
-        }
-        let mut plan = self.predict(method);
+    /// - [`Error::ProposalBudget`] from [`Method::Auto`], if neither method is within its budget;
+    /// - [`Error::CountsNotExact`] from the methods by interpolation, under ranges.
+    pub fn plan(&self, options: impl Into<SamplerOptions>) -> Result<Option<Plan>> {
+        let SamplerOptions { method, proposal_budget: budget, .. } = options.into();
+        let counts = match self.exact_counts("interpolation") {
+            Err(error) if !matches!(method, Method::Auto | Method::Rejection) => return Err(error),
+            Err(_) => return Ok(None),
+            Ok(counts) if counts.is_empty() => return Ok(None),
+            Ok(counts) => counts,
+        };
+        let mut plan = self.predict(method, &counts);
         if method != Method::Auto {
             return Ok(Some(plan));
         }
-        let (budget, node_budget) = (self.proposal_budget, self.interpolation_budget());
+        let node_budget = self.interpolation_budget();
         (plan.method, plan.choice) = match (plan.proposals <= budget, plan.nodes <= node_budget) {
             (true, true) if plan.rejection_cost <= plan.interpolation_cost => {
                 (Method::Rejection, Choice::Cheaper)
@@ -150,21 +152,20 @@ impl PartitionDpp<'_> {
 
     /// Nodes that interpolation may take: the budget, and what fits in memory.
     pub(in crate::sample) fn interpolation_budget(&self) -> f64 {
-        let rank = self.ground.dims_left() as f64;
-        self.node_budget().min(INVERSE_BYTES / (16.0 * rank * rank))
+        let rank = self.ground().dims_left() as f64;
+        self.nodes_allowed().min(INVERSE_BYTES / (16.0 * rank * rank))
     }
 
-    fn predict(&self, method: Method) -> Plan {
-        let (dims, rank) = (self.ground.features().dims() as f64, self.ground.dims_left());
-        let counts = self.free_counts();
+    fn predict(&self, method: Method, counts: &[usize]) -> Plan {
+        let (dims, rank) = (self.ground().features().dims() as f64, self.ground().dims_left());
         let size: usize = counts.iter().sum();
-        let items: usize = self.parts.iter().map(|part| part.items.len()).sum();
-        let proposals = expected_proposals_of(&counts);
+        let items: usize = self.open().iter().map(|part| part.items.len()).sum();
+        let proposals = expected_proposals(counts);
         let one_proposal = projection::operations(items as f64, dims, rank as f64, size as f64);
 
         // Parts are drawn from the smallest quota up; the grid is one over those that are left.
         let mut parts: Vec<(usize, usize)> =
-            self.parts.iter().map(|part| (part.count, part.items.len())).collect();
+            self.open().iter().map(|part| (part.low, part.items.len())).collect();
         parts.sort_unstable();
         let (r, mut per_sample, mut set_up, mut nodes) = (rank as f64, 0.0, 0.0, 0.0);
         let mut per_candidate = 0.0;

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use rand::{Rng, RngExt};
 
-use super::{OpenPart, PartitionDpp};
 use crate::{
-    Error, Result,
-    data::{FreeItems, GroundSet},
+    Error, PartitionDpp, Result,
     engine::{Cpu, Engine, Group, Items, Rows},
+    estimate::accurate,
     linalg::{
         OrthonormalBasis, column,
         kernels::{dot, scale},
     },
+    model::{GroundSet, OpenPart},
     polynomial::{
-        accurate,
         generating_function::GeneratingFunction,
         torus::{Torus, TorusPlan, coefficient_bound},
     },
@@ -28,7 +27,7 @@ const FADED: f64 = 0.25;
 #[derive(Clone, Debug)]
 pub(super) struct Problem<'a> {
     ground: Arc<GroundSet<'a>>,
-    parts: Arc<[OpenPart<'a>]>,
+    parts: Arc<[OpenPart]>,
     /// Scale of each part's rows.
     scales: Vec<f64>,
     pub(super) engine: &'a dyn Engine,
@@ -57,13 +56,7 @@ impl Problem<'_> {
         if item >= items {
             return Err(Error::ItemOutOfRange { item, items });
         }
-        let holds = |part: &OpenPart<'_>| match &part.items {
-            FreeItems::All(_) => true,
-            FreeItems::Listed(items) => {
-                u32::try_from(item).is_ok_and(|item| items.binary_search(&item).is_ok())
-            }
-        };
-        self.parts.iter().position(holds).ok_or(Error::ImpossiblePick { item })
+        self.parts.iter().position(|part| part.items.contains(item)).ok_or(Error::ImpossiblePick { item })
     }
 }
 
@@ -94,15 +87,15 @@ pub(super) struct Pick {
 
 impl<'a> Stage<'a> {
     pub(super) fn start(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
+        let left = dpp.exact_counts("interpolation")?;
         let rows = dpp.rows();
         let scales = rows.scales();
         let spectrum = dpp.spectrum(engine, &rows)?;
-        let left = dpp.free_counts();
         let (function, _) = GeneratingFunction::of_size(&spectrum, &scales, left.iter().sum())?;
         let plan = TorusPlan::for_coefficient(&function, &left)?.within(dpp.interpolation_budget())?;
         let problem = Problem {
-            ground: Arc::new(dpp.ground.clone()),
-            parts: dpp.parts.clone().into(),
+            ground: Arc::new(dpp.ground().clone()),
+            parts: dpp.open().to_vec().into(),
             scales,
             engine,
             error: spectrum.spectrum.error,

@@ -1,18 +1,34 @@
 //! How often proposals are accepted, at least.
 
-use super::RangeDpp;
 use crate::{
-    Result,
+    PartitionDpp, Result,
+    model::{Counts, feasibility},
     polynomial::{
-        ConditionalBernoulli,
-        count_ranges::{Correction, CountRanges},
-        feasibility,
-        generating_function::GeneratingFunction,
-        spectrum::TiltedSpectrum,
-        torus::coefficient_bound,
+        ConditionalBernoulli, correction::Correction, generating_function::GeneratingFunction,
+        spectrum::TiltedSpectrum, torus::coefficient_bound,
     },
-    sample::partition::expected_proposals_of,
 };
+
+/// Proposals per sample that rejection under exact counts κ needs on average, at most, whatever the features.
+///
+/// ```text
+/// k^k / k! · Π_l κ_l! / κ_l^κ_l
+/// ```
+///
+/// The reciprocal of the multinomial probability of κ with cell probabilities κ_l/k.
+///
+/// # Source
+/// Gurvits (2008): at the homogeneous tilt, e_k(Σ y_l G_l) is real stable and its coefficient of
+/// y^κ is at least that fraction of its value.
+#[must_use]
+pub fn expected_proposals(counts: &[usize]) -> f64 {
+    let log_term = |count: usize| -> f64 {
+        let size = count as f64;
+        // ln(count^count / count!)
+        (1..=count).map(|i| (size / i as f64).ln()).sum()
+    };
+    (log_term(counts.iter().sum()) - counts.iter().map(|&count| log_term(count)).sum::<f64>()).exp()
+}
 
 /// Acceptance, at least: what sets with one vector c of allowed counts contribute.
 ///
@@ -25,16 +41,16 @@ use crate::{
 ///
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous polynomials* (2008).
-pub(super) fn acceptance(
-    dpp: &RangeDpp<'_>,
+pub(super) fn bound(
+    dpp: &PartitionDpp<'_>,
     found: &TiltedSpectrum,
     scales: &[f64],
     correction: &Correction,
 ) -> Result<f64> {
-    let ranges = dpp.ranges();
+    let ranges = dpp.counts();
     if let Some(counts) = ranges.exact() {
         // Stopping short of the minimum by a gradient g costs at most about a factor e^(2|g|).
-        return Ok((-2.0 * found.tilt.imbalance).exp() / expected_proposals_of(counts));
+        return Ok((-2.0 * found.tilt.imbalance).exp() / expected_proposals(counts));
     }
     let (function, of_size) = match ranges.total() {
         None => (GeneratingFunction::of_free_size(found, scales, 0.0)?.0, 1.0),
@@ -44,7 +60,7 @@ pub(super) fn acceptance(
         }
     };
     let counts = typical(dpp, &ranges, correction, &function.means());
-    if !ranges.allows(&counts) {
+    if !ranges.allow(&counts) {
         return Ok(0.0);
     }
     let log = correction.log_of(&counts) + function.log_capacity(&counts);
@@ -53,11 +69,11 @@ pub(super) fn acceptance(
 
 /// Counts near these means that some allowed set of positive determinant has. Groups that are weighted are at an end of
 /// their range; the means of the others are rounded down, then raised by one where most is cut off, as far as ranks allow.
-fn typical(dpp: &RangeDpp<'_>, ranges: &CountRanges, correction: &Correction, means: &[f64]) -> Vec<usize> {
+fn typical(dpp: &PartitionDpp<'_>, ranges: &Counts, correction: &Correction, means: &[f64]) -> Vec<usize> {
     let groups = means.len();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
     let floor = |group: usize| {
-        let (low, high) = (ranges.low()[group], ranges.high()[group]);
+        let (low, high) = (ranges.low[group], ranges.high[group]);
         match correction.log_favour(group) {
             t if t > 0.0 => low,
             t if t < 0.0 => high,
@@ -75,11 +91,11 @@ fn typical(dpp: &RangeDpp<'_>, ranges: &CountRanges, correction: &Correction, me
         for &group in &order {
             let full = wanted.is_some_and(|total| counts.iter().sum::<usize>() >= total);
             let near = wanted.is_some() || (round == 0 && cut[group] > 0.5);
-            if full || !near || counts[group] == ranges.high()[group] {
+            if full || !near || counts[group] == ranges.high[group] {
                 continue;
             }
             counts[group] += 1;
-            if feasibility::check(&bases, &counts, dpp.ground.dims_left()).is_err() {
+            if feasibility::check(&bases, &counts, dpp.ground().dims_left()).is_err() {
                 counts[group] -= 1;
             }
         }

@@ -1,15 +1,14 @@
 //! What a law chooses from once some items must be in and others out.
 
-use std::borrow::Cow;
-
 use faer::Mat;
 
 use super::{
-    Features, Partition, Subset,
+    FreeItems,
     log_determinant::{factor_error, log_volume},
 };
 use crate::{
-    Error, Estimate, Result,
+    Error, Estimate, Features, Partition, Result, Subset,
+    data::compress_if_wide,
     linalg::{OrthonormalBasis, column, complement, exact_rank, kernels::dot},
 };
 
@@ -33,32 +32,6 @@ pub(crate) struct GroundSet<'a> {
     /// Ascending.
     excluded: Vec<u32>,
     residual: Residual,
-}
-
-/// Items that may still be chosen.
-#[derive(Clone, Debug)]
-pub(crate) enum FreeItems<'a> {
-    /// All items 0..m.
-    All(usize),
-    /// The items listed, ascending.
-    Listed(Cow<'a, [u32]>),
-}
-
-impl FreeItems<'_> {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            FreeItems::All(count) => *count,
-            FreeItems::Listed(items) => items.len(),
-        }
-    }
-
-    /// Where an item is, if it is free.
-    pub(crate) fn position(&self, item: usize) -> Option<usize> {
-        match self {
-            FreeItems::All(count) => (item < *count).then_some(item),
-            FreeItems::Listed(items) => items.binary_search(&u32::try_from(item).ok()?).ok(),
-        }
-    }
 }
 
 /// What is left of the rows beyond the included ones.
@@ -87,7 +60,7 @@ struct Subspace {
 impl<'a> GroundSet<'a> {
     /// Everything is free. Wide features (n > m) are compressed.
     pub(crate) fn new(given: &Features<'a>) -> Result<Self> {
-        let features = super::compress_if_wide(given)?;
+        let features = compress_if_wide(given)?;
         let (included, excluded) = (Vec::new(), Vec::new());
         Ok(Self { given: given.clone(), features, included, excluded, residual: Residual::Whole })
     }
@@ -187,7 +160,7 @@ impl<'a> GroundSet<'a> {
     }
 
     /// The items that are neither included nor excluded.
-    pub(crate) fn free_items(&self) -> FreeItems<'static> {
+    pub(crate) fn free_items(&self) -> FreeItems {
         if self.is_whole() {
             return FreeItems::All(self.features.items());
         }
@@ -196,13 +169,13 @@ impl<'a> GroundSet<'a> {
         FreeItems::Listed(all.filter(|&item| self.is_free(item)).collect())
     }
 
-    /// The free ones of some items.
-    pub(crate) fn free_members<'m>(&self, members: &'m [u32]) -> FreeItems<'m> {
-        FreeItems::Listed(if self.is_whole() {
-            Cow::Borrowed(members)
-        } else {
-            members.iter().copied().filter(|&item| self.is_free(item)).collect()
-        })
+    /// The free items of a part.
+    pub(crate) fn free_members(&self, partition: &Partition, part: usize) -> FreeItems {
+        if self.is_whole() {
+            return FreeItems::Part(partition.clone(), part);
+        }
+        let members = partition.members(part).iter().copied();
+        FreeItems::Listed(members.filter(|&item| self.is_free(item)).collect())
     }
 
     /// Whether every item is free.

@@ -1,8 +1,8 @@
 //! Ground sets in coordinates that keep every digit.
 
-use super::{Features, GroundSet};
+use super::GroundSet;
 use crate::{
-    Error, Result,
+    Error, Features, Result,
     engine::Rows,
     linalg::{Scaled, Triangular, WeightedRow, triangular},
 };

@@ -1,61 +1,6 @@
-//! Which counts of groups are allowed, and what part weights make of them.
+//! What part weights favour, and how it is taken back.
 
-/// Least and most of every group, and the total if that is fixed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CountRanges {
-    low: Vec<usize>,
-    high: Vec<usize>,
-    total: Option<usize>,
-    /// Whether a group's most is only what the least of the others leave.
-    open_above: Vec<bool>,
-}
-
-impl CountRanges {
-    /// Narrowed to what the ranges leave each other of the total, or of the `most` items that there can be.
-    pub(crate) fn new(low: &[usize], high: &[usize], total: Option<usize>, most: usize) -> Self {
-        let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
-        let (least, most) = total.map_or((0, most), |k| (k, k));
-        let left = |low: usize| most.saturating_sub(lows - low);
-        let open_above = low.iter().zip(high).map(|(&low, &high)| high >= left(low)).collect();
-        let narrow = |(&low, &high): (&usize, &usize)| {
-            let at_least = low.max(least.saturating_sub(highs - high));
-            let at_most = high.min(left(low));
-            (at_least, at_most.max(at_least))
-        };
-        let (low, high): (Vec<usize>, Vec<usize>) = low.iter().zip(high).map(narrow).unzip();
-        let total = total.or_else(|| (low == high).then(|| low.iter().sum()));
-        Self { low, high, total, open_above }
-    }
-
-    pub(crate) fn low(&self) -> &[usize] {
-        &self.low
-    }
-
-    pub(crate) fn high(&self) -> &[usize] {
-        &self.high
-    }
-
-    /// k. Known where every count is.
-    pub(crate) fn total(&self) -> Option<usize> {
-        self.total
-    }
-
-    /// Whether a group's most follows from the least of the others: then it need not be asked for.
-    pub(crate) fn is_open_above(&self, group: usize) -> bool {
-        self.open_above[group]
-    }
-
-    /// The counts, where only one is allowed of every group.
-    pub(crate) fn exact(&self) -> Option<&[usize]> {
-        (self.low == self.high).then_some(&self.low)
-    }
-
-    pub(crate) fn allows(&self, counts: &[usize]) -> bool {
-        let within = |(group, count): (usize, &usize)| (self.low[group]..=self.high[group]).contains(count);
-        counts.iter().enumerate().all(within)
-            && self.total.is_none_or(|total| counts.iter().sum::<usize>() == total)
-    }
-}
+use crate::model::Counts;
 
 /// What is to be taken back where group l was given weight e^(τ_l): counts c are e^(Σ c_l τ_l) times too likely.
 ///
@@ -76,8 +21,8 @@ pub(crate) struct Correction {
 }
 
 impl Correction {
-    pub(crate) fn new(ranges: &CountRanges, log_weights: &[f64]) -> Self {
-        let shift = ranges.total.map_or(0.0, |total| multiplier(ranges, log_weights, total));
+    pub(crate) fn new(ranges: &Counts, log_weights: &[f64]) -> Self {
+        let shift = ranges.total().map_or(0.0, |total| multiplier(ranges, log_weights, total));
         // What differs from the shift by rounding is the shift.
         let favour = |&tau: &f64| {
             let rounding = 1e-13 * (1.0 + tau.abs() + shift.abs());
@@ -87,7 +32,7 @@ impl Correction {
         let base =
             |(group, t): (usize, &f64)| (ranges.low[group] as f64 * t).min(ranges.high[group] as f64 * t);
         let bases: Vec<f64> = log_favours.iter().enumerate().map(base).collect();
-        let least = bases.iter().sum::<f64>() + ranges.total.map_or(0.0, |total| total as f64 * shift);
+        let least = bases.iter().sum::<f64>() + ranges.total().map_or(0.0, |total| total as f64 * shift);
         Self { log_favours, bases, least }
     }
 
@@ -108,7 +53,7 @@ impl Correction {
 }
 
 /// The weight of the last group that a fractional knapsack takes from, lightest first.
-fn multiplier(ranges: &CountRanges, log_weights: &[f64], total: usize) -> f64 {
+fn multiplier(ranges: &Counts, log_weights: &[f64], total: usize) -> f64 {
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
     order.sort_by(|&a, &b| log_weights[a].total_cmp(&log_weights[b]));
     let mut left = total.saturating_sub(ranges.low.iter().sum());
@@ -140,8 +85,8 @@ mod tests {
     fn factors_are_at_most_one_and_reach_it() {
         let weights = [[0.3, -1.2, 2.0], [1.0, 1.0, 1.0], [-700.0, 5.0, 650.0], [0.0, -1.0, 0.0]];
         for total in [None, Some(2), Some(4), Some(5), Some(7)] {
-            let ranges = CountRanges::new(&[1, 0, 1], &[2, 3, 2], total, 100);
-            let allowed: Vec<_> = each(&[2, 3, 2]).into_iter().filter(|c| ranges.allows(c)).collect();
+            let ranges = Counts::in_ranges(&[1, 0, 1], &[2, 3, 2], total, 100);
+            let allowed: Vec<_> = each(&[2, 3, 2]).into_iter().filter(|c| ranges.allow(c)).collect();
             assert!(!allowed.is_empty());
             for weights in &weights {
                 let correction = Correction::new(&ranges, weights);
@@ -155,18 +100,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn ranges_narrow_each_other() {
-        let ranges = CountRanges::new(&[0, 1, 0], &[5, 4, 9], Some(3), 8);
-        assert_eq!((ranges.low(), ranges.high()), (&[0, 1, 0][..], &[2, 3, 2][..]));
-        assert!((0..3).all(|group| ranges.is_open_above(group)));
-        let ranges = CountRanges::new(&[0, 1], &[2, 2], Some(4), 8);
-        assert_eq!(ranges.exact(), Some(&[2, 2][..]));
-        let ranges = CountRanges::new(&[0, 3], &[9, 4], None, 5);
-        assert_eq!((ranges.high(), ranges.total()), (&[2, 4][..], None));
-        assert!(ranges.is_open_above(0) && !ranges.is_open_above(1));
-        assert_eq!(CountRanges::new(&[1, 2], &[1, 2], None, 9).total(), Some(3));
     }
 }

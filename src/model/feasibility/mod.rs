@@ -6,7 +6,8 @@
 
 mod matroid_intersection;
 
-use crate::{Error, data::GroundSet, engine::Items, linalg::OrthonormalBasis};
+use super::GroundSet;
+use crate::{Error, engine::Items, linalg::OrthonormalBasis};
 
 /// Unit rows of one part that span it, at most as many as could ever be needed.
 pub(crate) type PartBasis = Vec<Vec<f64>>;

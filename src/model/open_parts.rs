@@ -1,29 +1,61 @@
-//! What ranges, conditions and ranks leave to choose from.
+//! What a quota, conditions and ranks leave to choose from.
 
-use super::{OpenPart, RangeDpp};
-use crate::{
-    Error, Result,
-    data::FreeItems,
-    engine::Items,
-    polynomial::{
-        count_ranges::CountRanges,
-        feasibility::{self, Dependence, PartBasis, Violation},
-    },
+use super::{
+    Counts, FreeItems, GroundSet, PartitionDpp,
+    feasibility::{self, Dependence, PartBasis, Violation},
 };
+use crate::{Error, Partition, Quota, Result, engine::Items};
 
-impl<'a> RangeDpp<'a> {
+/// A part that something may be chosen from.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenPart {
+    pub(crate) part: usize,
+    pub(crate) items: FreeItems,
+    /// Least and most to choose, besides what is included.
+    pub(crate) low: usize,
+    pub(crate) high: usize,
+}
+
+/// What a quota leaves beyond the included items, part by part.
+pub(super) fn open_parts(
+    ground: &GroundSet<'_>,
+    partition: &Partition,
+    quota: &Quota,
+) -> Result<Vec<OpenPart>> {
+    let included = ground.included_by(partition);
+    let mut parts = Vec::new();
+    for (part, &included) in included.iter().enumerate() {
+        let items = ground.free_members(partition, part);
+        let (low, high) = (quota.low()[part], quota.high()[part]);
+        let name = || partition.names()[part].clone();
+        if included > high {
+            return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
+        }
+        let size = items.len() + included;
+        if low > size {
+            return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
+        }
+        let (low, high) = (low.saturating_sub(included), (high - included).min(items.len()));
+        if high > 0 {
+            parts.push(OpenPart { part, items, low, high });
+        }
+    }
+    Ok(parts)
+}
+
+impl PartitionDpp<'_> {
     /// What is left to choose, narrowed; refuses what has probability zero.
     pub(super) fn find_open_parts(&mut self) -> Result<()> {
-        self.parts = self.given_parts()?;
+        self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
         self.total = self.free_total()?;
         let bases = self.bases();
         self.check_ranks(&bases)?;
-        let ranges = self.ranges();
-        self.beyond_rank = self.mass_beyond(&ranges);
-        self.total = ranges.total();
+        let counts = self.counts();
+        self.beyond_rank = self.mass_beyond(&counts);
+        self.total = counts.total();
         let given = std::mem::take(&mut self.parts);
         let narrowed = given.into_iter().zip(bases).enumerate().filter_map(|(at, (part, basis))| {
-            let (low, high) = (ranges.low()[at], ranges.high()[at]);
+            let (low, high) = (counts.low[at], counts.high[at]);
             // Rows that are zero, or lie in the span of the included ones, are never chosen.
             let real = || self.ground.exact_rank_beyond(Items::from(&part.items).iter()) > 0;
             (high > 0 && (!basis.is_empty() || real())).then_some(OpenPart { low, high, ..part })
@@ -34,17 +66,17 @@ impl<'a> RangeDpp<'a> {
 
     /// With the ranges that the exact ranks of the parts and of the ground set leave, and without parts that they leave
     /// nothing.
-    pub(super) fn narrowed(mut self) -> Self {
+    pub(crate) fn narrowed(mut self) -> Self {
         for part in &mut self.parts {
             let rank = self.ground.exact_rank_beyond(Items::from(&part.items).iter());
             part.high = part.high.min(rank).max(part.low);
         }
-        let ranges = self.ranges();
-        self.beyond_rank += self.mass_beyond(&ranges);
-        self.total = ranges.total();
+        let counts = self.counts();
+        self.beyond_rank += self.mass_beyond(&counts);
+        self.total = counts.total();
         let given = std::mem::take(&mut self.parts).into_iter().enumerate();
-        let narrow = |(at, part): (usize, OpenPart<'a>)| {
-            let (low, high) = (ranges.low()[at], ranges.high()[at]);
+        let narrow = |(at, part): (usize, OpenPart)| {
+            let (low, high) = (counts.low[at], counts.high[at]);
             (high > 0).then_some(OpenPart { low, high, ..part })
         };
         self.parts = given.filter_map(narrow).collect();
@@ -53,43 +85,20 @@ impl<'a> RangeDpp<'a> {
 
     /// An upper bound on the probability of sets that the ranges allow, but not the rank of a kernel's factor; 0 where
     /// the total is fixed.
-    fn mass_beyond(&self, narrowed: &CountRanges) -> f64 {
+    fn mass_beyond(&self, narrowed: &Counts) -> f64 {
         if self.quota.total().is_some() {
             return 0.0;
         }
-        let included = self.ground.included_by(self.partition);
+        let included = self.ground.included_by(&self.partition);
         let wanted =
-            |part: &OpenPart<'_>| (self.quota.high()[part.part] - included[part.part]).min(part.items.len());
-        let limited = self.parts.iter().zip(narrowed.high()).filter(|(part, high)| **high < wanted(part));
+            |part: &OpenPart| (self.quota.high()[part.part] - included[part.part]).min(part.items.len());
+        let limited = self.parts.iter().zip(&narrowed.high).filter(|(part, high)| **high < wanted(part));
         self.ground.beyond_rank(limited.flat_map(|(part, _)| Items::from(&part.items).iter()))
     }
 
-    /// What the ranges leave beyond the included items, part by part.
-    fn given_parts(&self) -> Result<Vec<OpenPart<'a>>> {
-        let included = self.ground.included_by(self.partition);
-        let mut parts = Vec::new();
-        for (part, &included) in included.iter().enumerate() {
-            let items = self.ground.free_members(self.partition.members(part));
-            let (low, high) = (self.quota.low()[part], self.quota.high()[part]);
-            let name = || self.partition.names()[part].clone();
-            if included > high {
-                return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
-            }
-            let size = items.len() + included;
-            if low > size {
-                return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
-            }
-            let (low, high) = (low.saturating_sub(included), (high - included).min(items.len()));
-            if high > 0 {
-                parts.push(OpenPart { part, items, low, high });
-            }
-        }
-        Ok(parts)
-    }
-
     /// The groups that the ranges leave something of, with the least and most of each, whatever their rank.
-    pub(crate) fn parts_of_any_rank(&self) -> (Vec<FreeItems<'a>>, Vec<usize>, Vec<usize>) {
-        let parts = self.given_parts().unwrap_or_default();
+    pub(crate) fn parts_of_any_rank(&self) -> (Vec<FreeItems>, Vec<usize>, Vec<usize>) {
+        let parts = open_parts(&self.ground, &self.partition, &self.quota).unwrap_or_default();
         let groups = parts.iter().map(|part| part.items.clone()).collect();
         (groups, parts.iter().map(|part| part.low).collect(), parts.iter().map(|part| part.high).collect())
     }
@@ -122,9 +131,8 @@ impl<'a> RangeDpp<'a> {
     }
 
     /// As many rows of every open part as span it, `limit` at most.
-    pub(super) fn bases_up_to(&self, limit: usize) -> Vec<PartBasis> {
-        let basis =
-            |part: &OpenPart<'_>| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
+    pub(crate) fn bases_up_to(&self, limit: usize) -> Vec<PartBasis> {
+        let basis = |part: &OpenPart| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
         self.parts.iter().map(basis).collect()
     }
 

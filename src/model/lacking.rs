@@ -1,6 +1,7 @@
 //! What the factor of a kernel lacks of it, item by item.
 
-use super::{Features, GroundSet, Residual, log_determinant::Duals};
+use super::{GroundSet, log_determinant::Duals};
+use crate::{Features, data::Residual};
 
 /// K − A Aᵀ of the items of a ground set, beyond those included.
 #[derive(Clone, Debug)]

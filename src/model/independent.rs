@@ -1,13 +1,8 @@
 //! One k-DPP per part, independent of each other: the baseline that ignores similarity across
 //! parts.
 
-use super::{Law, Projection, Sampler, k_dpp::KDppLaw};
-use crate::{
-    Error, Features, Partition, Quota, Result, Subset,
-    data::{FreeItems, GroundSet, check_labels},
-    engine::{Engine, Items},
-    polynomial::feasibility,
-};
+use super::{FreeItems, GroundSet, feasibility, partition_dpp::free_count};
+use crate::{Error, Features, Partition, Quota, Result, Subset, data::check_labels, engine::Items};
 
 /// Independent κ_l-DPPs on the parts.
 ///
@@ -21,12 +16,12 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, engine};
+/// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, SamplerOptions, engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, &[1, 1])?;
 /// let model = IndependentKDpps::new(&features, &partition, &quota)?;
-/// let subset = &model.sampler(&engine::Cpu)?.sample_many(1, 0).subsets()[0].clone();
+/// let subset = &model.sampler(SamplerOptions::default(), &engine::Cpu)?.sample_many(1, 0).subsets()[0].clone();
 /// assert_eq!(subset.part_counts(&partition), [1, 1]);
 /// # Ok(()) }
 /// ```
@@ -36,21 +31,21 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct IndependentKDpps<'a> {
     /// Without conditions.
-    pub(super) ground: GroundSet<'a>,
-    partition: &'a Partition,
-    quota: &'a Quota,
-    included: Vec<usize>,
+    pub(crate) ground: GroundSet<'a>,
+    partition: Partition,
+    /// κ.
+    counts: Vec<usize>,
+    pub(crate) included: Vec<usize>,
     excluded: Vec<usize>,
-    pub(super) parts: Vec<Part<'a>>,
-    pub(super) projection: Projection,
+    pub(crate) parts: Vec<Part<'a>>,
 }
 
 /// What is left to choose from one part.
 #[derive(Clone, Debug)]
-pub(super) struct Part<'a> {
-    pub(super) ground: GroundSet<'a>,
-    pub(super) items: FreeItems<'a>,
-    pub(super) count: usize,
+pub(crate) struct Part<'a> {
+    pub(crate) ground: GroundSet<'a>,
+    pub(crate) items: FreeItems,
+    pub(crate) count: usize,
 }
 
 impl<'a> IndependentKDpps<'a> {
@@ -59,13 +54,16 @@ impl<'a> IndependentKDpps<'a> {
     /// # Errors
     /// - [`Error::LabelCount`] if partition and features have different numbers of items;
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
+    /// - [`Error::CountsNotExact`] for a quota of ranges;
     /// - [`Error::Infeasible`] for a part whose rank is below its quota.
-    pub fn new(features: &Features<'a>, partition: &'a Partition, quota: &'a Quota) -> Result<Self> {
+    pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
-        let ground = GroundSet::new(features)?;
+        let Some(counts) = quota.exact_counts() else {
+            return Err(Error::CountsNotExact { what: "a k-DPP for every part" });
+        };
+        let (ground, partition, counts) = (GroundSet::new(features)?, partition.clone(), counts.to_vec());
         let (included, excluded, parts) = (Vec::new(), Vec::new(), Vec::new());
-        let projection = Projection::default();
-        Self { ground, partition, quota, included, excluded, parts, projection }.checked()
+        Self { ground, partition, counts, included, excluded, parts }.checked()
     }
 
     /// Conditions on these items being in the set, besides those required before.
@@ -105,10 +103,9 @@ impl<'a> IndependentKDpps<'a> {
             let mut ground = self.ground.clone();
             ground.include(&included)?;
             ground.exclude(&excluded)?;
-            let items = ground.free_members(self.partition.members(part));
-            let quota = self.quota.counts()[part];
-            let count =
-                super::partition::free_count(self.partition, part, quota, included.len(), items.len())?;
+            let items = ground.free_members(&self.partition, part);
+            let quota = self.counts[part];
+            let count = free_count(&self.partition, part, quota, included.len(), items.len())?;
             let rank = feasibility::part_basis(&ground, Items::from(&items), count).len();
             if rank < count {
                 let parts = vec![self.partition.names()[part].clone()];
@@ -117,32 +114,5 @@ impl<'a> IndependentKDpps<'a> {
             self.parts.push(Part { ground, items, count });
         }
         Ok(self)
-    }
-
-    /// Chooses how items are picked once the eigenvectors are chosen.
-    #[must_use]
-    pub fn with_projection(self, projection: Projection) -> Self {
-        Self { projection, ..self }
-    }
-
-    /// Set-up of the exact sampler.
-    ///
-    /// # Cost
-    /// As one [`KDpp`](crate::KDpp) per part; with leverage trials 24 bytes per item.
-    ///
-    /// # Errors
-    /// Those of [`KDpp::sampler`](crate::KDpp::sampler).
-    pub fn sampler(&self, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let included: Vec<u32> = self.included.iter().map(|&item| item as u32).collect();
-        if self.parts.iter().all(|part| part.count == 0) {
-            return Ok(Sampler::settled(&included, engine));
-        }
-        let open = self.parts.iter().filter(|part| part.count > 0);
-        let law =
-            |part: &Part<'a>| KDppLaw::new(engine, &part.ground, &part.items, part.count, self.projection);
-        let laws = open.map(law).collect::<Result<Vec<_>>>()?;
-        let error = laws.iter().map(|law| law.error).sum();
-        Ok(Sampler::new(Law::Independent(laws), &included, engine, error))
     }
 }

@@ -2,9 +2,8 @@
 
 use faer::{Mat, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
 
-use super::{Features, Subset};
 use crate::{
-    Estimate,
+    Estimate, Features, Subset,
     linalg::{OrthonormalBasis, WeightedRow, norm, triangular},
 };
 

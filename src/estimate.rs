@@ -1,5 +1,7 @@
 //! Values that know how accurate they are.
 
+use crate::{Error, Result};
+
 /// A value with an estimate of its absolute error.
 ///
 /// The error holds what truncation (aliasing) may add, which is bounded, and what rounding is expected to
@@ -10,4 +12,16 @@ pub struct Estimate<T> {
     pub value: T,
     /// Estimated absolute error; for lists, of every entry.
     pub error: f64,
+}
+
+/// Estimated errors above this are refused.
+pub(crate) const REFUSED: f64 = 1e-4;
+
+/// An estimated error, unless it says that everything is lost.
+pub(crate) fn accurate(error: f64) -> Result<f64> {
+    if (0.0..=REFUSED).contains(&error) {
+        Ok(error)
+    } else {
+        Err(Error::IllConditioned { deviation: error, tolerance: REFUSED })
+    }
 }

@@ -1,0 +1,197 @@
+//! How many items of every group a set may have, and in all.
+
+/// From `low` to `high` items of every group, and from `least` to `most` in all.
+///
+/// The ranges are narrowed: every bound is reached by some counts that meet all others, and a group whose count is fixed
+/// by the rest has `low` = `high`. Fixed counts and sets of any size are special cases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) low: Vec<usize>,
+    pub(crate) high: Vec<usize>,
+    pub(crate) least: usize,
+    pub(crate) most: usize,
+    /// Whether the upper end of a group is implied by the lower ends of the others.
+    open_above: Vec<bool>,
+}
+
+/// What one more item of a group would be to a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Demand {
+    /// Too many, or one that others need the room for.
+    Full,
+    /// Welcome where it adds something.
+    Optional,
+    /// One of those that are missing.
+    Needed,
+}
+
+impl Counts {
+    /// Narrows ranges to what they leave each other. Where they contradict each other, upper ends give way.
+    pub(crate) fn new(low: &[usize], high: &[usize], least: usize, most: usize) -> Self {
+        let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
+        let left = |low: usize| most.saturating_sub(lows - low);
+        let open_above = low.iter().zip(high).map(|(&low, &high)| high >= left(low)).collect();
+        let narrow = |(&low, &high): (&usize, &usize)| {
+            let at_least = low.max(least.saturating_sub(highs - high));
+            (at_least, high.min(left(low)).max(at_least))
+        };
+        let (low, high) = low.iter().zip(high).map(narrow).unzip();
+        let least = least.max(lows);
+        Self { low, high, least, most: most.min(highs).max(least), open_above }
+    }
+
+    /// Ranges with this total, or of at most `dims` items where the total is free.
+    pub(crate) fn in_ranges(low: &[usize], high: &[usize], total: Option<usize>, dims: usize) -> Self {
+        let (least, most) = total.map_or((0, dims), |total| (total, total));
+        Self::new(low, high, least, most)
+    }
+
+    /// One count for every group.
+    pub(crate) fn exactly(counts: &[usize]) -> Self {
+        let total = counts.iter().sum();
+        Self::new(counts, counts, total, total)
+    }
+
+    /// What is possible with so many items in every group, of which at most `dims` can be independent; `None` where
+    /// nothing is.
+    pub(crate) fn limited(&self, members: &[usize], dims: usize) -> Option<Self> {
+        let high: Vec<usize> =
+            self.high.iter().zip(members).map(|(&high, &members)| high.min(members)).collect();
+        let (lows, highs): (usize, usize) = (self.low.iter().sum(), high.iter().sum());
+        let (least, most) = (self.least.max(lows), self.most.min(dims).min(highs));
+        let possible = least <= most && self.low.iter().zip(&high).all(|(low, high)| low <= high);
+        possible.then(|| Self::new(&self.low, &high, least, most))
+    }
+
+    /// The counts of what is left out of so many items.
+    pub(crate) fn left_out(&self, members: &[usize]) -> Self {
+        let without =
+            |counts: &[usize]| members.iter().zip(counts).map(|(members, count)| members - count).collect();
+        let (low, high): (Vec<usize>, Vec<usize>) = (without(&self.high), without(&self.low));
+        let total: usize = members.iter().sum();
+        Self::new(&low, &high, total - self.most, total - self.least)
+    }
+
+    /// What is left to choose beside one more item of a group.
+    pub(crate) fn take(&mut self, group: usize) {
+        let Self { low, high, least, most, .. } = self;
+        for count in [&mut low[group], &mut high[group], least, most] {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Whether every group has only one count.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.low == self.high
+    }
+
+    /// The counts, where every group has only one.
+    pub(crate) fn exact(&self) -> Option<&[usize]> {
+        self.is_fixed().then_some(&self.low)
+    }
+
+    /// The size of all sets, where they have the same.
+    pub(crate) fn total(&self) -> Option<usize> {
+        (self.least == self.most).then_some(self.least)
+    }
+
+    /// Whether a group's upper end is implied by the lower ends of the others: then it need not be asked for.
+    pub(crate) fn is_open_above(&self, group: usize) -> bool {
+        self.open_above[group]
+    }
+
+    /// Whether sets have all the same number of items.
+    pub(crate) fn is_of_one_size(&self) -> bool {
+        self.least == self.most
+    }
+
+    /// Whether a set with these counts is one of those to choose from.
+    pub(crate) fn allow(&self, counts: &[usize]) -> bool {
+        let within = |(count, (low, high)): (&usize, (&usize, &usize))| (low..=high).contains(&count);
+        counts.iter().zip(self.low.iter().zip(&self.high)).all(within)
+            && (self.least..=self.most).contains(&counts.iter().sum())
+    }
+
+    /// How many items a set with these counts has less than any of those to choose from.
+    pub(crate) fn missing(&self, counts: &[usize]) -> usize {
+        let (missing, committed) = self.commitment(counts);
+        missing + self.least.saturating_sub(committed)
+    }
+
+    /// How many items are missing of groups, and how many there are once they are there.
+    fn commitment(&self, counts: &[usize]) -> (usize, usize) {
+        let missing = self.low.iter().zip(counts).map(|(low, count)| low.saturating_sub(*count)).sum();
+        (missing, missing + counts.iter().sum::<usize>())
+    }
+
+    /// What one more item of every group would be to a set with these counts.
+    pub(crate) fn demands(&self, counts: &[usize]) -> Vec<Demand> {
+        let (_, committed) = self.commitment(counts);
+        let demand = |group: usize| {
+            if counts[group] < self.low[group] {
+                Demand::Needed
+            } else if counts[group] >= self.high[group] || committed >= self.most {
+                Demand::Full
+            } else if committed < self.least {
+                Demand::Needed
+            } else {
+                Demand::Optional
+            }
+        };
+        (0..counts.len()).map(demand).collect()
+    }
+
+    /// Whether an allowed set with these counts may exchange an item of one group for one of another; just lose one, or
+    /// just gain one.
+    pub(crate) fn allow_move(
+        &self,
+        counts: &[usize],
+        leaving: Option<usize>,
+        entering: Option<usize>,
+    ) -> bool {
+        let lose = |group: usize| counts[group] > self.low[group];
+        let gain = |group: usize| counts[group] < self.high[group];
+        let total = || counts.iter().sum::<usize>();
+        match (leaving, entering) {
+            (Some(leaving), Some(entering)) => leaving == entering || lose(leaving) && gain(entering),
+            (Some(leaving), None) => lose(leaving) && total() > self.least,
+            (None, Some(entering)) => gain(entering) && total() < self.most,
+            (None, None) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_narrow_each_other() {
+        let counts = Counts::in_ranges(&[0, 1, 0], &[5, 4, 9], Some(3), 8);
+        assert_eq!((&counts.low[..], &counts.high[..]), (&[0, 1, 0][..], &[2, 3, 2][..]));
+        assert!((0..3).all(|group| counts.is_open_above(group)));
+        let counts = Counts::in_ranges(&[0, 1], &[2, 2], Some(4), 8);
+        assert_eq!(counts.exact(), Some(&[2, 2][..]));
+        let counts = Counts::in_ranges(&[0, 3], &[9, 4], None, 5);
+        assert_eq!((&counts.high[..], counts.total()), (&[2, 4][..], None));
+        assert!(counts.is_open_above(0) && !counts.is_open_above(1));
+        assert_eq!(Counts::in_ranges(&[1, 2], &[1, 2], None, 9).total(), Some(3));
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_from_the_other_end() {
+        let counts = Counts::in_ranges(&[0, 1], &[2, 2], Some(3), 8);
+        let left_out = counts.left_out(&[4, 5]);
+        assert_eq!(
+            (&left_out.low[..], &left_out.high[..], left_out.total()),
+            (&[2, 3][..], &[3, 4][..], Some(6))
+        );
+    }
+
+    #[test]
+    fn nothing_is_possible_above_the_rank() {
+        let counts = Counts::exactly(&[2, 1]);
+        assert_eq!(counts.limited(&[3, 3], 3), Some(counts.clone()));
+        assert_eq!((counts.limited(&[3, 3], 2), counts.limited(&[1, 3], 3)), (None, None));
+    }
+}

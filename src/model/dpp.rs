@@ -1,0 +1,79 @@
+//! The plain DPP.
+
+use super::{FreeItems, GroundSet};
+use crate::{
+    Features, Result,
+    engine::{Items, Rows},
+};
+
+/// A determinantal point process: subsets of any size.
+///
+/// ```text
+/// Pr(S) = det(K_S) / det(I + K),   K = A Aᵀ
+/// ```
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Dpp, Features, SamplerOptions, engine};
+/// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
+/// let sampler = Dpp::new(&features)?.sampler(SamplerOptions::default(), &engine::Cpu)?;
+/// let samples = sampler.sample_many(100, 7);
+/// assert_eq!(samples.subsets().len(), 100);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Hough, Krishnapur, Peres and Virág, *Determinantal processes and independence* (2006).
+#[derive(Clone, Debug)]
+pub struct Dpp<'a> {
+    pub(crate) ground: GroundSet<'a>,
+}
+
+impl<'a> Dpp<'a> {
+    /// The DPP with kernel A Aᵀ.
+    ///
+    /// # Errors
+    /// None today; wide features (n > m) are compressed here, which may one day fail.
+    pub fn new(features: &Features<'a>) -> Result<Self> {
+        Ok(Self { ground: GroundSet::new(features)? })
+    }
+
+    /// Conditions on these items being in the set, besides those required before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange),
+    ///   [`Error::RepeatedItem`](crate::Error::RepeatedItem);
+    /// - [`Error::IncludedAndExcluded`](crate::Error::IncludedAndExcluded);
+    /// - [`Error::DependentItems`](crate::Error::DependentItems) if their determinant is zero.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
+        self.ground.include(items)?;
+        Ok(self)
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// Those of [`including`](Dpp::including) but the last.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
+        self.ground.exclude(items)?;
+        Ok(self)
+    }
+
+    /// The same law in coordinates that keep every digit.
+    pub(crate) fn graded(&self) -> Result<Option<Self>> {
+        let items = self.ground.free_items();
+        let rows = self.rows(&items);
+        Ok(self.ground.graded(&rows)?.map(|ground| Self { ground }))
+    }
+
+    pub(crate) fn rows<'r>(&'r self, items: &'r FreeItems) -> Rows<'r> {
+        Rows::scaled(self.ground.features(), vec![Items::from(items)])
+    }
+}

@@ -1,0 +1,117 @@
+//! The k-DPP.
+
+use super::{GroundSet, feasibility};
+use crate::{
+    Error, Features, Result,
+    engine::{Items, Rows},
+};
+
+/// A DPP conditioned on its size.
+///
+/// ```text
+/// Pr(S) = det(K_S) / e_k(spec K),   |S| = k,  K = A Aᵀ
+/// ```
+///
+/// # Numerics
+/// Neither over- nor underflows at any k ≤ rank K and any scale of A.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, KDpp, SamplerOptions, engine};
+/// use rand::{SeedableRng, distr::Distribution};
+/// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
+/// let k_dpp = KDpp::new(&features, 2)?;
+/// let sampler = k_dpp.sampler(SamplerOptions::default(), &engine::Cpu)?;
+/// let subset = sampler.sample(&mut rand::rngs::StdRng::seed_from_u64(1));
+/// assert_eq!(subset.len(), 2);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Deshpande and Rademacher, *Efficient volume sampling* (2010), whose law is algorithm 1 of
+/// Kathuria and Deshpande (2016); as a mixture of projection DPPs: Kulesza and Taskar, *k-DPPs* (2011).
+#[derive(Clone, Debug)]
+pub struct KDpp<'a> {
+    pub(crate) ground: GroundSet<'a>,
+    k: usize,
+}
+
+impl<'a> KDpp<'a> {
+    /// Subsets of `k` items, with kernel A Aᵀ.
+    ///
+    /// # Errors
+    /// - [`Error::Nothing`] for k = 0;
+    /// - [`Error::SizeAboveItems`] for k > m;
+    /// - [`Error::SizeAboveRank`] for k above the rank of A.
+    pub fn new(features: &Features<'a>, k: usize) -> Result<Self> {
+        if k == 0 {
+            return Err(Error::Nothing { what: "k" });
+        }
+        let items = features.items();
+        if k > items {
+            return Err(Error::SizeAboveItems { k, items });
+        }
+        Self { ground: GroundSet::new(features)?, k }.checked()
+    }
+
+    /// Conditions on these items being in the set, besides those required before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::DependentItems`] if their determinant is zero;
+    /// - [`Error::SizeBelowIncluded`] if they are more than k.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
+        self.ground.include(items)?;
+        self.checked()
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::SizeAboveItems`], [`Error::SizeAboveRank`] if too little is left.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
+        self.ground.exclude(items)?;
+        self.checked()
+    }
+
+    /// Refuses what has probability zero.
+    fn checked(self) -> Result<Self> {
+        let (k, included) = (self.k, self.ground.included().len());
+        if included > k {
+            return Err(Error::SizeBelowIncluded { k, included });
+        }
+        let free = self.ground.free_items();
+        let items = free.len() + included;
+        if k > items {
+            return Err(Error::SizeAboveItems { k, items });
+        }
+        let basis = feasibility::part_basis(&self.ground, Items::from(&free), k - included);
+        let rank = basis.len() + included;
+        if rank < k { Err(Error::SizeAboveRank { k, rank }) } else { Ok(self) }
+    }
+
+    /// k.
+    pub(crate) fn size(&self) -> usize {
+        self.k
+    }
+
+    /// Items to choose besides those included.
+    pub(crate) fn free_size(&self) -> usize {
+        self.k - self.ground.included().len()
+    }
+
+    /// The same law in coordinates that keep every digit.
+    pub(crate) fn graded(&self) -> Result<Option<Self>> {
+        let items = self.ground.free_items();
+        let rows = Rows::scaled(self.ground.features(), vec![Items::from(&items)]);
+        Ok(self.ground.graded(&rows)?.map(|ground| Self { ground, k: self.k }))
+    }
+}

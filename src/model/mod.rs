@@ -1,0 +1,27 @@
+//! The models: which sets a law allows, and the ground set that it is conditioned on.
+
+mod counts;
+mod dpp;
+pub(crate) mod feasibility;
+mod free_items;
+mod graded;
+mod ground_set;
+mod independent;
+mod k_dpp;
+mod lacking;
+mod log_determinant;
+mod open_parts;
+mod partition_dpp;
+
+pub(crate) use counts::{Counts, Demand};
+pub use dpp::Dpp;
+pub(crate) use free_items::FreeItems;
+pub(crate) use graded::accurately;
+pub(crate) use ground_set::GroundSet;
+pub use independent::IndependentKDpps;
+pub(crate) use independent::Part;
+pub use k_dpp::KDpp;
+pub(crate) use lacking::Lacking;
+pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_estimate};
+pub(crate) use open_parts::OpenPart;
+pub use partition_dpp::PartitionDpp;

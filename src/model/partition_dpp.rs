@@ -1,0 +1,244 @@
+//! The Partition-DPP: a DPP conditioned on its part counts.
+
+use super::{
+    Counts, FreeItems, GroundSet,
+    feasibility::Dependence,
+    open_parts::{OpenPart, open_parts},
+};
+use crate::{
+    Error, Features, Partition, Quota, Result,
+    data::check_labels,
+    engine::{Items, Rows},
+};
+
+/// A DPP under a quota: items of every part in the numbers that the quota allows, as diverse as possible.
+///
+/// ```text
+/// Pr(S) = det(K_S) / Z   over all S with lo_l ≤ |S∩P_l| ≤ hi_l, and |S| = k if the quota has a total;   K = A Aᵀ
+/// ```
+///
+/// Under exact counts the scale of K, and that of every part's rows, does not matter. Under ranges it does, the more the
+/// wider they are: the larger K, the larger the sets; the larger the rows of a part, the more items of it.
+///
+/// Where the quota leaves a part no choice, its items are forced: the law is conditioned on them when the model is made.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, engine};
+/// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+/// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
+/// let quota = Quota::new(&partition, [1, 1])?;
+/// let dpp = PartitionDpp::new(&features, &partition, &quota)?;
+/// let samples = dpp.sampler(Method::Auto, &engine::Cpu)?.sample_many(1000, 0);
+/// assert!(samples.subsets().iter().all(|subset| subset.part_counts(&partition) == [1, 1]));
+///
+/// let ranges = Quota::new(&partition, [1..=2, 0..=1])?;
+/// let dpp = PartitionDpp::new(&features, &partition, &ranges)?;
+/// let samples = dpp.sampler(Method::Auto, &engine::Cpu)?.sample_many(1000, 0);
+/// assert!(samples.subsets().iter().all(|subset| ranges.allows(&subset.part_counts(&partition))));
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Kathuria and Deshpande, *On sampling and greedy MAP inference of constrained determinantal point processes* (2016),
+/// definition 3; Celis, Deshpande, Kathuria, Straszak and Vishnoi, *On the complexity of constrained determinantal point
+/// processes* (2017), for constraints on counts in general.
+#[derive(Clone, Debug)]
+pub struct PartitionDpp<'a> {
+    /// As the user conditioned it, …
+    pub(super) asked: GroundSet<'a>,
+    /// … and with the forced items included.
+    pub(super) ground: GroundSet<'a>,
+    pub(super) partition: Partition,
+    pub(super) quota: Quota,
+    pub(super) dependence: Dependence,
+    pub(super) parts: Vec<OpenPart>,
+    /// What is left of the total, if that is known.
+    pub(super) total: Option<usize>,
+    /// An upper bound on the probability of sets that the ranges allow, but not the rank of a kernel's factor.
+    pub(super) beyond_rank: f64,
+    /// As set by the user.
+    node_budget: Option<f64>,
+}
+
+impl<'a> PartitionDpp<'a> {
+    /// The law over sets that meet the quota, with kernel A Aᵀ.
+    ///
+    /// # Cost
+    /// A few rows of every part, unless a part spans fewer dimensions than k: then all its rows.
+    ///
+    /// # Errors
+    /// - [`Error::LabelCount`] if partition and features have different numbers of items;
+    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
+    /// - [`Error::Infeasible`] if every set with the least counts has determinant zero, naming the parts whose joint rank
+    ///   is below what the quota asks of them;
+    /// - [`Error::SizeAboveRank`] if every set with the total has.
+    pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
+        check_labels(features, partition, quota)?;
+        Self::over(GroundSet::new(features)?, partition, quota, Dependence::Numerical)
+    }
+
+    /// The law over a ground set that may be conditioned already.
+    pub(crate) fn over(
+        ground: GroundSet<'a>,
+        partition: &Partition,
+        quota: &Quota,
+        dependence: Dependence,
+    ) -> Result<Self> {
+        check_labels(ground.features(), partition, quota)?;
+        let dpp = Self {
+            asked: ground.clone(),
+            ground,
+            partition: partition.clone(),
+            quota: quota.clone(),
+            dependence,
+            parts: Vec::new(),
+            total: None,
+            beyond_rank: 0.0,
+            node_budget: None,
+        };
+        dpp.checked()
+    }
+
+    /// Conditions on these items being in the set, besides those required before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::DependentItems`] if their determinant is zero;
+    /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`] if they are more than a part or the total allows;
+    /// - [`Error::InfeasibleBeyondIncluded`], [`Error::TotalOutsideRanges`], [`Error::SizeAboveRank`] if no set with them
+    ///   that meets the quota has a positive determinant.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
+        self.asked.include(items)?;
+        self.checked()
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`], [`Error::InfeasibleBeyondIncluded`],
+    ///   [`Error::TotalOutsideRanges`], [`Error::SizeAboveRank`] if too little is left.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        if items.is_empty() {
+            return Ok(self);
+        }
+        self.asked.exclude(items)?;
+        self.checked()
+    }
+
+    /// Sets the nodes that interpolation and inference may take, conjugates counted once
+    /// ([`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET) unless set).
+    #[must_use]
+    pub fn with_node_budget(self, node_budget: f64) -> Self {
+        Self { node_budget: Some(node_budget), ..self }
+    }
+
+    /// Finds what is left to choose, refuses what has probability zero, includes the forced items.
+    fn checked(mut self) -> Result<Self> {
+        self.ground = self.asked.clone();
+        loop {
+            self.find_open_parts()?;
+            let full = self.parts.iter().filter(|part| part.items.len() == part.low);
+            let forced: Vec<usize> = full.flat_map(|part| part.items.iter()).collect();
+            if forced.is_empty() {
+                return Ok(self);
+            }
+            let mut whole = self.ground.clone();
+            match whole.include(&forced) {
+                // Nearly dependent ones are left to be chosen.
+                Err(Error::DependentItems { .. }) if self.dependence == Dependence::Exact => return Ok(self),
+                included => included?,
+            }
+            self.ground = whole;
+            if self.quota.exact_counts().is_some() {
+                // What is left is feasible, and is left in full.
+                self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
+                self.total = Some(self.parts.iter().map(|part| part.low).sum());
+                return Ok(self);
+            }
+        }
+    }
+
+    /// The same law in other coordinates.
+    pub(crate) fn in_ground(&self, ground: GroundSet<'a>) -> Self {
+        Self { ground, ..self.clone() }
+    }
+
+    /// The rows of the open parts.
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        let items = self.parts.iter().map(|part| Items::from(&part.items)).collect();
+        Rows::scaled(self.ground.features(), items)
+    }
+
+    /// What is left to choose from the open parts.
+    pub(crate) fn counts(&self) -> Counts {
+        let (low, high): (Vec<usize>, Vec<usize>) =
+            self.parts.iter().map(|part| (part.low, part.high)).unzip();
+        Counts::in_ranges(&low, &high, self.total, self.ground.dims_left())
+    }
+
+    /// What is left to choose from each open part, under exact counts.
+    ///
+    /// # Errors
+    /// [`Error::CountsNotExact`] under ranges; `what` needs exact counts.
+    pub(crate) fn exact_counts(&self, what: &'static str) -> Result<Vec<usize>> {
+        match self.quota.exact_counts() {
+            Some(_) => Ok(self.parts.iter().map(|part| part.low).collect()),
+            None => Err(Error::CountsNotExact { what }),
+        }
+    }
+
+    /// The parts that something may be chosen from.
+    pub(crate) fn open(&self) -> &[OpenPart] {
+        &self.parts
+    }
+
+    /// The free items of the open parts.
+    pub(crate) fn groups(&self) -> Vec<FreeItems> {
+        self.parts.iter().map(|part| part.items.clone()).collect()
+    }
+
+    pub(crate) fn beyond_rank(&self) -> f64 {
+        self.beyond_rank
+    }
+
+    pub(crate) fn ground(&self) -> &GroundSet<'a> {
+        &self.ground
+    }
+
+    pub(crate) fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    pub(crate) fn quota(&self) -> &Quota {
+        &self.quota
+    }
+
+    /// As set by the user.
+    pub(crate) fn node_budget(&self) -> Option<f64> {
+        self.node_budget
+    }
+}
+
+/// What is left of a part's quota, if it can be met.
+pub(super) fn free_count(
+    partition: &Partition,
+    part: usize,
+    quota: usize,
+    included: usize,
+    free: usize,
+) -> Result<usize> {
+    let name = || partition.names()[part].clone();
+    match quota.checked_sub(included) {
+        None => Err(Error::QuotaBelowIncluded { part: name(), quota, included }),
+        Some(count) if count > free => {
+            Err(Error::QuotaAbovePartSize { part: name(), quota, size: free + included })
+        }
+        Some(count) => Ok(count),
+    }
+}

@@ -1,0 +1,91 @@
+//! Tilt and spectrum of a Partition-DPP, and the coordinates that keep its digits.
+
+use super::TiltedSpectrum;
+use crate::{
+    PartitionDpp, Result,
+    engine::{Cpu, Engine, Group, Items, Rows, in_double},
+    estimate::accurate,
+    linalg::Grading,
+    polynomial::{
+        tilt::{Tilt, homogeneous_tilt, ranged_tilt},
+        torus::default_node_budget,
+    },
+};
+
+impl PartitionDpp<'_> {
+    /// Tilt and spectrum at which proposals meet the quota most often.
+    pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
+        let counts = self.counts();
+        let mut found = match counts.exact() {
+            Some(exact) => TiltedSpectrum::for_counts(engine, rows, self.ground(), exact)?,
+            None => TiltedSpectrum::for_ranges(engine, rows, self.ground(), &counts)?,
+        };
+        found.spectrum.error = accurate(found.spectrum.error + self.beyond_rank())?;
+        Ok(found)
+    }
+
+    /// The same law in coordinates that are graded for the weights that its tilt gives the parts.
+    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+        if self.quota().exact_counts().is_some() {
+            self.graded_for_counts(engine)
+        } else {
+            self.graded_for_ranges(engine)
+        }
+    }
+
+    fn graded_for_counts(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+        let rows = self.rows();
+        let Some(ground) = self.ground().graded(&rows)? else { return Ok(None) };
+        let graded = self.in_ground(ground);
+        if self.open().len() < 2 {
+            return Ok(Some(graded));
+        }
+        let counts = self.counts();
+        engine.proceed()?;
+        let grams = Cpu.part_grams(&graded.rows(), None)?;
+        let tilt = homogeneous_tilt(engine, &grams, &counts.low, Grading::Descending)?;
+        if tilt.are_alike() {
+            return Ok(Some(graded));
+        }
+        let weighted = self.ground().graded(&rows.weighted(&tilt.log_weights))?;
+        Ok(weighted.map(|ground| self.in_ground(ground)))
+    }
+
+    fn graded_for_ranges(&self, engine: &dyn Engine) -> Result<Option<Self>> {
+        let groups = self.open().iter().map(|part| Group { items: Items::from(&part.items), scale: 1.0 });
+        let rows = Rows::with_scales(self.ground().features(), groups.collect());
+        let Some(ground) = self.ground().graded(&rows)? else { return Ok(None) };
+        let alike = self.in_ground(ground).narrowed();
+        if alike.open().len() < self.open().len() {
+            // Rank, known exactly now, leaves some parts nothing: the others may be graded for.
+            if alike.open().is_empty() {
+                return Ok(Some(alike));
+            }
+            return alike.in_ground(self.ground().clone()).graded_for_ranges(engine);
+        }
+        if self.open().is_empty() {
+            return Ok(Some(alike));
+        }
+        let tilt = alike.tilt(engine)?;
+        if tilt.are_alike() {
+            return Ok(Some(alike));
+        }
+        let weighted = self.ground().graded(&rows.weighted(&tilt.log_weights))?;
+        Ok(weighted.map(|ground| self.in_ground(ground).narrowed()))
+    }
+
+    /// Weights of the rows as given, under ranges.
+    fn tilt(&self, engine: &dyn Engine) -> Result<Tilt> {
+        let rows = self.rows();
+        let grams = in_double(engine).part_grams(&rows, None)?;
+        let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
+        let mut tilt = ranged_tilt(engine, &grams, &offsets, &self.counts())?;
+        tilt.log_weights.iter_mut().zip(&offsets).for_each(|(weight, offset)| *weight -= offset);
+        Ok(tilt)
+    }
+
+    /// Nodes that inference may take.
+    pub(crate) fn nodes_allowed(&self) -> f64 {
+        self.node_budget().unwrap_or_else(|| default_node_budget(self.ground().dims_left()))
+    }
+}

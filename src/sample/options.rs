@@ -1,0 +1,60 @@
+//! How to sample.
+
+use super::{Method, Projection};
+
+/// Proposals per sample that [`Method::Auto`] accepts to promise, on average.
+pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
+
+/// How a sampler draws, and what it may cost: the same for every model.
+///
+/// Made from a [`Method`] where that is all there is to say: `dpp.sampler(Method::Rejection, &engine)`.
+///
+/// ```
+/// use partition_dpp::{Method, Projection, SamplerOptions};
+/// let options = SamplerOptions::default().with_method(Method::Rejection).with_projection(Projection::Leverage);
+/// assert_eq!(SamplerOptions::from(Method::Auto), SamplerOptions::default());
+/// # assert_ne!(options, SamplerOptions::default());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SamplerOptions {
+    pub(super) method: Method,
+    pub(super) projection: Projection,
+    pub(super) proposal_budget: f64,
+}
+
+impl Default for SamplerOptions {
+    /// [`Method::Auto`], [`Projection::Cheaper`], [`DEFAULT_PROPOSAL_BUDGET`].
+    fn default() -> Self {
+        Self {
+            method: Method::default(),
+            projection: Projection::default(),
+            proposal_budget: DEFAULT_PROPOSAL_BUDGET,
+        }
+    }
+}
+
+impl From<Method> for SamplerOptions {
+    fn from(method: Method) -> Self {
+        Self::default().with_method(method)
+    }
+}
+
+impl SamplerOptions {
+    /// How a quota is met. Models without a quota have one method, whatever is asked for.
+    #[must_use]
+    pub fn with_method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// How items are picked once the eigenvectors are chosen.
+    #[must_use]
+    pub fn with_projection(self, projection: Projection) -> Self {
+        Self { projection, ..self }
+    }
+
+    /// Proposals per sample that [`Method::Auto`], and rejection under ranges, may promise to need, on average.
+    #[must_use]
+    pub fn with_proposal_budget(self, proposal_budget: f64) -> Self {
+        Self { proposal_budget, ..self }
+    }
+}

@@ -1,0 +1,319 @@
+//! Draws by eigenvectors: choose some of them, draw from the projection DPP that they span, and accept what is allowed.
+
+use rand::{Rng, RngExt};
+
+use super::{
+    Attempts, Projection, acceptance,
+    projection::{self, ProjectionDpp, Scratch},
+    stream,
+};
+use crate::{
+    Error, Features, Partition, PartitionDpp, Result,
+    engine::{Engine, Rows},
+    estimate::{REFUSED, accurate},
+    model::Counts,
+    parallel::map_ordered,
+    polynomial::{
+        ConditionalBernoulli,
+        correction::Correction,
+        spectrum::{TiltedSpectrum, keep_probabilities},
+    },
+};
+
+/// Tasks of a trial, and proposals of each: they do not depend on the number of threads.
+const TASKS: usize = 64;
+const PROPOSALS_PER_TASK: u64 = 2048;
+/// Acceptances that a trial must see: were the acceptance below a quarter of what it then finds, so many would be seen
+/// once in 1e5 trials.
+const ENOUGH: u64 = 16;
+
+/// A law that draws by eigenvectors; under a quota it proposes, and accepts what the quota allows.
+#[derive(Debug)]
+pub(crate) struct SpectralLaw<'a> {
+    eigenvectors: Eigenvectors,
+    projection: ProjectionDpp<'a>,
+    /// What is accepted; everything where there is no quota.
+    allowed: Option<Allowed>,
+    acceptance_bound: f64,
+    /// Of a proposal.
+    operations: f64,
+    /// Weights of the parts, under exact counts.
+    tilt: Option<Vec<f64>>,
+}
+
+/// How the eigenvectors of a proposal are chosen.
+#[derive(Debug)]
+pub(crate) enum Eigenvectors {
+    /// Independent coins, λ_j / (1 + λ_j).
+    Coins(Vec<f64>),
+    /// As many as the total.
+    OfSize(ConditionalBernoulli, usize),
+}
+
+impl Eigenvectors {
+    /// So many of them, with probability ∝ Π λ_j.
+    pub(crate) fn of_size(values: &[f64], k: usize) -> Result<Self> {
+        Ok(Self::OfSize(ConditionalBernoulli::new(values, k)?, k))
+    }
+
+    /// Their expected number.
+    fn expected(&self) -> f64 {
+        match self {
+            Self::Coins(keep) => keep.iter().sum(),
+            Self::OfSize(_, k) => *k as f64,
+        }
+    }
+
+    /// Their numbers, ascending.
+    fn choose<R: Rng + ?Sized>(&self, rng: &mut R, chosen: &mut Vec<usize>) {
+        match self {
+            Self::OfSize(law, _) => law.sample_into(rng, chosen),
+            Self::Coins(keep) => {
+                chosen.clear();
+                for (j, &probability) in keep.iter().enumerate() {
+                    if rng.random::<f64>() < probability {
+                        chosen.push(j);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Which proposals are accepted, and how likely.
+#[derive(Debug)]
+struct Allowed {
+    partition: Partition,
+    /// Group of every part; parts that nothing is chosen from have none.
+    groups: Vec<Option<usize>>,
+    counts: Counts,
+    correction: Correction,
+}
+
+impl Allowed {
+    fn new(dpp: &PartitionDpp<'_>, log_weights: &[f64]) -> Self {
+        let counts = dpp.counts();
+        let mut groups = vec![None; dpp.partition().parts()];
+        dpp.open().iter().enumerate().for_each(|(group, open)| groups[open.part] = Some(group));
+        let correction = Correction::new(&counts, log_weights);
+        Self { partition: dpp.partition().clone(), groups, counts, correction }
+    }
+
+    /// Whether a proposal with one more item may still be accepted.
+    fn admits(&self, item: u32, found: &mut [usize]) -> bool {
+        self.groups[self.partition.part_of(item as usize)].is_some_and(|group| {
+            found[group] += 1;
+            found[group] <= self.counts.high[group]
+        })
+    }
+
+    /// Whether a whole proposal is accepted.
+    fn accepts<R: Rng + ?Sized>(&self, found: &[usize], rng: &mut R) -> bool {
+        if self.counts.exact().is_some() {
+            // As many items as in all, and no part overflowed.
+            return true;
+        }
+        if !self.counts.allow(found) {
+            return false;
+        }
+        let log = self.correction.log_of(found);
+        log >= 0.0 || rng.random::<f64>() < log.exp()
+    }
+}
+
+/// Refuses ranges that ask for more items than there are directions that f64 tells from rounding: no proposal would ever
+/// be accepted.
+fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
+    if counts.least <= rank {
+        Ok(())
+    } else {
+        Err(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED })
+    }
+}
+
+impl<'a> SpectralLaw<'a> {
+    /// A law that accepts every proposal.
+    pub(crate) fn new(
+        engine: &dyn Engine,
+        features: &Features<'a>,
+        rows: &Rows<'_>,
+        found: &TiltedSpectrum,
+        eigenvectors: Eigenvectors,
+        way: Projection,
+    ) -> Result<Self> {
+        let (weights, size) = (found.tilt.root_weights(), eigenvectors.expected());
+        let projection = ProjectionDpp::new(engine, features, rows, &weights, &found.spectrum, size, way)?;
+        let (items, dims, rank) = (rows.len() as f64, features.dims() as f64, found.spectrum.values.len());
+        let operations = projection::operations(items, dims, rank as f64, size);
+        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0, operations, tilt: None })
+    }
+
+    /// The law under a quota, and its error.
+    pub(crate) fn under_quota(
+        dpp: &PartitionDpp<'a>,
+        way: Projection,
+        budget: f64,
+        engine: &dyn Engine,
+    ) -> Result<(Self, f64)> {
+        let (rows, counts) = (dpp.rows(), dpp.counts());
+        let found = dpp.spectrum(engine, &rows)?;
+        refuse_unreachable(&counts, found.spectrum.values.len())?;
+        let eigenvectors = match counts.total() {
+            Some(k) => Eigenvectors::of_size(&found.spectrum.values, k)?,
+            None => Eigenvectors::Coins(keep_probabilities(&found.spectrum.values, 0.0)),
+        };
+        let law = Self::new(engine, dpp.ground().features(), &rows, &found, eigenvectors, way)?;
+        let scales = rows.scales();
+        let log_weights: Vec<f64> =
+            found.tilt.log_weights.iter().zip(&scales).map(|(t, scale)| t + 2.0 * scale.ln()).collect();
+        let allowed = Allowed::new(dpp, &log_weights);
+        let acceptance_bound = acceptance::bound(dpp, &found, &scales, &allowed.correction)?;
+        let mut law = Self { allowed: Some(allowed), acceptance_bound, ..law };
+        if dpp.quota().exact_counts().is_some() {
+            law.tilt = Some(tilt_by_part(dpp, log_weights));
+            return Ok((law, found.spectrum.error));
+        }
+        // Of all that the spectrum is wrong about, in the worst case every bit is accepted.
+        let is_off = |bound: f64| accurate(found.spectrum.error / bound).is_err();
+        if acceptance_bound * budget < 1.0 || is_off(acceptance_bound) {
+            law.acceptance_bound = law.measured(engine, budget)?;
+        }
+        let error = accurate(found.spectrum.error / law.acceptance_bound)?;
+        Ok((law, error))
+    }
+
+    /// Whether proposals may be refused.
+    pub(crate) fn rejects(&self) -> bool {
+        self.allowed.is_some()
+    }
+
+    /// Floating-point operations of a draw, at most on average, under ranges.
+    pub(crate) fn predicted_operations(&self) -> Option<f64> {
+        (self.rejects() && self.tilt.is_none()).then(|| self.operations / self.acceptance_bound)
+    }
+
+    /// Draws per proposal, at least; or a quarter of what a trial found.
+    pub(crate) fn acceptance_bound(&self) -> f64 {
+        self.acceptance_bound
+    }
+
+    pub(crate) fn tilt(&self) -> Option<&[f64]> {
+        self.tilt.as_deref()
+    }
+
+    /// An accepted set.
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
+        let (mut scratch, mut found) = (Scratch::default(), self.counters());
+        loop {
+            attempts.another()?;
+            if let Some(picks) = self.proposal(rng, &mut scratch, &mut found, || attempts.go_on()) {
+                return Ok(picks.to_vec());
+            }
+        }
+    }
+
+    /// One for every group that is counted.
+    fn counters(&self) -> Vec<usize> {
+        vec![0; self.allowed.as_ref().map_or(0, |allowed| allowed.counts.low.len())]
+    }
+
+    /// A proposal, if it is accepted.
+    fn proposal<'s, R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        scratch: &'s mut Scratch,
+        found: &mut [usize],
+        mut go_on: impl FnMut() -> bool,
+    ) -> Option<&'s [u32]> {
+        self.eigenvectors.choose(rng, &mut scratch.chosen);
+        let Some(allowed) = &self.allowed else { return self.projection.draw(rng, scratch, |_| go_on()) };
+        found.fill(0);
+        // A proposal is hopeless as soon as a part overflows.
+        let picks = self.projection.draw(rng, scratch, |item| allowed.admits(item, found) && go_on())?;
+        allowed.accepts(found, rng).then_some(picks)
+    }
+
+    /// Acceptance in a trial, divided by four; refused where that is below what the budget needs.
+    fn measured(&self, engine: &dyn Engine, budget: f64) -> Result<f64> {
+        let go_on = || engine.proceed().is_ok();
+        let task = |task: usize| {
+            let mut rng = stream(0, task as u64);
+            let (mut scratch, mut found) = (Scratch::default(), self.counters());
+            let accepted = |_: &u64| self.proposal(&mut rng, &mut scratch, &mut found, go_on).is_some();
+            (0..PROPOSALS_PER_TASK).take_while(|_| go_on()).filter(accepted).count() as u64
+        };
+        let (mut accepted, mut proposals) = (0, 0);
+        // A few tasks tell where acceptance is ordinary.
+        for tasks in [1, 7, TASKS - 8] {
+            let done = proposals / PROPOSALS_PER_TASK;
+            accepted += map_ordered(tasks, |at| task(at + done as usize)).into_iter().sum::<u64>();
+            proposals += PROPOSALS_PER_TASK * tasks as u64;
+            engine.proceed()?;
+            if accepted >= ENOUGH {
+                break;
+            }
+        }
+        let bound = 0.25 * accepted as f64 / proposals as f64;
+        if accepted >= ENOUGH && bound * budget >= 1.0 {
+            return Ok(bound);
+        }
+        Err(Error::RangeProposalBudget { proposals, accepted, budget })
+    }
+}
+
+/// Weights relative to each other: centred in logarithms, since scales of 1e±200 would overflow.
+fn tilt_by_part(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Vec<f64> {
+    let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let centre = 0.5 * (lowest + highest);
+    let forced = |&count: &usize| if count > 0 { f64::INFINITY } else { 0.0 };
+    let mut by_part: Vec<f64> = dpp.quota().low().iter().map(forced).collect();
+    for (open, log) in dpp.open().iter().zip(logs) {
+        by_part[open.part] = (log - centre).exp();
+    }
+    by_part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DEFAULT_PROPOSAL_BUDGET, Quota, engine::Cpu, watch::Watch};
+
+    fn orthogonal() -> (Features<'static>, Partition) {
+        let features =
+            Features::from_rows(4, 4, (0..16).map(|i| f64::from(u8::from(i % 5 == 0))).collect::<Vec<_>>());
+        (features.unwrap(), Partition::from_labels(&["a", "a", "b", "b"]).unwrap())
+    }
+
+    /// A promise that is not kept ends the draw with a typed error, not never.
+    #[test]
+    fn broken_promises_end() {
+        let (features, partition) = orthogonal();
+        let quota = Quota::new(&partition, [1..=2, 0..=1]).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let (mut law, _) =
+            SpectralLaw::under_quota(&dpp, Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET, &Cpu).unwrap();
+        let draw = |law: &SpectralLaw<'_>| {
+            let mut attempts = Attempts::under(&Watch::default(), law.acceptance_bound());
+            law.sample(&mut stream(0, 0), &mut attempts)
+        };
+        assert!(draw(&law).is_ok());
+        // Every pick is of a part that nothing is to be chosen from.
+        law.allowed.as_mut().unwrap().groups.fill(None);
+        law.acceptance_bound = 0.5;
+        let outcome = draw(&law);
+        assert!(matches!(outcome, Err(Error::DrawGivenUp { proposals: 128, .. })), "{outcome:?}");
+    }
+
+    #[test]
+    fn more_items_than_directions() {
+        let ranges = Counts::in_ranges(&[1, 2], &[2, 2], None, 4);
+        assert!(refuse_unreachable(&ranges, 3).is_ok());
+        let outcome = refuse_unreachable(&ranges, 2);
+        assert!(matches!(outcome, Err(Error::IllConditioned { .. })), "{outcome:?}");
+    }
+}

@@ -87,7 +87,7 @@ fn many_items() {
         let greedy = Greedy::default().solve(&model, &Cpu).unwrap().certified(&certificate);
         println!(
             "{items:8} {dims:3} {:4}  {:10} {:13.3} {bounding:17.2} {:10.2}",
-            quota.total(),
+            quota.total().unwrap_or_default(),
             certificate.bound.to_string(),
             greedy.gap().unwrap(),
             start.elapsed().as_secs_f64()

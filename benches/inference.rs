@@ -46,7 +46,7 @@ fn paper_table() {
         let ratio = literal / shared;
         println!(
             "{:24} {log_z:7.4} {rejection:9.4} {shared:8.4} {literal:15.3} {ratio:22.0}",
-            format!("{:?}, {:?}", vec![size; parts], quota.counts())
+            format!("{:?}, {:?}", vec![size; parts], quota.low())
         );
     }
 }

@@ -61,7 +61,7 @@ fn main() {
     let (small_sampler, large_sampler) = (small.set_up(), large.set_up());
     let values = common::features(10_000, 100);
     let k_features = Features::from_rows(10_000, 100, &values).unwrap();
-    let k_sampler = KDpp::new(&k_features, 50).unwrap().sampler(&Cpu).unwrap();
+    let k_sampler = KDpp::new(&k_features, 50).unwrap().sampler(Method::Auto, &Cpu).unwrap();
 
     let mut c: Criterion = common::criterion();
     c.bench_function("gram_pass/m=1000000,n=64/threads=2", |b| b.iter(|| two.install(|| large.gram_pass())));

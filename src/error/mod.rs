@@ -47,9 +47,7 @@ pub enum Error {
         value: f64,
     },
     /// A dense kernel is not symmetric.
-    #[error(
-        "the kernel is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {gap:e}, tolerance {tolerance:e}"
-    )]
+    #[error("the kernel is not symmetric at ({row}, {column}): off by {gap:e}, tolerance {tolerance:e}")]
     Asymmetric {
         /// Row of the worst pair.
         row: usize,
@@ -61,9 +59,7 @@ pub enum Error {
         tolerance: f64,
     },
     /// A dense kernel has a negative eigenvalue.
-    #[error(
-        "the kernel is not positive semidefinite: its smallest eigenvalue is {eigenvalue:e}, tolerance {tolerance:e}"
-    )]
+    #[error("the kernel is not positive semidefinite: eigenvalue {eigenvalue:e}, tolerance {tolerance:e}")]
     NotPositiveSemidefinite {
         /// The smallest eigenvalue.
         eigenvalue: f64,
@@ -302,9 +298,7 @@ pub enum Error {
         item: usize,
     },
     /// The items to include have determinant zero.
-    #[error(
-        "the items to include are linearly dependent: item {item} adds nothing to the others, so no set with all of them has a determinant that f64 tells from zero"
-    )]
+    #[error("the items to include are linearly dependent: in f64, item {item} adds nothing to the others")]
     DependentItems {
         /// An item that depends on the others.
         item: usize,

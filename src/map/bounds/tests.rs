@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
     map::{Candidates, Objective, Place},
+    model::Counts,
 };
 
 const ITEMS: usize = 9;
@@ -129,7 +130,7 @@ fn whole_groups_and_none_are_no_trouble() {
     let candidates = model.candidates();
     let mut problem = Problem::new(&candidates, super::places(&candidates));
     for counts in [[4, 2], [4, 0], [0, 0], [4, 5]] {
-        problem.counts = Counts::exactly(counts.to_vec());
+        problem.counts = Counts::exactly(&counts);
         let best = largest(&candidates, &problem);
         let found = match maximise(&Gamma::of(&problem), &Choices::of(&problem), None, &close) {
             Ok(bounded) => {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use approx::abs_diff_eq;
 use partition_dpp::{
     DeviceProblem, Error,
     engine::{
@@ -28,8 +29,11 @@ impl Tested {
     #[track_caller]
     pub fn close(&self, found: f64, expected: f64, terms: usize, magnitude: f64, what: &str) {
         let bound = 30.0 * (terms + 2) as f64 * self.epsilon * magnitude + f64::MIN_POSITIVE;
-        let error = (found - expected).abs();
-        assert!(error <= bound, "{what}: {found} is not {expected}, off by {error:e}, bound {bound:e}");
+        assert!(
+            abs_diff_eq!(found, expected, epsilon = bound),
+            "{what}: {found} is not {expected}, off by {:e}, bound {bound:e}",
+            (found - expected).abs()
+        );
     }
 }
 

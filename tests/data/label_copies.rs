@@ -2,6 +2,7 @@
 
 #![allow(clippy::float_cmp, reason = "rows are copied bit by bit")]
 
+use approx::assert_abs_diff_eq;
 use partition_dpp::{
     Dpp, Error, Features, IndependentKDpps, Inference, KDpp, LabelCopies, Method, PartitionDpp, Quota,
     Subset, engine::Cpu,
@@ -102,10 +103,10 @@ fn the_law_over_copies_is_the_enumerated_one() {
         let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
         let inference = dpp.inference(&Cpu).unwrap();
         let found = inference.log_partition_function();
-        assert!((found.value - log_z).abs() < 1e-12, "{} against {log_z}", found.value);
+        assert_abs_diff_eq!(found.value, log_z, epsilon = 1e-12);
         let probabilities = inference.inclusion_probabilities().unwrap().value;
         for (found, exact) in probabilities.iter().zip(marginals(&law, 10)) {
-            assert!((found - exact).abs() < 1e-12, "{found} against {exact}");
+            assert_abs_diff_eq!(*found, exact, epsilon = 1e-12);
         }
     }
 }
@@ -136,9 +137,9 @@ fn check_items(law: &Law, inference: &Inference<'_>) {
     let of_copies = inference.inclusion_probabilities().unwrap();
     let found = copies.inclusion_probabilities(&of_copies);
     for (found, exact) in found.value.iter().zip(marginals(&law, 7)) {
-        assert!((found - exact).abs() < 1e-12, "{found} against {exact}");
+        assert_abs_diff_eq!(*found, exact, epsilon = 1e-12);
     }
-    assert!((found.error - 3.0 * of_copies.error).abs() <= 1e-30);
+    assert_abs_diff_eq!(found.error, 3.0 * of_copies.error, epsilon = 1e-30);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `candidate_determinants` and `project_rows` against naive loops.
 
+use approx::abs_diff_eq;
 use faer::Mat;
 use nalgebra::DMatrix;
 use partition_dpp::{
@@ -112,7 +113,7 @@ fn a_node_where_the_determinant_is_zero_adds_nothing() {
     let phases = [c64::new(1.0, 0.0), c64::new(-1.0, 0.0)];
     let coefficients = [c64::new(0.25, 0.0), c64::new(1.0, 0.0)];
     let found = candidate_sums(&[share], &phases, &coefficients, &rows);
-    assert!(found.sums.iter().all(|sum| (sum - 0.25).abs() < 1e-14), "{found:?}");
+    assert!(found.sums.iter().all(|&sum| abs_diff_eq!(sum, 0.25, epsilon = 1e-14)), "{found:?}");
     assert_eq!(found.determinants, 4);
 }
 

@@ -5,9 +5,10 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use faer::{Mat, MatRef};
 use partition_dpp::{
-    Error, Features, Method, Partition, PartitionDpp, Quota, Result, Subset,
+    Error, Features, Inference, Method, Partition, PartitionDpp, Quota, Result, Subset,
     engine::{Cpu, Engine, Items, LocalShard, RowMap, Rows, Shard, ShardRows, Sharded},
 };
 
@@ -64,8 +65,11 @@ fn merged_gram_matrices_agree_within_the_stated_tolerance_in_every_order() {
             for j in 0..DIMS {
                 for i in 0..DIMS {
                     let size = (expected[(i, i)] * expected[(j, j)]).sqrt();
-                    let gap = (found[(i, j)] / ratio - expected[(i, j)]).abs();
-                    assert!(gap <= tolerance * size, "{order:?}: {gap:e} of {size}");
+                    let (found, expected) = (found[(i, j)] / ratio, expected[(i, j)]);
+                    assert!(
+                        abs_diff_eq!(found, expected, epsilon = tolerance * size),
+                        "{order:?}: {found} {expected}, size {size}"
+                    );
                 }
             }
         }
@@ -82,8 +86,8 @@ fn the_law_is_that_of_one_machine() {
         let dpp = dpp.including(&[3]).unwrap().excluding(&[0, 901, 3_999]).unwrap();
         let (one, many) = (dpp.inference(&Cpu).unwrap(), dpp.inference(&engine).unwrap());
         assert_eq!(many.engine().to_string(), "4 shards (sharded) in f64");
-        let gap = one.log_partition_function().value - many.log_partition_function().value;
-        assert!(gap.abs() < 1e-12, "{gap:e}");
+        let log_z = |inference: &Inference<'_>| inference.log_partition_function().value;
+        assert_abs_diff_eq!(log_z(&many), log_z(&one), epsilon = 1e-12);
         let (one, many) = (one.inclusion_probabilities().unwrap(), many.inclusion_probabilities().unwrap());
         let worst = one.value.iter().zip(&many.value).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-12, "{worst:e}");
@@ -171,7 +175,8 @@ fn whoever_implements_a_shard_is_asked_once_a_pass() {
     let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
     let expected = dpp.log_partition_function(&Cpu).unwrap().value;
     let (found, asked) = log_z(&world, false);
-    assert!((found - expected).abs() < 1e-12 && asked == 4, "{found} {expected}, {asked}");
+    assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
+    assert_eq!(asked, 4);
     // A shard that loses a row of every part is noticed.
     assert!((log_z(&world, true).0 - expected).abs() > 1e-5);
 }
@@ -185,9 +190,8 @@ fn rows_with_more_features_than_items_are_compressed_first() {
     let partition = Partition::of((0..12).map(|item| item % 2)).unwrap();
     let quota = Quota::each(&partition, 2).unwrap();
     let dpp = PartitionDpp::new(&all, &partition, &quota).unwrap();
-    let gap =
-        dpp.log_partition_function(&engine).unwrap().value - dpp.log_partition_function(&Cpu).unwrap().value;
-    assert!(gap.abs() < 1e-12, "{gap:e}");
+    let log_z = |engine: &dyn Engine| dpp.log_partition_function(engine).unwrap().value;
+    assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-12);
     assert_eq!(dpp.sampler(Method::Rejection, &engine).unwrap().sample_many(10, 0).subsets().len(), 10);
 }
 

@@ -1,5 +1,6 @@
 //! The verbs of local search against naive loops, and the gains they find against brute-force determinants.
 
+use approx::assert_abs_diff_eq;
 use faer::{Mat, MatRef};
 use nalgebra::DMatrix;
 use partition_dpp::{
@@ -160,7 +161,7 @@ fn tables_and_updates_against_naive_loops() {
                     assert_eq!(found.is_some(), best.is_some(), "{items}×{dims}, group {group}");
                     let (Some(found), Some(best)) = (found, best) else { continue };
                     assert_eq!((found.slot, found.position), (best.slot, best.position), "{items}×{dims}");
-                    assert!((found.ratio - best.ratio).abs() < 1e-12 * (1.0 + best.ratio));
+                    assert_abs_diff_eq!(found.ratio, best.ratio, epsilon = 1e-12 * (1.0 + best.ratio));
                 }
             }
             // The negative control: without the update the numbers are others.

@@ -1,5 +1,6 @@
 //! Every algorithm on a graphics device: exact answers, laws of draws, sets, and proof that the work was done there.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     BranchAndBound, Dpp, Features, Greedy, IndependentKDpps, KDpp, LazyGreedy, LocalSearch, Method,
     Partition, PartitionDpp, Projection, Quota, Softmax, Subset, SymmetricGreedy, UpperBound,
@@ -69,7 +70,11 @@ fn known_answers_of_inference() {
                 );
                 // Rows that are nearly parallel cancel: single precision says how much that costs.
                 let bound = if case.name.contains("parallel") { 1e-2 } else { 100.0 * tolerance };
-                assert!(error <= bound, "{} in {precision}: {found} {expected}", case.name);
+                assert!(
+                    abs_diff_eq!(found, expected, epsilon = bound),
+                    "{} in {precision}: {found} {expected}",
+                    case.name
+                );
             }
         }
         println!("{precision}: log Z off by {worst:.1e} at worst");
@@ -136,7 +141,7 @@ fn algorithm_2_on_the_device() {
                     let (found, expected) = (here.probabilities().unwrap(), there.probabilities().unwrap());
                     for (found, expected) in found.iter().zip(&expected) {
                         assert!(
-                            (found - expected).abs() < tolerance,
+                            abs_diff_eq!(found, expected, epsilon = tolerance),
                             "{method:?} in {precision}: {found} {expected}"
                         );
                     }
@@ -178,7 +183,7 @@ fn sets_are_those_of_the_cpu_or_as_good() {
             });
             let on_cpu = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
             assert_eq!(local.subset, on_cpu.subset, "local search of {what}");
-            assert!((local.log_det - on_cpu.log_det).abs() < 1e-10);
+            assert_abs_diff_eq!(local.log_det, on_cpu.log_det, epsilon = 1e-10);
             let certificate = UpperBound::default().certify(&dpp, &gpu).unwrap();
             assert!(certificate.upper_bound >= local.log_det, "{what}");
             // What single precision is not enough for, and what is small, is computed on the CPU.
@@ -230,14 +235,14 @@ fn known_optima_on_the_device() {
             let best = case.map.unwrap().1;
             let solution = BranchAndBound::default().solve(&dpp, &gpu).unwrap();
             assert!(
-                (solution.log_det - best).abs() <= 1e-6 * best.abs().max(1.0),
+                abs_diff_eq!(solution.log_det, best, epsilon = 1e-6 * best.abs().max(1.0)),
                 "{} in {precision}",
                 case.name
             );
             let local = LocalSearch::default().solve(&dpp, &gpu).unwrap();
             let on_cpu = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
             assert!(
-                (local.log_det - on_cpu.log_det).abs() < 1e-9 * best.abs().max(1.0),
+                abs_diff_eq!(local.log_det, on_cpu.log_det, epsilon = 1e-9 * best.abs().max(1.0)),
                 "{} in {precision}",
                 case.name
             );
@@ -251,7 +256,10 @@ fn known_optima_on_the_device() {
                 SymmetricGreedy::default().solve(&dpp, &Cpu).unwrap(),
             ),
         ] {
-            assert!((found.log_det - expected.log_det).abs() < 1e-6, "{precision}: {found:?} {expected:?}");
+            assert!(
+                abs_diff_eq!(found.log_det, expected.log_det, epsilon = 1e-6),
+                "{precision}: {found:?} {expected:?}"
+            );
         }
     }
 }

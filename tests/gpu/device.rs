@@ -1,5 +1,6 @@
 //! Devices: opening them, and what goes wrong on them, as typed errors.
 
+use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
 use partition_dpp::{
     DeviceProblem, Error, Features, Greedy, KDpp,
@@ -111,7 +112,7 @@ fn rows_go_to_the_device_once_and_leave_with_their_features() {
         assert_eq!(gpu.row_norms(&rows).unwrap(), first);
         let other = Rows::scaled(&features, vec![Items::Listed(&[3, 1])]);
         let few = gpu.row_norms(&other).unwrap();
-        assert!((few[1] / few[0] - first[1] / first[3]).abs() < 1e-5);
+        assert_abs_diff_eq!(few[1] / few[0], first[1] / first[3], epsilon = 1e-5);
         first
     };
     // Other features, perhaps at the same place in memory, are other features.

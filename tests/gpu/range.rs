@@ -1,5 +1,6 @@
 //! Numbers of very different sizes in single precision: right within what it claims, or refused.
 
+use approx::{abs_diff_eq, relative_eq};
 use faer::{Mat, MatRef};
 use partition_dpp::{
     DeviceProblem, Error, Features, Greedy, KDpp, LocalSearch, Method, Partition, PartitionDpp, Quota,
@@ -40,7 +41,10 @@ fn assert_close(found: &[f64], expected: &[f64], sizes: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for ((found, expected), size) in found.iter().zip(expected).zip(sizes) {
         let bound = 100.0 * f64::from(f32::EPSILON) * size + f64::MIN_POSITIVE;
-        assert!((found - expected).abs() <= bound, "{what}: {found:e} is not {expected:e}, size {size:e}");
+        assert!(
+            abs_diff_eq!(found, expected, epsilon = bound),
+            "{what}: {found:e} is not {expected:e}, size {size:e}"
+        );
     }
 }
 
@@ -149,7 +153,10 @@ fn swaps_hold_numbers_of_any_size() {
         let ((found, numbers), (expected, on_cpu)) = (run(&gpu, Some(&update)), run(&Cpu, Some(&update)));
         for (found, expected) in found.iter().zip(&expected) {
             let (found, expected) = (found[0].ratio, expected[0].ratio);
-            assert!((found / expected - 1.0).abs() < 1e-4, "{size:e}: {found:e} {expected:e}");
+            assert!(
+                relative_eq!(found, expected, epsilon = 0.0, max_relative = 1e-4),
+                "{size:e}: {found:e} {expected:e}"
+            );
         }
         for (found, expected) in numbers.iter().zip(&on_cpu) {
             for slot in 0..3 {
@@ -157,7 +164,10 @@ fn swaps_hold_numbers_of_any_size() {
                 for at in 0..20 {
                     let (found, expected) =
                         (found.coefficients[(slot, at)], expected.coefficients[(slot, at)]);
-                    assert!((found - expected).abs() <= 1e-4 * scale, "{size:e}: {found:e} {expected:e}");
+                    assert!(
+                        abs_diff_eq!(found, expected, epsilon = 1e-4 * scale),
+                        "{size:e}: {found:e} {expected:e}"
+                    );
                 }
             }
         }
@@ -195,7 +205,7 @@ struct Near(Vec<f64>);
 
 impl PartialEq for Near {
     fn eq(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(one, other)| (one - other).abs() < 1e-5)
+        self.0.iter().zip(&other.0).all(|(one, other)| abs_diff_eq!(one, other, epsilon = 1e-5))
     }
 }
 

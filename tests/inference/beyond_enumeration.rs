@@ -1,5 +1,6 @@
 //! Inference where nothing can be enumerated: against samples, and by independent routes.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{Features, KDpp, Method, Partition, PartitionDpp, Quota, engine::Cpu};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -50,7 +51,7 @@ fn marginals_agree_with_tilted_rejection() {
             observed[members.binary_search(&item).unwrap()] += 1;
         }
         let law: Vec<f64> = members.iter().map(|&item| marginals.value[item as usize] / 5.0).collect();
-        assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-11);
+        assert_abs_diff_eq!(law.iter().sum::<f64>(), 1.0, epsilon = 1e-11);
         let p = chi_square_p(&observed, &law);
         let spread = law.iter().copied().fold(0.0, f64::max) * members.len() as f64;
         println!("part {part}: p = {p:.3}, the likeliest item {spread:.2} times the average");
@@ -82,7 +83,10 @@ fn independent_routes_to_the_partition_function_agree() {
         );
         if parts == 1 {
             let k_dpp = KDpp::new(&features, 7).unwrap().inference(&Cpu).unwrap().log_partition_function();
-            assert!((torus.value - k_dpp.value).abs() <= 1e-10 * torus.value.abs(), "{torus:?} {k_dpp:?}");
+            assert!(
+                abs_diff_eq!(torus.value, k_dpp.value, epsilon = 1e-10 * torus.value.abs()),
+                "{torus:?} {k_dpp:?}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Exact probabilities against exact arithmetic and enumeration.
 
+use approx::{abs_diff_eq, relative_eq};
 use partition_dpp::{Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Subset, engine::Cpu};
 
 use crate::common::{Case, enumerable_cases, known_answers, oracle};
@@ -24,7 +25,13 @@ fn partition_dpp_of_every_known_answer() {
         let inference = dpp.inference(&Cpu).unwrap();
         let log_z = inference.log_partition_function();
         let error = (log_z.value - case.log_z).abs();
-        assert!(error <= 1e-10 * case.log_z.abs(), "{}: log Z {} {}", case.name, log_z.value, case.log_z);
+        assert!(
+            relative_eq!(log_z.value, case.log_z, epsilon = 0.0, max_relative = 1e-10),
+            "{}: log Z {} {}",
+            case.name,
+            log_z.value,
+            case.log_z
+        );
         assert!(
             error <= log_z.error.max(1e-14),
             "{}: log Z off by {error:e}, said {:e}",
@@ -33,7 +40,7 @@ fn partition_dpp_of_every_known_answer() {
         );
         let phases = dpp.log_partition_function_by_phases(&Cpu).unwrap();
         assert!(
-            (phases.value - case.log_z).abs() <= 1e-10 * case.log_z.abs(),
+            relative_eq!(phases.value, case.log_z, epsilon = 0.0, max_relative = 1e-10),
             "{}: by phases {}",
             case.name,
             phases.value
@@ -56,7 +63,7 @@ fn partition_dpp_of_every_known_answer() {
         for part in 0..partition.parts() {
             let sum: f64 = partition.members(part).iter().map(|&i| marginals.value[i as usize]).sum();
             let expected = quota.counts()[part] as f64;
-            assert!((sum - expected).abs() <= 1e-10, "{}: part {part} sums to {sum}", case.name);
+            assert!(abs_diff_eq!(sum, expected, epsilon = 1e-10), "{}: part {part} sums to {sum}", case.name);
         }
         println!(
             "{:30} log Z off by {error:.1e} (said {:.1e}), by phases {:.1e}; marginals {worst:.1e} (said {:.1e})",
@@ -79,7 +86,7 @@ fn dpp_and_k_dpp_against_enumeration() {
         for ((law, log_z), inference) in laws.iter().zip(&inferences) {
             let found = inference.log_partition_function();
             assert!(
-                (found.value - log_z).abs() <= 1e-10 * (1.0 + log_z.abs()),
+                abs_diff_eq!(found.value, log_z, epsilon = 1e-10 * (1.0 + log_z.abs())),
                 "{}: {found:?} {log_z}",
                 case.name
             );
@@ -89,8 +96,11 @@ fn dpp_and_k_dpp_against_enumeration() {
             for (set, p) in law {
                 let found =
                     inference.log_probability(&Subset::new(set.clone(), case.items()).unwrap()).unwrap();
-                let gap = (found.value - p.ln()).abs();
-                assert!(gap <= 1e-9 * (1.0 + p.ln().abs()), "{}: {set:?} {found:?} {p}", case.name);
+                assert!(
+                    abs_diff_eq!(found.value, p.ln(), epsilon = 1e-9 * (1.0 + p.ln().abs())),
+                    "{}: {set:?} {found:?} {p}",
+                    case.name
+                );
             }
         }
     }

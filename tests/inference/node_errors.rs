@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use approx::{abs_diff_eq, relative_eq};
 use partition_dpp::{
     Dpp, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, c64, engine::Cpu,
     polynomial::CircleVandermonde,
@@ -41,7 +42,7 @@ fn too_many_nodes_are_refused_with_their_number() {
     assert_error!(
         hurried.sampler(Method::Auto, &Cpu),
         Error::ProposalBudget { expected, budget: 2.0, nodes, node_budget: 12.0 }
-            if (expected - 32.0 / 3.0).abs() < 1e-12 && nodes >= 20.0,
+            if abs_diff_eq!(expected, 32.0 / 3.0, epsilon = 1e-12) && nodes >= 20.0,
         ["1.067e1 proposals", "budget of 2.000e0", "nodes, more than the budget of 1.200e1"]
     );
     assert!(hurried.plan(Method::Auto).is_err());
@@ -55,7 +56,7 @@ fn a_law_of_too_many_parts_is_refused_at_once() {
     let (dpp, k_dpp) = (Dpp::new(&features).unwrap(), KDpp::new(&features, 10).unwrap());
     let quota = Quota::each(&partition, 1).unwrap();
     let start = Instant::now();
-    let right = |nodes: f64| (nodes / (3_f64.powi(25) / 2.0) - 1.0).abs() < 1e-9;
+    let right = |nodes: f64| relative_eq!(nodes, 3_f64.powi(25) / 2.0, epsilon = 0.0, max_relative = 1e-9);
     let text = "more than the budget of 1.000e6";
     assert_error!(
         dpp.part_counts(&partition, &Cpu),

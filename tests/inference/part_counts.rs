@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use approx::abs_diff_eq;
 use partition_dpp::{Dpp, Error, Estimate, KDpp, PartCounts, Partition, Quota, Result, engine::Cpu};
 
 use crate::common::{
@@ -45,7 +46,7 @@ fn check_entries(what: &str, found: &PartCounts, case: &Case, condition: &Condit
         assert!(found.probability(counts).total_cmp(p).is_eq());
     }
     let total: f64 = entries.iter().map(|(_, p)| p).sum();
-    assert!((total - 1.0).abs() <= 1e-12, "{what}: sums to {total}");
+    assert!(abs_diff_eq!(total, 1.0, epsilon = 1e-12), "{what}: sums to {total}");
     assert!(found.probability(&vec![99; parts]).total_cmp(&0.0).is_eq());
 }
 
@@ -95,7 +96,10 @@ impl Worst {
             let found = chance(&quota).unwrap();
             let off = (found.value / p - 1.0).abs();
             assert!(off <= 1e-10, "{what}: {counts:?} by chance {found:?}, expected {p:e}");
-            assert!((found.value - entry).abs() <= 1e-10 * entry + 1e-12, "{what}: {found:?} {entry:e}");
+            assert!(
+                abs_diff_eq!(found.value, entry, epsilon = 1e-10 * entry + 1e-12),
+                "{what}: {found:?} {entry:e}"
+            );
             self.chances = self.chances.max(off);
         }
     }

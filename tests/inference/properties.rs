@@ -2,6 +2,7 @@
 
 use std::f64::consts::LN_2;
 
+use approx::abs_diff_eq;
 use nalgebra::DMatrix;
 use partition_dpp::{Dpp, Inference, KDpp, PartitionDpp, Quota, Result, Subset, engine::Cpu};
 use proptest::{prelude::*, test_runner::TestCaseResult};
@@ -163,7 +164,7 @@ proptest! {
 
     #[test]
     fn probabilities_sum_to_the_quota(model in models()) {
-        let close = |found: f64, expected: f64| (found - expected).abs() <= TOLERANCE;
+        let close = |found: f64, expected: f64| abs_diff_eq!(found, expected, epsilon = TOLERANCE);
         let found = model.found(Law::Quota);
         prop_assert!(found.marginals.iter().all(|p| (0.0..=1.0).contains(p)), "{found:?}");
         for (part, &count) in model.quota.iter().enumerate() {
@@ -194,7 +195,7 @@ proptest! {
                 (total, marginals)
             };
             let (total, marginals) = model.infer(law, (&[], &[]), enumerate).unwrap();
-            prop_assert!((total - 1.0).abs() <= TOLERANCE, "{law:?}: {total}");
+            prop_assert!(abs_diff_eq!(total, 1.0, epsilon = TOLERANCE), "{law:?}: {total}");
             let found = model.found(law);
             found.agrees(found.log_z, &marginals)?;
         }
@@ -212,12 +213,12 @@ proptest! {
             // Rounding of p counts for more and more in the logarithm of less and less.
             if p > 1e-6 {
                 let log = log_z((&[item], &[])).unwrap();
-                prop_assert!((log - p.ln()).abs() <= 1e-8, "{law:?}, including {item}: {log} {}", p.ln());
+                prop_assert!(abs_diff_eq!(log, p.ln(), epsilon = 1e-8), "{law:?}, including {item}: {log} {}", p.ln());
             }
             if 1.0 - p > 1e-6 {
                 let log = log_z((&[], &[item])).unwrap();
                 let expected = (-p).ln_1p();
-                prop_assert!((log - expected).abs() <= 1e-8, "{law:?}, excluding {item}: {log} {expected}");
+                prop_assert!(abs_diff_eq!(log, expected, epsilon = 1e-8), "{law:?}, excluding {item}: {log} {expected}");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Exact probabilities under ranges of part counts: against enumeration, and against the laws that they contain.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
 use partition_dpp::{
     Dpp, Error, Estimate, Features, Inference, KDpp, LabelCopies, Partition, PartitionDpp, Quota, RangeDpp,
     RangeQuota, Subset, engine::Cpu,
@@ -27,10 +28,16 @@ fn check(inference: &Inference<'_>, law: &Law, log_z: f64, items: usize, what: &
     assert!(gap <= 1e-10 && gap <= marginals.error + 1e-12, "{what}: {gap:e}, error {:e}", marginals.error);
     let size: f64 = law.iter().map(|(set, p)| set.len() as f64 * p).sum();
     let sum: f64 = marginals.value.iter().sum();
-    assert!((sum - size).abs() <= 1e-10 * size, "{what}: {sum} items are expected, {size} by enumeration");
+    assert!(
+        relative_eq!(sum, size, epsilon = 0.0, max_relative = 1e-10),
+        "{what}: {sum} items are expected, {size} by enumeration"
+    );
     for (set, p) in law.iter().filter(|(_, p)| **p > 1e-200) {
         let found = inference.log_probability(&Subset::new(set.clone(), items).unwrap()).unwrap();
-        assert!((found.value - p.ln()).abs() <= 1e-9 * (1.0 + p.ln().abs()), "{what}: {set:?} {found:?} {p}");
+        assert!(
+            abs_diff_eq!(found.value, p.ln(), epsilon = 1e-9 * (1.0 + p.ln().abs())),
+            "{what}: {set:?} {found:?} {p}"
+        );
     }
     (z_gap, gap)
 }
@@ -88,7 +95,7 @@ fn exact_ranges_are_a_quota() {
         let (found, expected) =
             (found.inclusion_probabilities().unwrap(), expected.inclusion_probabilities().unwrap());
         for (found, expected) in found.value.iter().zip(&expected.value) {
-            assert!((found - expected).abs() < 1e-11, "{}: {found} {expected}", case.name);
+            assert!(abs_diff_eq!(found, expected, epsilon = 1e-11), "{}: {found} {expected}", case.name);
         }
     }
 }
@@ -105,10 +112,14 @@ fn ranges_that_allow_everything_are_no_ranges() {
         let compare = |found: Inference<'_>, expected: Inference<'_>| {
             let (z, expected_z) = (found.log_partition_function(), expected.log_partition_function());
             let tolerance = 1e-11 * (1.0 + expected_z.value.abs());
-            assert!((z.value - expected_z.value).abs() < tolerance, "{}: {z:?} {expected_z:?}", case.name);
+            assert!(
+                abs_diff_eq!(z.value, expected_z.value, epsilon = tolerance),
+                "{}: {z:?} {expected_z:?}",
+                case.name
+            );
             let found = found.inclusion_probabilities().unwrap().value;
             for (found, expected) in found.iter().zip(expected.inclusion_probabilities().unwrap().value) {
-                assert!((found - expected).abs() < 1e-10, "{}: {found} {expected}", case.name);
+                assert!(abs_diff_eq!(*found, expected, epsilon = 1e-10), "{}: {found} {expected}", case.name);
             }
         };
         let ranges = |quota| RangeDpp::new(&features, &partition, quota).unwrap().inference(&Cpu).unwrap();
@@ -141,11 +152,11 @@ fn ranges_are_sums_over_counts() {
         let share = |log_z: f64| (log_z - largest).exp();
         let sum: f64 = some.iter().map(|(_, log_z, _)| share(*log_z)).sum();
         let found = inference.log_partition_function();
-        assert!((found.value - largest - sum.ln()).abs() < 1e-10, "{total:?}: {found:?}");
+        assert!(abs_diff_eq!(found.value - largest, sum.ln(), epsilon = 1e-10), "{total:?}: {found:?}");
         let marginals = inference.inclusion_probabilities().unwrap();
         for item in 0..items {
             let expected: f64 = some.iter().map(|(_, log_z, m)| share(*log_z) * m[item] / sum).sum();
-            assert!((marginals.value[item] - expected).abs() < 1e-10, "{total:?}: item {item}");
+            assert!(abs_diff_eq!(marginals.value[item], expected, epsilon = 1e-10), "{total:?}: item {item}");
         }
     }
 }
@@ -168,7 +179,7 @@ fn nodes_are_bounded() {
     let of_six = free.clone().with_total(6).unwrap();
     let of_six = RangeDpp::new(&features, &partition, &of_six).unwrap().with_node_budget(100.0);
     let marginals = of_six.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
-    assert!((marginals.iter().sum::<f64>() - 6.0).abs() < 1e-10);
+    assert_abs_diff_eq!(marginals.iter().sum::<f64>(), 6.0, epsilon = 1e-10);
     let sum: f64 = inference.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value.iter().sum();
     let counted = Dpp::new(&features).unwrap().part_counts(&partition.clone(), &Cpu);
     assert_error!(counted, Error::NodeBudget { .. }, ["nodes"]);
@@ -191,13 +202,13 @@ fn labels_may_be_forgotten() {
         let set = Subset::new(set, 5).unwrap();
         sum += inference.log_probability_of_items(&copies, &set).unwrap().value.exp();
     }
-    assert!((sum - 1.0).abs() < 1e-11, "{sum}");
+    assert_abs_diff_eq!(sum, 1.0, epsilon = 1e-11);
     // {1, 3} has one labelling, a and b; {1} has none.
     let det = oracle::Determinants::of_features(rows.chunks(4).map(<[f64]>::to_vec).collect()).det(&[1, 3]);
     let of = |set: Vec<usize>| {
         inference.log_probability_of_items(&copies, &Subset::new(set, 5).unwrap()).unwrap().value
     };
     let log_z = inference.log_partition_function().value;
-    assert!((of(vec![1, 3]) - det.ln() + log_z).abs() < 1e-11);
+    assert_abs_diff_eq!(of(vec![1, 3]), det.ln() + log_z, epsilon = 1e-11);
     assert_eq!(of(vec![1]).to_bits(), f64::NEG_INFINITY.to_bits());
 }

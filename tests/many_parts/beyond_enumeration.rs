@@ -1,6 +1,7 @@
 //! Where sets cannot be enumerated: an independent sampler, exact expectations, extreme sizes
 //! and scales.
 
+use approx::{abs_diff_eq, relative_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, engine,
@@ -137,14 +138,19 @@ fn eigenvectors_are_chosen_without_bias_at_any_size_and_scale() {
                 let law = ConditionalBernoulli::new(&weights, k).unwrap();
                 let inclusion = reference_inclusion(&logs, k);
                 for (found, expected) in law.inclusion_probabilities().iter().zip(&inclusion) {
-                    assert!((found - expected).abs() < 1e-9, "m = {items}, k = {k}: {found} {expected}");
+                    assert!(
+                        abs_diff_eq!(found, expected, epsilon = 1e-9),
+                        "m = {items}, k = {k}: {found} {expected}"
+                    );
                 }
                 let expectation = dot(&inclusion, &logs);
                 let mut rng = StdRng::seed_from_u64(k as u64);
                 let sums: Vec<f64> =
                     (0..2000).map(|_| law.sample(&mut rng).iter().map(|&j| logs[j]).sum()).collect();
                 if k == weights.len() {
-                    assert!(sums.iter().all(|sum| (sum / expectation - 1.0).abs() < 1e-9));
+                    let is_certain =
+                        |&sum: &f64| relative_eq!(sum, expectation, epsilon = 0.0, max_relative = 1e-9);
+                    assert!(sums.iter().all(is_certain));
                     continue;
                 }
                 let score = stats::z_score(&sums, expectation);

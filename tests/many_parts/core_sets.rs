@@ -1,5 +1,6 @@
 //! Core-sets: what is lost by choosing shard by shard, against choosing from everything.
 
+use approx::assert_abs_diff_eq;
 use partition_dpp::{
     CoreSet, Error, Features, LocalSearch, Partition, PartitionDpp, Quota, Restarts, Solution, UpperBound,
     engine::Cpu, map::CoreSetUnion,
@@ -86,7 +87,7 @@ fn little_is_lost() {
             let union = CoreSet::union(&shards.core_sets(6, by_greedy)).unwrap();
             assert!(union.features().items() <= 8 * 3 * 6);
             let (found, _) = solve(union.features(), union.partition(), &quota);
-            assert!((found.log_det - value_at_home(&shards, &union, &found)).abs() < 1e-9);
+            assert_abs_diff_eq!(found.log_det, value_at_home(&shards, &union, &found), epsilon = 1e-9);
             assert!(found.log_det <= bound + 1e-9, "seed {seed}: {} {bound}", found.log_det);
             let loss = direct.log_det - found.log_det;
             assert!(loss <= 2.0 * k * (2.0 * k).ln(), "seed {seed}: lost {loss}");

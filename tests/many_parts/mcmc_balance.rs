@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use approx::abs_diff_eq;
 use partition_dpp::{Chains, Features, McmcOptions, Partition, PartitionDpp, Quota, engine::Cpu};
 
 use crate::common::{
@@ -64,7 +65,10 @@ fn assert_balance(what: &str, chains: &Chains<'_>, law: &Law, largest: usize) ->
         let from = |set: &Vec<usize>| (set.clone(), chains.transitions(set, replaced));
         let matrix: BTreeMap<Vec<usize>, BTreeMap<Vec<usize>, f64>> = law.keys().map(from).collect();
         for (set, row) in &matrix {
-            assert!((row.values().sum::<f64>() - 1.0).abs() < 1e-12, "{what}: {set:?} does not sum to 1");
+            assert!(
+                abs_diff_eq!(row.values().sum::<f64>(), 1.0, epsilon = 1e-12),
+                "{what}: {set:?} does not sum to 1"
+            );
             for (other, &there) in row {
                 let Some(&p) = law.get(other) else {
                     panic!("{what}: {set:?} leads to {other:?}, which has probability zero");

@@ -1,5 +1,6 @@
 //! Split-R̂, effective draws and autocorrelation times on series whose answers are known.
 
+use approx::assert_abs_diff_eq;
 use partition_dpp::{
     Convergence, Error, Features, McmcOptions, Partition, PartitionDpp, Quota, Thinning, engine::Cpu,
 };
@@ -50,9 +51,10 @@ fn autocorrelation_times_of_autoregressive_series() {
         let expected = (1.0 + phi) / (1.0 - phi);
         println!("φ = {phi}: τ = {}, expected {expected}; R̂ {}", found.autocorrelation_time, found.r_hat);
         assert!((found.autocorrelation_time / expected - 1.0).abs() < tolerance, "{found:?}");
-        assert!(
-            (found.effective_draws * found.autocorrelation_time / (CHAINS * draws) as f64 - 1.0).abs()
-                < 1e-12
+        assert_abs_diff_eq!(
+            found.effective_draws * found.autocorrelation_time / (CHAINS * draws) as f64,
+            1.0,
+            epsilon = 1e-12
         );
         assert!(found.r_hat < 1.01);
     }
@@ -82,7 +84,7 @@ fn a_constant_is_known_at_once() {
     assert_eq!((found.r_hat, found.effective_draws, found.mean), (1.0, 80.0, 2.5));
     // Rounding is not variance.
     let rounded: Vec<f64> = (0..40).map(|t| 2.5 + 1e-14 * f64::from(t)).collect();
-    assert!((Convergence::of(&[rounded]).unwrap().r_hat - 1.0).abs() < 1e-15);
+    assert_abs_diff_eq!(Convergence::of(&[rounded]).unwrap().r_hat, 1.0, epsilon = 1e-15);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Draws of exchange chains: their law, their agreement with exact draws, their reproducibility, their drift.
 
+use approx::abs_diff_eq;
 use partition_dpp::{
     Algorithm, Exactness, Features, McmcOptions, Method, Partition, PartitionDpp, Quota, Subset, Thinning,
     engine::Cpu,
@@ -278,7 +279,7 @@ fn updates_do_not_drift() {
         for (draw, subset) in samples.subsets().iter().enumerate() {
             let (expected, found) =
                 (oracle.det(subset.as_slice()).ln(), samples.log_dets(draw % 2)[draw / 2]);
-            assert!((found - expected).abs() < tolerance, "draw {draw}: {found} {expected}");
+            assert!(abs_diff_eq!(found, expected, epsilon = tolerance), "draw {draw}: {found} {expected}");
         }
     }
 }

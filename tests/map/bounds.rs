@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     Bound, BranchAndBound, Certificate, Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp,
     Quota, UpperBound, engine::Cpu,
@@ -145,7 +146,7 @@ fn one_set_is_its_own_bound() {
         let certificate = certify(&dpp);
         let solution = BranchAndBound::default().solve(&dpp, &Cpu).unwrap();
         assert_eq!(certificate.bound, Bound::Enumeration);
-        assert!((certificate.upper_bound - solution.log_det).abs() < 1e-12);
+        assert_abs_diff_eq!(certificate.upper_bound, solution.log_det, epsilon = 1e-12);
     }
 }
 
@@ -166,7 +167,7 @@ fn c63_within_a_tenth() {
         assert!(gap < 0.1 && gap < 0.3 * (published - best), "s = {size}: {gap}");
         let linx = certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Linx).unwrap().1;
         println!("s = {size}: {gap:.4}, linx {:.4}, published {:.4}", linx - best, published - best);
-        assert!(size != 50 || (linx - published).abs() < 2e-3, "{linx}");
+        assert!(size != 50 || abs_diff_eq!(linx, published, epsilon = 2e-3), "{linx}");
     }
 }
 
@@ -206,7 +207,7 @@ fn both_ways_of_solving_the_relaxation_agree() {
     };
     for k in [2, 5, 9] {
         let (at_once, by_few) = (gamma(&few, k), gamma(&more, k));
-        assert!((at_once - by_few).abs() < 1e-5, "k = {k}: {at_once} {by_few}");
+        assert!(abs_diff_eq!(at_once, by_few, epsilon = 1e-5), "k = {k}: {at_once} {by_few}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Proven optima of the benchmark C63 at a handful of sizes; `cargo bench --bench exact` does all 61.
 
+use approx::abs_diff_eq;
 use partition_dpp::{BranchAndBound, KDpp, Kernel, Termination, engine::Cpu};
 
 use crate::common::real_data;
@@ -25,7 +26,11 @@ fn optima_of_c63() {
         let best = known.iter().find(|(known, _)| *known == size).unwrap().1;
         let solution =
             BranchAndBound::default().solve(&KDpp::new(kernel.features(), size).unwrap(), &Cpu).unwrap();
-        assert!((solution.log_det - best).abs() < 1e-9, "s = {size}: {} is not {best}", solution.log_det);
+        assert!(
+            abs_diff_eq!(solution.log_det, best, epsilon = 1e-9),
+            "s = {size}: {} is not {best}",
+            solution.log_det
+        );
         assert_eq!(solution.termination, Termination::Optimal, "s = {size}");
         assert!(solution.gap().unwrap() <= 1e-6, "s = {size}: {:?}", solution.gap());
         // The diagonal taken out of the kernel makes the tree at least ten times smaller.

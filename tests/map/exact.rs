@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     BranchAndBound, Dpp, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Solution, Subset,
     Termination, Watch, engine::Cpu,
@@ -64,7 +65,7 @@ fn known_optima_are_found_and_proven() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let solution = solver().solve(&dpp, &Cpu).unwrap();
         assert_proven(&case.name, &solution, best);
-        let equal = (case.oracle().det(solution.subset.as_slice()).ln() - best).abs() < 1e-9;
+        let equal = abs_diff_eq!(case.oracle().det(solution.subset.as_slice()).ln(), best, epsilon = 1e-9);
         assert!(
             solution.subset.as_slice() == set || equal,
             "{}: {} is not {set:?}",
@@ -339,6 +340,6 @@ fn subsets_are_those_of_the_caller() {
     assert!(solution.subset.iter().all(|item| item > 3));
     let rows: Vec<Vec<f64>> = (0..50).map(|item| features.row(item)).collect();
     let found = Determinants::of_features(rows).det(solution.subset.as_slice()).ln();
-    assert!((found - solution.log_det).abs() < 1e-9);
+    assert_abs_diff_eq!(found, solution.log_det, epsilon = 1e-9);
     assert_eq!(solution.subset, Subset::new(solution.subset.iter().collect(), 50).unwrap());
 }

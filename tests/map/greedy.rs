@@ -1,6 +1,7 @@
 //! Greedy sets, plain and lazy, against pivoted Cholesky of the dense kernel and against enumeration.
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{Dpp, Error, Features, KDpp, Partition, PartitionDpp, Quota, Solution, Termination};
 
 use crate::common::{
@@ -71,7 +72,7 @@ fn naive_greedy(rows: &[Vec<f64>], choice: &Choice<'_>, fault: Fault) -> (Vec<us
 /// Whether a solution is what the naive algorithm finds.
 fn agrees(solution: &Solution, rows: &[Vec<f64>], choice: &Choice<'_>, fault: Fault) -> bool {
     let (set, gains) = naive_greedy(rows, choice, fault);
-    let near = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-8;
+    let near = |(x, y): (&f64, &f64)| abs_diff_eq!(x, y, epsilon = 1e-8);
     solution.subset.as_slice() == set
         && solution.stats.gains.len() == gains.len()
         && solution.stats.gains.iter().zip(&gains).all(near)
@@ -152,7 +153,11 @@ fn greedy_is_pivoted_cholesky() {
                 if choice.stop_at_one { Termination::GainNotPositive } else { Termination::QuotaMet };
             assert_eq!((solution.termination, solution.stats.repairs), (expected, 0), "seed {seed}");
             let det = Determinants::of_features(problem.rows.clone()).det(solution.subset.as_slice());
-            assert!((solution.log_det - det.ln()).abs() < 1e-9, "seed {seed}: {}", solution.log_det);
+            assert!(
+                abs_diff_eq!(solution.log_det, det.ln(), epsilon = 1e-9),
+                "seed {seed}: {}",
+                solution.log_det
+            );
             let gains = &solution.stats.gains;
             let quotas = choice.left.len() > 1;
             assert!(
@@ -198,7 +203,12 @@ fn known_answers_are_never_beaten_and_values_are_right() {
         assert_eq!(solution.subset.part_counts(&partition), case.quota, "{}", case.name);
         let value = oracle.det(solution.subset.as_slice()).ln();
         let tolerance = 1e-7 * (1.0 + value.abs());
-        assert!((solution.log_det - value).abs() < tolerance, "{}: {} {value}", case.name, solution.log_det);
+        assert!(
+            abs_diff_eq!(solution.log_det, value, epsilon = tolerance),
+            "{}: {} {value}",
+            case.name,
+            solution.log_det
+        );
         assert!(solution.log_det <= optimum + tolerance, "{}", case.name);
         optimal += usize::from(solution.log_det > optimum - tolerance);
     }
@@ -260,7 +270,7 @@ fn quotas_are_met_where_greedy_picks_exhaust_the_rank_that_a_part_needs() {
     let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "one line");
     assert_eq!((solution.subset.as_slice(), solution.stats.repairs), (&[1, 8][..], 1));
     assert_eq!(solution.termination, Termination::QuotaMet);
-    assert!((solution.log_det - 1.6_f64.powi(2).ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(solution.log_det, 1.6_f64.powi(2).ln(), epsilon = 1e-12);
     // A chain: every part has an axis that it likes and the next one; the last part has the first axis only.
     let parts_of_chain = 12;
     let (mut rows, mut labels) = (Vec::new(), Vec::new());
@@ -276,7 +286,7 @@ fn quotas_are_met_where_greedy_picks_exhaust_the_rank_that_a_part_needs() {
     let solution = solve(&PartitionDpp::new(&features, &partition, &quota).unwrap(), "a chain");
     assert_eq!(solution.subset.part_counts(&partition), vec![1; parts_of_chain]);
     assert_eq!((solution.stats.repairs, solution.termination), (parts_of_chain - 1, Termination::QuotaMet));
-    assert!((solution.log_det - 0.25_f64.ln()).abs() < 1e-12, "{}", solution.log_det);
+    assert_abs_diff_eq!(solution.log_det, 0.25_f64.ln(), epsilon = 1e-12);
 }
 
 #[test]

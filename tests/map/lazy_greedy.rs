@@ -1,6 +1,7 @@
 //! Lazy greedy sets and gains are the plain ones to the last bit; neither scale nor threads change them.
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{Dpp, Features, KDpp, PartitionDpp, Solution, Termination};
 
 use crate::common::{
@@ -123,7 +124,7 @@ fn badly_scaled_rows_are_picked_by_their_gains() {
     let log_det: f64 = expected.iter().enumerate().map(|(j, i)| 2.0 * values[i * dims + j].abs().ln()).sum();
     expected.sort_unstable();
     assert_eq!(solution.subset.as_slice(), expected);
-    assert!((solution.log_det - log_det).abs() < 1e-9);
+    assert_abs_diff_eq!(solution.log_det, log_det, epsilon = 1e-9);
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn scale_does_not_matter_and_threads_neither() {
     for scale in [2.0_f64.powi(-490), 1e-150, 3.0, 1e150] {
         let (quota, k) = at(scale);
         assert_eq!((&quota.subset, &k.subset), (&one.0.subset, &one.1.subset), "{scale:e}");
-        let shift = quota.log_det - one.0.log_det - 24.0 * scale.ln();
-        assert!(shift.abs() < 1e-9, "{scale:e}: {shift}");
+        let shift = quota.log_det - one.0.log_det;
+        assert!(abs_diff_eq!(shift, 24.0 * scale.ln(), epsilon = 1e-9), "{scale:e}: {shift}");
     }
 }

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use approx::assert_abs_diff_eq;
 use partition_dpp::{
     BranchAndBound, Dpp, Features, Greedy, ItemOrder, KDpp, LazyGreedy, LocalSearch, Objective, Partition,
     PartitionDpp, Progress, Quota, Restarts, Softmax, Solution, SymmetricGreedy, Termination, UpperBound,
@@ -95,7 +96,7 @@ fn picks_made_before_a_stop_stay() {
         assert_eq!(solution.termination, Termination::Interrupted);
         assert_eq!((reports, solution.subset.len()), (6, 20));
         assert_eq!(solution.stats.gains[..5], whole.stats.gains[..5]);
-        assert!((solution.stats.gains.iter().sum::<f64>() - solution.log_det).abs() < 1e-9);
+        assert_abs_diff_eq!(solution.stats.gains.iter().sum::<f64>(), solution.log_det, epsilon = 1e-9);
         assert!(solution.log_det < whole.log_det);
     }
     let (watched, reports) = stopped(greedy, |_| false);

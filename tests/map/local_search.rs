@@ -1,5 +1,6 @@
 //! Local search: known optima, local optimality by enumeration, quotas that trap it, conditions.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{Dpp, Features, Greedy, KDpp, LocalSearch, Partition, PartitionDpp, Quota, engine::Cpu};
 use proptest::prelude::*;
 
@@ -23,7 +24,12 @@ fn known_optima_with_restarts() {
         let solution = solve_quota(&features, &case.labels, &case.quota, restarting());
         assert_eq!(counts(solution.subset.as_slice(), &case.labels, case.quota.len()), case.quota);
         let tolerance = 1e-8 * (1.0 + best.abs());
-        assert!((solution.log_det - best).abs() < tolerance, "{}: {} {best}", case.name, solution.log_det);
+        assert!(
+            abs_diff_eq!(solution.log_det, best, epsilon = tolerance),
+            "{}: {} {best}",
+            case.name,
+            solution.log_det
+        );
         let once = greedy_quota(&features, &case.labels, &case.quota);
         missed_without += usize::from(once.log_det < best - tolerance);
     }
@@ -63,7 +69,7 @@ proptest! {
         let scaled = solve_quota(&doubled.features(), &model.labels, &model.quota, restarting());
         prop_assert_eq!(&scaled.subset, &solution.subset);
         let shift = 2.0 * model.k() as f64 * 4.0_f64.ln();
-        prop_assert!((scaled.log_det - solution.log_det - shift).abs() < 1e-9 * (1.0 + shift));
+        prop_assert!(abs_diff_eq!(scaled.log_det - solution.log_det, shift, epsilon = 1e-9 * (1.0 + shift)));
     }
 }
 
@@ -96,7 +102,7 @@ fn two_parts_escape_where_one_is_trapped() {
     let solution = solve_quota(&features, &labels, &[1, 1], LocalSearch::default());
     assert_eq!(solution.subset.as_slice(), [1, 3]);
     assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
-    assert!((solution.log_det - 2.0 * 1.69_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(solution.log_det, 2.0 * 1.69_f64.ln(), epsilon = 1e-12);
 }
 
 #[test]
@@ -129,7 +135,7 @@ fn two_parts_escape_beside_an_included_item() {
     let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
     let oracle = Determinants::of_features(rows_of(&features));
     let best = optimum(&oracle, |set| set.contains(&4) && counts(set, &labels, 2) == [1, 2]);
-    assert!((solution.log_det - best).abs() < 1e-12);
+    assert_abs_diff_eq!(solution.log_det, best, epsilon = 1e-12);
     assert_eq!((solution.stats.swaps, solution.stats.double_swaps), (0, 1));
 }
 
@@ -177,11 +183,11 @@ fn conditions_are_kept() {
         let kept = |set: &[usize]| set.contains(&3) && !set.contains(&5) && !set.contains(&6);
         let best = optimum(&oracle, |set| kept(set) && counts(set, &labels, 3) == [2, 1, 2]);
         let solution = restarting().solve(&dpp, &Cpu).unwrap();
-        assert!((solution.log_det - best).abs() < 1e-9, "seed {seed}");
+        assert!(abs_diff_eq!(solution.log_det, best, epsilon = 1e-9), "seed {seed}");
         let k_dpp = KDpp::new(&features, 4).unwrap().including(&[3]).unwrap().excluding(&[5, 6]).unwrap();
         let best = optimum(&oracle, |set| kept(set) && set.len() == 4);
         let solution = restarting().solve(&k_dpp, &Cpu).unwrap();
-        assert!((solution.log_det - best).abs() < 1e-9, "seed {seed}");
+        assert!(abs_diff_eq!(solution.log_det, best, epsilon = 1e-9), "seed {seed}");
         // Everything given: nothing to search.
         let whole = KDpp::new(&features, 2).unwrap().including(&[1, 2]).unwrap();
         assert_eq!(restarting().solve(&whole, &Cpu).unwrap().subset.as_slice(), [1, 2]);
@@ -204,7 +210,7 @@ fn sets_of_any_size_gain_and_lose_items() {
             let dpp = Dpp::new(&features).unwrap();
             let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
             let set = solution.subset.as_slice();
-            assert!((value(set) - solution.log_det).abs() < 1e-9);
+            assert_abs_diff_eq!(value(set), solution.log_det, epsilon = 1e-9);
             let toggled = |item: usize| {
                 let mut other: Vec<usize> = set.iter().copied().filter(|&kept| kept != item).collect();
                 if !set.contains(&item) {
@@ -219,13 +225,18 @@ fn sets_of_any_size_gain_and_lose_items() {
             let all = (0_u32..1 << 12).map(|mask| (0..12).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
             let best = all.map(|set| value(&set)).fold(0.0, f64::max);
             let restarted = restarting().solve(&dpp, &Cpu).unwrap();
-            assert!((restarted.log_det - best).abs() < 1e-9, "seed {seed}: {} {best}", restarted.log_det);
+            assert!(
+                abs_diff_eq!(restarted.log_det, best, epsilon = 1e-9),
+                "seed {seed}: {} {best}",
+                restarted.log_det
+            );
         }
     }
     assert!(resized > 0, "no item was added or removed: the test would see nothing");
     let tiny = Features::from_rows(2, 2, vec![0.1, 0.0, 0.0, 0.1]).unwrap();
     let empty = restarting().solve(&Dpp::new(&tiny).unwrap(), &Cpu).unwrap();
-    assert!(empty.subset.is_empty() && empty.log_det.abs() < 1e-15);
+    assert!(empty.subset.is_empty(), "{}", empty.subset);
+    assert_abs_diff_eq!(empty.log_det, 0.0, epsilon = 1e-15);
 }
 
 #[test]
@@ -239,5 +250,5 @@ fn a_removal_improves() {
     let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
     assert_eq!(solution.subset.as_slice(), [1, 2]);
     assert_eq!((solution.stats.swaps, solution.stats.resizes), (0, 1));
-    assert!((solution.log_det - 16.0_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(solution.log_det, 16.0_f64.ln(), epsilon = 1e-12);
 }

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use approx::{assert_abs_diff_eq, assert_relative_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{Error, Features, Greedy, KDpp, LocalSearch, Restarts, Termination, Watch, engine::Cpu};
 
@@ -88,7 +89,8 @@ fn stops_return_the_best_so_far() {
     assert_eq!(stopped.termination, Termination::Interrupted);
     let reports = reports.into_inner().unwrap();
     let last = reports.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    assert!(!reports.is_empty() && (stopped.log_det - last).abs() < 1e-9);
+    assert!(!reports.is_empty());
+    assert_abs_diff_eq!(stopped.log_det, last, epsilon = 1e-9);
     assert!(stopped.log_det > greedy.log_det);
 
     let short = Duration::from_millis(30);
@@ -115,7 +117,7 @@ fn reports_only_rise() {
     };
     let watch = Watch::default().reporting_to(&report);
     let solution = restarting().solve_watched(&k_dpp, &Cpu, &watch).unwrap();
-    assert!((last.lock().unwrap().get() - solution.log_det).abs() < 1e-9);
+    assert_abs_diff_eq!(last.lock().unwrap().get(), solution.log_det, epsilon = 1e-9);
 }
 
 #[test]
@@ -149,7 +151,7 @@ fn the_guarantee_holds() {
             let tail = eigenvalues[k - 1..].iter().sum::<f64>() / (12 - k + 1) as f64;
             let condition = eigenvalues[0] / tail;
             let found = solution.stats.condition.unwrap();
-            assert!((found / condition - 1.0).abs() < 1e-9, "{found} {condition}");
+            assert_relative_eq!(found, condition, epsilon = 0.0, max_relative = 1e-9);
             let oracle = Determinants::of_features(rows.clone());
             let gap = optimum(&oracle, |set| set.len() == k) - solution.log_det;
             let guarantee = solution.stats.log_guarantee.unwrap();

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use approx::abs_diff_eq;
 use partition_dpp::{
     Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota, Solution,
     UpperBound, engine::Cpu,
@@ -87,7 +88,7 @@ fn other_models_are_special_cases() {
             for (at, (x, y)) in ranges.iter().zip(other).enumerate() {
                 // Of parts of other magnitudes or with parameters to tune bounds agree less well.
                 let close = if at == 3 { 5e-3 } else { 1e-9 } * (1.0 + y.abs());
-                assert!((x - y).abs() <= close, "{}, {shape}, {at}: {x} {y}", case.name);
+                assert!(abs_diff_eq!(x, y, epsilon = close), "{}, {shape}, {at}: {x} {y}", case.name);
             }
         }
     }

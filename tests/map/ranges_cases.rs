@@ -1,5 +1,6 @@
 //! The most probable set under ranges of part counts where parts need room, with conditions, and of many items.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     Bound, Features, Greedy, LocalSearch, Partition, PartitionDpp, RangeDpp, RangeQuota, Termination,
     UpperBound, engine::Cpu,
@@ -94,7 +95,7 @@ fn many_items() {
             (gamma(&model), found.log_det)
         });
         println!("{bounds:?}");
-        assert!((bounds[0].0 - bounds[1].0).abs() < 0.1, "{bounds:?}");
+        assert!(abs_diff_eq!(bounds[0].0, bounds[1].0, epsilon = 0.1), "{bounds:?}");
         assert!(bounds.iter().all(|(bound, found)| bound > found), "{bounds:?}");
     }
 }
@@ -116,7 +117,7 @@ fn many_items_are_left_out_by_bounds() {
         exact(&PartitionDpp::new(&features, &partition, &quota).unwrap()).log_det
     });
     let best = best.into_iter().fold(f64::NEG_INFINITY, f64::max);
-    assert!((found.log_det - best).abs() < 1e-6, "{} {best}", found.log_det);
+    assert_abs_diff_eq!(found.log_det, best, epsilon = 1e-6);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use approx::assert_abs_diff_eq;
 use partition_dpp::{
     Dpp, Features, Greedy, Progress, Softmax, SoftmaxExtension, Solution, Termination, Watch, engine::Cpu,
 };
@@ -28,7 +29,7 @@ fn check_local_optimum(rows: &[Vec<f64>], solution: &Solution, condition: &Condi
     let determinants = Determinants::of_features(rows.to_vec());
     let set = solution.subset.as_slice();
     let det = determinants.det(set);
-    assert!((det.ln() - solution.log_det).abs() < 1e-9, "{} {}", det.ln(), solution.log_det);
+    assert_abs_diff_eq!(det.ln(), solution.log_det, epsilon = 1e-9);
     assert!(condition.allows(set));
     for item in (0..rows.len())
         .filter(|item| !condition.included.contains(item) && !condition.excluded.contains(item))
@@ -120,12 +121,12 @@ fn included_and_excluded_items() {
             condition.included.iter().for_each(|&item| fixed[item] = 1.0);
             condition.excluded.iter().for_each(|&item| fixed[item] = 0.0);
             let (sets, point) = (all_sets(&rows), extension.at(&x, &Cpu).unwrap());
-            assert!((point.value - expectation(&sets, &fixed)).abs() < 1e-9);
+            assert_abs_diff_eq!(point.value, expectation(&sets, &fixed), epsilon = 1e-9);
             let slopes = differences(|x| expectation(&sets, x), &fixed);
             for (item, slope) in slopes.into_iter().enumerate() {
                 let is_fixed = condition.included.contains(&item) || condition.excluded.contains(&item);
                 let expected = if is_fixed { 0.0 } else { slope };
-                assert!((point.gradient[item] - expected).abs() < 1e-4 * expected.abs().max(1.0));
+                assert_abs_diff_eq!(point.gradient[item], expected, epsilon = 1e-4 * expected.abs().max(1.0));
             }
             assert!(condition.allows(extension.round(&x, &Cpu).unwrap().as_slice()));
         }
@@ -197,7 +198,8 @@ fn stopped_runs_return_a_set_and_say_so() {
     assert_eq!(limited.termination, Termination::TimeLimit);
     assert_eq!(limited.stats.iterations, 0);
     let det = Determinants::of_features(rows.clone()).det(limited.subset.as_slice());
-    assert!((det.ln() - limited.log_det).abs() < 1e-9 && limited.log_det > 0.0);
+    assert_abs_diff_eq!(limited.log_det, det.ln(), epsilon = 1e-9);
+    assert!(limited.log_det > 0.0, "{}", limited.log_det);
 
     let stop = AtomicBool::new(true);
     let stopped = Softmax::default().solve_watched(&dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();

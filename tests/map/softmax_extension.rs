@@ -1,5 +1,6 @@
 //! The softmax extension: value and gradient against enumeration, rounding against all sets.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{Dpp, Error, SoftmaxExtension, engine::Cpu};
 
@@ -30,14 +31,17 @@ fn values_are_expected_determinants() {
             worst = worst.max(error);
             assert!(error < 1e-9, "{found} {expected} at {x:?}");
             let by_formula = formula(&rows, &x);
-            assert!(by_formula.is_nan() || (by_formula - expected).abs() < 1e-5, "two oracles agree");
+            assert!(
+                by_formula.is_nan() || abs_diff_eq!(by_formula, expected, epsilon = 1e-5),
+                "two oracles agree"
+            );
         }
         // At the corners: ln det K_S.
         for (set, det) in sets.iter().step_by(3) {
             let x: Vec<f64> = (0..rows.len()).map(|i| f64::from(u8::from(set.contains(&i)))).collect();
             let found = extension.at(&x, &Cpu).unwrap().value;
             if *det > 1e-9 {
-                assert!((found - det.ln()).abs() < 1e-6 * det.ln().abs().max(1.0), "{found} {}", det.ln());
+                assert_abs_diff_eq!(found, det.ln(), epsilon = 1e-6 * det.ln().abs().max(1.0));
             } else {
                 assert!(found < (1e-8_f64).ln(), "dependent rows: {found}");
                 infinite += usize::from(found.is_infinite());
@@ -107,7 +111,7 @@ fn points_outside_the_cube_are_refused() {
     );
     assert_error!(
         extension.at(&[0.5, 1.5, 0.0, 1.0], &Cpu),
-        Error::NotAProbability { item: 1, value } if (value - 1.5).abs() < 1e-15,
+        Error::NotAProbability { item: 1, value } if abs_diff_eq!(value, 1.5, epsilon = 1e-15),
         ["item 1", "1.5", "[0, 1]"]
     );
     assert_error!(

@@ -1,5 +1,6 @@
 //! Symmetric greedy: against its definition by determinants, and against its guarantee by enumeration.
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{
     Decision, Dpp, Features, ItemOrder, Kernel, Solution, Subset, SymmetricGreedy, Termination, engine::Cpu,
@@ -76,8 +77,11 @@ fn sets_are_those_of_the_definition() {
         let found = solve(&rows, SymmetricGreedy::default());
         let expected = literal(&rows, &index, EPSILON, Fault::None);
         assert_eq!(found.subset.as_slice(), expected);
-        assert!((found.log_det - log_det(&rows, &expected, 0.0)).abs() < 1e-9);
-        assert!((found.stats.gains.iter().sum::<f64>() - found.log_det).abs() < 1e-9, "gains add up");
+        assert_abs_diff_eq!(found.log_det, log_det(&rows, &expected, 0.0), epsilon = 1e-9);
+        assert!(
+            abs_diff_eq!(found.stats.gains.iter().sum::<f64>(), found.log_det, epsilon = 1e-9),
+            "gains add up"
+        );
         kept += expected.len();
         left += rows.len() - expected.len();
         for (count, fault) in other_sets.iter_mut().zip([Fault::ForgetsToShrink, Fault::OnlyFromBelow]) {
@@ -245,7 +249,8 @@ fn included_and_excluded_items() {
     assert_eq!(SymmetricGreedy::default().solve(&full, &Cpu).unwrap().subset.as_slice(), everything);
     let nothing = Dpp::new(&features).unwrap().excluding(&everything).unwrap();
     let solution = SymmetricGreedy::default().solve(&nothing, &Cpu).unwrap();
-    assert!(solution.subset.is_empty() && solution.log_det.abs() < 1e-300);
+    assert!(solution.subset.is_empty(), "{}", solution.subset);
+    assert_abs_diff_eq!(solution.log_det, 0.0, epsilon = 1e-300);
 }
 
 fn literal_given(rows: &[Vec<f64>], condition: &Condition) -> Vec<usize> {
@@ -278,8 +283,10 @@ fn magnitudes_from_tiny_to_huge() {
     // Only ranks count: the last basis.
     let huge = solve(&scaled(1e150), SymmetricGreedy::default());
     assert_eq!(huge.subset.as_slice(), [4, 5, 6, 7, 8, 9]);
-    assert!(
-        (huge.log_det - log_det(&rows, huge.subset.as_slice(), 0.0) - 12.0 * 1e150_f64.ln()).abs() < 1e-6
+    assert_abs_diff_eq!(
+        huge.log_det - log_det(&rows, huge.subset.as_slice(), 0.0),
+        12.0 * 1e150_f64.ln(),
+        epsilon = 1e-6
     );
     // Rows of mixed magnitude: the large ones are kept, the small ones left.
     let mut mixed = gaussian(6, 6, 1.0, 4);
@@ -346,5 +353,5 @@ fn dense_kernels() {
     let kernel = Kernel::from_dense(3, &[4.0, 1.0, 0.5, 1.0, 3.0, 0.4, 0.5, 0.4, 0.3]).unwrap();
     let solution = SymmetricGreedy::default().solve(&Dpp::new(kernel.features()).unwrap(), &Cpu).unwrap();
     assert_eq!(solution.subset, Subset::new(vec![0, 1], 3).unwrap());
-    assert!((solution.log_det - 11.0_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(solution.log_det, 11.0_f64.ln(), epsilon = 1e-12);
 }

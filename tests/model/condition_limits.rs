@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use approx::{abs_diff_eq, assert_relative_eq};
 use partition_dpp::{
     Algorithm, Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
     Sampler, Subset, engine::Cpu,
@@ -97,17 +98,23 @@ fn a_huge_dpp_with_nothing_left_beyond_the_included_items() {
     let bare = Dpp::new(&features).unwrap().including(&[0, 1]).unwrap().excluding(&[3]).unwrap();
     let inference = bare.inference(&Cpu).unwrap();
     let found = inference.log_partition_function();
-    assert!((found.value - log_pair).abs() < 1e-10, "{found:?} {log_pair}");
+    assert!(abs_diff_eq!(found.value, log_pair, epsilon = 1e-10), "{found:?} {log_pair}");
     let marginals = inference.inclusion_probabilities().unwrap().value;
-    assert!(marginals.iter().zip([1.0, 1.0, 0.0, 0.0]).all(|(p, q)| (p - q).abs() < 1e-12), "{marginals:?}");
+    assert!(
+        marginals.iter().zip([1.0, 1.0, 0.0, 0.0]).all(|(p, q)| abs_diff_eq!(*p, q, epsilon = 1e-12)),
+        "{marginals:?}"
+    );
     // Item 3 has something of its own, and is then certain.
     let one_more = Dpp::new(&features).unwrap().including(&[0, 1]).unwrap();
     let inference = one_more.inference(&Cpu).unwrap();
     let found = inference.log_partition_function();
     // All others are nothing beside a factor of 1e40.
-    assert!((found.value - log_all).abs() < 1e-10, "{found:?} {log_all}");
+    assert!(abs_diff_eq!(found.value, log_all, epsilon = 1e-10), "{found:?} {log_all}");
     let marginals = inference.inclusion_probabilities().unwrap().value;
-    assert!(marginals.iter().zip([1.0, 1.0, 0.0, 1.0]).all(|(p, q)| (p - q).abs() < 1e-12), "{marginals:?}");
+    assert!(
+        marginals.iter().zip([1.0, 1.0, 0.0, 1.0]).all(|(p, q)| abs_diff_eq!(*p, q, epsilon = 1e-12)),
+        "{marginals:?}"
+    );
 }
 
 #[test]
@@ -129,10 +136,10 @@ fn a_dpp_with_nothing_left_beyond_the_included_items() {
         let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
         let inference = dpp.inference(&Cpu).unwrap();
         let found = inference.log_partition_function().value;
-        assert!((found - log_z - log_share).abs() < 1e-12, "{condition:?}: {found}");
+        assert!(abs_diff_eq!(found - log_z, log_share, epsilon = 1e-12), "{condition:?}: {found}");
         let marginals = inference.inclusion_probabilities().unwrap().value;
         for (found, expected) in marginals.iter().zip(oracle::marginals(&given, 5)) {
-            assert!((found - expected).abs() < 1e-12, "{condition:?}: {marginals:?}");
+            assert!(abs_diff_eq!(*found, expected, epsilon = 1e-12), "{condition:?}: {marginals:?}");
         }
         assert_law(&format!("{condition:?}"), &dpp.sampler(&Cpu).unwrap(), &given);
     }
@@ -155,7 +162,11 @@ fn a_set_that_is_included_whole_is_what_is_drawn() {
             }
             let inference = dpp.inference(&Cpu).unwrap();
             let log_z = inference.log_partition_function().value;
-            assert!((log_z - log_det).abs() <= 1e-10 * (1.0 + log_det.abs()), "{}: {set:?}", case.name);
+            assert!(
+                abs_diff_eq!(log_z, log_det, epsilon = 1e-10 * (1.0 + log_det.abs())),
+                "{}: {set:?}",
+                case.name
+            );
             let marginals = inference.inclusion_probabilities().unwrap();
             assert!(marginals.error.total_cmp(&0.0).is_eq());
             for (item, p) in marginals.value.iter().enumerate() {
@@ -262,7 +273,7 @@ fn parts_of_one_item_each_cost_nothing() {
             let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
             assert!(p > stats::ALPHA, "{p:e}");
             let log_z = dpp.inference(&Cpu).unwrap().log_partition_function().value;
-            assert!((log_z - total.ln()).abs() <= 1e-12 * total.ln().abs(), "{log_z} {}", total.ln());
+            assert_relative_eq!(log_z, total.ln(), epsilon = 0.0, max_relative = 1e-12);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Items that must be in and items that must be out, against enumeration: exact probabilities and draws.
 
+use approx::abs_diff_eq;
 use partition_dpp::{
     Algorithm, Dpp, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection,
     Quota, Sampler, Subset, engine::Cpu,
@@ -66,11 +67,11 @@ impl<'a> Given<'a> {
             let found = inference.log_probability(&Subset::new(set.clone(), self.items).unwrap()).unwrap();
             let expected = self.law.get(set).map_or(f64::NEG_INFINITY, |p| p.ln());
             let same = found.value.total_cmp(&expected).is_eq()
-                || (found.value - expected).abs() <= 1e-9 * (1.0 + expected.abs());
+                || abs_diff_eq!(found.value, expected, epsilon = 1e-9 * (1.0 + expected.abs()));
             assert!(same, "{what}: {set:?} {found:?} {expected}");
         }
         if self.law.len() == 1 && !self.condition.included.is_empty() {
-            let certain = |p: &f64| (p * (1.0 - p)).abs() <= 1e-12;
+            let certain = |p: &f64| abs_diff_eq!(p * (1.0 - p), 0.0, epsilon = 1e-12);
             assert!(marginals.value.iter().all(certain), "{what}: one set has everything");
         }
         worst

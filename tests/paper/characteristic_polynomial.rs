@@ -1,5 +1,6 @@
 //! The paper's polynomial, coefficient by coefficient.
 
+use approx::{assert_abs_diff_eq, assert_relative_eq, relative_eq};
 use partition_dpp::{
     Dpp, Error, Features, Partition,
     engine::Cpu,
@@ -36,7 +37,7 @@ fn all_coefficients_of_every_enumerable_case() {
         for (at, (coefficient, sum)) in found.iter().zip(expected.iter().rev()).enumerate() {
             let Coefficient { sign, log_magnitude } = coefficient;
             let total: usize = digits(at, &sizes).iter().sum();
-            assert!((sign - if total.is_multiple_of(2) { 1.0 } else { -1.0 }).abs() < 1e-300);
+            assert_abs_diff_eq!(*sign, if total.is_multiple_of(2) { 1.0 } else { -1.0 }, epsilon = 1e-300);
             if *sum == 0.0 || log_magnitude.value == f64::NEG_INFINITY {
                 let same = *sum == 0.0 && log_magnitude.value == f64::NEG_INFINITY;
                 assert!(same, "{}: {at} {log_magnitude:?} {sum:e}", case.name);
@@ -49,7 +50,12 @@ fn all_coefficients_of_every_enumerable_case() {
         println!("{:30} {:5} coefficients, off by at most {worst:.1e}", case.name, found.len());
         let exponents: Vec<usize> = sizes.iter().zip(&case.quota).map(|(size, count)| size - count).collect();
         let one = polynomial.coefficient(&exponents, &Cpu).unwrap().log_magnitude.value;
-        assert!((one - case.log_z).abs() <= 1e-10 * case.log_z.abs(), "{}: {one} {}", case.name, case.log_z);
+        assert!(
+            relative_eq!(one, case.log_z, epsilon = 0.0, max_relative = 1e-10),
+            "{}: {one} {}",
+            case.name,
+            case.log_z
+        );
     }
 }
 
@@ -73,12 +79,16 @@ fn all_coefficients_of_24_and_24_items() {
     assert_eq!(found.len(), 625);
     let at = (24 - case.quota[0]) * 25 + 24 - case.quota[1];
     let log_z = found[at].log_magnitude;
-    assert!((log_z.value - case.log_z).abs() <= 1e-12 * case.log_z, "{log_z:?} {}", case.log_z);
+    assert!(
+        relative_eq!(log_z.value, case.log_z, epsilon = 0.0, max_relative = 1e-12),
+        "{log_z:?} {}",
+        case.log_z
+    );
     // All of them together are det(I + K).
     let largest = found.iter().map(|c| c.log_magnitude.value).fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = found.iter().map(|c| (c.log_magnitude.value - largest).exp()).sum();
     let whole = Dpp::new(&features).unwrap().inference(&Cpu).unwrap().log_partition_function().value;
-    assert!((largest + sum.ln() - whole).abs() <= 1e-12 * whole, "{} {whole}", largest + sum.ln());
+    assert_relative_eq!(largest + sum.ln(), whole, epsilon = 0.0, max_relative = 1e-12);
     let smallest = found.iter().map(|c| c.log_magnitude.value).fold(f64::INFINITY, f64::min);
     let worst = found.iter().map(|c| c.log_magnitude.error).fold(0.0, f64::max);
     println!("ln |c| from {smallest:.1} to {largest:.1}, errors up to {worst:.1e}");

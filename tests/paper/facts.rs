@@ -1,5 +1,6 @@
 //! Facts of the paper's appendix, as programs (Kathuria and Deshpande 2016).
 
+use approx::{assert_abs_diff_eq, assert_relative_eq, relative_eq};
 use partition_dpp::{Error, Features, Kernel, Partition, PartitionDpp, Quota, engine::Cpu};
 
 use crate::common::oracle::Determinants;
@@ -24,7 +25,7 @@ fn the_mixture_formula_is_not_the_partition_function() {
     let true_z = f(&[0, 2]) + f(&[0, 3]) + f(&[1, 2]) + f(&[1, 3]);
     let found = z(&features, &partition, &[1, 1]);
     println!("Z = {true_z:.6}, library {found:.6}, mixture formula {mixture:.6}");
-    assert!((found / true_z - 1.0).abs() <= 1e-13, "{found} {true_z}");
+    assert_relative_eq!(found, true_z, epsilon = 0.0, max_relative = 1e-13);
     assert!((mixture / true_z - 1.0).abs() > 0.25, "{mixture} {true_z}");
     // For K = I both are 4; for K = 2I the formula says 8.
     let scaled = |scale: f64| {
@@ -33,7 +34,8 @@ fn the_mixture_formula_is_not_the_partition_function() {
         let kernel = Kernel::from_dense(4, &kernel).unwrap();
         z(kernel.features(), &partition, &[1, 1])
     };
-    assert!((scaled(1.0) - 4.0).abs() < 1e-12 && (scaled(2.0) - 16.0).abs() < 1e-11);
+    assert_abs_diff_eq!(scaled(1.0), 4.0, epsilon = 1e-12);
+    assert_abs_diff_eq!(scaled(2.0), 16.0, epsilon = 1e-11);
 }
 
 /// Permanent by Ryser's formula; with more columns than rows, the sum over all injections of rows.
@@ -150,6 +152,9 @@ fn disjoint_parts_multiply() {
         let named = members.iter().enumerate().map(|(l, members)| (format!("S{l}"), members));
         let partition = Partition::from_sets(items, named).unwrap();
         let found = z(&features, &partition, &vec![1; sizes.len()]);
-        assert!((found / product as f64 - 1.0).abs() <= 1e-13, "{sizes:?}: {found} {product}");
+        assert!(
+            relative_eq!(found, product as f64, epsilon = 0.0, max_relative = 1e-13),
+            "{sizes:?}: {found} {product}"
+        );
     }
 }

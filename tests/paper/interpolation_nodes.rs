@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 
+use approx::assert_abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{Partition, PartitionDpp, Quota, c64, engine::Cpu, polynomial::CircleVandermonde};
 
@@ -192,6 +193,6 @@ fn real_nodes_lose_what_circles_keep() {
 #[test]
 fn condition_numbers_are_those_that_are_known() {
     // Two nodes ±1: V = [1 −1; 1 1], V⁻¹ = ½ Vᵀ. Three nodes 0, 1, 2: ‖V‖ = 7, ‖V⁻¹‖ = 4.
-    assert!((condition(&[-1.0, 1.0]) - 2.0).abs() < 1e-14);
-    assert!((condition(&[0.0, 1.0, 2.0]) - 28.0).abs() < 1e-12);
+    assert_abs_diff_eq!(condition(&[-1.0, 1.0]), 2.0, epsilon = 1e-14);
+    assert_abs_diff_eq!(condition(&[0.0, 1.0, 2.0]), 28.0, epsilon = 1e-12);
 }

@@ -1,5 +1,6 @@
 //! Every sampler against enumeration, on every enumerable case.
 
+use approx::abs_diff_eq;
 use partition_dpp::{
     Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
     engine,
@@ -29,13 +30,17 @@ fn model(case: &Case) -> (Features<'static>, Partition, Quota) {
 fn the_oracle_agrees_with_exact_arithmetic() {
     for case in enumerable_cases() {
         let (law, log_z) = case.oracle().partition_dpp(&case.labels, &case.quota);
-        assert!((log_z - case.log_z).abs() < 1e-9 * (1.0 + case.log_z.abs()), "{}: {log_z}", case.name);
+        assert!(
+            abs_diff_eq!(log_z, case.log_z, epsilon = 1e-9 * (1.0 + case.log_z.abs())),
+            "{}: {log_z}",
+            case.name
+        );
         for (found, expected) in oracle::marginals(&law, case.items()).iter().zip(&case.marginals) {
-            assert!((found - expected).abs() < 1e-9, "{}: {found} {expected}", case.name);
+            assert!(abs_diff_eq!(found, expected, epsilon = 1e-9), "{}: {found} {expected}", case.name);
         }
         for (set, log_prob) in &case.log_probs {
             let found = law.get(set).map_or(f64::NEG_INFINITY, |p| p.ln());
-            let same = found.total_cmp(log_prob).is_eq() || (found - log_prob).abs() < 1e-9;
+            let same = found.total_cmp(log_prob).is_eq() || abs_diff_eq!(found, *log_prob, epsilon = 1e-9);
             assert!(same, "{}: {set:?}", case.name);
         }
     }

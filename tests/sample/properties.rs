@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use approx::relative_eq;
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, Samples,
@@ -54,7 +55,7 @@ impl Model {
 }
 
 fn close(found: f64, expected: f64) -> TestCaseResult {
-    prop_assert!((found - expected).abs() <= 1e-6 * expected.abs(), "{found} {expected}");
+    prop_assert!(relative_eq!(found, expected, epsilon = 0.0, max_relative = 1e-6), "{found} {expected}");
     Ok(())
 }
 
@@ -194,7 +195,7 @@ proptest! {
         let below = factorial(k) * quota.iter().map(|&count| power(count)).product::<u128>();
         let found = proposals(&quota.iter().map(|&count| count as usize).collect::<Vec<_>>());
         let expected = above as f64 / below as f64;
-        prop_assert!((found / expected - 1.0).abs() < 1e-12, "{quota:?}: {found} {expected}");
+        prop_assert!(relative_eq!(found, expected, epsilon = 0.0, max_relative = 1e-12), "{quota:?}: {found} {expected}");
     }
 }
 

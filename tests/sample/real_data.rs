@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use approx::abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{
     DEFAULT_PROPOSAL_BUDGET, Features, Method, Partition, PartitionDpp, Quota, Samples, Subset, engine,
@@ -130,7 +131,10 @@ fn two_faces_under_each_light() {
         let log_z = faces.allowed().map(|(_, det)| det).sum::<f64>().ln();
         let row = golden.column("set").iter().zip(golden.column("group")).position(|id| id == (&"A", group));
         let expected: f64 = golden.column("log_Z_222")[row.unwrap()].parse().unwrap();
-        assert!((log_z - expected).abs() < 1e-9, "group {group}: log Z {log_z}, on file {expected}");
+        assert!(
+            abs_diff_eq!(log_z, expected, epsilon = 1e-9),
+            "group {group}: log Z {log_z}, on file {expected}"
+        );
         let Faces { features, partition, quota, .. } = &faces;
         let name = format!("Yale faces, set A, group {group}");
         check_acceptance(&name, features, partition, quota, 20_000, Some(&|tilt| faces.acceptance(tilt)));

@@ -5,6 +5,7 @@
 #[path = "../wasm/src/questions.rs"]
 mod questions;
 
+use approx::abs_diff_eq;
 use questions::{QUESTIONS, answered};
 
 /// Whether texts agree word by word, numbers with a point to nine digits or 1e-12.
@@ -12,7 +13,9 @@ fn agree(found: &str, expected: &str) -> bool {
     let words = |text: &str| -> Vec<String> { text.split([' ', ',', ';']).map(str::to_owned).collect() };
     let (found, expected) = (words(found), words(expected));
     let alike = |(a, b): (&String, &String)| match (a.parse::<f64>(), b.parse::<f64>()) {
-        (Ok(x), Ok(y)) if a.contains('.') && b.contains('.') => (x - y).abs() <= 1e-9 * y.abs() + 1e-12,
+        (Ok(x), Ok(y)) if a.contains('.') && b.contains('.') => {
+            abs_diff_eq!(x, y, epsilon = 1e-9 * y.abs() + 1e-12)
+        }
         _ => a == b,
     };
     found.len() == expected.len() && found.iter().zip(&expected).all(alike)

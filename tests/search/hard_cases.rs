@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeSet, fs, ops::RangeInclusive, path::PathBuf};
 
+use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{Features, engine::Cpu};
 
 use crate::common::checked::{
@@ -218,14 +219,14 @@ fn exact_laws_by_hand() {
     let problem = Problem::new(rows.to_vec(), vec![0; 4], Any);
     let marginals = problem.minors().law(|_| true).unwrap().marginals(4);
     for (found, expected) in marginals.iter().zip([1.0, 0.25, 0.25, 0.5]) {
-        assert!((found - expected).abs() < 1e-12, "{marginals:?}");
+        assert!(abs_diff_eq!(*found, expected, epsilon = 1e-12), "{marginals:?}");
     }
     let rows =
         [[1e24, 2e24, 5e23], [3e23, 1e24, 2e24], [-1e24, 2e23, 7e23], [-1e24, 2e23, 7e23]].map(Vec::from);
     let problem = Problem::new(rows.to_vec(), vec![0, 0, 1, 1], Ranges(vec![1..=2, 0..=2], None));
     let law = problem.minors().law(|set| problem.allows(set)).unwrap();
-    assert!((law.log_z() - 334.82).abs() < 0.01, "{}", law.log_z());
+    assert_abs_diff_eq!(law.log_z(), 334.82, epsilon = 0.01);
     for (found, expected) in law.marginals(4).iter().zip([1.0, 1.0, 0.5, 0.5]) {
-        assert!((found - expected).abs() < 1e-12);
+        assert_abs_diff_eq!(*found, expected, epsilon = 1e-12);
     }
 }

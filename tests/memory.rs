@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use approx::abs_diff_eq;
 use partition_dpp::{Error, Features, Method, Partition, PartitionDpp, Quota, engine};
 
 const ITEMS: usize = 1_000_000;
@@ -104,7 +105,7 @@ fn infer(path: &Path) -> f64 {
     let marginals = inference.inclusion_probabilities().unwrap();
     assert_eq!(marginals.value.len(), ITEMS);
     let sum: f64 = marginals.value.iter().sum();
-    assert!((sum - 10.0).abs() < 1e-9, "probabilities sum to {sum}");
+    assert!(abs_diff_eq!(sum, 10.0, epsilon = 1e-9), "probabilities sum to {sum}");
     match dpp.with_node_budget(0.5).inference(&engine::Cpu) {
         Err(Error::NodeBudget { nodes, .. }) => nodes,
         other => panic!("half a node should not do: {other:?}"),

@@ -1,22 +1,32 @@
-//! What the integration tests share. Nothing here uses the library's numerics.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests panic and report")]
+//! What the integration tests share: data, oracles that use none of the library's numerics, and comparisons with them.
 #![allow(clippy::needless_range_loop, reason = "oracles index as their formulas do")]
 #![allow(unreachable_pub, reason = "a module of test binaries")]
 #![allow(dead_code, reason = "every test binary uses its own part of this module")]
 
+pub mod checked;
 #[macro_use]
 pub mod conditions;
+#[cfg(feature = "gpu")]
+#[macro_use]
+pub mod engines;
+pub mod exact;
 #[cfg(feature = "npy")]
 pub mod faces;
 pub mod grid;
+pub mod local_search;
+pub mod models;
 pub mod naive;
 pub mod npy;
 pub mod oracle;
 pub mod random;
 pub mod ranges;
+pub mod rounding;
+pub mod solvers;
 pub mod stats;
 pub mod synthetic;
 pub mod table;
+pub mod truth;
+pub mod unconstrained;
 
 use std::path::PathBuf;
 

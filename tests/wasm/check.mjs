@@ -24,7 +24,7 @@ const start = () => {
   return { exports, text, count: exports.questions() };
 };
 
-// Texts agree word by word, numbers with a point to nine digits or 1e-12: as tests/wasm_answers.rs has it.
+// Texts agree word by word, numbers with a point to nine digits or 1e-12: as tests/sample/wasm_answers.rs has it.
 const agree = (found, expected) => {
   const words = (text) => text.split(/[ ,;]/);
   const [a, b] = [words(found), words(expected)];

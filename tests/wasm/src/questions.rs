@@ -1,4 +1,4 @@
-//! What is asked of the library on wasm32 and, by `tests/wasm_answers.rs`, on the machine that tests run on.
+//! What is asked of the library on wasm32 and, by `tests/sample/wasm_answers.rs`, on the machine that tests run on.
 //!
 //! Features are small integers times powers of ten: the same numbers everywhere, whatever a machine's `sin` is.
 

@@ -1,0 +1,141 @@
+//! Normalisers, inclusion probabilities, log-probabilities, part counts, and chances of quotas.
+
+use std::collections::BTreeMap;
+
+use partition_dpp::{Estimate, Inference, PartCounts, Quota, RangeQuota, Result, Subset};
+
+use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
+use crate::common::exact::{Set, counts, items_of};
+
+pub fn inference(examined: &mut Examined<'_>, model: &Model<'_>) {
+    let Some(made) = model.inference(examined.engine) else { return };
+    let Some(inference) = examined.answered("inference", made) else { return };
+    let Some(law) = examined.law else { return };
+    let (log_z, exact) = (inference.log_partition_function(), law.log_z());
+    let numbers = Numbers { got: log_z.value, exact, stated: log_z.error, floor: log_floor(exact) };
+    examined.compare(Kind::LogZ, "inference", "ln Z", numbers);
+    if let Model::Quota(dpp) = model {
+        let by_phases = dpp.log_partition_function_by_phases(examined.engine);
+        if let Some(log_z) = examined.answered("phases", by_phases) {
+            let numbers = Numbers { got: log_z.value, exact, stated: log_z.error, floor: log_floor(exact) };
+            examined.compare(Kind::LogZ, "phases", "ln Z", numbers);
+        }
+    }
+    if let Some(found) = examined.answered("marginals", inference.inclusion_probabilities()) {
+        for (item, exact) in law.marginals(examined.problem.items()).into_iter().enumerate() {
+            let numbers = Numbers { got: found.value[item], exact, stated: found.error, floor: 0.0 };
+            examined.compare(Kind::Marginals, "inference", &format!("item {item}"), numbers);
+        }
+    }
+    for set in examined.minors.sets() {
+        log_probability(examined, &inference, set);
+    }
+}
+
+/// Of one set: zero is zero.
+fn log_probability(examined: &mut Examined<'_>, inference: &Inference<'_>, set: Set) {
+    let Some(law) = examined.law else { return };
+    let subset = Subset::new(items_of(set), examined.problem.items()).unwrap();
+    let Some(Estimate { value: got, error: stated }) =
+        examined.answered("log-probabilities", inference.log_probability(&subset))
+    else {
+        return;
+    };
+    let exact = law.log_probability(set);
+    let what = format!("{subset}");
+    if got == f64::NEG_INFINITY || exact == f64::NEG_INFINITY {
+        let (got, exact) = (got.exp(), exact.exp());
+        let numbers = Numbers { got, exact, stated, floor: 0.0 };
+        return examined.compare(Kind::LogProbabilities, "inference", &what, numbers);
+    }
+    let floor = log_floor(examined.minors.log_det(set)) + log_floor(law.log_z());
+    let numbers = Numbers { got, exact, stated, floor };
+    examined.compare(Kind::LogProbabilities, "inference", &what, numbers);
+}
+
+/// What rounding changes in ln det(K_S), to first order: some roundings of every row over what it has beyond the others;
+/// for a kernel of its trace, over the same in the kernel, and what keeps it from being positive semidefinite.
+pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
+    let minors = examined.minors;
+    let whole: f64 = match examined.problem.data {
+        Data::Features => 0.0,
+        Data::Kernel => (0..minors.items()).map(|item| minors.log_det(1 << item).exp()).sum(),
+    };
+    let of = |item: usize| {
+        let beyond = minors.log_det(set) - minors.log_det(set & !(1 << item));
+        match examined.problem.data {
+            Data::Features => (0.5 * (minors.log_det(1 << item) - beyond)).exp(),
+            Data::Kernel => {
+                (whole + examined.problem.indefiniteness() / (24.0 * f64::EPSILON)) * (-beyond).exp()
+            }
+        }
+    };
+    let sum = 24.0 * f64::EPSILON * items_of(set).into_iter().map(of).sum::<f64>();
+    if sum.is_nan() { f64::INFINITY } else { sum }
+}
+
+/// Of laws whose part counts are free.
+pub fn part_counts(examined: &mut Examined<'_>, model: &Model<'_>, parts: &Parts) {
+    let (partition, engine) = (&parts.partition, examined.engine);
+    let found = match model {
+        Model::Any(dpp) => dpp.part_counts(partition, engine),
+        Model::Size(dpp) => dpp.part_counts(partition, engine),
+        Model::Quota(_) | Model::Independent(_) | Model::Ranges(_) => return,
+    };
+    let exact = |examined: &Examined<'_>| {
+        examined.law.map_or_else(BTreeMap::new, |law| law.counts(&examined.problem.labels, partition.parts()))
+    };
+    let exact = exact(examined);
+    if let Some(found) = examined.answered("part counts", found) {
+        table(examined, &found, &exact);
+    }
+    // Counts that are likely, and some that are not there.
+    let likely = exact.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(counts, _)| counts.clone());
+    let sets = [Some(examined.seed as Set & ((1 << examined.problem.items()) - 1)), None];
+    for set in sets {
+        let of_set = |set| counts(set, &examined.problem.labels, partition.parts());
+        let Some(wanted) = set.map_or_else(|| likely.clone(), |set| Some(of_set(set))) else { continue };
+        let Ok(quota) = Quota::new(partition, &wanted) else { continue };
+        chance(examined, model, parts, &quota);
+    }
+}
+
+fn table(examined: &mut Examined<'_>, found: &PartCounts, exact: &BTreeMap<Vec<usize>, f64>) {
+    let listed = found.entries().iter().map(|(counts, p)| (counts.clone(), *p));
+    let missing = exact.keys().filter(|counts| found.entries().iter().all(|(entry, _)| entry != *counts));
+    for (counts, got) in listed.chain(missing.map(|counts| (counts.clone(), 0.0))).collect::<Vec<_>>() {
+        let exact = exact.get(&counts).copied().unwrap_or(0.0);
+        let numbers = Numbers { got, exact, stated: found.error(), floor: 0.0 };
+        examined.compare(Kind::Counts, "part counts", &format!("{counts:?}"), numbers);
+    }
+}
+
+/// Of a quota, and of ranges around it.
+fn chance(examined: &mut Examined<'_>, model: &Model<'_>, parts: &Parts, quota: &Quota) {
+    let (partition, engine, labels) = (&parts.partition, examined.engine, &examined.problem.labels);
+    let around: Vec<_> = quota.counts().iter().map(|&count| count.saturating_sub(1)..=count + 1).collect();
+    let Ok(ranges) = RangeQuota::new(partition, &around) else { return };
+    let (of_quota, of_ranges) = match model {
+        Model::Any(dpp) => (
+            dpp.quota_probability(partition, quota, engine),
+            dpp.range_probability(partition, &ranges, engine),
+        ),
+        Model::Size(dpp) => (
+            dpp.quota_probability(partition, quota, engine),
+            dpp.range_probability(partition, &ranges, engine),
+        ),
+        Model::Quota(_) | Model::Independent(_) | Model::Ranges(_) => return,
+    };
+    let of = |set: Set| counts(set, labels, partition.parts());
+    let exact = examined.law.map_or(0.0, |law| law.probability_that(|set| of(set) == quota.counts()));
+    one_chance(examined, &format!("quota {:?}", quota.counts()), of_quota, exact);
+    let exact = examined.law.map_or(0.0, |law| law.probability_that(|set| ranges.allows(&of(set))));
+    one_chance(examined, &format!("ranges {around:?}"), of_ranges, exact);
+}
+
+fn one_chance(examined: &mut Examined<'_>, what: &str, found: Result<Estimate<f64>>, exact: f64) {
+    if let Some(found) = examined.answered(&format!("chance of {what}"), found) {
+        let numbers = Numbers { got: found.value, exact, stated: found.error, floor: 0.0 };
+        examined.compare(Kind::Chance, "chance", what, numbers);
+    }
+}

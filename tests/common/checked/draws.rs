@@ -1,0 +1,112 @@
+//! Draws against the law that they are said to come from.
+
+use std::collections::BTreeMap;
+
+use partition_dpp::{Algorithm, Sampler};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use statrs::distribution::{ChiSquared, ContinuousCDF, DiscreteCDF, Poisson};
+
+use super::{Examined, FLOOR, Kind, Model, SLACK};
+use crate::common::exact::{Law, Set, set_of};
+
+/// Bins of a lower expectation are pooled.
+const POOLED: f64 = 20.0;
+/// Proposals that a sampler may take for all draws together.
+const PROPOSALS: f64 = 2e6;
+/// A p-value below this asks for more draws, …
+const SUSPICIOUS: f64 = 1e-4;
+/// … by this factor, …
+const MORE: usize = 8;
+/// … which are off the law if their p-value is below this.
+const REJECTED: f64 = 1e-6;
+
+pub fn samplers(examined: &mut Examined<'_>, model: &Model<'_>) {
+    for (name, sampler) in model.samplers(examined.engine) {
+        let name = format!("sampler by {name}");
+        let Some(sampler) = examined.answered(&name, sampler) else { continue };
+        let within = (PROPOSALS * sampler.acceptance_bound()) as usize;
+        let effort = examined.effort;
+        let by_nodes = matches!(sampler.algorithm(), Algorithm::Interpolation | Algorithm::PerCandidate);
+        let draws = if by_nodes { effort.draws.min(effort.draws_by_nodes) } else { effort.draws };
+        let draws = draws.min(within);
+        let seed = examined.seed;
+        let p = test(examined, &name, &sampler, draws, seed);
+        if p.is_some_and(|p| p < SUSPICIOUS) {
+            let again = test(examined, &name, &sampler, draws * MORE, seed ^ 0x5eed);
+            if let Some(again) = again.filter(|p| *p < REJECTED) {
+                let text =
+                    format!("χ² p-value {again:.1e} after {p:?}, stated error {:.1e}", sampler.law_error());
+                examined.report.fault(Kind::Draws, &name, &text);
+            }
+        }
+        // Of the first draws alone: those that were repeated are no longer uniform.
+        examined.report.p_values.extend(p);
+    }
+}
+
+/// The p-value of some draws; `None` where there is nothing to test, or the fault is found already.
+fn test(
+    examined: &mut Examined<'_>,
+    name: &str,
+    sampler: &Sampler<'_>,
+    draws: usize,
+    seed: u64,
+) -> Option<f64> {
+    let law = examined.law?;
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut counts: BTreeMap<Set, usize> = BTreeMap::new();
+    for _ in 0..draws {
+        let (subset, _) = examined.answered(name, sampler.try_sample_counted(&mut rng))?;
+        *counts.entry(set_of(subset.iter())).or_default() += 1;
+    }
+    if let Some(set) = counts.keys().find(|set| !examined.allows(**set)) {
+        examined.report.fault(Kind::Draws, name, &format!("drew {set:b}, which is not allowed"));
+        return None;
+    }
+    let stated = SLACK * sampler.law_error() + FLOOR + 10.0 * examined.vague;
+    let (p, rare) = p_values(&counts, law, draws, stated);
+    if rare < 1e-9 {
+        let text =
+            format!("{draws} draws have sets of no probability: tail {rare:.1e}, stated error {stated:.1e}");
+        examined.report.fault(Kind::Draws, name, &text);
+        return None;
+    }
+    *examined.report.compared.entry(Kind::Draws).or_default() += 1;
+    p
+}
+
+/// The p-value of Pearson's χ² over bins with an expectation that allows it, if there are two; and the probability of
+/// as many draws from sets too rare for that, if the law may be off by so much.
+pub fn p_values(counts: &BTreeMap<Set, usize>, law: &Law, draws: usize, off: f64) -> (Option<f64>, f64) {
+    let (mut statistic, mut bins) = (0.0, 0);
+    let (mut pooled, mut pooled_count, mut seen) = (0.0, 0, 0);
+    for (set, p) in law.sets() {
+        let (expected, count) = (p * draws as f64, counts.get(&set).copied().unwrap_or(0));
+        seen += count;
+        if expected < POOLED {
+            pooled += expected;
+            pooled_count += count;
+        } else {
+            statistic += (count as f64 - expected).powi(2) / expected;
+            bins += 1;
+        }
+    }
+    // What the law excludes belongs to the rare ones.
+    pooled_count += draws - seen;
+    if pooled >= POOLED {
+        statistic += (pooled_count as f64 - pooled).powi(2) / pooled;
+        bins += 1;
+    }
+    let tail = |expected: f64, count: usize| match count {
+        0 => 1.0,
+        _ => Poisson::new(expected.max(1e-300)).unwrap().sf(count as u64 - 1),
+    };
+    let allowance = off * draws as f64;
+    let mut rare = tail(allowance, draws - seen);
+    if pooled < POOLED {
+        rare = rare.min(tail(pooled + allowance, pooled_count));
+    }
+    let p = (bins > 1).then(|| ChiSquared::new(f64::from(bins - 1)).unwrap().sf(statistic));
+    (p, rare)
+}

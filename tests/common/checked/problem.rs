@@ -1,0 +1,253 @@
+//! Problems: data, parts, a constraint on the counts, and conditions.
+
+use std::{fmt, ops::RangeInclusive};
+
+use nalgebra::DMatrix;
+use partition_dpp::{Features, Kernel, Partition, Quota, RangeQuota, Result};
+
+use crate::common::exact::{Minors, Set, counts, items_of, set_of};
+
+/// What the rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// Rows of A.
+    Features,
+    /// Rows of K.
+    Kernel,
+}
+
+/// How features are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    F32,
+    F64,
+}
+
+/// Which sets are allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Constraint {
+    Any,
+    Size(usize),
+    Quota(Vec<usize>),
+    /// One k-DPP per part.
+    Independent(Vec<usize>),
+    Ranges(Vec<RangeInclusive<usize>>, Option<usize>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    pub data: Data,
+    pub storage: Storage,
+    /// Values that the storage holds exactly.
+    pub rows: Vec<Vec<f64>>,
+    /// 0 to p−1, each of them used.
+    pub labels: Vec<usize>,
+    pub constraint: Constraint,
+    pub include: Vec<usize>,
+    pub exclude: Vec<usize>,
+}
+
+/// What a model borrows.
+pub struct Parts {
+    pub features: Features<'static>,
+    pub partition: Partition,
+    pub quota: Option<Quota>,
+    pub ranges: Option<RangeQuota>,
+}
+
+impl Constraint {
+    pub fn allows(&self, counts: &[usize]) -> bool {
+        let total: usize = counts.iter().sum();
+        match self {
+            Self::Any => true,
+            Self::Size(k) => total == *k,
+            Self::Quota(quota) | Self::Independent(quota) => counts == quota,
+            Self::Ranges(ranges, k) => {
+                k.is_none_or(|k| k == total)
+                    && ranges.iter().zip(counts).all(|(range, count)| range.contains(count))
+            }
+        }
+    }
+}
+
+impl Problem {
+    pub fn new(rows: Vec<Vec<f64>>, labels: Vec<usize>, constraint: Constraint) -> Self {
+        assert_eq!(rows.len(), labels.len());
+        let (data, storage) = (Data::Features, Storage::F64);
+        Self { data, storage, rows, labels, constraint, include: Vec::new(), exclude: Vec::new() }
+    }
+
+    /// Which kind of law.
+    pub fn law_name(&self) -> &'static str {
+        match &self.constraint {
+            Constraint::Any => "Any",
+            Constraint::Size(_) => "Size",
+            Constraint::Quota(_) => "Quota",
+            Constraint::Independent(_) => "Independent",
+            Constraint::Ranges(_, None) => "Ranges",
+            Constraint::Ranges(_, Some(_)) => "Ranges and a total",
+        }
+    }
+
+    pub fn items(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn parts(&self) -> usize {
+        self.labels.iter().max().map_or(0, |last| last + 1)
+    }
+
+    pub fn allows(&self, set: Set) -> bool {
+        let (include, exclude) = (set_of(self.include.iter().copied()), set_of(self.exclude.iter().copied()));
+        set & include == include
+            && set & exclude == 0
+            && self.constraint.allows(&counts(set, &self.labels, self.parts()))
+    }
+
+    pub fn minors(&self) -> Minors {
+        let minors = match self.data {
+            Data::Features => Minors::of_features(&self.rows),
+            Data::Kernel => Minors::of_kernel(&self.rows),
+        };
+        match &self.constraint {
+            Constraint::Independent(_) => minors.by_parts(&self.labels),
+            _ => minors,
+        }
+    }
+
+    /// Features, or the library's factor of a dense kernel; partition and quotas.
+    pub fn build(&self) -> Result<Parts> {
+        let flat = self.rows.concat();
+        let (items, dims) = (self.items(), self.rows[0].len());
+        let features = match (self.data, self.storage) {
+            (Data::Kernel, _) => Kernel::from_dense(items, &flat)?.features().clone(),
+            (Data::Features, Storage::F64) => Features::from_rows(items, dims, flat)?,
+            (Data::Features, Storage::F32) => {
+                Features::from_rows(items, dims, flat.iter().map(|&x| x as f32).collect::<Vec<_>>())?
+            }
+        };
+        let partition = Partition::from_labels(&self.labels)?;
+        let (mut quota, mut ranges) = (None, None);
+        match &self.constraint {
+            Constraint::Quota(counts) | Constraint::Independent(counts) => {
+                quota = Some(Quota::new(&partition, counts)?);
+            }
+            Constraint::Ranges(counts, total) => {
+                let made = RangeQuota::new(&partition, counts)?;
+                ranges = Some(match total {
+                    Some(total) => made.with_total(*total)?,
+                    None => made,
+                });
+            }
+            Constraint::Any | Constraint::Size(_) => {}
+        }
+        Ok(Parts { features, partition, quota, ranges })
+    }
+
+    /// Items that no choice is left about: those included, and all that are left of parts that are needed whole.
+    pub fn settled(&self) -> Set {
+        let include = set_of(self.include.iter().copied());
+        let Constraint::Quota(quota) = &self.constraint else { return include };
+        let left = |part: usize| {
+            set_of((0..self.items()).filter(|i| self.labels[*i] == part && !self.exclude.contains(i)))
+        };
+        let whole = (0..self.parts()).map(left).zip(quota);
+        whole
+            .filter(|(left, quota)| left.count_ones() as usize == **quota)
+            .fold(include, |all, (left, _)| all | left)
+    }
+
+    /// Whether condition numbers are below 1e7 wherever the law looks: of the rows of every union of parts that
+    /// something may be chosen from, the included ones with them. Rows are first scaled as the law allows: under a
+    /// quota every part by itself, since that multiplies the weights of all sets alike.
+    ///
+    /// The condition number is that of singular values σ_1/σ_r at the exact rank r. A kernel of zeros is refused. Where
+    /// sets may have any size, eigenvalues are compared with 1: those that a kernel does not have are known to ε σ_1.
+    pub fn is_well_conditioned(&self, minors: &Minors) -> bool {
+        let all = (1 << self.items()) - 1;
+        if self.data == Data::Kernel {
+            // It is factored as a whole, whatever the law looks at.
+            let rank = minors.rank(all);
+            let scales = self.scales();
+            let noise = self.items() as f64 * f64::EPSILON * scales.iter().sum::<f64>();
+            let of_any_size = matches!(self.constraint, Constraint::Any | Constraint::Ranges(_, None));
+            let is_noisy = of_any_size && rank < self.items() && noise > 1e-7;
+            return rank > 0 && !is_noisy && self.condition(all, &scales, rank) < 1e7;
+        }
+        let (include, scales) = (set_of(self.include.iter().copied()), self.scales());
+        let is_good = |set: Set| self.condition(set, &scales, minors.rank(set)) < 1e7;
+        let groups: Vec<Set> = match &self.constraint {
+            Constraint::Quota(quota) => {
+                (0..self.parts()).filter(|&l| quota[l] > 0).map(|l| self.free_of(l)).collect()
+            }
+            Constraint::Ranges(ranges, _) => {
+                (0..self.parts()).filter(|&l| *ranges[l].end() > 0).map(|l| self.free_of(l)).collect()
+            }
+            Constraint::Independent(quota) => {
+                // Every part is a law of its own.
+                let included =
+                    |part: usize| include & set_of((0..self.items()).filter(|&i| self.labels[i] == part));
+                let is_part_good = |l: usize| is_good(included(l)) && is_good(included(l) | self.free_of(l));
+                return (0..self.parts()).filter(|&l| quota[l] > 0).all(is_part_good);
+            }
+            Constraint::Any | Constraint::Size(_) => {
+                vec![(0..self.parts()).map(|l| self.free_of(l)).fold(0, |all, set| all | set)]
+            }
+        };
+        (0..1_u32 << groups.len()).all(|choice| {
+            let chosen = groups.iter().enumerate().filter(|(at, _)| choice >> at & 1 == 1);
+            is_good(chosen.fold(include, |all, (_, set)| all | set))
+        })
+    }
+
+    /// How far eigenvalues of the kernel are below zero, all together: its factor has none of them.
+    pub fn indefiniteness(&self) -> f64 {
+        let items = self.items();
+        let kernel = DMatrix::from_fn(items, items, |i, j| self.rows[i][j]);
+        let values = kernel.symmetric_eigenvalues();
+        -values.iter().filter(|value| **value < 0.0).sum::<f64>()
+    }
+
+    fn free_of(&self, part: usize) -> Set {
+        set_of((0..self.items()).filter(|i| self.labels[*i] == part && !self.exclude.contains(i)))
+    }
+
+    /// What every row is divided by; a kernel is factored as it is, whatever the law.
+    fn scales(&self) -> Vec<f64> {
+        let by_part = matches!(self.constraint, Constraint::Quota(_) | Constraint::Independent(_))
+            && self.data == Data::Features;
+        let largest = |item: usize| {
+            let alike = (0..self.items()).filter(|&i| !by_part || self.labels[i] == self.labels[item]);
+            alike.flat_map(|i| &self.rows[i]).fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()))
+        };
+        (0..self.items()).map(largest).collect()
+    }
+
+    /// σ_1/σ_r of some rows, or of a kernel itself: what is given is only known to ε of its largest singular value.
+    fn condition(&self, among: Set, scales: &[f64], rank: usize) -> f64 {
+        if rank == 0 {
+            return 1.0;
+        }
+        let items = items_of(among);
+        let columns =
+            if self.data == Data::Kernel { items.clone() } else { (0..self.rows[0].len()).collect() };
+        let entry = |a: usize, b: usize| self.rows[items[a]][columns[b]] / scales[items[a]];
+        let matrix = DMatrix::from_fn(items.len(), columns.len(), entry);
+        let mut values: Vec<f64> = matrix.singular_values().iter().copied().collect();
+        values.sort_by(|a, b| b.total_cmp(a));
+        // Independent parts may span more together than there are columns.
+        values[0] / values[rank.min(values.len()) - 1]
+    }
+}
+
+impl fmt::Display for Problem {
+    /// Everything that is needed to see it again; decimals are those that read back as the same bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  {:?} {:?}:", self.storage, self.data)?;
+        for (row, label) in self.rows.iter().zip(&self.labels) {
+            let values: Vec<String> = row.iter().map(|x| format!("{x:?}")).collect();
+            writeln!(f, "    [{}]  part {label}", values.join(", "))?;
+        }
+        write!(f, "  {:?} include {:?} exclude {:?}", self.constraint, self.include, self.exclude)
+    }
+}

@@ -1,0 +1,90 @@
+//! The most probable set: no solution above the optimum, no bound below it.
+
+use partition_dpp::{
+    BranchAndBound, Dpp, Greedy, LazyGreedy, LocalSearch, Objective, Restarts, Result, Softmax, Solution,
+    SymmetricGreedy, Termination, UpperBound,
+};
+
+use super::{Data, Examined, Kind, Refused, answers::rounding_of_det, log_floor};
+use crate::common::exact::set_of;
+
+pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {
+    let engine = examined.engine;
+    solution(examined, "greedy", Greedy::default().solve(model, engine));
+    solution(examined, "lazy greedy", LazyGreedy::default().solve(model, engine));
+    solution(examined, "local search", LocalSearch::default().solve(model, engine));
+    let restarts = LocalSearch::default().with_restarts(Restarts::Count(3));
+    solution(examined, "restarts", restarts.solve(model, engine));
+    let found = solution(examined, "branch and bound", BranchAndBound::default().solve(model, engine));
+    if let Some(found) = found {
+        proof(examined, &found);
+    }
+    if let Some(certificate) = examined.answered("certificate", UpperBound::default().certify(model, engine))
+    {
+        for (bound, value) in certificate.bounds {
+            upper_bound(examined, &format!("certificate ({bound})"), value);
+        }
+    }
+}
+
+pub fn any_size(examined: &mut Examined<'_>, model: &Dpp<'_>) {
+    let engine = examined.engine;
+    solution(examined, "symmetric greedy", SymmetricGreedy::default().solve(model, engine));
+    solution(examined, "softmax", Softmax::default().solve(model, engine));
+}
+
+fn solution(examined: &mut Examined<'_>, by: &str, found: Result<Solution>) -> Option<Solution> {
+    let found = examined.answered(by, found)?;
+    let set = set_of(found.subset.iter());
+    *examined.report.compared.entry(Kind::Map).or_default() += 1;
+    if found.missing > 0 || found.log_det == f64::NEG_INFINITY {
+        let what = format!("{}, {} missing, ln det {}", found.termination, found.missing, found.log_det);
+        examined.report.refused(Refused::Short, by, &what);
+        return None;
+    }
+    if !examined.allows(set) {
+        examined.report.fault(Kind::Map, by, &format!("{} is not allowed", found.subset));
+        return None;
+    }
+    let exact = examined.minors.log_det(set);
+    let tolerance = examined.tolerance(rounding_of_det(examined, set)) + log_floor(exact);
+    if !((found.log_det - exact).abs() <= tolerance) {
+        let text = format!("ln det of {} is {exact:?}, not {:?}", found.subset, found.log_det);
+        examined.report.fault(Kind::Map, by, &text);
+    }
+    if let Some(bound) = found.upper_bound {
+        upper_bound(examined, by, bound);
+        if bound < found.log_det - log_floor(exact) {
+            let text = format!("bound {bound:?} below the set's own {:?}", found.log_det);
+            examined.report.fault(Kind::Bound, by, &text);
+        }
+    }
+    Some(found)
+}
+
+/// Of what is called optimal.
+fn proof(examined: &mut Examined<'_>, found: &Solution) {
+    let (best, optimum) = examined.minors.best(|set| examined.allows(set));
+    let gap = found.gap().unwrap_or(f64::INFINITY);
+    if found.termination == Termination::Optimal {
+        let exact = examined.minors.log_det(set_of(found.subset.iter()));
+        if !(optimum - exact
+            <= gap + examined.tolerance(rounding_of_det(examined, best)) + log_floor(optimum))
+        {
+            let text = format!("{} at {exact:?} is not optimal: {optimum:?}, gap {gap:.1e}", found.subset);
+            examined.report.fault(Kind::Map, "branch and bound", &text);
+        }
+    }
+}
+
+/// Rounding of the bound is bounded and added: what is left is that of the exact optimum.
+pub fn upper_bound(examined: &mut Examined<'_>, by: &str, bound: f64) {
+    let (best, optimum) = examined.minors.best(|set| examined.allows(set));
+    // A bound on the sets of the kernel's factor.
+    let factored = if examined.problem.data == Data::Kernel { rounding_of_det(examined, best) } else { 0.0 };
+    *examined.report.compared.entry(Kind::Bound).or_default() += 1;
+    if !(bound >= optimum - log_floor(optimum) - f64::EPSILON - factored - 10.0 * examined.vague) {
+        let text = format!("bound {bound:?} is below the optimum {optimum:?} by {:.1e}", optimum - bound);
+        examined.report.fault(Kind::Bound, by, &text);
+    }
+}

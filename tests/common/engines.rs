@@ -1,0 +1,150 @@
+//! The engines that the conformance tests run on.
+
+use std::time::Duration;
+
+use approx::abs_diff_eq;
+use partition_dpp::{
+    DeviceProblem, Error,
+    engine::{
+        Cpu, Engine, Precision,
+        gpu::{Gpu, GpuOptions},
+    },
+};
+
+/// Bytes that a binding may have where everything is to be cut in chunks.
+const CHUNK: u64 = 1 << 16;
+
+/// An engine under test.
+#[derive(Debug)]
+pub struct Tested {
+    pub engine: Box<dyn Engine>,
+    /// Rounding error of its precision.
+    pub epsilon: f64,
+    /// The largest matrix that its bindings hold, by its number of rows.
+    pub largest_matrix: usize,
+}
+
+impl Tested {
+    /// Asserts that a number is right up to rounding of so many terms of this magnitude.
+    #[track_caller]
+    pub fn close(&self, found: f64, expected: f64, terms: usize, magnitude: f64, what: &str) {
+        let bound = 30.0 * (terms + 2) as f64 * self.epsilon * magnitude + f64::MIN_POSITIVE;
+        assert!(
+            abs_diff_eq!(found, expected, epsilon = bound),
+            "{what}: {found} is not {expected}, off by {:e}, bound {bound:e}",
+            (found - expected).abs()
+        );
+    }
+}
+
+pub fn cpu() -> Tested {
+    Tested { engine: Box::new(Cpu), epsilon: f64::EPSILON, largest_matrix: usize::MAX }
+}
+
+/// A graphics device; says so and returns `None` where there is none. `PDPP_REQUIRE_GPU` makes that a failure.
+pub fn open(options: &GpuOptions, what: &str) -> Option<Gpu> {
+    match Gpu::new(options) {
+        Ok(gpu) => Some(gpu),
+        Err(
+            error @ Error::Device(DeviceProblem::NoAdapter { .. } | DeviceProblem::NoDoublePrecision { .. }),
+        ) => {
+            assert!(std::env::var_os("PDPP_REQUIRE_GPU").is_none(), "PDPP_REQUIRE_GPU is set, but: {error}");
+            println!("SKIPPED {what}: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub fn gpu(precision: Precision) -> Option<Gpu> {
+    open(&GpuOptions::default().with_precision(precision), "graphics device")
+}
+
+/// A device that the application has opened, with these features.
+pub fn own_device(features: wgpu::Features) -> Option<(wgpu::Device, wgpu::Queue)> {
+    gpu(Precision::F32)?;
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+    let adapter =
+        pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default())).unwrap();
+    let request = wgpu::DeviceDescriptor {
+        required_features: features & adapter.features(),
+        required_limits: adapter.limits(),
+        ..Default::default()
+    };
+    Some(pollster::block_on(adapter.request_device(&request)).unwrap())
+}
+
+pub fn tested(gpu: Gpu, largest_matrix: usize) -> Tested {
+    let epsilon = gpu.info().precision.epsilon();
+    Tested { engine: Box::new(gpu), epsilon, largest_matrix }
+}
+
+/// With bindings so small that everything is cut in chunks.
+pub fn in_chunks(precision: Precision) -> Option<Tested> {
+    let options = GpuOptions::default().with_precision(precision).with_largest_binding(CHUNK);
+    open(&options, "graphics device")
+        .map(|gpu| tested(gpu, if precision == Precision::F64 { 60 } else { 85 }))
+}
+
+/// Dispatches of single precision so short that each holds one workgroup.
+pub fn short_dispatches() -> GpuOptions {
+    GpuOptions::default().with_precision(Precision::F32).with_longest_dispatch(Duration::from_nanos(1))
+}
+
+pub fn in_short_dispatches() -> Option<Tested> {
+    open(&short_dispatches(), "graphics device").map(|gpu| tested(gpu, usize::MAX))
+}
+
+/// A fault to plant: the verb, what to look for in its shader, and what to put there.
+pub type Fault = (&'static str, &'static str, &'static str);
+/// A test of conformance.
+pub type Test = fn(&Tested);
+
+/// Asserts that tests fail on a single-precision device in whose shaders a fault is planted, with bindings cut small
+/// and not.
+#[track_caller]
+pub fn assert_noticed(faults: &[(Fault, Test)]) {
+    assert_noticed_on(&[GpuOptions::default(), GpuOptions::default().with_largest_binding(CHUNK)], faults);
+}
+
+/// The same with these options.
+#[track_caller]
+pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
+    for &((verb, from, to), test) in faults {
+        for options in options {
+            let options = options.clone().with_precision(Precision::F32).with_patch(verb, from, to);
+            let Some(gpu) = open(&options, "planted faults") else { return };
+            let faulty = tested(gpu, 85);
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));
+            let Err(message) = outcome else { panic!("{verb}: {from} → {to} goes unnoticed") };
+            let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+            assert!(!message.contains("parsing error"), "{verb}: {to} is no shader: {message}");
+        }
+    }
+}
+
+/// Stamps tests, functions of a [`Tested`], onto every engine.
+#[macro_export]
+macro_rules! on_every_engine {
+    ($($test:ident),* $(,)?) => {
+        $crate::on_every_engine!(@engine cpu_f64, Some($crate::common::engines::cpu()), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32, $crate::common::engines::gpu(Precision::F32).map(|gpu| $crate::common::engines::tested(gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f64, $crate::common::engines::gpu(Precision::F64).map(|gpu| $crate::common::engines::tested(gpu, usize::MAX)), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32_in_chunks, $crate::common::engines::in_chunks(Precision::F32), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f64_in_chunks, $crate::common::engines::in_chunks(Precision::F64), $($test),*);
+        $crate::on_every_engine!(@engine gpu_f32_in_short_dispatches, $crate::common::engines::in_short_dispatches(), $($test),*);
+    };
+    (@engine $name:ident, $tested:expr, $($test:ident),*) => {
+        mod $name {
+            #[allow(unused_imports, reason = "the CPU has one precision")]
+            use partition_dpp::engine::Precision;
+
+            $(#[test]
+            fn $test() {
+                if let Some(tested) = $tested {
+                    super::$test(&tested);
+                }
+            })*
+        }
+    };
+}

@@ -1,0 +1,84 @@
+//! What the tests of local search share: instances, and local optimality by enumeration.
+
+use partition_dpp::{
+    Features, Greedy, KDpp, LocalSearch, Partition, PartitionDpp, Quota, Restarts, Solution, Termination,
+    engine::Cpu,
+};
+
+use super::{oracle::Determinants, random::normals};
+
+/// Enough for sets of a dozen items.
+pub fn restarting() -> LocalSearch {
+    LocalSearch::default().with_restarts(Restarts::Count(20))
+}
+
+pub fn rows_of(features: &Features<'_>) -> Vec<Vec<f64>> {
+    (0..features.items()).map(|item| features.row(item)).collect()
+}
+
+/// ln of the largest determinant of the sets that are allowed.
+pub fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
+    let all = (0_u32..1 << oracle.items())
+        .map(|mask| (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
+    all.filter(|set| allowed(set)).map(|set| oracle.det(&set)).fold(0.0, f64::max).ln()
+}
+
+/// The sets one exchange away: an item for another with the same label.
+pub fn neighbours(set: &[usize], labels: &[usize]) -> Vec<Vec<usize>> {
+    let others = |&leaving: &usize| {
+        let enters = move |&item: &usize| labels[item] == labels[leaving] && !set.contains(&item);
+        (0..labels.len()).filter(enters).map(move |item| {
+            set.iter().map(|&kept| if kept == leaving { item } else { kept }).collect::<Vec<_>>()
+        })
+    };
+    set.iter().flat_map(others).collect()
+}
+
+/// ln of the largest factor that any of some sets has over a set; determinants from the rows.
+pub fn best_gain(rows: &[Vec<f64>], set: &[usize], others: &[Vec<usize>]) -> f64 {
+    let oracle = Determinants::of_features(rows.to_vec());
+    let now = oracle.det(set).ln();
+    others.iter().map(|other| oracle.det(other).ln() - now).fold(f64::NEG_INFINITY, f64::max)
+}
+
+pub fn assert_locally_optimal(features: &Features<'_>, labels: &[usize], solution: &Solution) {
+    let rows = rows_of(features);
+    let set = solution.subset.as_slice();
+    let gain = best_gain(&rows, set, &neighbours(set, labels));
+    assert!(gain < 1e-8, "an exchange gains {gain}");
+    assert_eq!(solution.termination, Termination::LocallyOptimal);
+}
+
+/// Gaussian rows and labels dealt in turn.
+pub fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features<'static>, Vec<usize>) {
+    let features = Features::from_rows(items, dims, normals(items * dims, seed)).unwrap();
+    (features, (0..items).map(|item| item % parts).collect())
+}
+
+/// The first Gaussian instance on which the search makes two exchanges at least.
+pub fn one_that_greedy_misses(items: usize, dims: usize, k: usize) -> (Features<'static>, Vec<usize>) {
+    let misses = |features: &Features<'_>| {
+        let solution = LocalSearch::default().solve(&KDpp::new(features, k).unwrap(), &Cpu).unwrap();
+        solution.stats.swaps >= 2
+    };
+    (0..100).map(|seed| dealt(items, dims, 1, seed)).find(|(features, _)| misses(features)).unwrap()
+}
+
+pub fn solve_quota(
+    features: &Features<'_>,
+    labels: &[usize],
+    quota: &[usize],
+    solver: LocalSearch,
+) -> Solution {
+    let partition = Partition::from_labels(labels).unwrap();
+    let quota = Quota::new(&partition, quota).unwrap();
+    let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
+    solver.solve(&dpp, &Cpu).unwrap()
+}
+
+pub fn greedy_quota(features: &Features<'_>, labels: &[usize], quota: &[usize]) -> Solution {
+    let partition = Partition::from_labels(labels).unwrap();
+    let quota = Quota::new(&partition, quota).unwrap();
+    let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
+    Greedy::default().solve(&dpp, &Cpu).unwrap()
+}

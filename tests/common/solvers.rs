@@ -1,0 +1,24 @@
+//! The solvers as the tests call them.
+
+use partition_dpp::{Greedy, LazyGreedy, Objective, Partition, Quota, Solution, engine};
+
+fn plain(model: &impl Objective) -> Solution {
+    Greedy::default().solve(model, &engine::Cpu).unwrap()
+}
+
+/// Both greedy solvers, which must agree in every bit.
+pub fn solve(model: &impl Objective, what: &str) -> Solution {
+    let (plain, lazy) = (plain(model), LazyGreedy::default().solve(model, &engine::Cpu).unwrap());
+    assert_eq!(plain, lazy, "{what}: lazy and plain differ");
+    let bits =
+        |solution: &Solution| -> Vec<u64> { solution.stats.gains.iter().map(|x| x.to_bits()).collect() };
+    assert_eq!(bits(&plain), bits(&lazy), "{what}: gains differ");
+    lazy
+}
+
+/// A partition by labels and a quota.
+pub fn parts(labels: &[usize], quota: &[usize]) -> (Partition, Quota) {
+    let partition = Partition::from_labels(labels).unwrap();
+    let quota = Quota::new(&partition, quota).unwrap();
+    (partition, quota)
+}

@@ -1,0 +1,77 @@
+//! Kernels, sets and the softmax extension, for tests of the problem without constraints.
+
+use partition_dpp::Features;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use super::{oracle::Determinants, random::normals};
+
+pub fn features(rows: &[Vec<f64>]) -> Features<'static> {
+    Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap()
+}
+
+pub fn gaussian(items: usize, dims: usize, scale: f64, seed: u64) -> Vec<Vec<f64>> {
+    normals(items * dims, seed).chunks(dims).map(|row| row.iter().map(|x| x * scale).collect()).collect()
+}
+
+pub fn uniforms(count: usize, seed: u64) -> Vec<f64> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    (0..count).map(|_| rng.random()).collect()
+}
+
+/// Rank full, deficient, more dimensions than items, repeated and zero rows.
+pub fn zoo(seeds: u64) -> Vec<Vec<Vec<f64>>> {
+    let mut zoo = Vec::new();
+    for seed in 0..seeds {
+        for (items, dims, scale) in
+            [(9, 9, 0.4), (8, 12, 0.3), (11, 4, 0.7), (10, 3, 2.0), (6, 1, 1.0), (1, 3, 1.0)]
+        {
+            zoo.push(gaussian(items, dims, scale, 100 * seed + dims as u64));
+        }
+        let mut repeated = gaussian(10, 6, 0.6, 900 + seed);
+        repeated[7].copy_from_slice(&gaussian(10, 6, 0.6, 900 + seed)[2]);
+        repeated[9] = vec![0.0; 6];
+        repeated[0] = repeated[5].iter().map(|x| 2.0 * x).collect();
+        zoo.push(repeated);
+    }
+    zoo
+}
+
+/// Every set with its determinant.
+pub fn all_sets(rows: &[Vec<f64>]) -> Vec<(Vec<usize>, f64)> {
+    let determinants = Determinants::of_features(rows.to_vec());
+    let set = |mask: u32| (0..rows.len()).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>();
+    (0..1_u32 << rows.len()).map(set).map(|set| (set.clone(), determinants.det(&set))).collect()
+}
+
+/// ln Σ_S det(K_S) Π x_i Π (1 − x_i), word for word.
+pub fn expectation(sets: &[(Vec<usize>, f64)], x: &[f64]) -> f64 {
+    let weight = |set: &[usize]| -> f64 {
+        (0..x.len()).map(|i| if set.contains(&i) { x[i] } else { 1.0 - x[i] }).product()
+    };
+    sets.iter().map(|(set, det)| det * weight(set)).sum::<f64>().ln()
+}
+
+/// Points inside the cube, on its faces, near its corners.
+pub fn points(items: usize, seed: u64) -> Vec<Vec<f64>> {
+    let inside = uniforms(items, seed);
+    let face = inside.iter().map(|&x| if x < 0.3 { 0.0 } else { x }).collect();
+    let near = inside.iter().map(|&x| if x < 0.8 { 1e-9 * x } else { 1.0 - 1e-9 * x }).collect();
+    let large = inside.iter().map(|x| 0.9 + 0.1 * x).collect();
+    vec![vec![0.5; items], inside, face, near, large]
+}
+
+/// Central differences, one-sided where x is at an end.
+pub fn differences(value: impl Fn(&[f64]) -> f64, x: &[f64]) -> Vec<f64> {
+    (0..x.len())
+        .map(|i| {
+            let step = 1e-6;
+            let (low, high) = ((x[i] - step).max(0.0), (x[i] + step).min(1.0));
+            let at = |xi: f64| {
+                let mut moved = x.to_vec();
+                moved[i] = xi;
+                value(&moved)
+            };
+            (at(high) - at(low)) / (high - low)
+        })
+        .collect()
+}

@@ -1,0 +1,23 @@
+//! Input: features, partitions, quotas and labels, from memory and from files.
+//!
+//! `known-answers.json` and `hard-cases` beside this file are read by other tests, too.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod errors;
+mod label_copies;
+#[cfg(feature = "npy")]
+mod npy_files;
+#[cfg(feature = "npy")]
+mod npy_hostile;
+#[cfg(feature = "npy")]
+mod shards;

@@ -1,0 +1,20 @@
+//! Engines: every verb of the CPU against naive loops, and engines made of others.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod candidates;
+mod cpu;
+mod gains;
+mod grid;
+mod sharded;
+mod swaps;
+mod watches;

@@ -1,0 +1,246 @@
+//! Work that is watched: it ends soon, says why, and changes nothing otherwise.
+
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use partition_dpp::{
+    Dpp, Ended, Error, Features, IndependentKDpps, KDpp, McmcOptions, Method, Partition, PartitionDpp,
+    Progress, Quota, RangeDpp, RangeQuota, Result, Step, Thinning, Watch,
+    engine::{Cpu, Engine, Watched},
+};
+
+use crate::common::{random::normals, with_threads};
+
+/// Items in three parts, and what is asked of them.
+struct Case {
+    features: Features<'static>,
+    partition: Partition,
+    quota: Quota,
+    ranges: RangeQuota,
+}
+
+impl Case {
+    fn new() -> Self {
+        let (items, dims) = (600, 12);
+        let labels: Vec<usize> = (0..items).map(|i| i % 3).collect();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let quota = Quota::new(&partition, &[3, 2, 2]).unwrap();
+        let ranges = RangeQuota::new(&partition, &[1..=3, 0..=2, 2..=4]).unwrap();
+        let features = Features::from_rows(items, dims, normals(items * dims, 11)).unwrap();
+        Self { features, partition, quota, ranges }
+    }
+
+    fn partition_dpp(&self) -> PartitionDpp<'_> {
+        PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap()
+    }
+
+    fn range_dpp(&self) -> RangeDpp<'_> {
+        RangeDpp::new(&self.features, &self.partition, &self.ranges).unwrap()
+    }
+
+    /// Every kind of set-up, inference and counting; the name of each, and what it finds, in words.
+    fn computed(&self, engine: &dyn Engine) -> Vec<(&'static str, Result<String>)> {
+        let (features, partition) = (&self.features, &self.partition);
+        let (dpp, ranges) = (self.partition_dpp(), self.range_dpp());
+        let independent = IndependentKDpps::new(features, partition, &self.quota).unwrap();
+        let (k_dpp, any) = (KDpp::new(features, 5).unwrap(), Dpp::new(features).unwrap());
+        let few = Partition::from_labels(&(0..features.items()).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
+        let drawn =
+            |sampler: partition_dpp::Sampler<'_>| format!("{:?}", sampler.sample_many(3, 5).subsets());
+        let by = |method| dpp.sampler(method, engine).map(drawn);
+        let inferred = |inference: partition_dpp::Inference<'_>| {
+            let marginals = inference.inclusion_probabilities()?;
+            Ok(format!("{:?} {:?}", inference.log_partition_function(), marginals))
+        };
+        let counts = |counts: partition_dpp::PartCounts| format!("{:?}", counts.entries());
+        vec![
+            ("rejection", by(Method::Rejection)),
+            ("interpolation", by(Method::Interpolation)),
+            ("mcmc", by(Method::Mcmc)),
+            ("ranges", ranges.sampler(engine).map(drawn)),
+            ("independent", independent.sampler(engine).map(drawn)),
+            ("k-DPP", k_dpp.sampler(engine).map(drawn)),
+            ("DPP", any.sampler(engine).map(drawn)),
+            ("quota inference", dpp.inference(engine).and_then(inferred)),
+            ("by phases", dpp.log_partition_function_by_phases(engine).map(|log_z| format!("{log_z:?}"))),
+            ("ranges inference", ranges.inference(engine).and_then(inferred)),
+            ("k-DPP inference", k_dpp.inference(engine).and_then(inferred)),
+            ("DPP inference", any.inference(engine).and_then(inferred)),
+            ("k-DPP counts", k_dpp.part_counts(&few, engine).map(counts)),
+            ("DPP counts", any.part_counts(&few, engine).map(counts)),
+        ]
+    }
+}
+
+#[test]
+fn a_watch_changes_nothing() {
+    let case = Case::new();
+    let stop = AtomicBool::new(false);
+    let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(36_000));
+    let watched = Watched::new(&Cpu, watch);
+    for ((name, plain), (_, under)) in case.computed(&Cpu).into_iter().zip(case.computed(&watched)) {
+        assert_eq!(plain.unwrap(), under.unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn work_ends_before_it_begins() {
+    let case = Case::new();
+    let stop = AtomicBool::new(true);
+    let interrupted = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
+    for (name, outcome) in case.computed(&interrupted) {
+        assert!(matches!(outcome, Err(Error::Ended(Ended::Interrupted))), "{name}: {outcome:?}");
+    }
+    // What was ended stays ended.
+    stop.store(false, Ordering::Relaxed);
+    assert!(interrupted.proceed().is_err());
+    let late = Watched::new(&Cpu, Watch::default().until(Instant::now()));
+    for (name, outcome) in case.computed(&late) {
+        assert!(matches!(outcome, Err(Error::Ended(Ended::TimeLimit))), "{name}: {outcome:?}");
+    }
+    let error = late.proceed().unwrap_err();
+    assert_eq!(error.to_string(), "the time limit passed");
+}
+
+/// The flag is set by the first report: after the first pass or chunk of nodes.
+#[test]
+fn work_ends_on_the_way() {
+    let case = Case::new();
+    let stop = AtomicBool::new(false);
+    let reports = AtomicU64::new(0);
+    let report = |_: Progress| {
+        reports.fetch_add(1, Ordering::Relaxed);
+        stop.store(true, Ordering::Relaxed);
+    };
+    let mut ended = Vec::new();
+    let dpp = case.partition_dpp();
+    for number in 0..3 {
+        stop.store(false, Ordering::Relaxed);
+        let watched = Watched::new(&Cpu, Watch::default().stopped_by(&stop).reporting_to(&report));
+        let outcome = match number {
+            0 => dpp.sampler(Method::Rejection, &watched).map(|_| ()),
+            1 => dpp.inference(&watched).map(|_| ()),
+            _ => case.range_dpp().sampler(&watched).map(|_| ()),
+        };
+        ended.push(outcome);
+    }
+    for outcome in ended {
+        assert!(matches!(outcome, Err(Error::Ended(Ended::Interrupted))), "{outcome:?}");
+    }
+    // One each: nothing was computed after the flag was set.
+    assert_eq!(reports.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn nodes_and_rows_are_counted() {
+    let case = Case::new();
+    let reports = Mutex::new(Vec::new());
+    let report = |progress: Progress| reports.lock().unwrap().push((progress.step, progress.steps));
+    let watched = Watched::new(&Cpu, Watch::default().reporting_to(&report));
+    case.partition_dpp().inference(&watched).unwrap();
+    let reports = reports.into_inner().unwrap();
+    let rows: Vec<u64> = reports.iter().filter(|(step, _)| *step == Step::Row).map(|(_, n)| *n).collect();
+    let nodes: Vec<u64> = reports.iter().filter(|(step, _)| *step == Step::Node).map(|(_, n)| *n).collect();
+    assert!(rows.iter().all(|count| count % 600 == 0) && rows.is_sorted() && !rows.is_empty(), "{rows:?}");
+    assert!(nodes.is_sorted() && !nodes.is_empty(), "{nodes:?}");
+}
+
+#[test]
+fn draws_end_and_are_those_of_sample_range() {
+    let case = Case::new();
+    let dpp = case.partition_dpp();
+    let options = McmcOptions::default().with_burn_in(5).with_thin(Thinning::Sweeps(2));
+    let samplers = [
+        dpp.sampler(Method::Rejection, &Cpu).unwrap(),
+        dpp.sampler(Method::Interpolation, &Cpu).unwrap(),
+        case.range_dpp().sampler(&Cpu).unwrap(),
+        KDpp::new(&case.features, 5).unwrap().sampler(&Cpu).unwrap(),
+        Dpp::new(&case.features).unwrap().sampler(&Cpu).unwrap(),
+        IndependentKDpps::new(&case.features, &case.partition, &case.quota).unwrap().sampler(&Cpu).unwrap(),
+    ];
+    for sampler in &samplers {
+        let name = sampler.algorithm();
+        let whole = sampler.sample_range(3..40, 9);
+        let watched = sampler.sample_watched(3..40, 9, &Watch::default()).unwrap();
+        assert_eq!((whole.subsets(), whole.proposals()), (watched.subsets(), watched.proposals()), "{name}");
+        assert_eq!(watched.ended(), None);
+        // Stopped by the report of the first task: the draws there are begin the whole.
+        let stop = AtomicBool::new(false);
+        let report = |progress: Progress| {
+            // A draw by interpolation reports its nodes, too.
+            stop.fetch_or(progress.step == Step::Draw, Ordering::Relaxed);
+        };
+        let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
+        let some = with_threads(1, || sampler.sample_watched(0..4000, 9, &watch).unwrap());
+        let count = some.subsets().len();
+        assert!((1..1000).contains(&count), "{name}: {count}");
+        assert_eq!(some.subsets(), sampler.sample_many(count as u64, 9).subsets(), "{name}");
+        assert_eq!(some.ended(), Some(Ended::Interrupted));
+    }
+    let chains = dpp.chains(&options, &Cpu).unwrap();
+    let never = Watch::default().until(Instant::now());
+    assert!(matches!(chains.start_watched(1, &never), Err(Error::Ended(Ended::TimeLimit))));
+    let mut run = chains.start(1);
+    run.extend(10);
+    assert_eq!(run.extend_watched(10, &never), Some(Ended::TimeLimit));
+    assert_eq!(run.draws(), 10);
+    assert_eq!(run.extend_watched(10, &Watch::default()), None);
+    assert_eq!(run.into_samples().subsets().len(), 20);
+}
+
+/// Chains that are ended while they run: as many draws as all of them have made in turn.
+#[test]
+fn chains_end_alike() {
+    let case = Case::new();
+    let dpp = case.partition_dpp();
+    let options = McmcOptions::default().with_burn_in(5).with_thin(Thinning::Sweeps(2)).with_chains(3);
+    let chains = dpp.chains(&options, &Cpu).unwrap();
+    let mut run = chains.start(1);
+    let stop = AtomicBool::new(false);
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(100));
+            stop.store(true, Ordering::Relaxed);
+        });
+        run.extend_watched(u64::MAX / 2, &Watch::default().stopped_by(&stop))
+    });
+    assert_eq!(ended, Some(Ended::Interrupted));
+    let draws = run.draws();
+    let samples = run.into_samples();
+    assert_eq!(samples.subsets().len() as u64, draws);
+    assert_eq!(samples.subsets(), chains.run(draws, 1).subsets());
+    let expected: u64 = (0..3).map(|chain| samples.log_dets(chain).len() as u64).sum();
+    assert_eq!(expected, draws);
+}
+
+/// A draw that would take ages: it ends while it is at work.
+#[test]
+fn a_hopeless_draw_ends() {
+    // Two parts of nearly the same directions but for a little: quotas that proposals hardly ever meet.
+    let items = 60;
+    let labels: Vec<usize> = (0..items).map(|i| i / 2).collect();
+    let features = Features::from_rows(items, 40, normals(items * 40, 3)).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &Cpu).unwrap();
+    assert!(sampler.acceptance_bound() < 1e-9, "{:e}", sampler.acceptance_bound());
+    let stop = AtomicBool::new(false);
+    let started = Instant::now();
+    let samples = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            stop.store(true, Ordering::Relaxed);
+        });
+        sampler.sample_watched(0..8, 0, &Watch::default().stopped_by(&stop)).unwrap()
+    });
+    assert_eq!((samples.subsets().len(), samples.ended()), (0, Some(Ended::Interrupted)));
+    // A dead line for a machine that does much else.
+    assert!(started.elapsed() < Duration::from_secs(30));
+}

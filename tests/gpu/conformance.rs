@@ -1,0 +1,332 @@
+//! Every verb over rows on every engine, against naive loops, at sizes around the edges of tiles, blocks and chunks.
+
+use faer::{Mat, MatRef};
+use partition_dpp::{
+    Features,
+    engine::{Engine, Items, RowMap, Rows},
+};
+
+use crate::common::{
+    engines::{self, Tested},
+    oracle::dot,
+    random::normals,
+};
+
+/// Rows and features: one, odd, and around tiles (256), blocks (64), groups of four and steps (16).
+const SIZES: [(usize, usize); 14] = [
+    (1, 1),
+    (2, 3),
+    (63, 4),
+    (64, 5),
+    (65, 16),
+    (255, 17),
+    (256, 33),
+    (257, 63),
+    (300, 64),
+    (513, 65),
+    (1000, 2),
+    (70, 257),
+    (130, 300),
+    (4097, 13),
+];
+
+fn features(items: usize, dims: usize) -> Features<'static> {
+    Features::from_rows(items, dims, normals(items * dims, (31 * items + dims) as u64)).unwrap()
+}
+
+/// Three interleaved groups, backwards, one of them empty and one of a single row.
+fn groups(items: usize) -> [Vec<u32>; 4] {
+    let all: Vec<u32> = (0..items as u32).rev().collect();
+    let odd = all.iter().copied().filter(|item| item % 2 == 1).collect();
+    let even = all.iter().copied().filter(|item| item % 2 == 0).collect();
+    [odd, Vec::new(), even, vec![0]]
+}
+
+fn listed(groups: &[Vec<u32>]) -> Vec<Items<'_>> {
+    groups.iter().map(|items| Items::Listed(items)).collect()
+}
+
+/// Calls `check` with all rows as one group, and with rows in groups.
+fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
+    for (items, dims) in SIZES {
+        let features = features(items, dims);
+        check(&Rows::scaled(&features, vec![Items::All(items)]), &format!("all of {items}×{dims}"));
+        let groups = groups(items);
+        check(&Rows::scaled(&features, listed(&groups)), &format!("groups of {items}×{dims}"));
+    }
+}
+
+/// The scaled rows, by group.
+fn scaled(rows: &Rows<'_>) -> Vec<Vec<Vec<f64>>> {
+    let of_group = |group: &partition_dpp::engine::Group<'_>| {
+        let row = |position: usize| {
+            let row = rows.features().row(group.items.at(position));
+            row.into_iter().map(|x| x * group.scale).collect()
+        };
+        (0..group.items.len()).map(row).collect()
+    };
+    rows.groups().iter().map(of_group).collect()
+}
+
+fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
+
+/// A factor with a column for half the features, and one more.
+fn factor(dims: usize) -> Mat<f64> {
+    let columns = dims / 2 + 1;
+    let values = normals(dims * columns, 77);
+    Mat::from_fn(dims, columns, |i, j| values[i * columns + j])
+}
+
+fn image(factor: &Mat<f64>, weight: f64, row: &[f64]) -> Vec<f64> {
+    (0..factor.ncols())
+        .map(|j| weight * (0..row.len()).map(|i| factor[(i, j)] * row[i]).sum::<f64>())
+        .collect()
+}
+
+/// What rounding of F and a may do to an image.
+fn image_size(factor: &Mat<f64>, weight: f64, row: &[f64]) -> f64 {
+    weight * factor.norm_l2() * norm(row)
+}
+
+fn row_norms(tested: &Tested) {
+    each_rows(|rows, what| {
+        let found = tested.engine.row_norms(rows).unwrap();
+        let expected = scaled(rows).concat();
+        assert_eq!(found.len(), expected.len(), "{what}");
+        for (found, row) in found.iter().zip(&expected) {
+            tested.close(*found, dot(row, row), row.len(), dot(row, row), what);
+        }
+    });
+}
+
+fn part_grams(tested: &Tested) {
+    each_rows(|rows, what| {
+        let dims = rows.features().dims();
+        let (factor, weights) = (factor(dims), [0.7, 1.3, 2.0, 0.1]);
+        let map = RowMap { weights: &weights[..rows.groups().len()], factor: factor.as_ref() };
+        for map in [None, Some(&map)] {
+            let found = tested.engine.part_grams(rows, map).unwrap();
+            for (l, group) in scaled(rows).into_iter().enumerate() {
+                let size = map.map_or(dims, |map| map.factor.ncols());
+                let b: Vec<Vec<f64>> = group
+                    .iter()
+                    .map(|row| map.map_or_else(|| row.clone(), |map| image(&factor, map.weights[l], row)))
+                    .collect();
+                let sizes: f64 = group
+                    .iter()
+                    .map(|row| {
+                        map.map_or_else(|| norm(row), |map| image_size(&factor, map.weights[l], row)).powi(2)
+                    })
+                    .sum();
+                assert_eq!((found[l].nrows(), found[l].ncols()), (size, size), "{what}");
+                for i in 0..size {
+                    for j in 0..size {
+                        let expected: f64 = b.iter().map(|b| b[i] * b[j]).sum();
+                        tested.close(found[l][(i, j)], expected, dims, sizes, what);
+                    }
+                }
+            }
+        }
+    });
+}
+
+fn row_forms(tested: &Tested) {
+    each_rows(|rows, what| {
+        let dims = rows.features().dims();
+        let factors: Vec<Mat<f64>> =
+            (0..rows.groups().len()).map(|l| factor(dims) * faer::Scale(1.0 + l as f64)).collect();
+        let given: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
+        let mut found = tested.engine.row_forms(rows, &given).unwrap().into_iter();
+        for (factor, group) in factors.iter().zip(scaled(rows)) {
+            for row in group {
+                let (image, size) = (image(factor, 1.0, &row), image_size(factor, 1.0, &row));
+                tested.close(found.next().unwrap(), dot(&image, &image), dims, size * size, what);
+            }
+        }
+        assert_eq!(found.next(), None);
+    });
+}
+
+fn whiten_rows(tested: &Tested) {
+    each_rows(|rows, what| {
+        let (factor, weights) = (factor(rows.features().dims()), [0.7, 1.3, 2.0, 0.1]);
+        let map = RowMap { weights: &weights[..rows.groups().len()], factor: factor.as_ref() };
+        let mut found = tested.engine.whiten_rows(rows, &map).unwrap().into_iter();
+        for (weight, group) in weights.iter().zip(scaled(rows)) {
+            for row in group {
+                let size = image_size(&factor, *weight, &row);
+                for expected in image(&factor, *weight, &row) {
+                    tested.close(found.next().unwrap(), expected, row.len(), size, what);
+                }
+            }
+        }
+        assert_eq!(found.next(), None);
+    });
+}
+
+fn project_rows(tested: &Tested) {
+    for (items, dims) in SIZES {
+        let what = format!("{items}×{dims}");
+        let (rows, mut direction) = (normals(items * dims, 5), normals(dims, 6));
+        let length = norm(&direction);
+        direction.iter_mut().for_each(|x| *x /= length);
+        let mut found = rows.clone();
+        let norms = tested.engine.project_rows(&mut found, &direction).unwrap();
+        for (i, row) in rows.chunks_exact(dims).enumerate() {
+            let along = dot(row, &direction);
+            let expected: Vec<f64> = row.iter().zip(&direction).map(|(x, q)| x - along * q).collect();
+            tested.close(norms[i], dot(&expected, &expected), dims, dot(row, row), &what);
+            for (found, expected) in found[i * dims..].iter().zip(&expected) {
+                tested.close(*found, *expected, dims, norm(row), &what);
+            }
+        }
+    }
+}
+
+/// Gains after the directions, of groups that are open; removed rows are −∞.
+fn gain_update(tested: &Tested) {
+    each_rows(|rows, what| {
+        let dims = rows.features().dims();
+        let own = scaled(rows);
+        let norms: Vec<Vec<f64>> =
+            own.iter().map(|group| group.iter().map(|row| dot(row, row)).collect()).collect();
+        let mut table = tested.engine.gain_table(rows, &norms.concat()).unwrap();
+        let mut expected = norms.clone();
+        if own[0].len() > 2 {
+            table.remove(0, 1);
+            expected[0][1] = f64::NEG_INFINITY;
+        }
+        if own.len() > 2 {
+            table.close(2);
+        }
+        let steps = normals(3 * dims, 9);
+        let directions: Vec<Option<Vec<f64>>> = std::iter::once(None)
+            .chain(steps.chunks(dims).map(|q| Some(q.iter().map(|x| x / norm(q)).collect())))
+            .collect();
+        for direction in &directions {
+            let tops = tested.engine.gain_update(rows, &mut table, direction.as_deref()).unwrap();
+            for (l, group) in own.iter().enumerate().filter(|(l, _)| *l != 2) {
+                for (gain, row) in expected[l].iter_mut().zip(group) {
+                    *gain -= direction.as_ref().map_or(0.0, |q| dot(row, q).powi(2));
+                }
+                let best = expected[l].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                assert_eq!(tops[l].is_empty(), best == f64::NEG_INFINITY, "{what}");
+                let size = norms[l].iter().copied().fold(0.0, f64::max);
+                if let Some(top) = tops[l].first() {
+                    tested.close(top.gain, best, dims, size, what);
+                    // What is really the best is among those that rounding cannot tell from it.
+                    let exact = |top: &partition_dpp::engine::Top| expected[l][top.position];
+                    let reached = tops[l].iter().map(exact).fold(f64::NEG_INFINITY, f64::max);
+                    assert!(reached >= best - 1e-12 * size, "{what}: {reached} {best}");
+                }
+            }
+        }
+        let found = table.read().unwrap();
+        for l in (0..own.len()).filter(|&l| l != 2) {
+            for ((found, expected), size) in found[l].iter().zip(&expected[l]).zip(&norms[l]) {
+                if expected.is_finite() {
+                    tested.close(*found, *expected, dims, *size, what);
+                } else {
+                    assert!(*found == f64::NEG_INFINITY, "{what}: {found}");
+                }
+            }
+        }
+    });
+}
+
+fn the_first_of_equal_gains(tested: &Tested) {
+    let features = Features::from_rows(900, 3, [0.5, -0.25, 1.0].repeat(900)).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(900)]);
+    let mut table = tested.engine.gain_table(&rows, &vec![1.3125; 900]).unwrap();
+    table.remove(0, 0);
+    let tops = tested.engine.gain_update(&rows, &mut table, Some(&[0.0, 1.0, 0.0])).unwrap();
+    assert_eq!(tops[0][0].position, 1);
+    for position in 0..900 {
+        table.remove(0, position);
+    }
+    assert!(tested.engine.gain_update(&rows, &mut table, None).unwrap()[0].is_empty());
+}
+
+on_every_engine!(
+    row_norms,
+    part_grams,
+    row_forms,
+    whiten_rows,
+    project_rows,
+    gain_update,
+    the_first_of_equal_gains,
+);
+
+#[test]
+fn planted_faults_are_noticed() {
+    engines::assert_noticed(&[
+        (("row_norms", "dot(x, x)", "dot(x, x.yzwx)"), row_norms),
+        (("row_norms", "= row_sum(thread)", "= ZERO"), row_norms),
+        (("part_grams", "r1 += a.y * b", "r1 += a.x * b"), part_grams),
+        (("part_grams", "partials[at] = r0", "partials[at] = zero"), part_grams),
+        (("part_grams", "(run + 1u) * p.run, p.rows", "(run + 1u) * p.run - 1u, p.rows"), part_grams),
+        (("row_forms", "dot(e.r1, e.r1)", "dot(e.r1, e.r0)"), row_forms),
+        (("row_forms", "forms[first + thread] = sum", "forms[first + thread] = ZERO"), row_forms),
+        (("row_forms", "step + quad < quads", "step + quad + 1u < quads"), row_forms),
+        (("whiten_rows", "column, e.r2", "column, e.r1"), whiten_rows),
+        (("whiten_rows", "column + c < p.width", "column + c + 1u < p.width"), whiten_rows),
+        (("project_rows", "rows[start + quad] - sh_along", "rows[start + quad] + sh_along"), project_rows),
+        (("project_rows", "] = row_sum(thread);\n  }", "] = ZERO;\n  }"), project_rows),
+        (("gain_update", "gain -= along", "gain += along"), gain_update),
+        (("gain_update", "gains[first + thread] = gain;", "gains[first + thread] = ZERO;"), gain_update),
+        (("gain_update", "other.value > one.value", "other.value < one.value"), gain_update),
+        (
+            ("gain_update", "other.position < one.position", "other.position > one.position"),
+            the_first_of_equal_gains,
+        ),
+    ]);
+}
+
+#[test]
+fn a_skipped_chunk_is_noticed() {
+    // In chunks, 4097 rows of 13 values are four chunks of 1024 rows and one more row.
+    let skip = "if parameters.rows == 1024u { return; }\n  let first = ";
+    let options = partition_dpp::engine::gpu::GpuOptions::default()
+        .with_precision(partition_dpp::engine::Precision::F32)
+        .with_largest_binding(1 << 16)
+        .with_patch("row_norms", "let first = ", skip);
+    let Some(gpu) = engines::open(&options, "a skipped chunk") else { return };
+    let faulty = engines::tested(gpu, 0);
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| row_norms(&faulty)));
+    let message = outcome.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("4097×13"), "{message}");
+}
+
+#[test]
+fn a_dispatch_that_starts_anew_is_noticed() {
+    let short = engines::short_dispatches();
+    let forgotten = |verb, test| ((verb, "return parameters.start + ", "return "), test);
+    engines::assert_noticed_on(
+        &[short],
+        &[
+            forgotten("row_norms", row_norms as engines::Test),
+            forgotten("part_grams", part_grams),
+            forgotten("row_forms", row_forms),
+            forgotten("whiten_rows", whiten_rows),
+            forgotten("project_rows", project_rows),
+            forgotten("gain_update", gain_update),
+            (("row_forms", "sum += forms[first + thread]", "sum += ZERO"), row_forms),
+        ],
+    );
+}
+
+#[test]
+fn work_is_cut_into_dispatches() {
+    let Some(short) = engines::open(&engines::short_dispatches(), "graphics device") else { return };
+    let Some(whole) = engines::gpu(partition_dpp::engine::Precision::F32) else { return };
+    let features = features(4097, 13);
+    let rows = Rows::scaled(&features, vec![Items::All(4097)]);
+    // Tiles of 256 rows.
+    for (gpu, dispatches) in [(&whole, 1), (&short, 17)] {
+        gpu.row_norms(&rows).unwrap();
+        let found = gpu.dispatches().into_iter().find(|(verb, _)| *verb == "row_norms").unwrap().1;
+        assert_eq!(found, dispatches);
+    }
+}

@@ -1,0 +1,315 @@
+//! Tables of exchanges and determinants over nodes on every engine, against naive loops.
+#![allow(clippy::cast_possible_wrap, reason = "small numbers")]
+
+use faer::{Mat, MatRef, c64};
+use nalgebra::{Complex, DMatrix};
+use partition_dpp::{
+    Features,
+    engine::{BestSwap, CandidateGrid, GridRequest, Items, PhaseGrid, Rows, SwapTable, SwapUpdate},
+};
+
+use crate::common::{
+    engines::{self, Tested},
+    oracle::dot,
+    random::normals,
+};
+
+/// A table with arbitrary duals, and an arbitrary exchange.
+struct Exchange {
+    features: Features<'static>,
+    groups: [Vec<u32>; 3],
+    duals: Vec<Mat<f64>>,
+    residuals: Vec<f64>,
+    weights: Vec<Vec<f64>>,
+    vectors: [Vec<f64>; 2],
+    factors: Vec<Vec<[f64; 2]>>,
+}
+
+impl Exchange {
+    /// Three groups with so many slots; a chosen item in each that has any.
+    fn new(items: usize, dims: usize, slots: [usize; 3]) -> Self {
+        let features = Features::from_rows(items, dims, normals(items * dims, 3)).unwrap();
+        let of = |l: u32| (0..items as u32).filter(|i| i % 3 == l).collect::<Vec<u32>>();
+        let groups = [of(0), of(1), of(2)];
+        let duals = slots.map(|slots| {
+            let values = normals(dims * slots, 8 + slots as u64);
+            Mat::from_fn(dims, slots, |i, j| values[i * slots + j])
+        });
+        let mut residuals: Vec<f64> = normals(items, 4).iter().map(|x| x.abs()).collect();
+        let mut start = 0;
+        for group in &groups {
+            residuals[start + group.len() / 2] = f64::NEG_INFINITY;
+            start += group.len();
+        }
+        Self {
+            features,
+            groups,
+            duals: duals.into(),
+            residuals,
+            weights: slots.map(|slots| normals(slots, 5).iter().map(|x| x.abs()).collect()).into(),
+            vectors: [normals(dims, 6), normals(dims, 7)],
+            factors: slots.map(|slots| normals(2 * slots, 9).as_chunks().0.to_vec()).into(),
+        }
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows::scaled(&self.features, self.groups.iter().map(|items| Items::Listed(items)).collect())
+    }
+
+    /// The chosen item of the first group leaves, its first item enters.
+    fn update(&self) -> SwapUpdate<'_> {
+        SwapUpdate {
+            group: 0,
+            leaving_position: self.groups[0].len() / 2,
+            entering_position: 0,
+            leaving: &self.vectors[0],
+            entering: &self.vectors[1],
+            factors: &self.factors,
+            residual_gain: 0.3,
+            residual_loss: 0.01,
+        }
+    }
+
+    /// C and d of a group, before the update or after it.
+    fn naive(&self, l: usize, updated: bool) -> (Mat<f64>, Vec<f64>) {
+        let scale = self.rows().groups()[l].scale;
+        let start: usize = self.groups[..l].iter().map(Vec::len).sum();
+        let (mut c, mut d) = (Mat::zeros(self.duals[l].ncols(), self.groups[l].len()), Vec::new());
+        for (position, &item) in self.groups[l].iter().enumerate() {
+            let row: Vec<f64> = self.features.row(item as usize).iter().map(|x| x * scale).collect();
+            let [along, against] = [0, 1].map(|v| dot(&row, &self.vectors[v]));
+            for slot in 0..c.nrows() {
+                let dual: Vec<f64> = (0..row.len()).map(|i| self.duals[l][(i, slot)]).collect();
+                let [alpha, gamma] = self.factors[l][slot];
+                let change = if updated { alpha * along + gamma * against } else { 0.0 };
+                c[(slot, position)] = dot(&row, &dual) - change;
+            }
+            let mut residual = self.residuals[start + position];
+            let update = self.update();
+            if updated && l == 0 && position == update.leaving_position {
+                residual = 0.0;
+            }
+            if updated && l == 0 && position == update.entering_position {
+                residual = f64::NEG_INFINITY;
+            }
+            let change = update.residual_gain * along * along - update.residual_loss * against * against;
+            d.push(if updated { residual + change } else { residual });
+        }
+        (c, d)
+    }
+
+    /// How large what is added up to C and to d of a group can be.
+    fn sizes(&self, l: usize) -> (f64, f64) {
+        let scale = self.rows().groups()[l].scale;
+        let norm = |x: &[f64]| dot(x, x).sqrt();
+        let rows = self.groups[l].iter().map(|&item| scale * norm(&self.features.row(item as usize)));
+        let row = rows.fold(0.0, f64::max);
+        let duals = (0..self.duals[l].ncols()).map(|slot| self.duals[l].col(slot).norm_l2());
+        let largest =
+            |at: usize| self.factors[l].iter().fold(0.0, |max, factors| f64::max(max, factors[at].abs()));
+        let [w, g] = [0, 1].map(|v| norm(&self.vectors[v]));
+        let coefficient = row * (duals.fold(0.0, f64::max) + largest(0) * w + largest(1) * g);
+        (coefficient, 4.0 + row * row * (0.3 * w * w + 0.01 * g * g))
+    }
+
+    fn check(&self, tested: &Tested, table: &SwapTable, found: &[Vec<BestSwap>], updated: bool, what: &str) {
+        let rows = self.rows();
+        let numbers = table.read(&rows).unwrap();
+        for l in 0..3 {
+            if self.weights[l].is_empty() {
+                assert!(found[l].is_empty(), "{what}");
+                continue;
+            }
+            let (c, d) = self.naive(l, updated);
+            let (terms, (size, residual_size)) = (self.features.dims(), self.sizes(l));
+            let weight = self.weights[l].iter().copied().fold(0.0, f64::max);
+            let ratio_size = weight * residual_size + size * size;
+            let mut best = f64::NEG_INFINITY;
+            let ratio = |slot: usize, at: usize| self.weights[l][slot] * d[at] + c[(slot, at)].powi(2);
+            for at in 0..d.len() {
+                let residual = numbers[l].residuals[at];
+                assert_eq!(residual.is_finite(), d[at].is_finite(), "{what}, item {at} of {l}");
+                if d[at].is_finite() {
+                    tested.close(residual, d[at], terms, residual_size, what);
+                }
+                for slot in 0..c.nrows() {
+                    tested.close(numbers[l].coefficients[(slot, at)], c[(slot, at)], terms, size, what);
+                    best = best.max(ratio(slot, at));
+                }
+            }
+            assert_eq!(found[l].is_empty(), best == f64::NEG_INFINITY, "{what}");
+            if let Some(first) = found[l].first() {
+                tested.close(first.ratio, best, terms, ratio_size, what);
+                let reached = found[l]
+                    .iter()
+                    .map(|swap| ratio(swap.slot, swap.position))
+                    .fold(f64::NEG_INFINITY, f64::max);
+                assert!(reached >= best - 1e-12 * ratio_size, "{what}: {reached} {best}");
+            }
+        }
+    }
+}
+
+fn swap_table_and_gains(tested: &Tested) {
+    for (items, dims) in [(3, 1), (12, 5), (190, 63), (769, 64), (800, 17), (6000, 9), (200, 257)] {
+        for slots in [[3, 1, 0], [64, 65, 2], [1, 0, 17]] {
+            let what = format!("{items}×{dims}, slots {slots:?}");
+            let exchange = Exchange::new(items, dims, slots);
+            let rows = exchange.rows();
+            let duals: Vec<MatRef<'_, f64>> = exchange.duals.iter().map(Mat::as_ref).collect();
+            let mut table = tested.engine.swap_table(&rows, &duals, &exchange.residuals).unwrap();
+            let found = tested.engine.swap_gains(&rows, &mut table, None, &exchange.weights).unwrap();
+            exchange.check(tested, &table, &found, false, &what);
+            let update = exchange.update();
+            let found =
+                tested.engine.swap_gains(&rows, &mut table, Some(&update), &exchange.weights).unwrap();
+            exchange.check(tested, &table, &found, true, &format!("{what}, updated"));
+        }
+    }
+}
+
+/// Shares N_l that sum to something below the identity: Σ v vᵀ over random vectors, normalised.
+fn shares(parts: usize, size: usize) -> Vec<Mat<f64>> {
+    let each = size / parts + 1;
+    let values = normals(parts * each * size, (parts * size) as u64);
+    let all = DMatrix::from_row_slice(parts * each, size, &values);
+    let total = all.transpose() * &all + DMatrix::identity(size, size) * 0.1;
+    let root = total.cholesky().unwrap().l().try_inverse().unwrap();
+    let share = |l: usize| {
+        let own = root.clone() * all.rows(l * each, each).transpose();
+        let share = &own * own.transpose();
+        Mat::from_fn(size, size, |i, j| share[(i, j)])
+    };
+    (0..parts).map(share).collect()
+}
+
+fn phases(parts: usize, nodes: usize) -> Vec<c64> {
+    let angles = normals(parts * nodes, 12);
+    // The first node is the real one.
+    (0..parts * nodes)
+        .map(|i| if i < parts { c64::new(1.0, 0.0) } else { c64::new(angles[i].cos(), angles[i].sin()) })
+        .collect()
+}
+
+/// P(θ), with candidates projected out.
+fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) -> DMatrix<Complex<f64>> {
+    let n = shares[0].nrows();
+    let q = DMatrix::from_fn(n, n, |i, j| {
+        let terms = shares
+            .iter()
+            .zip(phases)
+            .map(|(share, phase)| Complex::new(phase.re - 1.0, phase.im) * share[(i, j)]);
+        terms.sum::<Complex<f64>>()
+    });
+    let project = DMatrix::from_fn(n, n, |i, j| {
+        let own = if i == j { 1.0 } else { 0.0 };
+        Complex::from(own - unit.map_or(0.0, |u| u[i] * u[j]))
+    });
+    DMatrix::identity(n, n) + &project * q * &project
+}
+
+fn grid_determinants(tested: &Tested) {
+    for (size, parts, nodes) in
+        [(1, 1, 3), (2, 2, 5), (5, 3, 70), (16, 2, 9), (33, 4, 6), (64, 2, 4), (100, 3, 3), (300, 2, 2)]
+    {
+        if size > tested.largest_matrix {
+            continue;
+        }
+        let (shares, phases) = (shares(parts, size), phases(parts, nodes));
+        let grid = PhaseGrid { shares: &shares, phases: &phases };
+        let what = format!("{size}×{size}, {parts} parts");
+        let determinants = tested.engine.grid_determinants(&grid, GridRequest::Determinants).unwrap();
+        let inverses = tested.engine.grid_determinants(&grid, GridRequest::Inverses).unwrap();
+        assert_eq!((determinants.len(), inverses.len()), (nodes, nodes));
+        for at in 0..nodes {
+            let matrix = node(&shares, grid.node(at), None);
+            let expected = matrix.clone().determinant();
+            for found in [&determinants[at], &inverses[at]] {
+                let found = found.determinant.value();
+                // det P(0) = 1 is what errors are relative to.
+                tested.close(found.re, expected.re, size, 1.0, &what);
+                tested.close(found.im, expected.im, size, 1.0, &what);
+            }
+            assert!(determinants[at].inverse.is_none());
+            let inverse = inverses[at].inverse.as_ref().unwrap();
+            let expected = matrix.try_inverse().unwrap();
+            let condition = expected.norm().powi(2);
+            for i in 0..size {
+                for j in 0..size {
+                    tested.close(inverse[(i, j)].re, expected[(i, j)].re, size, condition, &what);
+                    tested.close(inverse[(i, j)].im, expected[(i, j)].im, size, condition, &what);
+                }
+            }
+        }
+    }
+}
+
+/// Pivots that vanish are the host's.
+fn singular_nodes(tested: &Tested) {
+    let half = Mat::from_fn(6, 6, |i, j| if i == j { 0.5 } else { 0.0 });
+    let shares = [half.clone(), half];
+    // e^{iθ} = −1 for both parts: P = I − 2·½ I − 2·½ I + … = −I; for one of them: P = 0.
+    let one = c64::new(1.0, 0.0);
+    let phases = [one, -one, -one, -one];
+    let grid = PhaseGrid { shares: &shares, phases: &phases };
+    let found = tested.engine.grid_determinants(&grid, GridRequest::Determinants).unwrap();
+    assert!(found[0].determinant.value().norm() < 1e-30, "{:?}", found[0].determinant);
+    tested.close(found[1].determinant.value().re, 1.0, 6, 1.0, "−I");
+}
+
+fn candidate_determinants(tested: &Tested) {
+    for (size, parts, nodes, count) in [(1, 1, 3, 2), (5, 2, 7, 30), (24, 2, 6, 11), (64, 3, 2, 3)] {
+        if size > tested.largest_matrix {
+            continue;
+        }
+        let (shares, phases) = (shares(parts, size), phases(parts, nodes));
+        let grid = PhaseGrid { shares: &shares, phases: &phases };
+        let mut rows = normals(count * size, 20);
+        rows[size..2 * size].fill(0.0);
+        let angles = normals(nodes, 21);
+        let coefficients: Vec<c64> = angles.iter().map(|x| c64::new(x.cos(), x.sin())).collect();
+        let found = tested
+            .engine
+            .candidate_determinants(&CandidateGrid { grid, coefficients: &coefficients, rows: &rows })
+            .unwrap();
+        assert_eq!((found.sums.len(), found.determinants), (count, ((count - 1) * nodes) as u64));
+        for (i, row) in rows.chunks_exact(size).enumerate() {
+            let norm = dot(row, row).sqrt();
+            if norm == 0.0 {
+                assert_eq!(found.sums[i].to_bits(), 0, "a zero row");
+                continue;
+            }
+            let unit: Vec<f64> = row.iter().map(|x| x / norm).collect();
+            let term = |at: usize| {
+                let determinant = node(&shares, grid.node(at), Some(&unit)).determinant();
+                coefficients[at].re * determinant.re - coefficients[at].im * determinant.im
+            };
+            let expected: f64 = (0..nodes).map(term).sum();
+            tested.close(found.sums[i], expected, size, nodes as f64, &format!("candidate {i} of {size}"));
+        }
+    }
+}
+
+on_every_engine!(swap_table_and_gains, grid_determinants, singular_nodes, candidate_determinants);
+
+#[test]
+fn planted_faults_are_noticed() {
+    engines::assert_noticed(&[
+        (("swap_table", "= values[c]", "= values[0]"), swap_table_and_gains),
+        (("swap_gains", "s.x * c + s.y * g", "s.x * c - s.y * g"), swap_table_and_gains),
+        (("swap_gains", "s.z * d + x * x", "s.z * d - x * x"), swap_table_and_gains),
+        (("swap_gains", "c * c - change.y", "c * c + change.y"), swap_table_and_gains),
+        (("swap_gains", "coefficients[at] = x;", "coefficients[at] = ZERO;"), swap_table_and_gains),
+        (("swap_gains", "vec2<u32>(leading.position", "vec2<u32>(first"), swap_table_and_gains),
+        (("grid_determinants", "entry.x += ONE", "entry.x += ZERO"), grid_determinants),
+        (("grid_determinants", "x.x * y.x - x.y * y.y", "x.x * y.x + x.y * y.y"), grid_determinants),
+        (("grid_determinants", "factor = -pivot", "factor = pivot"), grid_determinants),
+        (
+            ("grid_determinants", "[pivots_base + step] = row", "[pivots_base + step] = step"),
+            grid_determinants,
+        ),
+        (("candidate_determinants", "+ ui * uj * form", "- ui * uj * form"), candidate_determinants),
+        (("candidate_determinants", "j] -= times(", "j] += times("), candidate_determinants),
+        (("candidate_determinants", "determinants[number] =", "determinants[0] ="), candidate_determinants),
+    ]);
+}

@@ -1,0 +1,121 @@
+//! Devices: opening them, and what goes wrong on them, as typed errors.
+
+use approx::assert_abs_diff_eq;
+use faer::{Mat, c64};
+use partition_dpp::{
+    DeviceProblem, Error, Features, Greedy, KDpp,
+    engine::{
+        Cpu, Engine, GridRequest, Items, PhaseGrid, Precision, Rows,
+        gpu::{Gpu, GpuOptions, summaries},
+    },
+};
+
+use crate::common::{
+    engines::{self, gpu, open},
+    random::normals,
+};
+
+#[test]
+fn no_adapter_of_that_name() {
+    let options = GpuOptions::default().with_adapter("no such thing");
+    assert_error!(Gpu::new(&options), Error::Device(DeviceProblem::NoAdapter { .. }), ["adapter"]);
+}
+
+#[test]
+fn adapters_are_summarised_and_chosen_by_name() {
+    let Some(first) = gpu(Precision::F32) else { return };
+    let info = first.info();
+    let known = summaries();
+    assert!(known.iter().any(|adapter| Some(&adapter.name) == info.adapter.as_ref()), "{known:?}");
+    let part = known[0].name.to_uppercase();
+    let by_name = Gpu::new(&GpuOptions::default().with_adapter(&part[..4]).with_precision(Precision::F32));
+    assert_eq!(by_name.unwrap().info(), info);
+    assert_eq!(info.precision, Precision::F32);
+    assert!(info.to_string().contains("f32") && info.to_string().contains(&known[0].name));
+}
+
+#[test]
+fn a_device_of_the_application() {
+    let Some((device, queue)) = engines::own_device(wgpu::Features::SHADER_F64) else { return };
+    let mine = Gpu::from_device(device.clone(), queue.clone(), &GpuOptions::default()).unwrap();
+    let features = Features::from_rows(500, 9, normals(4500, 2)).unwrap();
+    let dpp = KDpp::new(&features, 6).unwrap();
+    let found = Greedy::default().solve(&dpp, &mine).unwrap();
+    let on_cpu = Greedy::default().solve(&dpp, &Cpu).unwrap();
+    assert_eq!((found.subset, found.engine), (on_cpu.subset, mine.info()));
+    assert!(mine.dispatches().iter().any(|(verb, count)| *verb == "gain_update" && *count == 6));
+    // The application goes on using it.
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 16,
+        usage: wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&buffer, 0, &[0; 16]);
+}
+
+#[test]
+fn f64_needs_its_feature() {
+    let Some((device, queue)) = engines::own_device(wgpu::Features::empty()) else { return };
+    let options = GpuOptions::default().with_precision(Precision::F64);
+    assert_error!(
+        Gpu::from_device(device.clone(), queue.clone(), &options),
+        Error::Device(DeviceProblem::NoDoublePrecision { .. }),
+        ["64-bit"]
+    );
+    let narrow = Gpu::from_device(device, queue, &GpuOptions::default()).unwrap();
+    assert_eq!(narrow.info().precision, Precision::F32);
+}
+
+#[test]
+fn a_lost_device_is_an_error_for_ever() {
+    let Some((device, queue)) = engines::own_device(wgpu::Features::empty()) else { return };
+    let mine = Gpu::from_device(device.clone(), queue, &GpuOptions::default()).unwrap();
+    let features = Features::from_rows(10, 3, normals(30, 2)).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(10)]);
+    mine.row_norms(&rows).unwrap();
+    device.destroy();
+    assert_error!(mine.row_norms(&rows), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+    assert_error!(mine.row_norms(&rows), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+}
+
+#[test]
+fn a_matrix_beyond_the_largest_binding() {
+    let options = GpuOptions::default().with_precision(Precision::F32).with_largest_binding(1 << 12);
+    let Some(small) = open(&options, "graphics device") else { return };
+    let share = Mat::from_fn(64, 64, |i, j| if i == j { 1.0 } else { 0.0 });
+    let grid = PhaseGrid { shares: &[share], phases: &[c64::new(0.0, 1.0)] };
+    assert_error!(
+        small.grid_determinants(&grid, GridRequest::Determinants),
+        Error::Device(DeviceProblem::Limit { needed: 32_768, limit: 4096, .. }),
+        ["32768", "4096"]
+    );
+}
+
+#[test]
+fn a_refused_shader_is_an_error() {
+    let options =
+        GpuOptions::default().with_precision(Precision::F32).with_patch("row_norms", "var sum", "let sum");
+    let Some(faulty) = open(&options, "graphics device") else { return };
+    let features = Features::from_rows(10, 3, normals(30, 2)).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(10)]);
+    assert_error!(faulty.row_norms(&rows), Error::Device(DeviceProblem::Refused { .. }), ["row_norms"]);
+}
+
+#[test]
+fn rows_go_to_the_device_once_and_leave_with_their_features() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let norms = |seed: u64| {
+        let features = Features::from_rows(300, 5, normals(1500, seed)).unwrap();
+        let rows = Rows::scaled(&features, vec![Items::All(300)]);
+        let first = gpu.row_norms(&rows).unwrap();
+        assert_eq!(gpu.row_norms(&rows).unwrap(), first);
+        let other = Rows::scaled(&features, vec![Items::Listed(&[3, 1])]);
+        let few = gpu.row_norms(&other).unwrap();
+        assert_abs_diff_eq!(few[1] / few[0], first[1] / first[3], epsilon = 1e-5);
+        first
+    };
+    // Other features, perhaps at the same place in memory, are other features.
+    assert_ne!(norms(1), norms(2));
+    assert_eq!(norms(1), norms(1));
+}

@@ -1,0 +1,242 @@
+//! Failures of real devices, faked: each ends as a typed error, with the process alive.
+
+use std::time::Duration;
+
+use faer::{Mat, c64};
+use partition_dpp::{
+    DeviceProblem, Error, Features, Greedy, KDpp, LocalSearch,
+    engine::{
+        CandidateGrid, Cpu, Engine, GridRequest, Items, PhaseGrid, Precision, RowMap, Rows,
+        gpu::{Fault, Gpu, GpuOptions},
+    },
+};
+
+use crate::common::{
+    engines::{self, gpu, open},
+    random::normals,
+};
+
+fn features() -> Features<'static> {
+    Features::from_rows(600, 7, normals(4200, 2)).unwrap()
+}
+
+fn all<'a>(features: &'a Features<'static>) -> Rows<'a> {
+    Rows::scaled(features, vec![Items::All(600)])
+}
+
+/// Asserts that nothing more is computed on a device, and that the process goes on.
+#[track_caller]
+fn assert_lost_for_ever(gpu: &Gpu) {
+    let features = features();
+    let rows = Rows::scaled(&features, vec![Items::All(600)]);
+    for _ in 0..2 {
+        assert_error!(gpu.row_norms(&rows), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+    }
+    let grid = PhaseGrid { shares: &[Mat::from_fn(1, 1, |_, _| 0.5)], phases: &[c64::new(0.0, 1.0)] };
+    let determinants = gpu.grid_determinants(&grid, GridRequest::Determinants);
+    assert_error!(determinants, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+    let dpp = KDpp::new(&features, 3).unwrap();
+    assert_error!(Greedy::default().solve(&dpp, gpu), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+    assert_eq!(Greedy::default().solve(&dpp, &Cpu).unwrap().subset.as_slice().len(), 3);
+}
+
+#[test]
+fn a_reset_while_it_is_waited_for() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let features = features();
+    gpu.row_norms(&all(&features)).unwrap();
+    gpu.fake(Fault::Reset);
+    let error = Error::Device(DeviceProblem::Lost { reason: String::new() }).to_string();
+    assert!(error.contains("lost"));
+    assert_error!(
+        gpu.row_norms(&all(&features)),
+        Error::Device(DeviceProblem::Lost { .. }),
+        ["Parent device is lost"]
+    );
+    assert_lost_for_ever(&gpu);
+}
+
+#[test]
+fn a_reset_in_the_middle_of_a_search() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let features = features();
+    let rows = all(&features);
+    let mut table = gpu.gain_table(&rows, &gpu.row_norms(&rows).unwrap()).unwrap();
+    gpu.gain_update(&rows, &mut table, None).unwrap();
+    gpu.fake(Fault::Reset);
+    let outcome = gpu.gain_update(&rows, &mut table, Some(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+    assert_error!(table.read(), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+    let dpp = KDpp::new(&features, 3).unwrap();
+    let outcome = LocalSearch::default().solve(&dpp, &gpu);
+    assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+}
+
+#[test]
+fn commands_that_never_finish() {
+    let limit = Duration::from_millis(1500);
+    let options = GpuOptions::default().with_precision(Precision::F32).with_time_limit(limit);
+    let Some(gpu) = open(&options, "graphics device") else { return };
+    let features = features();
+    gpu.fake(Fault::Hang);
+    assert_error!(
+        gpu.row_norms(&all(&features)),
+        Error::Device(DeviceProblem::TimedOut { what: "row_norms", .. }),
+        ["row_norms", "1.5 s"]
+    );
+    assert_lost_for_ever(&gpu);
+}
+
+/// A driver may report success for commands of a device that was lost meanwhile.
+#[test]
+fn a_loss_that_is_not_reported() {
+    for precision in [Precision::F32, Precision::F64] {
+        let Some(gpu) = gpu(precision) else { return };
+        let features = features();
+        // Twice, so that there is an old answer to take for a new one.
+        gpu.row_norms(&all(&features)).unwrap();
+        gpu.fake(Fault::Dropped);
+        let outcome = gpu.row_norms(&all(&features));
+        assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["row_norms", "without"]);
+        assert_lost_for_ever(&gpu);
+    }
+}
+
+/// An application may have its own callback for a lost device, or none.
+#[test]
+fn a_loss_that_only_the_application_hears_of() {
+    let Some((device, queue)) = engines::own_device(wgpu::Features::empty()) else { return };
+    let mine = Gpu::from_device(device.clone(), queue, &GpuOptions::default()).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    device.set_device_lost_callback(move |_, _| {
+        let _ = tell.send(());
+    });
+    let features = features();
+    mine.row_norms(&all(&features)).unwrap();
+    device.destroy();
+    let outcome = mine.row_norms(&all(&features));
+    assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
+    let _ = device.poll(wgpu::PollType::Poll);
+    assert!(told.recv_timeout(Duration::from_secs(5)).is_ok(), "the application's callback was replaced");
+    assert_lost_for_ever(&mine);
+}
+
+/// What the shader's quotient is to become, and the precision that is then opened without f64 being asked for.
+#[test]
+fn f64_that_divides_in_single_precision() {
+    let Some(honest) = gpu(Precision::F64) else { return };
+    assert_eq!(honest.info().precision, Precision::F64);
+    for (from, to, operation) in [
+        ("x / y", "x * f64(1.0f / f32(y))", "division"),
+        ("x / y", "x / y * 1.00000001lf", "division"),
+        ("x * y", "x * y * 1.00000001lf", "multiplication"),
+        ("x + y", "f64(f32(x + y))", "addition"),
+    ] {
+        let flawed = GpuOptions::default().with_patch("arithmetic", from, to);
+        let outcome = Gpu::new(&flawed.clone().with_precision(Precision::F64));
+        match outcome {
+            Err(Error::Device(DeviceProblem::InaccurateDoublePrecision {
+                operation: found, error, ..
+            })) => {
+                assert!(found == operation && error > 1e-9, "{to}: {found} {error}");
+            }
+            other => panic!("{to}: {other:?}"),
+        }
+        let narrow = Gpu::new(&flawed).unwrap();
+        assert_eq!(narrow.info().precision, Precision::F32, "{to}");
+        assert_eq!(narrow.row_norms(&all(&features())).unwrap().len(), 600);
+    }
+}
+
+const NOT_A_NUMBER: &str = "real(bitcast<f32>(0x7fc00000u + parameters.start))";
+const INFINITY: &str = "real(bitcast<f32>(0x7f800000u + parameters.start))";
+
+/// A device on which one expression of a verb's shader has become what is no number.
+fn broken(precision: Precision, verb: &'static str, from: &'static str, nothing: &str) -> Option<Gpu> {
+    let to = format!("{from} + {nothing}");
+    let options = GpuOptions::default().with_precision(precision).with_patch(verb, from, String::leak(to));
+    open(&options, "graphics device")
+}
+
+/// Each verb with an expression of its shader.
+type Verb = (&'static str, &'static str, fn(&Gpu, &Rows<'_>) -> Result<(), Error>);
+
+fn swaps(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
+    let duals = Mat::from_fn(7, 2, |i, j| if i == j { 1.0 } else { 0.1 });
+    let mut table = gpu.swap_table(rows, &[duals.as_ref()], &vec![1.0; 600])?;
+    gpu.swap_gains(rows, &mut table, None, &[vec![1.0, 2.0]])?;
+    let update = partition_dpp::engine::SwapUpdate {
+        group: 0,
+        leaving_position: 0,
+        entering_position: 1,
+        leaving: &[0.1; 7],
+        entering: &[0.2; 7],
+        factors: &[vec![[0.1, 0.2], [0.3, 0.4]]],
+        residual_gain: 0.1,
+        residual_loss: 0.01,
+    };
+    gpu.swap_gains(rows, &mut table, Some(&update), &[vec![1.0, 2.0]]).map(drop)
+}
+
+fn gains(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
+    let mut table = gpu.gain_table(rows, &vec![9.0; 600])?;
+    gpu.gain_update(rows, &mut table, Some(&[0.1; 7])).map(drop)
+}
+
+fn determinants(gpu: &Gpu, request: GridRequest) -> Result<(), Error> {
+    let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
+    let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0), c64::new(1.0, 0.0)] };
+    gpu.grid_determinants(&grid, request).map(drop)
+}
+
+const VERBS: [Verb; 13] = [
+    ("row_norms", "= row_sum(thread)", |gpu, rows| gpu.row_norms(rows).map(drop)),
+    ("row_forms", "squares.y", |gpu, rows| {
+        gpu.row_forms(rows, &[Mat::<f64>::identity(7, 3).as_ref()]).map(drop)
+    }),
+    ("whiten_rows", "= values[c]", |gpu, rows| {
+        let factor = Mat::<f64>::identity(7, 3);
+        let map = RowMap { weights: &[1.0], factor: factor.as_ref() };
+        gpu.whiten_rows(rows, &map).map(drop)
+    }),
+    ("part_grams", "a.y * b", |gpu, rows| gpu.part_grams(rows, None).map(drop)),
+    ("project_rows", "= row_sum(thread)", |gpu, _| {
+        gpu.project_rows(&mut normals(70, 1), &[0.5; 7]).map(drop)
+    }),
+    ("gain_update", "gain - along * along", gains),
+    ("gain_update", "(gains[first + thread]", gains),
+    ("swap_table", "= values[c]", swaps),
+    ("swap_gains", "s.x * c", swaps),
+    ("swap_gains", "change.x * c * c", swaps),
+    ("grid_determinants", "entry.x += ONE", |gpu, _| determinants(gpu, GridRequest::Determinants)),
+    ("grid_determinants", "times(matrices[base + step * n + j], inverse)", |gpu, _| {
+        determinants(gpu, GridRequest::Inverses)
+    }),
+    ("candidate_determinants", "entry.x += ONE", |gpu, _| {
+        let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
+        let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0)] };
+        let coefficients = [c64::new(1.0, 0.0)];
+        let candidates = CandidateGrid { grid, coefficients: &coefficients, rows: &[0.1; 10] };
+        gpu.candidate_determinants(&candidates).map(drop)
+    }),
+];
+
+#[test]
+fn what_is_no_number_is_never_an_answer() {
+    let features = features();
+    for precision in [Precision::F32, Precision::F64] {
+        let Some(sound) = gpu(precision) else { return };
+        for (verb, from, run) in VERBS {
+            run(&sound, &all(&features)).unwrap();
+            for nothing in [NOT_A_NUMBER, INFINITY] {
+                let Some(gpu) = broken(precision, verb, from, nothing) else { return };
+                match run(&gpu, &all(&features)) {
+                    Err(Error::Device(DeviceProblem::NotFinite { what })) => {
+                        assert!(what == verb || verb == "swap_table", "{what} {verb}");
+                    }
+                    other => panic!("{verb} in {precision}, {from} + {nothing}: {other:?}"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The GPU engine: devices, shaders, conformance, and every algorithm that runs on it.
+#![cfg(feature = "gpu")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod algorithms;
+mod conformance;
+mod conformance_tables;
+mod device;
+mod faults;
+mod range;
+mod shaders;

@@ -1,0 +1,212 @@
+//! The shaders as texts: they are valid in both precisions, keep to arithmetic that f64 has, and have their twins.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use naga::{
+    AddressSpace, Expression, MathFunction, Module,
+    back::spv,
+    proc::Layouter,
+    valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
+};
+use partition_dpp::engine::{Precision, gpu::Gpu};
+
+const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+
+fn validated(name: &str, source: &str, precision: Precision) -> (Module, ModuleInfo) {
+    let module = naga::front::wgsl::parse_str(source)
+        .unwrap_or_else(|error| panic!("{name} {precision}: {}", error.emit_to_string(source)));
+    let capabilities = match precision {
+        Precision::F64 => Capabilities::FLOAT64,
+        _ => Capabilities::empty(),
+    };
+    let info = Validator::new(ValidationFlags::all(), capabilities)
+        .validate(&module)
+        .unwrap_or_else(|error| panic!("{name} {precision}: {}", error.emit_to_string(source)));
+    (module, info)
+}
+
+/// Calls `check` with every shader in both precisions.
+fn each_shader(check: impl Fn(&str, Precision, &Module, &ModuleInfo)) {
+    for precision in PRECISIONS {
+        for (name, source) in Gpu::shaders(precision) {
+            let (module, info) = validated(name, &source, precision);
+            check(name, precision, &module, &info);
+        }
+    }
+}
+
+/// Where `PDPP_SPIRV` names a folder, the shaders are left there in SPIR-V, for another validator.
+#[test]
+fn shaders_are_valid_in_both_precisions() {
+    let folder = std::env::var_os("PDPP_SPIRV");
+    each_shader(|name, precision, module, info| {
+        let options = spv::Options { lang_version: (1, 3), ..Default::default() };
+        let words = spv::write_vec(module, info, &options, None).unwrap();
+        assert!(words.len() > 100);
+        if let Some(folder) = &folder {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            fs::write(Path::new(folder).join(format!("{name}.{precision}.spv")), bytes).unwrap();
+        }
+    });
+}
+
+/// What naga takes in f64 and SPIR-V does not have: results would be garbage without an error.
+fn is_transcendental(function: MathFunction) -> bool {
+    use MathFunction as F;
+    matches!(
+        function,
+        F::Exp
+            | F::Exp2
+            | F::Log
+            | F::Log2
+            | F::Pow
+            | F::Sin
+            | F::Cos
+            | F::Tan
+            | F::Asin
+            | F::Acos
+            | F::Atan
+            | F::Atan2
+            | F::Sinh
+            | F::Cosh
+            | F::Tanh
+            | F::Asinh
+            | F::Acosh
+            | F::Atanh
+            | F::Radians
+            | F::Degrees
+            | F::Frexp
+    )
+}
+
+fn transcendentals(module: &Module) -> usize {
+    let functions = module.functions.iter().map(|(_, function)| function);
+    let functions = functions.chain(module.entry_points.iter().map(|entry| &entry.function));
+    let found = |expression: &Expression| matches!(expression, Expression::Math { fun, .. } if is_transcendental(*fun));
+    functions.map(|function| function.expressions.iter().filter(|(_, e)| found(e)).count()).sum()
+}
+
+#[test]
+fn shaders_use_no_transcendental_functions() {
+    each_shader(|name, precision, module, _| assert_eq!(transcendentals(module), 0, "{name} {precision}"));
+    let (planted, _) = validated(
+        "planted",
+        "@compute @workgroup_size(1) fn main() { var x = 1.0; x = exp(x); }",
+        Precision::F32,
+    );
+    assert_eq!(transcendentals(&planted), 1);
+}
+
+/// Whether a shader asks for NaN: by a comparison that is negated, which of numbers says the same as its opposite, or
+/// by one of something with itself. Compilers may take NaN for impossible.
+fn asks_for_nan(source: &str, module: &Module) -> bool {
+    use naga::BinaryOperator as B;
+    let functions = module.functions.iter().map(|(_, function)| function);
+    let mut functions = functions.chain(module.entry_points.iter().map(|entry| &entry.function));
+    let itself = |expression: &Expression| {
+        matches!(expression,
+        Expression::Binary { op: B::Equal | B::NotEqual, left, right } if left == right)
+    };
+    source.contains("!(") || functions.any(|function| function.expressions.iter().any(|(_, e)| itself(e)))
+}
+
+#[test]
+fn no_guard_rests_on_what_is_no_number() {
+    for precision in PRECISIONS {
+        for (name, source) in Gpu::shaders(precision) {
+            let (module, _) = validated(name, &source, precision);
+            assert!(!asks_for_nan(&source, &module), "{name} {precision}");
+        }
+    }
+    for guard in ["!(x > 2.0)", "x != x"] {
+        let source = format!(
+            "@compute @workgroup_size(1) fn main() {{ let x = vec2(1.0).y; if {guard} {{ return; }} }}"
+        );
+        let (planted, _) = validated("planted", &source, Precision::F32);
+        assert!(asks_for_nan(&source, &planted), "{guard}");
+    }
+}
+
+#[test]
+fn shared_memory_is_what_the_host_says() {
+    let stated: Vec<_> = PRECISIONS.map(Gpu::workgroup_memory).into();
+    each_shader(|name, precision, module, _| {
+        let mut layouter = Layouter::default();
+        layouter.update(module.to_ctx()).unwrap();
+        let shared = module.global_variables.iter().filter(|(_, v)| v.space == AddressSpace::WorkGroup);
+        let bytes: u64 = shared.map(|(_, variable)| u64::from(layouter[variable.ty].size)).sum();
+        let at = PRECISIONS.iter().position(|&known| known == precision).unwrap();
+        let known = stated[at].iter().find(|(known, _)| *known == name).unwrap().1;
+        assert_eq!(bytes, known, "{name} {precision}");
+        // Every Vulkan device has as much in single precision, most have twice that.
+        assert!(
+            bytes <= if precision == Precision::F32 { 16_384 } else { 32_768 },
+            "{name} {precision}: {bytes}"
+        );
+    });
+}
+
+#[test]
+fn binding_0_is_the_parameters_and_the_others_follow() {
+    each_shader(|name, precision, module, _| {
+        let bindings: Vec<(u32, AddressSpace)> = module
+            .global_variables
+            .iter()
+            .filter_map(|(_, variable)| variable.binding.as_ref().map(|at| (at.binding, variable.space)))
+            .collect();
+        let mut numbers: Vec<u32> = bindings.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..).take(bindings.len()).collect::<Vec<u32>>(), "{name} {precision}");
+        let uniform =
+            |(number, space): &(u32, AddressSpace)| (*number == 0) == (*space == AddressSpace::Uniform);
+        assert!(bindings.iter().all(uniform), "{name} {precision}");
+        // Eight storage buffers are what every device has.
+        assert!(bindings.len() <= 9, "{name} {precision}");
+    });
+}
+
+fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn every_shader_has_its_twins_and_its_conformance() {
+    let shaders = stems("shaders", "wgsl");
+    let listed: BTreeSet<String> =
+        Gpu::shaders(Precision::F32).iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(shaders, listed);
+    // One file holds two verbs where they share a table: gains with their norms, exchanges with theirs.
+    let host = |name: &str, folder: &str| {
+        let files = stems(folder, "rs");
+        let texts: String = files
+            .iter()
+            .map(|stem| {
+                fs::read_to_string(
+                    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(format!("{stem}.rs")),
+                )
+                .unwrap()
+            })
+            .collect();
+        texts.contains(&format!("pub(super) fn {name}("))
+    };
+    let tests = ["conformance", "conformance_tables"];
+    let conformance: String = tests
+        .iter()
+        .map(|test| {
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/gpu/{test}.rs")))
+                .unwrap()
+        })
+        .collect();
+    // Arithmetic is no verb: the host knows what it should find.
+    for name in shaders.iter().filter(|name| *name != "arithmetic") {
+        assert!(host(name, "src/engine/cpu"), "{name} has no twin on the CPU");
+        assert!(host(name, "src/engine/gpu"), "{name} has no host");
+        assert!(conformance.contains(&format!(".{name}(")), "{name} has no conformance case");
+    }
+}

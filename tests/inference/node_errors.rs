@@ -1,0 +1,108 @@
+//! Budgets of nodes, and systems of nodes, broken once: the variant, its fields and its message.
+
+use std::time::{Duration, Instant};
+
+use approx::{abs_diff_eq, relative_eq};
+use partition_dpp::{
+    Dpp, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, c64, engine::Cpu,
+    polynomial::CircleVandermonde,
+};
+
+use crate::common::random::normals;
+
+/// Parts of two generic items each.
+fn pairs(parts: usize, dims: usize) -> (Features<'static>, Partition) {
+    let labels: Vec<usize> = (0..2 * parts).map(|item| item / 2).collect();
+    let features = Features::from_rows(labels.len(), dims, normals(labels.len() * dims, 4)).unwrap();
+    (features, Partition::from_labels(&labels).unwrap())
+}
+
+#[test]
+fn too_many_nodes_are_refused_with_their_number() {
+    let (features, partition) = pairs(4, 6);
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_node_budget(12.0);
+    // Five phases of the total, two for every other part, conjugates counted once.
+    let text = "2.000e1 nodes of interpolation are needed, more than the budget of 1.200e1";
+    assert_error!(dpp.inference(&Cpu), Error::NodeBudget { nodes: 20.0, budget: 12.0 }, [text]);
+    assert_error!(dpp.log_partition_function(&Cpu), Error::NodeBudget { nodes: 20.0, .. }, [text]);
+    assert_error!(
+        dpp.clone().with_node_budget(3.0).log_partition_function_by_phases(&Cpu),
+        Error::NodeBudget { nodes: 4.0, budget: 3.0 },
+        ["4.000e0 nodes"]
+    );
+    assert_error!(
+        dpp.sampler(Method::Interpolation, &Cpu),
+        Error::NodeBudget { budget: 12.0, .. },
+        ["1.200e1"]
+    );
+    assert_error!(dpp.conditionals(Method::Auto, &Cpu), Error::NodeBudget { budget: 12.0, .. }, ["1.200e1"]);
+    let hurried = dpp.clone().with_proposal_budget(2.0);
+    // 4^4 / 4! = 10.7 proposals.
+    assert_error!(
+        hurried.sampler(Method::Auto, &Cpu),
+        Error::ProposalBudget { expected, budget: 2.0, nodes, node_budget: 12.0 }
+            if abs_diff_eq!(expected, 32.0 / 3.0, epsilon = 1e-12) && nodes >= 20.0,
+        ["1.067e1 proposals", "budget of 2.000e0", "nodes, more than the budget of 1.200e1"]
+    );
+    assert!(hurried.plan(Method::Auto).is_err());
+    assert!(dpp.with_node_budget(20.0).inference(&Cpu).is_ok());
+}
+
+#[test]
+fn a_law_of_too_many_parts_is_refused_at_once() {
+    // 3^24 and more vectors of counts.
+    let (features, partition) = pairs(25, 50);
+    let (dpp, k_dpp) = (Dpp::new(&features).unwrap(), KDpp::new(&features, 10).unwrap());
+    let quota = Quota::each(&partition, 1).unwrap();
+    let start = Instant::now();
+    let right = |nodes: f64| relative_eq!(nodes, 3_f64.powi(25) / 2.0, epsilon = 0.0, max_relative = 1e-9);
+    let text = "more than the budget of 1.000e6";
+    assert_error!(
+        dpp.part_counts(&partition, &Cpu),
+        Error::NodeBudget { nodes, budget: 1e6 } if right(nodes),
+        ["4.236e11 nodes", text]
+    );
+    assert_error!(
+        k_dpp.part_counts(&partition, &Cpu),
+        // For every ten of the 25 parts half of 3⁹.
+        Error::NodeBudget { nodes: 32_171_135_920.0, budget: 2e4 },
+        ["3.217e10 nodes", "more than the budget of 2.000e4"]
+    );
+    assert_error!(
+        dpp.quota_probability(&partition, &quota, &Cpu),
+        // Two phases for all parts but one, 26 for the total, conjugates counted once.
+        Error::NodeBudget { nodes: 218_103_808.0, budget: 1e6 },
+        ["2.181e8 nodes", text]
+    );
+    let elapsed = start.elapsed();
+    println!("three refusals in {elapsed:?}");
+    assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
+}
+
+#[test]
+fn nodes_on_circles_are_as_many_as_radii_and_values() {
+    let empty = "the list of nodes is empty";
+    assert_error!(CircleVandermonde::new(&[], &[]), Error::Empty { what: "the list of nodes" }, [empty]);
+    assert_error!(CircleVandermonde::new(&[2, 0], &[1.0, 1.0]), Error::Empty { .. }, [empty]);
+    assert_error!(
+        CircleVandermonde::new(&[2, 3], &[1.0]),
+        Error::Shape { what: "the list of radii", expected: 2, found: 1 },
+        ["the list of radii has 1 values where 2 are needed"]
+    );
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let same = |value: f64| value.to_string() == bad.to_string();
+        assert_error!(
+            CircleVandermonde::new(&[2, 3], &[1.0, bad]),
+            Error::NotPositive { what: "a radius", value } if same(value),
+            ["a radius is", &*bad.to_string()]
+        );
+    }
+    let system = CircleVandermonde::new(&[2, 3], &[1.0, 2.0]).unwrap();
+    assert_eq!(system.nodes(), 6);
+    assert_error!(
+        system.solve(&[c64::new(1.0, 0.0); 5]),
+        Error::Shape { what: "the list of values", expected: 6, found: 5 },
+        ["the list of values has 5 values where 6 are needed"]
+    );
+}

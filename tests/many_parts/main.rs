@@ -1,0 +1,18 @@
+//! Where sets cannot be enumerated: many parts, many items, Markov chains and core-sets.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod beyond_enumeration;
+mod core_sets;
+mod mcmc_balance;
+mod mcmc_diagnostics;
+mod mcmc_law;

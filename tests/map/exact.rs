@@ -1,0 +1,345 @@
+//! Branch and bound: enumerated optima found and proven, under quotas, conditions, limits and threads.
+
+use std::{
+    sync::{Mutex, atomic::AtomicBool},
+    time::Duration,
+};
+
+use approx::{abs_diff_eq, assert_abs_diff_eq};
+use partition_dpp::{
+    BranchAndBound, Dpp, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Solution, Subset,
+    Termination, Watch, engine::Cpu,
+};
+use proptest::prelude::*;
+
+use crate::common::{
+    enumerable_cases, models,
+    oracle::{Determinants, counts},
+    random::normals,
+    with_threads,
+};
+
+const TOLERANCE: f64 = 1e-6;
+
+/// ln of the largest determinant of the sets that are allowed.
+fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
+    let all = (0_u32..1 << oracle.items())
+        .map(|mask| (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect::<Vec<_>>());
+    all.filter(|set| allowed(set)).map(|set| oracle.det(&set)).fold(0.0, f64::max).ln()
+}
+
+/// Why a solution is not a proven optimum; the empty text if it is.
+fn fault(solution: &Solution, best: f64) -> String {
+    let size = 1.0 + best.abs();
+    if solution.termination != Termination::Optimal {
+        return format!("ended with {}", solution.termination);
+    }
+    if (solution.log_det - best).abs() > 1e-9 * size {
+        return format!("found {}, the optimum is {best}", solution.log_det);
+    }
+    let bound = solution.upper_bound.unwrap();
+    if bound < best - 1e-9 * size || bound > solution.log_det + TOLERANCE {
+        return format!("the bound is {bound}, the optimum {best}");
+    }
+    String::new()
+}
+
+#[track_caller]
+fn assert_proven(what: &str, solution: &Solution, best: f64) {
+    let fault = fault(solution, best);
+    assert!(fault.is_empty(), "{what}: {fault}");
+}
+
+fn solver() -> BranchAndBound {
+    BranchAndBound::default()
+}
+
+#[test]
+fn known_optima_are_found_and_proven() {
+    let cases = enumerable_cases();
+    assert!(cases.iter().all(|case| case.map.is_some()));
+    for case in &cases {
+        let (set, best) = case.map.clone().unwrap();
+        let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
+        let quota = Quota::new(&partition, &case.quota).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let solution = solver().solve(&dpp, &Cpu).unwrap();
+        assert_proven(&case.name, &solution, best);
+        let equal = abs_diff_eq!(case.oracle().det(solution.subset.as_slice()).ln(), best, epsilon = 1e-9);
+        assert!(
+            solution.subset.as_slice() == set || equal,
+            "{}: {} is not {set:?}",
+            case.name,
+            solution.subset
+        );
+    }
+}
+
+#[test]
+fn other_models_of_the_known_cases() {
+    for case in enumerable_cases() {
+        let (features, oracle) = (case.features(), case.oracle());
+        let k = case.quota.iter().sum();
+        let best = optimum(&oracle, |set| set.len() == k);
+        let solution = solver().solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
+        assert_proven(&format!("{} with k = {k}", case.name), &solution, best);
+        let best = optimum(&oracle, |_| true);
+        let solution = solver().solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+        assert_proven(&format!("{} of any size", case.name), &solution, best);
+    }
+}
+
+#[test]
+fn a_planted_wrong_answer_is_caught() {
+    let values = normals(10 * 6, 1);
+    let features = Features::from_rows(10, 6, values.clone()).unwrap();
+    let oracle = Determinants::of_features(values.chunks(6).map(<[f64]>::to_vec).collect());
+    let best = optimum(&oracle, |set| set.len() == 4);
+    let right = solver().solve(&KDpp::new(&features, 4).unwrap(), &Cpu).unwrap();
+    assert!(fault(&right, best).is_empty());
+    let with = |change: &dyn Fn(&mut Solution)| {
+        let mut wrong = right.clone();
+        change(&mut wrong);
+        fault(&wrong, best)
+    };
+    assert!(with(&|wrong| wrong.upper_bound = Some(best - 1e-3)).contains("the bound is"));
+    assert!(with(&|wrong| wrong.upper_bound = Some(best + 1e-3)).contains("the bound is"));
+    assert!(with(&|wrong| wrong.log_det -= 1e-3).contains("found"));
+    assert!(with(&|wrong| wrong.termination = Termination::TimeLimit).contains("ended"));
+}
+
+proptest! {
+    #![proptest_config(models::config(60))]
+
+    #[test]
+    fn quotas(model in models::models()) {
+        let (features, partition) = (model.features(), model.partition());
+        let quota = Quota::new(&partition, &model.quota).unwrap();
+        let oracle = Determinants::of_features(model.values.chunks(model.dims).map(<[f64]>::to_vec).collect());
+        let best = optimum(&oracle, |set| counts(set, &model.labels, model.quota.len()) == model.quota);
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let solution = solver().solve(&dpp, &Cpu).unwrap();
+        prop_assert_eq!(fault(&solution, best), "");
+    }
+
+    #[test]
+    fn conditions(seed in 0_u64..1 << 40, k in 2_usize..=6, scale in -3.0_f64..3.0) {
+        let (items, dims) = (10, 7);
+        let values: Vec<f64> = normals(items * dims, seed).into_iter().map(|x| x * scale.exp()).collect();
+        let features = Features::from_rows(items, dims, values.clone()).unwrap();
+        let oracle = Determinants::of_features(values.chunks(dims).map(<[f64]>::to_vec).collect());
+        let allowed = |set: &[usize]| set.contains(&3) && !set.contains(&7) && !set.contains(&0);
+        let best = optimum(&oracle, |set| set.len() == k && allowed(set));
+        let dpp = KDpp::new(&features, k).unwrap().including(&[3]).unwrap().excluding(&[0, 7]).unwrap();
+        prop_assert_eq!(fault(&solver().solve(&dpp, &Cpu).unwrap(), best), "");
+        let best = optimum(&oracle, allowed);
+        let dpp = Dpp::new(&features).unwrap().including(&[3]).unwrap().excluding(&[0, 7]).unwrap();
+        prop_assert_eq!(fault(&solver().solve(&dpp, &Cpu).unwrap(), best), "");
+    }
+
+    #[test]
+    fn kernels_of_full_rank(seed in 0_u64..1 << 40, k in 1_usize..=11) {
+        // Few large directions, many small ones: what the relaxations take out of the kernel matters.
+        let (items, dims) = (12, 4);
+        let rows = normals(items * dims, seed);
+        let row = |i: usize| &rows[i * dims..(i + 1) * dims];
+        let entry = |i: usize, j: usize| {
+            crate::common::oracle::dot(row(i), row(j)) + if i == j { 0.05 + 0.01 * i as f64 } else { 0.0 }
+        };
+        let dense: Vec<Vec<f64>> = (0..items).map(|i| (0..items).map(|j| entry(i, j)).collect()).collect();
+        let kernel = Kernel::from_dense(items, &dense.concat()).unwrap();
+        let oracle = Determinants::of_kernel(dense);
+        let best = optimum(&oracle, |set| set.len() == k);
+        let solution = solver().solve(&KDpp::new(kernel.features(), k).unwrap(), &Cpu).unwrap();
+        prop_assert_eq!(fault(&solution, best), "");
+        let solution = solver().solve(&Dpp::new(kernel.features()).unwrap(), &Cpu).unwrap();
+        prop_assert_eq!(fault(&solution, optimum(&oracle, |_| true)), "");
+    }
+}
+
+/// The paper's first synthetic regime, at its smallest k.
+fn synthetic(seed: u64) -> Features<'static> {
+    use rand::{RngExt, SeedableRng};
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    Features::from_rows(50, 40, (0..2000).map(|_| 5.0 * rng.random::<f64>()).collect::<Vec<f64>>()).unwrap()
+}
+
+#[test]
+fn the_papers_synthetic_regime_at_k_4() {
+    let mut nodes = 0;
+    for seed in 0..20 {
+        let features = synthetic(seed);
+        let solution = solver().solve(&KDpp::new(&features, 4).unwrap(), &Cpu).unwrap();
+        assert_eq!(solution.termination, Termination::Optimal);
+        assert!(solution.gap().unwrap() <= TOLERANCE);
+        nodes += solution.stats.nodes;
+        if seed == 0 {
+            // All 230 300 sets.
+            let oracle = Determinants::of_features((0..50).map(|i| features.row(i)).collect());
+            let mut best = 0.0_f64;
+            for a in 0..50 {
+                for b in 0..a {
+                    for c in 0..b {
+                        for d in 0..c {
+                            best = best.max(oracle.det(&[d, c, b, a]));
+                        }
+                    }
+                }
+            }
+            assert_proven("seed 0", &solution, best.ln());
+        }
+    }
+    println!("{nodes} nodes for 20 seeds");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let features = synthetic(7);
+    let dpp = KDpp::new(&features, 6).unwrap();
+    let solve = || solver().solve(&dpp, &Cpu).unwrap();
+    let (one, two) = (with_threads(1, solve), with_threads(2, solve));
+    assert!(one.stats.nodes > 16, "{} nodes are no test", one.stats.nodes);
+    assert_eq!(one, two);
+}
+
+#[test]
+fn quotas_of_one_item_in_ten_parts() {
+    let features = synthetic(3);
+    let labels: Vec<usize> = (0..50).map(|item| item % 10).collect();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let solution = solver().with_time_limit(Duration::from_secs(60)).solve(&dpp, &Cpu).unwrap();
+    assert_eq!(solution.subset.part_counts(&partition), [1; 10]);
+    assert_eq!(solution.termination, Termination::Optimal, "gap {:?}", solution.gap());
+}
+
+#[test]
+fn parts_and_ranks_without_slack() {
+    // Part b lies in a plane and must give two items: they exhaust it. Part a must be taken whole.
+    let values = normals(9 * 5, 5);
+    let mut rows: Vec<Vec<f64>> = values.chunks(5).map(<[f64]>::to_vec).collect();
+    for row in &mut rows[2..6] {
+        row[2..].fill(0.0);
+    }
+    let labels = ["a", "a", "b", "b", "b", "b", "c", "c", "c"];
+    let numbers = [0, 0, 1, 1, 1, 1, 2, 2, 2];
+    let features = Features::from_rows(9, 5, rows.concat()).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::new(&partition, &[2, 2, 1]).unwrap();
+    let best = optimum(&Determinants::of_features(rows), |set| counts(set, &numbers, 3) == [2, 2, 1]);
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    assert_proven("tight", &solver().solve(&dpp, &Cpu).unwrap(), best);
+}
+
+#[test]
+fn nothing_left_to_choose() {
+    let features = Features::from_rows(4, 4, normals(16, 2)).unwrap();
+    for dpp in [
+        KDpp::new(&features, 4).unwrap(),
+        KDpp::new(&features, 2).unwrap().including(&[1, 3]).unwrap(),
+        KDpp::new(&features, 3).unwrap().excluding(&[0]).unwrap(),
+    ] {
+        let solution = solver().solve(&dpp, &Cpu).unwrap();
+        assert!(solution.gap().unwrap() < 1e-13);
+        assert_eq!(solution.termination, Termination::Optimal);
+    }
+    let least = Features::from_rows(3, 3, vec![0.1, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.3]).unwrap();
+    let solution = solver().solve(&Dpp::new(&least).unwrap(), &Cpu).unwrap();
+    assert_eq!((solution.subset.len(), solution.log_det), (0, 0.0));
+}
+
+#[test]
+fn equal_items() {
+    // Four copies of each of three rows: 64 optima, the first of those met.
+    let rows: Vec<f64> =
+        (0..12).flat_map(|i| [[2.0, 0.0, 1.0], [0.0, 1.5, 0.5], [1.0, 1.0, 0.0]][i % 3]).collect();
+    let features = Features::from_rows(12, 3, rows).unwrap();
+    let solution = solver().solve(&KDpp::new(&features, 3).unwrap(), &Cpu).unwrap();
+    assert_eq!(solution.termination, Termination::Optimal);
+    assert_eq!(solution.subset.as_slice(), [0, 1, 2]);
+}
+
+#[test]
+fn limits_and_stops_return_the_best_so_far_with_a_bound() {
+    let features = synthetic(1);
+    let dpp = KDpp::new(&features, 15).unwrap();
+    let limited = solver().with_time_limit(Duration::ZERO).solve(&dpp, &Cpu).unwrap();
+    assert_eq!(limited.termination, Termination::TimeLimit);
+    assert_eq!(limited.subset.len(), 15);
+    assert!(limited.gap().unwrap() > 0.0 && limited.upper_bound.unwrap().is_finite());
+    let stop = AtomicBool::new(true);
+    let stopped = solver().solve_watched(&dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
+    assert_eq!(stopped.termination, Termination::Interrupted);
+    assert!(stopped.gap().unwrap().is_finite());
+}
+
+#[test]
+fn the_reported_gap_only_shrinks() {
+    let features = synthetic(2);
+    let dpp = KDpp::new(&features, 6).unwrap();
+    let seen = Mutex::new(Vec::new());
+    let report = |progress: partition_dpp::Progress| seen.lock().unwrap().push(progress);
+    let solution = solver().solve_watched(&dpp, &Cpu, &Watch::default().reporting_to(&report)).unwrap();
+    let seen = seen.into_inner().unwrap();
+    assert!(seen.len() > 3);
+    for pair in seen.windows(2) {
+        assert!(pair[1].log_det >= pair[0].log_det);
+        assert!(pair[1].upper_bound.unwrap() <= pair[0].upper_bound.unwrap() + 1e-12);
+        assert!(pair[1].steps >= pair[0].steps);
+    }
+    assert!(seen.iter().all(|progress| progress.upper_bound.unwrap() >= solution.log_det));
+}
+
+#[test]
+fn a_large_ground_set_by_what_its_bound_leaves() {
+    let (items, dims) = (20_000, 8);
+    let features = Features::from_rows(items, dims, normals(items * dims, 11)).unwrap();
+    let labels: Vec<usize> = (0..items).map(|item| item % 2).collect();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::new(&partition, &[2, 2]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let solution = solver().with_time_limit(Duration::from_secs(100)).solve(&dpp, &Cpu).unwrap();
+    assert_eq!(solution.termination, Termination::Optimal, "gap {:?}", solution.gap());
+    // No exchange of one item improves it.
+    let oracle = Determinants::of_features((0..items).map(|item| features.row(item)).collect());
+    let set = solution.subset.as_slice();
+    for slot in 0..4 {
+        for item in (0..items).filter(|&item| labels[item] == labels[set[slot]] && !set.contains(&item)) {
+            let mut other = set.to_vec();
+            other[slot] = item;
+            assert!(oracle.det(&other).ln() <= solution.log_det + 1e-9);
+        }
+    }
+    println!("{} nodes", solution.stats.nodes);
+}
+
+#[test]
+fn tolerances() {
+    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_error!(
+            solver().with_tolerance(wrong),
+            Error::NotPositive { what: "the tolerance", .. },
+            ["tolerance"]
+        );
+    }
+    let features = synthetic(4);
+    let dpp = KDpp::new(&features, 6).unwrap();
+    let exact = solver().solve(&dpp, &Cpu).unwrap();
+    let rough = solver().with_tolerance(0.1).unwrap().solve(&dpp, &Cpu).unwrap();
+    assert!(rough.stats.nodes < exact.stats.nodes);
+    assert!(rough.gap().unwrap() <= 0.1 && rough.log_det >= exact.log_det - 0.1);
+    assert!(rough.upper_bound.unwrap() >= exact.log_det);
+}
+
+#[test]
+fn subsets_are_those_of_the_caller() {
+    let features = synthetic(9);
+    let dpp = KDpp::new(&features, 4).unwrap().excluding(&[0, 1, 2, 3]).unwrap();
+    let solution = solver().solve(&dpp, &Cpu).unwrap();
+    assert!(solution.subset.iter().all(|item| item > 3));
+    let rows: Vec<Vec<f64>> = (0..50).map(|item| features.row(item)).collect();
+    let found = Determinants::of_features(rows).det(solution.subset.as_slice()).ln();
+    assert_abs_diff_eq!(found, solution.log_det, epsilon = 1e-9);
+    assert_eq!(solution.subset, Subset::new(solution.subset.iter().collect(), 50).unwrap());
+}

@@ -1,0 +1,168 @@
+//! Runs that are stopped early: they end soon, with a set that the model allows, and say why.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use approx::assert_abs_diff_eq;
+use partition_dpp::{
+    BranchAndBound, Dpp, Features, Greedy, ItemOrder, KDpp, LazyGreedy, LocalSearch, Objective, Partition,
+    PartitionDpp, Progress, Quota, Restarts, Softmax, Solution, SymmetricGreedy, Termination, UpperBound,
+    Watch, engine::Cpu,
+};
+
+use crate::common::random::normals;
+
+fn gaussian(items: usize, dims: usize, seed: u64) -> Features<'static> {
+    Features::from_rows(items, dims, normals(items * dims, seed)).unwrap()
+}
+
+/// With a stop flag that is set when `stops` says so of a report.
+fn stopped(run: impl Fn(&Watch<'_>) -> Solution, stops: impl Fn(Progress) -> bool + Sync) -> (Solution, u64) {
+    let (stop, reports) = (AtomicBool::new(false), AtomicU64::new(0));
+    let report = |progress: Progress| {
+        reports.fetch_add(1, Ordering::Relaxed);
+        stop.fetch_or(stops(progress), Ordering::Relaxed);
+    };
+    let solution = run(&Watch::default().stopped_by(&stop).reporting_to(&report));
+    (solution, reports.into_inner())
+}
+
+fn at_once(run: impl Fn(&Watch<'_>) -> Solution) -> Solution {
+    let stop = AtomicBool::new(true);
+    run(&Watch::default().stopped_by(&stop))
+}
+
+/// Both greedy solvers, and all that begin with them.
+fn solve_all(model: &impl Objective, check: impl Fn(&str, Solution)) {
+    check("greedy", at_once(|watch| Greedy::default().solve_watched(model, &Cpu, watch).unwrap()));
+    check("lazy", at_once(|watch| LazyGreedy::default().solve_watched(model, &Cpu, watch).unwrap()));
+    check("local", at_once(|watch| LocalSearch::default().solve_watched(model, &Cpu, watch).unwrap()));
+    check("exact", at_once(|watch| BranchAndBound::default().solve_watched(model, &Cpu, watch).unwrap()));
+}
+
+#[test]
+fn a_stop_at_once_leaves_a_set_that_meets_the_quota() {
+    let features = gaussian(600, 20, 1);
+    let labels: Vec<usize> = (0..600).map(|item| item % 3).collect();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::new(&partition, &[2, 7, 3]).unwrap();
+    let joint = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[17]).unwrap();
+    solve_all(&joint, |solver, solution| {
+        assert_eq!(solution.termination, Termination::Interrupted, "{solver}");
+        let count = |label| solution.subset.iter().filter(|&item| labels[item] == label).count();
+        assert_eq!([0, 1, 2].map(count), [2, 7, 3], "{solver}");
+        assert!(solution.log_det.is_finite(), "{solver}");
+    });
+    let k_dpp = KDpp::new(&features, 9).unwrap();
+    solve_all(&k_dpp, |solver, solution| {
+        assert_eq!((solution.termination, solution.subset.len()), (Termination::Interrupted, 9), "{solver}");
+    });
+    let dpp = Dpp::new(&features).unwrap();
+    solve_all(&dpp, |solver, solution| {
+        assert_eq!((solution.termination, solution.log_det >= 0.0), (Termination::Interrupted, true));
+        println!("{solver}: {} items", solution.subset.len());
+    });
+}
+
+#[test]
+fn copies_of_the_longest_rows_do_not_hold_up_a_stopped_run() {
+    // What is independent is found behind the copies, or, where they are too many, is left out.
+    for copies in [500, 5000] {
+        let mut values = [3.0, 0.0, 0.0].repeat(copies);
+        values.extend([0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+        let features = Features::from_rows(copies + 2, 3, values).unwrap();
+        let k_dpp = KDpp::new(&features, 3).unwrap();
+        let solution = at_once(|watch| Greedy::default().solve_watched(&k_dpp, &Cpu, watch).unwrap());
+        assert_eq!(solution.termination, Termination::Interrupted);
+        let missing = if copies == 500 { 0 } else { 2 };
+        assert_eq!((solution.subset.len(), solution.missing), (3 - missing, missing));
+        let certificate = UpperBound::default().certify(&k_dpp, &Cpu).unwrap();
+        // A bound of other sets says nothing of this one.
+        assert_eq!(solution.certified(&certificate).gap().is_some(), missing == 0);
+    }
+}
+
+#[test]
+fn picks_made_before_a_stop_stay() {
+    let features = gaussian(2000, 30, 2);
+    let k_dpp = KDpp::new(&features, 20).unwrap();
+    let whole = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+    let greedy = |watch: &Watch<'_>| Greedy::default().solve_watched(&k_dpp, &Cpu, watch).unwrap();
+    let lazy = |watch: &Watch<'_>| LazyGreedy::default().solve_watched(&k_dpp, &Cpu, watch).unwrap();
+    let stops = |progress: Progress| progress.steps == 5;
+    for (solution, reports) in [stopped(greedy, stops), stopped(lazy, stops)] {
+        assert_eq!(solution.termination, Termination::Interrupted);
+        assert_eq!((reports, solution.subset.len()), (6, 20));
+        assert_eq!(solution.stats.gains[..5], whole.stats.gains[..5]);
+        assert_abs_diff_eq!(solution.stats.gains.iter().sum::<f64>(), solution.log_det, epsilon = 1e-9);
+        assert!(solution.log_det < whole.log_det);
+    }
+    let (watched, reports) = stopped(greedy, |_| false);
+    assert_eq!((watched, reports), (whole, 20));
+}
+
+#[test]
+fn double_greedy_stops_between_items() {
+    let features = gaussian(300, 12, 3);
+    let dpp = Dpp::new(&features).unwrap();
+    for order in [ItemOrder::Index, ItemOrder::GreedyBasisLast] {
+        let solver = SymmetricGreedy::default().with_order(order);
+        let run = |watch: &Watch<'_>| solver.solve_watched(&dpp, &Cpu, watch).unwrap();
+        let nothing = at_once(run);
+        assert_eq!((nothing.termination, nothing.subset.len()), (Termination::Interrupted, 0));
+        let (some, _) = stopped(run, |progress| progress.steps == 3);
+        assert_eq!((some.termination, some.subset.len()), (Termination::Interrupted, 3));
+        assert_eq!(solver.solve(&dpp, &Cpu).unwrap().termination, Termination::AllDecided);
+    }
+}
+
+#[test]
+fn no_rank_is_exhausted_before_anybody_has_looked() {
+    // Beside the longest rows the others vanish when squared: no set of three is found. Whoever was stopped
+    // does not know that there is none.
+    let mut values = normals(5 * 3, 4);
+    values[6..].iter_mut().for_each(|x| *x *= 1e-165);
+    let features = Features::from_rows(5, 3, values).unwrap();
+    let k_dpp = KDpp::new(&features, 3).unwrap();
+    let solver = BranchAndBound::default();
+    assert_eq!(solver.solve(&k_dpp, &Cpu).unwrap().termination, Termination::RankExhausted);
+    let solution = at_once(|watch| solver.solve_watched(&k_dpp, &Cpu, watch).unwrap());
+    assert_eq!(solution.termination, Termination::Interrupted);
+}
+
+#[test]
+fn the_softmax_climb_ends_with_few_evaluations() {
+    // Rounding the middle of the cube without loss would take dozens; one alone passes over all rows.
+    let features = gaussian(20_000, 48, 5);
+    let dpp = Dpp::new(&features).unwrap();
+    let run = |watch: &Watch<'_>| Softmax::default().solve_watched(&dpp, &Cpu, watch).unwrap();
+    let solution = at_once(run);
+    assert_eq!((solution.termination, solution.stats.iterations), (Termination::Interrupted, 0));
+    assert_eq!(solution.stats.evaluations, 1);
+    assert!(solution.log_det > 0.0);
+    let (later, _) = stopped(run, |progress| progress.steps == 2);
+    assert_eq!((later.stats.iterations, later.stats.evaluations), (2, 3));
+    assert!(later.log_det > 0.0);
+    let limited = Softmax::default().with_time_limit(Duration::from_millis(1)).solve(&dpp, &Cpu).unwrap();
+    assert_eq!(limited.termination, Termination::TimeLimit);
+}
+
+#[test]
+fn restarts_end_where_all_is_known() {
+    // An hour for at most 2⁵ sets.
+    let hour = Duration::from_secs(3600);
+    let solver = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(hour);
+    let features = gaussian(5, 4, 6);
+    for k in 1..=4 {
+        let solution = solver.solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
+        assert_eq!(solution.termination, Termination::LocallyOptimal);
+        assert!((1000..2000).contains(&solution.stats.restarts), "{}", solution.stats.restarts);
+    }
+    for values in [vec![0.5], vec![2.0], vec![0.0; 3]] {
+        let features = Features::from_rows(values.len(), 1, values).unwrap();
+        let solution = solver.solve(&Dpp::new(&features).unwrap(), &Cpu).unwrap();
+        assert_eq!(solution.termination, Termination::LocallyOptimal);
+    }
+}

@@ -1,0 +1,167 @@
+//! Local search: threads, seeds, stops, reports, thresholds and guarantees.
+
+use std::{
+    cell::Cell,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use approx::{assert_abs_diff_eq, assert_relative_eq};
+use nalgebra::DMatrix;
+use partition_dpp::{Error, Features, Greedy, KDpp, LocalSearch, Restarts, Termination, Watch, engine::Cpu};
+
+use crate::common::{
+    local_search::{dealt, one_that_greedy_misses, optimum, restarting, rows_of, solve_quota},
+    oracle::Determinants,
+    with_threads,
+};
+
+#[test]
+fn scales_of_parts_do_not_matter() {
+    let (features, labels) = dealt(24, 8, 3, 3);
+    let plain = solve_quota(&features, &labels, &[2, 2, 2], restarting());
+    for powers in [[0, 0, 0], [400, -400, 0], [-480, 480, 480]] {
+        let scaled = |(item, row): (usize, Vec<f64>)| {
+            let factor = 2.0_f64.powi(powers[labels[item]]);
+            row.into_iter().map(move |x| x * factor)
+        };
+        let values: Vec<f64> = rows_of(&features).into_iter().enumerate().flat_map(scaled).collect();
+        let scaled = Features::from_rows(24, 8, values).unwrap();
+        assert_eq!(solve_quota(&scaled, &labels, &[2, 2, 2], restarting()).subset, plain.subset);
+    }
+}
+
+#[test]
+fn the_same_set_for_any_number_of_threads() {
+    let (features, labels) = dealt(40_000, 10, 3, 17);
+    let solver = LocalSearch::default().with_restarts(Restarts::Count(2)).with_seed(5);
+    let run = |threads| with_threads(threads, || solve_quota(&features, &labels, &[3, 2, 3], solver));
+    let one = run(1);
+    assert!(one.stats.swaps > 0);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(4));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_set() {
+    let (features, _) = dealt(60, 20, 1, 23);
+    let k_dpp = KDpp::new(&features, 15).unwrap();
+    let solve = |seed| {
+        let solver = LocalSearch::default().with_restarts(Restarts::Count(3)).with_seed(seed);
+        solver.solve(&k_dpp, &Cpu).unwrap()
+    };
+    assert_eq!(solve(1), solve(1));
+    assert_eq!(solve(1).stats.restarts, 3);
+    // What the generator, its streams and the order of its numbers give; a change is value-breaking.
+    assert_eq!(solve(1).subset.as_slice(), [5, 6, 7, 11, 14, 16, 22, 23, 26, 34, 35, 41, 51, 53, 55]);
+}
+
+#[test]
+fn stops_return_the_best_so_far() {
+    let (features, _) = one_that_greedy_misses(200, 20, 15);
+    let k_dpp = KDpp::new(&features, 15).unwrap();
+    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+    let whole = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
+    assert!(whole.log_det > greedy.log_det);
+
+    let at_once = LocalSearch::default().with_time_limit(Duration::ZERO).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!((at_once.termination, at_once.subset.len()), (Termination::TimeLimit, 15));
+
+    let stop = AtomicBool::new(true);
+    let stopped =
+        LocalSearch::default().solve_watched(&k_dpp, &Cpu, &Watch::default().stopped_by(&stop)).unwrap();
+    assert_eq!((stopped.termination, &stopped.subset), (Termination::Interrupted, &at_once.subset));
+    assert_eq!(stopped.stats.evaluations, 0);
+
+    // Stopped by the first report: after the first climb's first step, or during restarts.
+    let stop = AtomicBool::new(false);
+    let reports = Mutex::new(Vec::new());
+    let report = |progress: partition_dpp::Progress| {
+        reports.lock().unwrap().push(progress.log_det);
+        stop.store(true, Ordering::Relaxed);
+    };
+    let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
+    let endless = LocalSearch::default().with_restarts(Restarts::Count(u64::MAX));
+    let stopped = endless.solve_watched(&k_dpp, &Cpu, &watch).unwrap();
+    assert_eq!(stopped.termination, Termination::Interrupted);
+    let reports = reports.into_inner().unwrap();
+    let last = reports.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert!(!reports.is_empty());
+    assert_abs_diff_eq!(stopped.log_det, last, epsilon = 1e-9);
+    assert!(stopped.log_det > greedy.log_det);
+
+    let short = Duration::from_millis(30);
+    let cut = endless.with_time_limit(short).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!(cut.termination, Termination::TimeLimit);
+    let full = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).with_time_limit(short);
+    let full = full.solve(&k_dpp, &Cpu).unwrap();
+    assert!(matches!(full.termination, Termination::LocallyOptimal | Termination::TimeLimit));
+    assert!(full.log_det >= whole.log_det - 1e-9 || full.termination == Termination::TimeLimit);
+    // Without a limit there is no end to wait for.
+    let once = LocalSearch::default().with_restarts(Restarts::UntilTimeLimit).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!(once, whole);
+}
+
+#[test]
+fn reports_only_rise() {
+    let (features, _) = dealt(100, 20, 1, 4);
+    let k_dpp = KDpp::new(&features, 12).unwrap();
+    let last = Mutex::new(Cell::new(f64::NEG_INFINITY));
+    let report = |progress: partition_dpp::Progress| {
+        let last = last.lock().unwrap();
+        assert!(progress.log_det >= last.get(), "{progress:?}");
+        last.set(progress.log_det);
+    };
+    let watch = Watch::default().reporting_to(&report);
+    let solution = restarting().solve_watched(&k_dpp, &Cpu, &watch).unwrap();
+    assert_abs_diff_eq!(last.lock().unwrap().get(), solution.log_det, epsilon = 1e-9);
+}
+
+#[test]
+fn epsilon_is_a_threshold() {
+    let (features, _) = dealt(200, 20, 1, 2);
+    let k_dpp = KDpp::new(&features, 15).unwrap();
+    let greedy = Greedy::default().solve(&k_dpp, &Cpu).unwrap();
+    let content = LocalSearch::default().with_epsilon(1e6).solve(&k_dpp, &Cpu).unwrap();
+    assert_eq!((content.stats.swaps, &content.subset), (0, &greedy.subset));
+    for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_error!(
+            LocalSearch::default().with_epsilon(epsilon).solve(&k_dpp, &Cpu),
+            Error::NotPositive { what: "epsilon", .. },
+            ["epsilon"]
+        );
+    }
+}
+
+/// κ(A) and the guarantee of theorem 4.1 from eigenvalues computed elsewhere, and against the optimum.
+#[test]
+fn the_guarantee_holds() {
+    for seed in 0..20 {
+        let (features, _) = dealt(12, 5, 1, seed);
+        let rows = rows_of(&features);
+        let kernel =
+            DMatrix::from_fn(12, 12, |i, j| rows[i].iter().zip(&rows[j]).map(|(x, y)| x * y).sum::<f64>());
+        let mut eigenvalues: Vec<f64> = kernel.symmetric_eigenvalues().iter().copied().collect();
+        eigenvalues.sort_by(|x, y| y.total_cmp(x));
+        for k in 1..=5 {
+            let solution = LocalSearch::default().solve(&KDpp::new(&features, k).unwrap(), &Cpu).unwrap();
+            let tail = eigenvalues[k - 1..].iter().sum::<f64>() / (12 - k + 1) as f64;
+            let condition = eigenvalues[0] / tail;
+            let found = solution.stats.condition.unwrap();
+            assert_relative_eq!(found, condition, epsilon = 0.0, max_relative = 1e-9);
+            let oracle = Determinants::of_features(rows.clone());
+            let gap = optimum(&oracle, |set| set.len() == k) - solution.log_det;
+            let guarantee = solution.stats.log_guarantee.unwrap();
+            assert!(gap <= guarantee + 1e-9, "k = {k}: gap {gap}, guarantee {guarantee}");
+            let factorial: f64 = (1..=k).map(|i| (i as f64).ln()).sum();
+            assert!(guarantee <= 2.0 * factorial + 1e-12);
+            assert!(solution.stats.swap_bound.unwrap() >= solution.stats.swaps as f64);
+        }
+        let labels: Vec<usize> = (0..12).map(|item| item % 2).collect();
+        let parts = solve_quota(&features, &labels, &[2, 2], LocalSearch::default());
+        assert_eq!((parts.stats.swap_bound, parts.stats.log_guarantee), (None, None));
+    }
+}

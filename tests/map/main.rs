@@ -1,0 +1,32 @@
+//! The most probable set: solvers, upper bounds and proofs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bounds;
+#[cfg(feature = "npy")]
+mod c63;
+#[cfg(feature = "npy")]
+mod c63_exact;
+mod exact;
+mod greedy;
+mod lazy_greedy;
+mod limits;
+mod local_search;
+mod local_search_runs;
+mod near_rows;
+mod ranges;
+mod ranges_cases;
+mod rounding;
+mod softmax;
+mod softmax_extension;
+mod symmetric_greedy;
+mod synthetic;

@@ -1,0 +1,150 @@
+//! Quotas that no set meets, and quotas that are too dear.
+
+use approx::{abs_diff_eq, relative_eq};
+use partition_dpp::{
+    Algorithm, DEFAULT_PROPOSAL_BUDGET, Error, Features, IndependentKDpps, Method, Partition, PartitionDpp,
+    Quota, engine, expected_proposals,
+};
+
+use crate::common::random::normals;
+
+/// The rows of Σ_l m_l unit vectors: `axes[l]` lists the axes of part l's items.
+fn axis_model(dims: usize, axes: &[Vec<usize>]) -> (Features<'static>, Partition) {
+    let items: Vec<(usize, usize)> =
+        axes.iter().enumerate().flat_map(|(l, axes)| axes.iter().map(move |&axis| (l, axis))).collect();
+    let value = |axis: usize, j: usize| f64::from(u8::from(axis == j));
+    let values: Vec<f64> =
+        items.iter().flat_map(|&(_, axis)| (0..dims).map(move |j| value(axis, j))).collect();
+    let labels: Vec<usize> = items.iter().map(|&(l, _)| l).collect();
+    (Features::from_rows(items.len(), dims, values).unwrap(), Partition::from_labels(&labels).unwrap())
+}
+
+#[test]
+fn an_infeasible_quota_names_one_part() {
+    // Part 1 lives on a line: duplicates, and then multiples.
+    let (features, partition) = axis_model(4, &[vec![0, 1], vec![2, 2, 2], vec![3]]);
+    let quota = Quota::new(&partition, &[1, 2, 1]).unwrap();
+    let texts = ["part 1 has rank 1", "2 items"];
+    assert_error!(
+        PartitionDpp::new(&features, &partition, &quota),
+        Error::Infeasible { ref parts, rank: 1, quota: 2 } if parts == &["1"],
+        [texts[0], texts[1]]
+    );
+    assert_error!(
+        IndependentKDpps::new(&features, &partition, &quota),
+        Error::Infeasible { ref parts, rank: 1, quota: 2 } if parts == &["1"],
+        [texts[0], texts[1]]
+    );
+}
+
+#[test]
+fn an_infeasible_quota_names_a_part_of_zero_rows() {
+    // An axis outside the space is a zero row.
+    let (features, partition) = axis_model(3, &[vec![0, 1, 2], vec![9, 9]]);
+    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    assert_error!(
+        PartitionDpp::new(&features, &partition, &quota),
+        Error::Infeasible { ref parts, rank: 0, quota: 1 } if parts == &["1"],
+        ["part 1 has rank 0", "1 items"]
+    );
+}
+
+#[test]
+fn an_infeasible_quota_names_the_parts_that_share_a_plane() {
+    let (features, partition) = axis_model(5, &[vec![0, 1], vec![2, 3, 4], vec![0, 1]]);
+    let quota = Quota::new(&partition, &[2, 1, 1]).unwrap();
+    assert_error!(
+        PartitionDpp::new(&features, &partition, &quota),
+        Error::Infeasible { ref parts, rank: 2, quota: 3 } if parts == &["0", "2"],
+        ["parts {0, 2} together have rank 2", "3 items"]
+    );
+}
+
+#[test]
+fn an_infeasible_quota_names_five_of_fifteen_parts() {
+    // Part l has axes l and l + 1, part 13 only axis 0, part 14 only axis 3.
+    let mut axes: Vec<Vec<usize>> = (0..13).map(|l| vec![l, l + 1]).collect();
+    axes.extend([vec![0], vec![3]]);
+    let (features, partition) = axis_model(14, &axes);
+    let quota = Quota::each(&partition, 1).unwrap();
+    assert_error!(
+        PartitionDpp::new(&features, &partition, &quota),
+        Error::Infeasible { ref parts, rank: 4, quota: 5 } if parts == &["0", "1", "2", "13", "14"],
+        ["parts {0, 1, 2, 13, 14} together have rank 4", "5 items"]
+    );
+}
+
+#[test]
+fn an_infeasible_quota_names_all_parts_where_no_fewer_are_at_fault() {
+    // Fourteen parts in general position share thirteen dimensions.
+    let labels: Vec<usize> = (0..42).map(|i| i % 14).collect();
+    let features = Features::from_rows(42, 13, normals(42 * 13, 5)).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::each(&partition, 1).unwrap();
+    assert_error!(
+        PartitionDpp::new(&features, &partition, &quota),
+        Error::Infeasible { ref parts, rank: 13, quota: 14 } if parts == partition.names(),
+        ["parts {0, 1, 2,", "rank 13", "14 items"]
+    );
+}
+
+#[test]
+fn a_rank_does_not_depend_on_the_scale_of_rows() {
+    // One part of tiny rows, one of huge ones, in the same plane.
+    let (tiny, huge) = (1e-150, 1e150);
+    let values = vec![tiny, 0., 0., 0., tiny, 0., huge, 0., 0., 0., huge, 0.];
+    let features = Features::from_rows(4, 3, values).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    assert_error!(
+        PartitionDpp::new(&features, &partition, &quota),
+        Error::Infeasible { ref parts, rank: 2, quota: 3 } if parts == &["a", "b"],
+        ["parts {a, b} together have rank 2"]
+    );
+    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    assert!(PartitionDpp::new(&features, &partition, &quota).is_ok());
+}
+
+#[test]
+fn a_quota_that_needs_too_many_proposals_is_refused_with_their_number() {
+    let axes: Vec<Vec<usize>> = (0..20).map(|l| vec![l, (l + 1) % 20]).collect();
+    let (features, partition) = axis_model(20, &axes);
+    let quota = Quota::each(&partition, 1).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    // 20^20 / 20!
+    assert_error!(
+        dpp.sampler(Method::Auto, &engine::Cpu),
+        Error::ProposalBudget { expected, budget: DEFAULT_PROPOSAL_BUDGET, .. }
+            if relative_eq!(expected, 43_099_804.120_841, epsilon = 0.0, max_relative = 1e-9),
+        ["4.310e7 proposals", "budget of 1.000e7"]
+    );
+    assert!(dpp.sampler(Method::Rejection, &engine::Cpu).is_ok(), "whoever insists gets a sampler");
+    let patient = dpp.clone().with_proposal_budget(5e7);
+    assert!(patient.sampler(Method::Auto, &engine::Cpu).is_ok(), "whoever can wait gets a sampler");
+}
+
+#[test]
+fn a_budget_of_ones_own_is_kept() {
+    let labels = [0, 0, 0, 1, 1, 1, 2, 2, 2];
+    let features = Features::from_rows(9, 6, normals(54, 3)).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quota = Quota::each(&partition, 2).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_proposal_budget(8.0).with_node_budget(3.0);
+    // 7 × 3 × 3 nodes, conjugates counted once; 6^6 / 6! / 2^3 = 8.1
+    assert_error!(
+        dpp.sampler(Method::Auto, &engine::Cpu),
+        Error::ProposalBudget { expected, budget: 8.0, nodes: 32.0, node_budget: 3.0 } if abs_diff_eq!(expected, 8.1, epsilon = 1e-12),
+        ["8.100e0", "8.000e0", "3.200e1 nodes", "3.000e0"]
+    );
+    assert_error!(
+        dpp.sampler(Method::Interpolation, &engine::Cpu),
+        // The total is the whole rank, so two phases find it.
+        Error::NodeBudget { nodes: 9.0, budget: 3.0 },
+        ["9.000e0 nodes of interpolation", "budget of 3.000e0"]
+    );
+    let on_nodes = dpp.clone().with_node_budget(100.0).sampler(Method::Auto, &engine::Cpu).unwrap();
+    assert_eq!(on_nodes.algorithm(), Algorithm::Interpolation);
+    let patient = dpp.clone().with_proposal_budget(expected_proposals(&quota));
+    assert!(patient.sampler(Method::Auto, &engine::Cpu).is_ok());
+}

@@ -1,0 +1,20 @@
+//! What the paper states, and what it measures on (Kathuria and Deshpande 2016).
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod algorithm_2;
+mod characteristic_polynomial;
+mod conditionals;
+mod facts;
+mod interpolation_nodes;
+#[cfg(feature = "npy")]
+mod yale;

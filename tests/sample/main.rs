@@ -1,0 +1,22 @@
+//! Draws: their laws, and the subsets that a seed gives.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod known_answers;
+mod negative_controls;
+mod properties;
+mod ranges;
+#[cfg(feature = "npy")]
+mod real_data;
+mod small_laws;
+mod value_stability;
+mod wasm_answers;

@@ -1,0 +1,276 @@
+//! The exact subsets that fixed data and a fixed seed give.
+//!
+//! A change here is value-breaking: a user who reruns an experiment with the same seed gets other
+//! subsets. Such a change must be in the CHANGELOG.
+
+use partition_dpp::{
+    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RangeDpp,
+    RangeQuota, Sampler, engine,
+};
+
+const SEED: u64 = 42;
+
+/// Eight items with four small integers each; the kernel has four different eigenvalues.
+fn features() -> Features<'static> {
+    let rows: [[f64; 4]; 8] = [
+        [3., 1., 0., 2.],
+        [1., 4., 1., 0.],
+        [0., 2., 5., 1.],
+        [2., 0., 1., 3.],
+        [4., 1., 2., 0.],
+        [1., 1., 3., 2.],
+        [0., 3., 1., 4.],
+        [2., 2., 0., 1.],
+    ];
+    Features::from_rows(8, 4, rows.concat()).unwrap()
+}
+
+fn parts() -> (Partition, Quota) {
+    let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, &[1, 2]).unwrap();
+    (partition, quota)
+}
+
+/// Six draws and the proposals they took.
+fn draws(sampler: &Sampler<'_>, seed: u64) -> (String, u64) {
+    let samples = sampler.sample_many(6, seed);
+    let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
+    (sets.join(", "), samples.proposals())
+}
+
+fn assert_draws(sampler: &Sampler<'_>, sets: &str, proposals: u64) {
+    let found = draws(sampler, SEED);
+    assert_eq!(found, (sets.to_owned(), proposals), "value-breaking: see the head of this file");
+}
+
+/// Draws with one seed and with another, by a sampler that rejects nothing.
+fn assert_draws_of_two_seeds(sampler: &Sampler<'_>, sets: [&str; 2]) {
+    assert_draws(sampler, sets[0], 6);
+    let found = draws(sampler, SEED + 1);
+    assert_eq!(found, (sets[1].to_owned(), 6), "value-breaking: see the head of this file");
+}
+
+#[test]
+fn dpp_by_leverage_trials() {
+    let features = features();
+    let dpp = Dpp::new(&features).unwrap().with_projection(Projection::Leverage);
+    assert_draws(
+        &dpp.sampler(&engine::Cpu).unwrap(),
+        "1 2 4 6, 0 1 2 6, 1 2 4 6, 1 5 6 7, 1 2 3 4, 0 1 2 6",
+        6,
+    );
+}
+
+#[test]
+fn dpp_by_elementary_picks() {
+    let features = features();
+    let dpp = Dpp::new(&features).unwrap().with_projection(Projection::Elementary);
+    assert_draws(
+        &dpp.sampler(&engine::Cpu).unwrap(),
+        "1 2 4 6, 0 1 2 6, 1 2 3 4, 0 1 2 6, 1 3 6 7, 0 1 2 4",
+        6,
+    );
+}
+
+#[test]
+fn k_dpp_by_leverage_trials() {
+    let features = features();
+    let dpp = KDpp::new(&features, 3).unwrap().with_projection(Projection::Leverage);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 3 4, 0 2 6, 2 4 6, 0 1 7, 0 2 7, 0 1 6", 6);
+}
+
+#[test]
+fn k_dpp_by_elementary_picks() {
+    let features = features();
+    let dpp = KDpp::new(&features, 3).unwrap().with_projection(Projection::Elementary);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 3 4, 0 4 6, 1 2 4, 1 2 5, 1 4 5, 0 4 6", 6);
+}
+
+#[test]
+fn independent_k_dpps_by_leverage_trials() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Leverage);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 4 6, 0 4 5, 2 5 6, 2 5 6, 1 3 4, 2 4 6", 6);
+}
+
+#[test]
+fn independent_k_dpps_by_elementary_picks() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Elementary);
+    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 4 6, 0 4 6, 1 4 6, 2 4 6, 1 6 7, 2 3 4", 6);
+}
+
+#[test]
+fn partition_dpp_by_leverage_trials() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Leverage);
+    assert_draws(
+        &dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(),
+        "1 3 5, 1 6 7, 2 4 6, 0 6 7, 0 3 4, 0 5 6",
+        7,
+    );
+}
+
+#[test]
+fn partition_dpp_by_elementary_picks() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.with_projection(Projection::Elementary);
+    assert_draws(
+        &dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(),
+        "1 4 6, 0 5 6, 2 4 6, 1 4 6, 1 5 6, 0 4 6",
+        7,
+    );
+}
+
+#[test]
+fn partition_dpp_by_interpolation() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Interpolation, &engine::Cpu).unwrap();
+    assert_draws_of_two_seeds(
+        &sampler,
+        ["2 4 7, 2 3 6, 1 4 6, 1 5 6, 2 4 6, 1 4 5", "0 5 6, 2 4 6, 0 3 6, 0 6 7, 1 4 5, 0 3 4"],
+    );
+}
+
+#[test]
+fn partition_dpp_by_one_determinant_per_candidate() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::PerCandidate, &engine::Cpu).unwrap();
+    assert_draws_of_two_seeds(
+        &sampler,
+        ["1 5 7, 1 4 5, 2 4 6, 2 3 4, 2 4 6, 2 3 4", "1 5 6, 1 4 5, 1 3 6, 0 6 7, 2 3 6, 1 3 4"],
+    );
+}
+
+#[test]
+fn conditioned_dpp() {
+    let features = features();
+    let dpp = Dpp::new(&features).unwrap().including(&[1]).unwrap().excluding(&[6]).unwrap();
+    for (way, sets) in [
+        (Projection::Leverage, "1 2 4 5, 0 1 2 4, 0 1 3 4, 0 1 2 4, 1 2 4 7, 1 4 5 7"),
+        (Projection::Elementary, "0 1 2 4, 0 1 4 5, 0 1 2 4, 1 2 3 4, 1 2 4 5, 0 1 3 4"),
+    ] {
+        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+#[test]
+fn conditioned_k_dpp() {
+    let features = features();
+    let dpp = KDpp::new(&features, 3).unwrap().including(&[1]).unwrap().excluding(&[6]).unwrap();
+    for (way, sets) in [
+        (Projection::Leverage, "1 4 5, 0 1 2, 0 1 2, 1 2 7, 1 4 7, 1 5 7"),
+        (Projection::Elementary, "1 3 4, 1 2 5, 0 1 2, 1 2 4, 1 2 4, 1 2 3"),
+    ] {
+        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+#[test]
+fn conditioned_independent_k_dpps() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.including(&[6]).unwrap().excluding(&[0]).unwrap();
+    for (way, sets) in [
+        (Projection::Leverage, "2 6 7, 2 4 6, 2 4 6, 2 4 6, 1 3 6, 2 5 6"),
+        (Projection::Elementary, "2 4 6, 1 5 6, 2 3 6, 2 4 6, 2 4 6, 2 4 6"),
+    ] {
+        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+#[test]
+fn conditioned_partition_dpp_by_rejection() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.including(&[6]).unwrap().excluding(&[0]).unwrap();
+    for (way, sets, proposals) in [
+        (Projection::Leverage, "1 5 6, 2 6 7, 2 4 6, 1 4 6, 1 6 7, 1 5 6", 14),
+        (Projection::Elementary, "2 3 6, 2 6 7, 2 3 6, 1 4 6, 1 5 6, 1 6 7", 10),
+    ] {
+        let dpp = dpp.clone().with_projection(way);
+        assert_draws(&dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(), sets, proposals);
+    }
+}
+
+#[test]
+fn conditioned_partition_dpp_by_algorithm_2() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let dpp = dpp.including(&[6]).unwrap().excluding(&[0]).unwrap();
+    for (method, sets) in [
+        (Method::Interpolation, "2 6 7, 2 3 6, 1 4 6, 2 4 6, 2 4 6, 1 4 6"),
+        (Method::PerCandidate, "2 4 6, 1 4 6, 2 4 6, 2 4 6, 2 5 6, 2 4 6"),
+    ] {
+        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+/// Part a has three items.
+#[test]
+fn full_parts() {
+    let (features, (partition, _)) = (features(), parts());
+    let quota = Quota::new(&partition, &[3, 1]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    for (method, sets) in [
+        (Method::Rejection, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
+        (Method::Interpolation, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
+        (Method::PerCandidate, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
+    ] {
+        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+    }
+    let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    assert_draws(
+        &dpp.sampler(&engine::Cpu).unwrap(),
+        "0 1 2 4, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4",
+        6,
+    );
+    // Full once an item is excluded.
+    let quota = Quota::new(&partition, &[2, 2]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().excluding(&[1]).unwrap();
+    for (method, sets) in [
+        (Method::Rejection, "0 2 6 7, 0 2 3 6, 0 2 3 6, 0 2 4 6, 0 2 6 7, 0 2 4 6"),
+        (Method::Interpolation, "0 2 6 7, 0 2 3 6, 0 2 3 6, 0 2 4 6, 0 2 6 7, 0 2 4 6"),
+    ] {
+        assert_draws(&dpp.sampler(method, &engine::Cpu).unwrap(), sets, 6);
+    }
+}
+
+#[test]
+fn one_generator_gives_one_sequence() {
+    use rand::{SeedableRng, distr::Distribution};
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Rejection, &engine::Cpu).unwrap();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(SEED);
+    let sets: Vec<String> = (0..4).map(|_| sampler.sample(&mut rng).to_string()).collect();
+    assert_eq!(sets.join(", "), "1 4 6, 2 3 6, 2 4 6, 2 3 7", "value-breaking: see the head of this file");
+}
+
+#[test]
+fn partition_dpp_by_exchange_chains() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Mcmc, &engine::Cpu).unwrap();
+    assert_draws(&sampler, "1 4 6, 1 5 6, 0 4 6, 0 4 6, 1 3 4, 2 4 7", 5744);
+}
+
+#[test]
+fn range_dpp() {
+    let features = features();
+    let (partition, _) = parts();
+    let quota = RangeQuota::new(&partition, &[0..=1, 1..=2]).unwrap();
+    let of_two = quota.clone().with_total(2).unwrap();
+    let sampler = |quota: &RangeQuota, way| {
+        let dpp = RangeDpp::new(&features, &partition, quota).unwrap().with_projection(way);
+        dpp.sampler(&engine::Cpu).unwrap()
+    };
+    assert_draws(&sampler(&quota, Projection::Leverage), "1 5, 1 5 7, 2 4 6, 1 4 6, 2 3 4, 0 4 6", 18);
+    assert_draws(&sampler(&of_two, Projection::Elementary), "2 6, 2 6, 1 4, 1 3, 1 3, 4 6", 7);
+}

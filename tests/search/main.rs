@@ -1,0 +1,17 @@
+//! Random and once-wrong problems against exact laws.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests panic, print what they measure, and use small numbers"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod controls;
+mod differential;
+#[cfg(feature = "npy")]
+mod hard_cases;

@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use map::seconds;
 pub(crate) use map::{MapArguments, SolverChoice};
 use partition_dpp::Method;
-pub(crate) use reproduce::{ReproduceArguments, ReproducePart};
+pub(crate) use reproduce::ReproduceArguments;
 
 use crate::{plot::PlotFile, quota::QuotaRequest};
 

@@ -1,8 +1,9 @@
 //! The arguments of `pdpp reproduce`.
 
-use std::{fmt, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pdpp_reproduce::Part;
 
 use super::ComputeArguments;
 
@@ -50,9 +51,16 @@ pub(crate) enum ReproducePart {
     All,
 }
 
-impl fmt::Display for ReproducePart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.to_possible_value();
-        f.write_str(value.as_ref().map_or("all", |value| value.get_name()))
+impl ReproducePart {
+    /// What is computed.
+    pub(crate) fn parts(self) -> &'static [Part] {
+        match self {
+            ReproducePart::Timing => &[Part::Timing],
+            ReproducePart::Yale => &[Part::Yale],
+            ReproducePart::Corel => &[Part::Corel],
+            ReproducePart::MapSynthetic => &[Part::MapSynthetic],
+            ReproducePart::MapDebates => &[Part::MapDebates],
+            ReproducePart::All => &Part::ALL,
+        }
     }
 }

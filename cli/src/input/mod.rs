@@ -16,6 +16,7 @@ use std::{
 };
 
 use partition_dpp::{Error, Features, Kernel, LabelCopies, NpyArray, Partition};
+use pdpp_plot::ImageShape;
 
 use crate::{
     arguments::{Dataset, InputArguments, Source},
@@ -34,17 +35,6 @@ pub(crate) struct Input {
     pub(crate) copies: Option<LabelCopies>,
     /// Items that are images, and how to draw them.
     pub(crate) images: Option<ImageShape>,
-}
-
-/// Features that are the pixels of a grey image, row by row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ImageShape {
-    /// Pixels across.
-    pub(crate) width: usize,
-    /// Pixels down.
-    pub(crate) height: usize,
-    /// The value of black; 0 is white.
-    pub(crate) black: f64,
 }
 
 /// The file formats, by extension.

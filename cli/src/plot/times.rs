@@ -1,10 +1,20 @@
 //! Seconds against the number of items: the processor and a device, task by task.
 
-use super::{Axis, Chart, Mark, Point, Series};
-use crate::bench::{Measured, Run};
+use pdpp_plot::{Axis, Chart, Mark, Point, Series};
+
+use super::PlotFile;
+use crate::{
+    bench::{Measured, Run},
+    failure::Failure,
+};
+
+/// Draws what a run of benchmarks took and writes the picture.
+pub(crate) fn draw_times(file: &PlotFile, run: &Run) -> Result<(), Failure> {
+    file.save(&chart(run))
+}
 
 /// The picture of a run: that of its first n, k and p.
-pub(super) fn chart(run: &Run) -> Chart {
+fn chart(run: &Run) -> Chart {
     let first = run.measured.first().map(|measured| measured.size);
     let same = |measured: &&Measured| {
         first.is_some_and(|first| {

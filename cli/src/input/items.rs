@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use partition_dpp::{Error, Estimate, LabelCopies, Subset};
 use pdpp_plot::GroundSet;
 
-use super::Input;
-use crate::{arguments::ConditionArguments, failure::Failure};
+use super::{ConditionArguments, Input};
+use crate::failure::Failure;
 
 impl Input {
     /// What plots are of.

@@ -1,6 +1,8 @@
 //! Items and parts, from files or built in. Everything is checked before anything is computed.
 
-pub(crate) mod columns;
+mod arguments;
+mod columns;
+mod conditions;
 mod csv;
 pub(crate) mod csv_text;
 pub(crate) mod digits;
@@ -18,8 +20,9 @@ use std::{
 use partition_dpp::{Error, Features, Kernel, LabelCopies, NpyArray, Partition};
 use pdpp_plot::ImageShape;
 
+use self::arguments::{Dataset, Source};
+pub(crate) use self::{arguments::InputArguments, conditions::ConditionArguments};
 use crate::{
-    arguments::{Dataset, InputArguments, Source},
     failure::Failure,
     memory::{Limit, Use},
 };

@@ -1,8 +1,6 @@
 //! `--plot`: pictures in files.
 
 mod subset;
-#[cfg(feature = "gpu")]
-mod times;
 
 use std::{
     ffi::OsStr,
@@ -13,8 +11,6 @@ use std::{
 use pdpp_plot::{Format, Picture, png, svg};
 
 pub(crate) use self::subset::{Shown, draw};
-#[cfg(feature = "gpu")]
-pub(crate) use self::times::draw_times;
 use crate::{failure::Failure, whole_file};
 
 /// Where to write a plot, and in which format.

@@ -1,14 +1,15 @@
 //! `pdpp reproduce`: the paper's tables and figures, computed again by `pdpp_reproduce`.
 
-mod summary;
+mod arguments;
+mod text;
 
 use std::{fs, io::Write, path::Path};
 
 use partition_dpp::{Watch, engine::Engine};
 use pdpp_reproduce::{Digits, PAGE, Report, Setup};
 
+pub(crate) use self::arguments::ReproduceArguments;
 use crate::{
-    arguments::ReproduceArguments,
     compute,
     failure::Failure,
     input::digits,
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result
     let (done, of) = (report.parts.len(), parts.len());
     if done > 0 {
         let files = write(&arguments.out, &report, &made(device.as_deref(), arguments.seed))?;
-        output::print(out, &summary::render(&report, &arguments.out, files))?;
+        output::print(out, &text::render(&report, &arguments.out, files))?;
     }
     if done < of { Err(Failure::Stopped { done, of }) } else { Ok(()) }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+use approx::abs_diff_eq;
 use serde_json::Value;
 
 use crate::support::Folder;
@@ -46,8 +47,8 @@ fn adapters_are_listed_and_compute() {
         let found = answer(&format!("{MAP} --engine gpu --precision {precision}"));
         assert_eq!(found["engine"], first["interface"]);
         assert_eq!(found["set"], on_cpu["set"], "{precision}");
-        let difference = found["log_det"].as_f64().unwrap() - on_cpu["log_det"].as_f64().unwrap();
-        assert!(difference.abs() < 1e-9, "{precision}: {difference}");
+        let log_dets = [&found, &on_cpu].map(|answer| answer["log_det"].as_f64().unwrap());
+        assert!(abs_diff_eq!(log_dets[0], log_dets[1], epsilon = 1e-9), "{precision}: {log_dets:?}");
         let drawn = answer(&format!(
             "sample --dataset digits --k 5 --samples 3 --json --engine gpu --precision {precision}"
         ));

@@ -1,5 +1,6 @@
 //! `pdpp map`: the most diverse set, and what is known of the optimum.
 
+use approx::abs_diff_eq;
 use serde_json::{Value, json};
 
 use crate::support::{Folder, begins_with};
@@ -33,7 +34,10 @@ fn every_solver_finds_the_pair() {
     for solver in ["greedy", "local-search --time-limit 0", "local-search --time-limit 0.1", "exact"] {
         for law in ["--k 2", "--quota 1,1"] {
             let found = map(&folder, &format!("{INPUT} {law} --solver {solver} --certify"));
-            assert!(found["log_det"].as_f64().unwrap().abs() < 1e-12, "{solver} {law}: {found}");
+            assert!(
+                abs_diff_eq!(found["log_det"].as_f64().unwrap(), 0.0, epsilon = 1e-12),
+                "{solver} {law}: {found}"
+            );
             let gap = found["gap"].as_f64().unwrap();
             let bound = found["upper_bound"].as_f64().unwrap();
             assert!(gap >= 0.0 && bound > -1e-9, "{solver} {law}: {found}");
@@ -66,7 +70,7 @@ fn conditions_hold() {
     for solver in ["greedy", "local-search --time-limit 0", "exact"] {
         let found = map(&folder, &format!("{INPUT} --quota 1,1 --include 1 --exclude 3 --solver {solver}"));
         assert_eq!(found["set"], json!([1, 2]), "{solver}");
-        assert!((found["log_det"].as_f64().unwrap() - 0.25_f64.ln()).abs() < 1e-12, "{solver}");
+        assert!(abs_diff_eq!(found["log_det"].as_f64().unwrap(), 0.25_f64.ln(), epsilon = 1e-12), "{solver}");
     }
 }
 

@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::{
-    Finished, Outcome,
+    outcome::{Finished, Outcome},
     report::{Block, Cell, Claim, Gallery, Image, Section, Table, Verdict},
 };
 

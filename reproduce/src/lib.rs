@@ -14,80 +14,25 @@ mod corel;
 mod failure;
 mod html;
 mod map;
+mod outcome;
 mod report;
 mod table_file;
 mod timing;
 mod written;
 mod yale;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use self::context::Context;
+use self::{context::Context, outcome::Outcome};
 pub use self::{
     context::{Digits, Setup},
     failure::Failure,
+    outcome::{Finished, Part, Report},
     report::{Claim, Verdict},
     written::{File, PAGE},
 };
-use crate::report::Section;
-
-/// A part of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Seconds per sample, what rejection accepts, how both grow.
-    Timing,
-    /// Faces in three lights.
-    Yale,
-    /// Images with several labels.
-    Corel,
-    /// The most diverse sets of random points.
-    MapSynthetic,
-    /// The most diverse sets of statements of debates.
-    MapDebates,
-}
-
-/// What one part came to.
-#[derive(Debug)]
-enum Outcome {
-    /// It was done.
-    Done(Box<Section>),
-    /// Its data are not there.
-    Skipped(String),
-}
-
-/// A part that is over.
-#[derive(Debug)]
-pub struct Finished {
-    /// Which one.
-    pub part: Part,
-    /// What it took.
-    pub time: Duration,
-    outcome: Outcome,
-}
-
-/// The parts that were finished.
-#[derive(Debug)]
-pub struct Report {
-    /// In the order asked for.
-    pub parts: Vec<Finished>,
-}
 
 impl Part {
-    /// All of them, in the paper's order.
-    pub const ALL: [Self; 5] = [Part::Timing, Part::Yale, Part::Corel, Part::MapSynthetic, Part::MapDebates];
-
-    /// Its name in the report.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Timing => "timing",
-            Part::Yale => "yale",
-            Part::Corel => "corel",
-            Part::MapSynthetic => "map-synthetic",
-            Part::MapDebates => "map-debates",
-        }
-    }
-
     /// How many steps it takes, given the number of random instances.
     #[must_use]
     pub fn steps(self, instances: u64) -> u64 {
@@ -107,36 +52,6 @@ impl Part {
             Part::Corel => corel::run(context),
             Part::MapSynthetic => map::synthetic::run(context),
             Part::MapDebates => map::debates::run(context),
-        }
-    }
-}
-
-impl Finished {
-    /// Why it was skipped, if it was.
-    #[must_use]
-    pub fn skipped(&self) -> Option<&str> {
-        match &self.outcome {
-            Outcome::Done(_) => None,
-            Outcome::Skipped(reason) => Some(reason),
-        }
-    }
-
-    /// Why it shows something else than the paper's data, where it does.
-    #[must_use]
-    pub fn stand_in(&self) -> Option<&str> {
-        self.section().and_then(|section| section.stand_in.as_deref())
-    }
-
-    /// What the paper says, and what was found.
-    #[must_use]
-    pub fn claims(&self) -> &[Claim] {
-        self.section().map_or(&[], |section| &section.claims)
-    }
-
-    fn section(&self) -> Option<&Section> {
-        match &self.outcome {
-            Outcome::Done(section) => Some(section),
-            Outcome::Skipped(_) => None,
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::{
-    Failure, Report,
+    failure::Failure,
     html::{self, Page},
+    outcome::Report,
     report::Block,
 };
 

@@ -4,8 +4,7 @@ mod exact;
 mod experiments;
 mod methods;
 
-use super::{Outcome, context::Context, report::Section};
-use crate::failure::Failure;
+use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
 /// Steps of the progress bar.
 pub(super) const STEPS: u64 = experiments::MOST as u64 * methods::QUOTAS.len() as u64;

@@ -7,8 +7,7 @@ mod real_nodes;
 
 use partition_dpp::{Features, Partition, Quota};
 
-use super::{Outcome, context::Context, report::Section};
-use crate::failure::Failure;
+use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
 /// Steps of the progress bar.
 pub(super) const STEPS: u64 = configurations::STEPS + acceptance::STEPS + real_nodes::STEPS + growth::STEPS;

@@ -59,18 +59,21 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
     }
     section.table(drawn);
     section.table(exact);
-    let triangle = Triangle {
-        title: "How many images of each light a 6-DPP chooses".into(),
-        subtitle: format!("exact, mean of {} experiments; framed: two of each", all.len()),
-        names: [names[0].clone(), names[1].clone(), names[2].clone()],
-        total: TOTAL,
-        cells: mean_law(&laws),
-        framed: (EACH, EACH),
-    };
-    section.figure("yale-part-counts", "Every vector of counts has some chance.", &triangle)?;
+    section.figure("yale-part-counts", "Every vector of counts has some chance.", &triangle(names, &laws))?;
     section.folded(full);
     claims(section, names, &laws, &chances, &skews);
     Ok(())
+}
+
+fn triangle(names: &[String], laws: &[PartCounts]) -> Triangle {
+    Triangle {
+        title: "How many images of each light a 6-DPP chooses".into(),
+        subtitle: format!("exact, mean of {} experiments; framed: two of each", laws.len()),
+        names: [names[0].clone(), names[1].clone(), names[2].clone()],
+        total: TOTAL,
+        cells: mean_law(laws),
+        framed: (EACH, EACH),
+    }
 }
 
 fn claims(section: &mut Section, names: &[String], laws: &[PartCounts], chances: &[f64], skews: &[f64]) {

@@ -4,8 +4,7 @@ mod counts;
 mod experiments;
 mod methods;
 
-use super::{Outcome, context::Context, report::Section};
-use crate::failure::Failure;
+use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
 /// Items to choose, and of each part.
 const TOTAL: usize = 6;

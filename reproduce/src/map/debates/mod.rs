@@ -11,9 +11,9 @@ use partition_dpp::{Error, Features, Kernel, Partition};
 use self::by_size::BySize;
 use super::{Effort, Solved, Spectrum, solve_size};
 use crate::{
-    Outcome,
     context::{Context, Setup},
     failure::Failure,
+    outcome::Outcome,
     report::{Section, Verdict},
     table_file::{TableFile, open},
 };

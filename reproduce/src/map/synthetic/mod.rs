@@ -5,7 +5,7 @@ mod instance;
 mod tables;
 
 use self::instance::instances;
-use crate::{Outcome, context::Context, failure::Failure, report::Section};
+use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
 /// A way of making points, the paper's sizes, and what it prints for greedy and for its method.
 struct Regime {

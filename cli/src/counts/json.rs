@@ -4,12 +4,14 @@ use partition_dpp::PartCounts;
 use serde::Serialize;
 
 use super::answer::Counted;
+use crate::output::EngineAnswer;
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
     counts: Vec<Entry<'a>>,
     quota_prob: Option<f64>,
-    engine: &'a str,
+    #[serde(flatten)]
+    engine: EngineAnswer<'a>,
     precision: String,
 }
 
@@ -25,7 +27,7 @@ impl<'a> Answer<'a> {
         Self {
             counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
             quota_prob: quota.map(|(_, prob)| prob),
-            engine: engine.name,
+            engine: engine.into(),
             precision: engine.precision.to_string(),
         }
     }

@@ -6,7 +6,7 @@ use partition_dpp::Estimate;
 use serde::Serialize;
 
 use super::answer::Inferred;
-use crate::law::Question;
+use crate::{law::Question, output::EngineAnswer};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
@@ -19,7 +19,8 @@ pub(super) struct Answer<'a> {
     log_probs: Vec<Option<f64>>,
     /// Of any entry.
     log_probs_error: f64,
-    engine: &'a str,
+    #[serde(flatten)]
+    engine: EngineAnswer<'a>,
     precision: String,
 }
 
@@ -37,7 +38,7 @@ impl<'a> Answer<'a> {
             marginals_error,
             log_probs: log_probs.iter().map(|log| log.value.is_finite().then_some(log.value)).collect(),
             log_probs_error: inferred.largest_log_prob_error(),
-            engine: engine.name,
+            engine: engine.into(),
             precision: engine.precision.to_string(),
         }
     }

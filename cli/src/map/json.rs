@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::answer::Found;
-use crate::law::Question;
+use crate::{law::Question, output::EngineAnswer};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
@@ -15,7 +15,8 @@ pub(super) struct Answer<'a> {
     gap: Option<f64>,
     termination: String,
     solver: String,
-    engine: &'a str,
+    #[serde(flatten)]
+    engine: EngineAnswer<'a>,
     seconds: f64,
 }
 
@@ -28,7 +29,7 @@ impl<'a> Answer<'a> {
             gap: solution.gap(),
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),
-            engine: solution.engine.name,
+            engine: (&solution.engine).into(),
             seconds: time.as_secs_f64(),
         }
     }

@@ -1,6 +1,7 @@
 //! All that is written to standard output and standard error, or what stands in for them.
 
 mod arguments;
+mod engine;
 pub(crate) mod numbers;
 pub(crate) mod table;
 
@@ -8,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-pub(crate) use self::arguments::OutputArguments;
+pub(crate) use self::{arguments::OutputArguments, engine::EngineAnswer};
 use crate::failure::Failure;
 
 /// Writes one object on one line.

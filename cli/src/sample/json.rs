@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::{answer::Drawn, mixing};
-use crate::{law::Question, quota::Asked};
+use crate::{law::Question, output::EngineAnswer, quota::Asked};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
@@ -21,7 +21,8 @@ pub(super) struct Answer<'a> {
     law_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixing: Option<mixing::Answer<'a>>,
-    engine: &'a str,
+    #[serde(flatten)]
+    engine: EngineAnswer<'a>,
     precision: String,
     seed: u64,
     proposals: u64,
@@ -47,7 +48,7 @@ impl<'a> Answer<'a> {
             exactness: drawn.algorithm.exactness().to_string(),
             law_error: drawn.law_error,
             mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
-            engine: drawn.engine.name,
+            engine: (&drawn.engine).into(),
             precision: drawn.engine.precision.to_string(),
             seed,
             proposals: drawn.proposals,

@@ -25,6 +25,8 @@ fn a_partition_dpp() {
         "log_probs",
         "log_probs_error",
         "engine",
+        "adapter",
+        "backend",
         "precision",
     ];
     assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");

@@ -19,6 +19,7 @@ mod law;
 mod map;
 mod memory;
 mod output;
+mod parse;
 mod plot;
 mod progress;
 mod quota;

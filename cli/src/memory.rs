@@ -3,27 +3,17 @@
 use std::path::Path;
 
 use bytesize::ByteSize;
-use partition_dpp::MemoryPlan;
 use sysinfo::System;
 
-use crate::{arguments::SampleArguments, failure::Failure, law::Model, sample::ADVICE};
-
-/// What a run needs, and what it may take.
-#[derive(Clone, Debug)]
-pub(crate) struct Memory {
-    /// What it needs.
-    pub(crate) plan: MemoryPlan,
-    /// Bytes it may take.
-    pub(crate) limit: u64,
-    /// Who says so.
-    pub(crate) rule: &'static str,
-}
+use crate::failure::Failure;
 
 /// Bytes that may be taken, and why no more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
-    bytes: u64,
-    rule: &'static str,
+    /// How many.
+    pub(crate) bytes: u64,
+    /// Who says so.
+    pub(crate) rule: &'static str,
 }
 
 /// What is made of features.
@@ -78,38 +68,6 @@ impl Limit {
 
 fn product(factors: &[u64]) -> u64 {
     factors.iter().fold(1, |product, &factor| product.saturating_mul(factor))
-}
-
-/// What a draw takes beside its items: twice where it is kept, since lists grow by doubling, and once where it is
-/// printed.
-const DRAW: u64 = 64;
-
-impl Memory {
-    /// What samples of a model need.
-    pub(crate) fn of(
-        model: &Model<'_>,
-        arguments: &SampleArguments,
-        least: usize,
-        limit: Limit,
-    ) -> Result<Self, Failure> {
-        let plan = match model {
-            Model::PartitionDpp(dpp) => {
-                dpp.memory_plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?
-            }
-            Model::RangeDpp(dpp) => dpp.memory_plan(),
-            Model::IndependentKDpps(dpps) => dpps.memory_plan(),
-            Model::KDpp(dpp) => dpp.memory_plan(),
-            Model::Dpp(dpp) => dpp.memory_plan(),
-        };
-        let plan = plan.with_draws(arguments.samples, DRAW + 8 * least as u64);
-        Ok(Self { plan, limit: limit.bytes, rule: limit.rule })
-    }
-
-    /// Refuses what does not fit, with the plan.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        let limit = Limit { bytes: self.limit, rule: self.rule };
-        limit.check(self.plan.total(), || self.plan.to_string())
-    }
 }
 
 /// Bytes that can be had without disturbing others; no limit where the system does not tell.

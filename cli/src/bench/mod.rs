@@ -1,7 +1,12 @@
-//! `pdpp bench`: the processor against a graphics device over a grid of sizes, answers checked.
+//! `pdpp bench`: the CPU against a GPU over a grid of sizes, answers checked.
 
+mod answer;
+mod arguments;
+mod chart;
+mod csv;
 mod data;
 mod tasks;
+mod text;
 
 use std::{
     io::Write,
@@ -10,63 +15,22 @@ use std::{
 
 use partition_dpp::{
     DeviceProblem, Error, Result as Outcome,
-    engine::{Cpu, Engine, EngineInfo, gpu::Gpu},
+    engine::{Cpu, Engine, gpu::Gpu},
 };
 
+pub(crate) use self::arguments::BenchArguments;
 use self::{
+    answer::{Measured, OnDevice, Run},
     data::{Problem, Size},
     tasks::{Task, tasks},
 };
 use crate::{
-    arguments::{BenchArguments, PrecisionChoice},
-    compute::gpu_options,
+    compute::{PrecisionChoice, gpu_options},
     failure::Failure,
     output,
     progress::Progress,
     whole_file,
 };
-
-/// One task at one size.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    pub(crate) size: Size,
-    pub(crate) task: &'static str,
-    pub(crate) cpu: Duration,
-    pub(crate) device: Option<OnDevice>,
-    /// Bytes that the task reads and writes at least, where they are what it costs.
-    pub(crate) bytes: Option<f64>,
-    /// Floating-point operations, where they are.
-    pub(crate) operations: Option<f64>,
-}
-
-/// What a device took, and how far its answer is from the processor's.
-#[derive(Debug)]
-pub(crate) struct OnDevice {
-    /// With the rows on their way.
-    pub(crate) first: Duration,
-    /// With the rows there.
-    pub(crate) again: Duration,
-    /// Largest difference of an answer, relative to the largest answer.
-    pub(crate) difference: f64,
-    /// What is allowed.
-    pub(crate) tolerance: f64,
-}
-
-impl OnDevice {
-    /// Whether the answer is right.
-    pub(crate) fn is_right(&self) -> bool {
-        self.difference <= self.tolerance
-    }
-}
-
-/// A whole run.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) measured: Vec<Measured>,
-    /// The device, if there is one, and the bytes it copies in a second (counted twice: read and written).
-    pub(crate) device: Option<(EngineInfo, f64)>,
-    pub(crate) threads: usize,
-}
 
 /// Runs the command.
 pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -97,10 +61,20 @@ pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(),
     progress.finish();
     let device = gpu.map(|gpu| gpu.info()).zip(copies);
     let run = Run { measured, device, threads: rayon::current_num_threads() };
-    output::bench::write(&run, arguments, out)
+    write(&run, arguments)?;
+    output::print(out, &text::render(&run))
 }
 
-/// The device asked for; none where none is there, unless one was asked for by precision.
+/// Writes the files asked for.
+fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure> {
+    if let Some(path) = &arguments.csv {
+        let text = csv::render(run).map_err(|error| Failure::file(path, error.to_string()))?;
+        whole_file::write(path, "the table", &text)?;
+    }
+    arguments.plot.as_ref().map_or(Ok(()), |file| file.save(&chart::chart(run)))
+}
+
+/// The GPU asked for; none where none is there, unless one was asked for by precision.
 fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
     match Gpu::new(&gpu_options(arguments.precision)) {
         Ok(gpu) => Ok(Some(gpu)),

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use npyz::NpyFile;
-use partition_dpp::Features;
+use partition_dpp::{Features, Partition};
+use pdpp_plot::ImageShape;
 
-use super::{ImageShape, Input, labels};
+use super::{Input, labels};
 use crate::failure::Failure;
 
 const FEATURES: &[u8] = include_bytes!("../../data/digits/features.npy");
@@ -14,13 +15,18 @@ const SIDE: usize = 8;
 
 /// 1797 digits, their classes as parts.
 pub(crate) fn read() -> Result<Input, Failure> {
+    let (features, partition) = features_and_classes()?;
+    let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
+    Ok(Input { features, partition: Some(partition), copies: None, images: Some(images) })
+}
+
+/// The same as no more than they are.
+pub(crate) fn features_and_classes() -> Result<(Features<'static>, Partition), Failure> {
     let name = Path::new("digits");
     let pixels = NpyFile::new(FEATURES).and_then(NpyFile::into_vec::<u8>);
     let pixels = pixels.map_err(|error| Failure::io(name, &error))?;
     let pixels: Vec<f32> = pixels.into_iter().map(f32::from).collect();
     let dims = SIDE * SIDE;
     let features = Features::from_rows(pixels.len() / dims, dims, pixels).map_err(Failure::in_file(name))?;
-    let partition = labels::read_csv(LABELS, name, Some("class"))?;
-    let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
-    Ok(Input { features, partition: Some(partition), copies: None, images: Some(images) })
+    Ok((features, labels::read_csv(LABELS, name, Some("class"))?))
 }

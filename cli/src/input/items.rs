@@ -4,11 +4,18 @@
 use std::borrow::Cow;
 
 use partition_dpp::{Error, Estimate, LabelCopies, Subset};
+use pdpp_plot::GroundSet;
 
-use super::Input;
-use crate::{arguments::ConditionArguments, failure::Failure};
+use super::{ConditionArguments, Input};
+use crate::failure::Failure;
 
 impl Input {
+    /// What plots are of.
+    pub(crate) fn ground_set(&self) -> GroundSet<'_> {
+        let Self { features, partition, copies, images } = self;
+        GroundSet { features, partition: partition.as_ref(), copies: copies.as_ref(), images: *images }
+    }
+
     /// Number of items.
     pub(crate) fn items(&self) -> usize {
         self.copies.as_ref().map_or(self.features.items(), LabelCopies::items)

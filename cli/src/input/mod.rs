@@ -1,6 +1,8 @@
 //! Items and parts, from files or built in. Everything is checked before anything is computed.
 
-pub(crate) mod columns;
+mod arguments;
+mod columns;
+mod conditions;
 mod csv;
 pub(crate) mod csv_text;
 pub(crate) mod digits;
@@ -16,9 +18,11 @@ use std::{
 };
 
 use partition_dpp::{Error, Features, Kernel, LabelCopies, NpyArray, Partition};
+use pdpp_plot::ImageShape;
 
+use self::arguments::{Dataset, Source};
+pub(crate) use self::{arguments::InputArguments, conditions::ConditionArguments};
 use crate::{
-    arguments::{Dataset, InputArguments, Source},
     failure::Failure,
     memory::{Limit, Use},
 };
@@ -34,17 +38,6 @@ pub(crate) struct Input {
     pub(crate) copies: Option<LabelCopies>,
     /// Items that are images, and how to draw them.
     pub(crate) images: Option<ImageShape>,
-}
-
-/// Features that are the pixels of a grey image, row by row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ImageShape {
-    /// Pixels across.
-    pub(crate) width: usize,
-    /// Pixels down.
-    pub(crate) height: usize,
-    /// The value of black; 0 is white.
-    pub(crate) black: f64,
 }
 
 /// The file formats, by extension.

@@ -3,7 +3,7 @@
 use std::f64::consts::LN_10;
 
 /// Three digits or so, for numbers of proposals and nodes.
-pub(super) fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     if number < 100.0 {
         format!("{number:.2}")
     } else if number < 1e6 {
@@ -14,7 +14,7 @@ pub(super) fn short(number: f64) -> String {
 }
 
 /// A factor given by its logarithm, however large.
-pub(super) fn factor_of_log(log: f64) -> String {
+pub(crate) fn factor_of_log(log: f64) -> String {
     const LARGEST: f64 = 700.0;
     if log < LARGEST || log.is_infinite() {
         return short(log.exp());
@@ -24,7 +24,7 @@ pub(super) fn factor_of_log(log: f64) -> String {
 }
 
 /// A probability, to four digits or so.
-pub(super) fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     if p <= 0.0 {
         "0".into()
     } else if p < 1e-3 {
@@ -35,7 +35,7 @@ pub(super) fn probability(p: f64) -> String {
 }
 
 /// A bound on an error, to one digit: the next above.
-pub(super) fn error(error: f64) -> String {
+pub(crate) fn error(error: f64) -> String {
     if error <= 0.0 {
         return "0".into();
     }
@@ -51,7 +51,7 @@ pub(super) fn error(error: f64) -> String {
 }
 
 /// A probability given by its logarithm, however small.
-pub(super) fn probability_of_log(log: f64) -> String {
+pub(crate) fn probability_of_log(log: f64) -> String {
     const SMALLEST: f64 = -700.0;
     if log > SMALLEST || log.is_infinite() {
         return probability(log.exp());

@@ -6,9 +6,9 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Row, Table
 use console::Term;
 
 /// Rows shown.
-pub(super) const MOST_ROWS: usize = 20;
+pub(crate) const MOST_ROWS: usize = 20;
 /// Parts that get a column each.
-pub(super) const MOST_COLUMNS: usize = 12;
+pub(crate) const MOST_COLUMNS: usize = 12;
 
 /// A table without rows, as wide as the terminal at most.
 pub(crate) fn new_table(header: impl Into<Row>) -> Table {
@@ -21,12 +21,12 @@ pub(crate) fn new_table(header: impl Into<Row>) -> Table {
 }
 
 /// A cell for a number.
-pub(super) fn right(content: impl Display) -> Cell {
+pub(crate) fn right(content: impl Display) -> Cell {
     Cell::new(content.to_string()).set_alignment(CellAlignment::Right)
 }
 
 /// How many rows are not shown, if any.
-pub(super) fn more(rows: usize) -> String {
+pub(crate) fn more(rows: usize) -> String {
     match rows.checked_sub(MOST_ROWS) {
         Some(hidden) if hidden > 0 => format!("… and {hidden} more; --json prints all\n"),
         _ => String::new(),

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use partition_dpp::{Method, Plan, Sampler};
 
-use crate::{
+use super::{
     arguments::{MethodChoice, SampleArguments},
-    failure::Failure,
-    law::Model,
-    sample::ADVICE,
+    method::ADVICE,
 };
+use crate::{failure::Failure, law::Model};
 
 /// Operations per second of a core, as plans count them: a proposal that is refused early counts as a whole one.
 const SPEED: f64 = 1e10;

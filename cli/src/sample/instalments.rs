@@ -31,3 +31,28 @@ pub(super) fn in_instalments(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use partition_dpp::{Features, KDpp, Samples, engine::Cpu};
+
+    use super::*;
+
+    #[test]
+    fn instalments_are_sample_many() {
+        let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0]).unwrap();
+        let model = KDpp::new(&features, 2).unwrap();
+        let sampler = model.sampler(&Cpu).unwrap();
+        let whole = sampler.sample_many(1000, 3);
+        let mut parts: Samples = sampler.sample_range(0..0, 3);
+        let mut ends = vec![0];
+        let ended = in_instalments(1000, 7, &Progress::new(true), |end| {
+            parts.extend(sampler.sample_range(ends[ends.len() - 1]..end, 3));
+            ends.push(end);
+            Ok(None)
+        });
+        assert_eq!(ended.unwrap(), None);
+        assert_eq!((whole.subsets(), whole.proposals()), (parts.subsets(), parts.proposals()));
+        assert_eq!((ends[1], ends[ends.len() - 1]), (7, 1000));
+    }
+}

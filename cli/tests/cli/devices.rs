@@ -2,7 +2,8 @@
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-use serde_json::Value;
+use approx::abs_diff_eq;
+use serde_json::{Value, json};
 
 use crate::support::Folder;
 
@@ -42,16 +43,23 @@ fn adapters_are_listed_and_compute() {
         serde_json::from_slice(&output.stdout).unwrap()
     };
     let on_cpu = answer(&format!("{MAP} --engine cpu"));
+    assert_eq!(
+        [&on_cpu["engine"], &on_cpu["adapter"], &on_cpu["backend"]],
+        [&json!("cpu"), &Value::Null, &Value::Null]
+    );
     for precision in if first["f64"] == true { &["f32", "f64"][..] } else { &["f32"] } {
         let found = answer(&format!("{MAP} --engine gpu --precision {precision}"));
-        assert_eq!(found["engine"], first["interface"]);
+        assert_eq!(
+            [&found["engine"], &found["adapter"], &found["backend"]],
+            [&json!("gpu"), &first["name"], &first["interface"]]
+        );
         assert_eq!(found["set"], on_cpu["set"], "{precision}");
-        let difference = found["log_det"].as_f64().unwrap() - on_cpu["log_det"].as_f64().unwrap();
-        assert!(difference.abs() < 1e-9, "{precision}: {difference}");
+        let log_dets = [&found, &on_cpu].map(|answer| answer["log_det"].as_f64().unwrap());
+        assert!(abs_diff_eq!(log_dets[0], log_dets[1], epsilon = 1e-9), "{precision}: {log_dets:?}");
         let drawn = answer(&format!(
             "sample --dataset digits --k 5 --samples 3 --json --engine gpu --precision {precision}"
         ));
-        assert_eq!(drawn["precision"], *precision);
+        assert_eq!((&drawn["engine"], &drawn["precision"]), (&json!("gpu"), &json!(precision)));
         assert_eq!(drawn["samples"].as_array().unwrap().len(), 3);
     }
 }

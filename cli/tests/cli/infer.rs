@@ -1,5 +1,6 @@
 //! Probabilities against numbers computed by hand.
 
+use approx::assert_abs_diff_eq;
 use serde_json::{Value, json};
 
 use super::support::{Folder, assert_close};
@@ -24,13 +25,15 @@ fn a_partition_dpp() {
         "log_probs",
         "log_probs_error",
         "engine",
+        "adapter",
+        "backend",
         "precision",
     ];
     assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let answer: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(answer.as_object().unwrap().len(), fields.len());
     assert_eq!((&answer["engine"], &answer["precision"]), (&json!("cpu"), &json!("f64")));
-    assert!((log_z(&answer) - 2.25_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 2.25_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[2.0 / 2.25, 0.25 / 2.25, 1.25 / 2.25, 1.0 / 2.25]);
     // A determinant of zero, another quota, other sizes.
     assert_eq!(
@@ -73,7 +76,7 @@ fn errors_are_those_of_the_worst_entry() {
 fn parts_without_quota_have_marginals_too() {
     let folder = Folder::with_pairs();
     let answer = folder.json(&format!("{INPUT} --quota b=2"));
-    assert!(log_z(&answer).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 0.0, epsilon = 1e-12);
     assert_eq!(answer["log_probs"], json!([]));
     assert_close(&answer["marginals"], &[0.0, 0.0, 1.0, 1.0]);
 }
@@ -83,7 +86,7 @@ fn a_k_dpp() {
     let folder = Folder::with_pairs();
     folder.write("sets.json", "[[0,1],[1,3],[2]]");
     let answer = folder.json("infer --features pairs.csv --k 2 --sets sets.json");
-    assert!((log_z(&answer) - 3.5_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 3.5_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[2.25 / 3.5, 0.5 / 3.5, 2.25 / 3.5, 2.0 / 3.5]);
     let log_probs = answer["log_probs"].as_array().unwrap();
     assert_close(&json!([log_probs[0]]), &[(0.25 / 3.5_f64).ln()]);
@@ -95,7 +98,7 @@ fn a_plain_dpp() {
     let folder = Folder::with_pairs();
     folder.write("sets.json", "[[],[3],[0,2]]");
     let answer = folder.json("infer --features pairs.csv --sets sets.json");
-    assert!((log_z(&answer) - 9_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 9_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[3.25 / 9.0, 1.0 / 9.0, 3.25 / 9.0, 4.0 / 9.0]);
     assert_close(&answer["log_probs"], &[-9_f64.ln(), (2.0 / 9.0_f64).ln(), -9_f64.ln()]);
 }
@@ -104,16 +107,16 @@ fn a_plain_dpp() {
 fn conditions() {
     let folder = Folder::with_pairs();
     let answer = folder.json(&format!("{INPUT} --k 2 --include 0"));
-    assert!((log_z(&answer) - 2.25_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 2.25_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[1.0, 0.25 / 2.25, 1.0 / 2.25, 1.0 / 2.25]);
     let answer = folder.json(&format!("{INPUT} --k 2 --exclude 2"));
-    assert!((log_z(&answer) - 1.25_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 1.25_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[1.0, 0.2, 0.0, 0.8]);
     let answer = folder.json(&format!("{INPUT} --include 1"));
-    assert!(log_z(&answer).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 0.0, epsilon = 1e-12);
     assert_close(&answer["marginals"], &[0.25, 1.0, 0.25, 0.0]);
     let answer = folder.json(&format!("{INPUT} --quota 1,1 --include 2 --exclude 3"));
-    assert!((log_z(&answer) - 1.25_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 1.25_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[0.8, 0.2, 1.0, 0.0]);
 }
 

@@ -19,13 +19,14 @@ fn a_partition_dpp_meets_its_quota() {
     let folder = Folder::new();
     let answer = folder.sample(&format!("{INPUT} --quota 1,1,1 --samples 50 --seed 7"));
     // serde_json sorts keys as it reads; their order in the text is checked below.
-    let expected = ["acceptance_bound", "engine", "exactness", "law_error", "method", "parts", "precision"];
-    let rest = ["proposals", "quota", "samples", "seconds", "seed"];
+    let expected = ["acceptance_bound", "adapter", "backend", "engine", "exactness", "law_error", "method"];
+    let rest = ["parts", "precision", "proposals", "quota", "samples", "seconds", "seed"];
     assert_eq!(keys(&answer), [&expected[..], &rest[..]].concat());
     assert_eq!(keys(&answer["seconds"]), ["sampling", "setup"]);
     assert_eq!(answer["parts"], json!(["dark", "light", "medium"]));
     assert_eq!(answer["quota"], json!([1, 1, 1]));
     assert_eq!((&answer["method"], &answer["engine"]), (&json!("rejection"), &json!("cpu")));
+    assert_eq!((&answer["adapter"], &answer["backend"]), (&Value::Null, &Value::Null));
     assert_eq!((&answer["precision"], &answer["seed"]), (&json!("f64"), &json!(7)));
     assert!(answer["proposals"].as_u64().unwrap() >= 50);
     let bound = answer["acceptance_bound"].as_f64().unwrap();
@@ -44,8 +45,9 @@ fn the_fields_come_in_the_order_of_the_contract() {
     let folder = Folder::new();
     let output = folder.pdpp(&format!("sample {INPUT} --quota 1,1,1 --json")).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let fields = ["{\"samples\"", "parts", "quota", "method", "engine", "precision", "seed", "proposals"];
-    let fields = fields.iter().chain(&["acceptance_bound", "seconds", "setup", "sampling"]);
+    let fields = ["{\"samples\"", "parts", "quota", "method", "engine", "adapter", "backend", "precision"];
+    let fields =
+        fields.iter().chain(&["seed", "proposals", "acceptance_bound", "seconds", "setup", "sampling"]);
     assert!(fields.map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
 }
 

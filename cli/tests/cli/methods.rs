@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use approx::assert_abs_diff_eq;
 use serde_json::json;
 
 use super::support::Folder;
@@ -80,7 +81,7 @@ fn the_plan_as_json() {
     assert_eq!((&plan["method"], &plan["choice"]), (&json!("interpolation"), &json!("requested")));
     // Three phases of the total, two of the other part, half of them kept; k^k/k! · Πκ!/κ^κ = 2 proposals.
     assert_eq!(plan["nodes"], json!(3.0));
-    assert!((plan["proposals"].as_f64().unwrap() - 2.0).abs() < 1e-9);
+    assert_abs_diff_eq!(plan["proposals"].as_f64().unwrap(), 2.0, epsilon = 1e-9);
     assert!(plan["rejection_cost"].as_f64().unwrap() > 0.0);
     assert!(plan["interpolation_cost"].as_f64().unwrap() > 0.0);
     assert_eq!(folder.sample(&format!("{INPUT} --quota 1,1 --plan"))["choice"], json!("cheaper"));

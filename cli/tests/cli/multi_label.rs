@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use approx::assert_abs_diff_eq;
 use serde_json::{Value, json};
 
 use super::support::{Folder, assert_close, npy};
@@ -31,7 +32,7 @@ fn probabilities_are_of_items() {
     let folder = folder();
     folder.write("sets.json", "[[0,1],[0,2],[4,2],[1,4],[0,3],[0,1,2]]");
     let answer = folder.json(&format!("infer {INPUT} --quota 1,1 --sets sets.json"));
-    assert!((log_z(&answer) - 12_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 12_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[7.0 / 12.0, 2.0 / 12.0, 7.0 / 12.0, 0.0, 8.0 / 12.0]);
     let log_probs = answer["log_probs"].as_array().unwrap();
     assert_close(&json!(log_probs[..3]), &[1.0, 2.0, 4.0].map(|weight: f64| (weight / 12.0).ln()));
@@ -39,7 +40,7 @@ fn probabilities_are_of_items() {
     // Any labels: {0,2} has four ways, {0,4} two.
     folder.write("sets.json", "[[0,2],[0,4],[0]]");
     let answer = folder.json(&format!("infer {INPUT} --k 2 --sets sets.json"));
-    assert!((log_z(&answer) - 24_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 24_f64.ln(), epsilon = 1e-12);
     let log_probs = answer["log_probs"].as_array().unwrap();
     assert_close(&json!(log_probs[..2]), &[(4.0 / 24.0_f64).ln(), (8.0 / 24.0_f64).ln()]);
     assert_eq!(log_probs[2], json!(null));
@@ -92,7 +93,7 @@ fn the_most_diverse_set_is_of_items() {
     for solver in ["greedy", "local-search --time-limit 0", "exact"] {
         let answer = folder.json(&format!("map {INPUT} --quota 1,1 --solver {solver}"));
         assert_eq!(answer["set"], json!([0, 4]), "{solver}");
-        assert!((answer["log_det"].as_f64().unwrap() - 4_f64.ln()).abs() < 1e-12);
+        assert_abs_diff_eq!(answer["log_det"].as_f64().unwrap(), 4_f64.ln(), epsilon = 1e-12);
     }
     let text = folder.text(&format!("map {INPUT} --quota 1,1 --exclude 0"));
     let of = |part: &str| -> Vec<String> {
@@ -123,7 +124,7 @@ fn counts_are_of_labels() {
 fn an_item_is_out_with_all_its_labels() {
     let folder = folder();
     let answer = folder.json(&format!("infer {INPUT} --quota 1,1 --exclude 2"));
-    assert!((log_z(&answer) - 5_f64.ln()).abs() < 1e-12);
+    assert_abs_diff_eq!(log_z(&answer), 5_f64.ln(), epsilon = 1e-12);
     assert_close(&answer["marginals"], &[1.0, 0.2, 0.0, 0.0, 0.8]);
     let answer = folder.json(&format!("counts {INPUT} --quota 1,1 --exclude 2,3"));
     // Pairs of copies: {0,4} 4 in a; {0,1} 1 in b; {0,1} 1 and {0,4} 4 across.

@@ -1,5 +1,6 @@
 //! Ranges in `--quota`: what is drawn, inferred and counted under them, and what is refused.
 
+use approx::abs_diff_eq;
 use serde_json::{Value, json};
 
 use super::support::{Folder, assert_close};
@@ -113,7 +114,10 @@ fn the_best_set() {
         for solver in ["greedy", "local-search --time-limit 0.1", "exact"] {
             let found = folder.json(&format!("map {PAIRS} --quota {quota} --solver {solver} --certify"));
             let (log_det, bound) = (&found["log_det"], found["upper_bound"].as_f64().unwrap());
-            assert!((log_det.as_f64().unwrap() - det.ln()).abs() < 1e-9, "{quota}, {solver}: {found}");
+            assert!(
+                abs_diff_eq!(log_det.as_f64().unwrap(), det.ln(), epsilon = 1e-9),
+                "{quota}, {solver}: {found}"
+            );
             assert!(bound > det.ln() - 1e-9 && bound < det.ln() + 1.5, "{quota}, {solver}: {found}");
             assert!(set.is_none_or(|set| found["set"] == json!(set)), "{quota}, {solver}: {found}");
             assert!(solver != "exact" || found["termination"] == "optimal", "{quota}: {found}");

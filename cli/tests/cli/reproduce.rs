@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
 
+use approx::abs_diff_eq;
+
 use super::support::Folder;
 
 /// The data, if they are there.
@@ -113,7 +115,11 @@ fn faces_are_counted_as_elsewhere() {
         rows.iter().map(|row| (key(&row[0], &row[1..4]), number(&row[4]))).collect();
     assert_eq!((expected.len(), found.len()), (4 * 28, 8 * 28));
     for (name, probability) in &expected {
-        assert!((found[name] - probability).abs() < 1e-12, "{name}: {} {probability}", found[name]);
+        assert!(
+            abs_diff_eq!(found[name], *probability, epsilon = 1e-12),
+            "{name}: {} {probability}",
+            found[name]
+        );
     }
 
     let (_, rows) = golden("golden_bruteforce.csv");
@@ -124,7 +130,7 @@ fn faces_are_counted_as_elsewhere() {
         // P(2,2,2), and the expected counts.
         for (found, expected) in [(1, 4), (3, 5), (4, 6), (5, 7)] {
             let (found, expected) = (number(&own[found]), number(&golden[expected]));
-            assert!((found - expected).abs() < 1e-9, "{golden:?}: {found} {expected}");
+            assert!(abs_diff_eq!(found, expected, epsilon = 1e-9), "{golden:?}: {found} {expected}");
         }
     }
 
@@ -270,7 +276,7 @@ fn duplicates_are_as_likely_as_enumeration_says() {
             }
         }
         let row = rows.iter().find(|row| row[0] == format!("Corel16k: sky, sun, tree {name}")).unwrap();
-        assert!((number(&row[1]) - (1.0 - apart)).abs() < 1e-12, "{row:?}: {}", 1.0 - apart);
+        assert!(abs_diff_eq!(number(&row[1]), 1.0 - apart, epsilon = 1e-12), "{row:?}: {}", 1.0 - apart);
     }
     for row in &rows {
         let (exact, seen) = (number(&row[1]), number(&row[2]));

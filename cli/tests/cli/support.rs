@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use approx::abs_diff_eq;
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -167,6 +168,6 @@ pub(crate) fn assert_close(found: &Value, expected: &[f64]) {
     let numbers: Vec<f64> = serde_json::from_value(found.clone()).unwrap();
     assert_eq!(numbers.len(), expected.len(), "{found}");
     for (number, expected) in numbers.iter().zip(expected) {
-        assert!((number - expected).abs() < 1e-12, "{found} is not {expected:?}");
+        assert!(abs_diff_eq!(number, expected, epsilon = 1e-12), "{found} is not {expected:?}");
     }
 }

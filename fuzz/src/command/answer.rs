@@ -45,6 +45,10 @@ fn check_numbers(answer: &Value, out: &str) {
     for name in ["log_z", "log_det", "acceptance_bound"] {
         assert!(answer.get(name).is_none_or(Value::is_number), "{name}: {out}");
     }
+    if let Some(engine) = answer.get("engine") {
+        // A plan is made before any engine is opened; there is no GPU here.
+        assert!(engine == "cpu" && answer["adapter"].is_null() && answer["backend"].is_null(), "{out}");
+    }
     let number = |name: &str| answer.get(name).and_then(Value::as_f64);
     if let (Some(bound), Some(found)) = (number("upper_bound"), number("log_det")) {
         assert!(bound >= found - ROUNDING * found.abs().max(1.0), "{out}");

@@ -1,0 +1,41 @@
+//! All numbers as .csv.
+
+use ::csv::{Error, Writer};
+
+use super::answer::{Measured, Run};
+
+/// The text of the file.
+pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
+    let mut writer = Writer::from_writer(Vec::new());
+    writer.write_record([
+        "items",
+        "dims",
+        "k",
+        "parts",
+        "task",
+        "cpu_seconds",
+        "device_first_seconds",
+        "device_again_seconds",
+        "difference",
+        "right",
+        "copy_bytes_per_second",
+    ])?;
+    let rate = run.device.as_ref().map_or(String::new(), |(_, rate)| rate.to_string());
+    for Measured { size, task, cpu, device, .. } in &run.measured {
+        let sizes = [size.items, size.dims, size.k, size.parts].map(|size| size.to_string());
+        let on_device = device.as_ref().map_or_else(Default::default, |device| {
+            [
+                device.first.as_secs_f64().to_string(),
+                device.again.as_secs_f64().to_string(),
+                format!("{:e}", device.difference),
+                device.is_right().to_string(),
+            ]
+        });
+        let mut record = sizes.to_vec();
+        record.extend([(*task).to_owned(), cpu.as_secs_f64().to_string()]);
+        record.extend(on_device);
+        record.push(rate.clone());
+        writer.write_record(record)?;
+    }
+    writer.into_inner().map_err(|error| error.into_error().into())
+}

@@ -1,0 +1,94 @@
+//! What the CPU and a GPU took, for people.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use comfy_table::Cell;
+use partition_dpp::engine::gpu::summaries;
+
+use super::answer::{Measured, Run};
+use crate::output::table::{new_table, right};
+
+/// A table, what computed, and from which size on the GPU pays.
+pub(super) fn render(run: &Run) -> String {
+    let mut table =
+        new_table(["m", "n", "k", "p", "task", "cpu, s", "device, s", "and transfer", "cpu/device", "rate"]);
+    for measured in &run.measured {
+        let size = measured.size;
+        let mut row = vec![right(size.items), right(size.dims), right(size.k), right(size.parts)];
+        row.extend([Cell::new(measured.task), right(seconds(measured.cpu))]);
+        row.extend(device_cells(measured, run));
+        table.add_row(row);
+    }
+    let device = match &run.device {
+        Some((info, rate)) => {
+            let software = summaries()
+                .iter()
+                .any(|known| known.is_software && Some(&known.name) == info.adapter.as_ref());
+            let warning = if software { "; SOFTWARE: its times mean nothing" } else { "" };
+            format!("device    {info}; copies {:.1} GB/s (read and written){warning}\n", rate / 1e9)
+        }
+        None => "device    none: no graphics adapter on this machine\n".to_owned(),
+    };
+    let crossovers: Vec<String> =
+        crossovers(run).into_iter().map(|line| format!("pays      {line}\n")).collect();
+    format!("{table}\n{device}cpu       f64, {} threads\n{}", run.threads, crossovers.concat())
+}
+
+fn device_cells(measured: &Measured, run: &Run) -> Vec<Cell> {
+    let Some(device) = &measured.device else { return ["–"; 4].map(right).into() };
+    if !device.is_right() {
+        // A time for a wrong answer is no time.
+        return vec![
+            right(format!("wrong by {:.0e}", device.difference)),
+            right("–"),
+            right("–"),
+            right("–"),
+        ];
+    }
+    let again = device.again.as_secs_f64();
+    let transfer = device.first.saturating_sub(device.again);
+    let rate = match (&run.device, measured.bytes, measured.operations) {
+        (Some((_, copies)), Some(bytes), _) => format!("{:.0} % of copying", 100.0 * bytes / again / copies),
+        (_, _, Some(operations)) => format!("{:.1} GFLOP/s", operations / again / 1e9),
+        _ => "–".to_owned(),
+    };
+    vec![
+        right(seconds(device.again)),
+        right(seconds(transfer)),
+        right(format!("{:.2}", measured.cpu.as_secs_f64() / again)),
+        right(rate),
+    ]
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.4}", time.as_secs_f64())
+}
+
+/// From which m on the GPU is faster, task by task, for each n, k and p.
+fn crossovers(run: &Run) -> Vec<String> {
+    let mut first: BTreeMap<(usize, usize, usize, &str), Option<usize>> = BTreeMap::new();
+    for measured in run.measured.iter().filter(|measured| measured.device.is_some()) {
+        let faster =
+            measured.device.as_ref().is_some_and(|device| device.is_right() && device.first <= measured.cpu);
+        let size = measured.size;
+        let known = first.entry((size.dims, size.k, size.parts, measured.task)).or_default();
+        if faster && known.is_none_or(|known| size.items < known) {
+            *known = Some(size.items);
+        }
+    }
+    let mut lines = Vec::new();
+    let mut never = Vec::new();
+    for ((n, k, p, task), from) in first {
+        match from {
+            Some(m) => {
+                lines.push(format!("from m = {m} on, transfer included: {task} (n = {n}, k = {k}, p = {p})"));
+            }
+            None => never.push(task),
+        }
+    }
+    never.dedup();
+    if !never.is_empty() {
+        lines.push(format!("at none of these m: {}", never.join("; ")));
+    }
+    lines
+}

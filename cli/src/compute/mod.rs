@@ -1,0 +1,108 @@
+//! Threads and engines.
+
+mod arguments;
+
+use std::{any::Any, panic};
+
+#[cfg(feature = "gpu")]
+use partition_dpp::engine::{
+    Precision,
+    gpu::{Gpu, GpuOptions, summaries},
+};
+#[cfg(not(feature = "gpu"))]
+use partition_dpp::{DeviceProblem, Error};
+use partition_dpp::{
+    Features,
+    engine::{self, Engine},
+};
+
+pub(crate) use self::arguments::{ComputeArguments, EngineChoice, PrecisionChoice};
+use crate::failure::Failure;
+
+/// Sets the number of threads and refuses a precision that the CPU does not compute in.
+pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
+    if arguments.precision == PrecisionChoice::F32 && arguments.engine != EngineChoice::Gpu {
+        let sentence =
+            "--precision f32: the CPU engine computes in f64; leave --precision out, or say --engine gpu";
+        return Err(Failure::Arguments(sentence.into()));
+    }
+    if let Some(threads) = arguments.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+        pool.build_global().map_err(|error| Failure::Arguments(format!("--threads {threads}: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Says nothing of the panic that wgpu raises where a driver resets the device: the library catches it, and the error it
+/// becomes is the one line to print.
+pub(crate) fn quiet_resets() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !is_reset(info.payload()) {
+            usual(info);
+        }
+    }));
+}
+
+fn is_reset(panic: &(dyn Any + Send)) -> bool {
+    panic.downcast_ref::<String>().is_some_and(|message| message.starts_with("Error in Device::poll"))
+}
+
+/// Opens the engine; called once all input has been read and checked.
+pub(crate) fn open_engine(
+    arguments: &ComputeArguments,
+    features: &Features<'_>,
+) -> Result<Box<dyn Engine>, Failure> {
+    match arguments.engine {
+        EngineChoice::Auto => Ok(engine::auto(features)),
+        EngineChoice::Cpu => Ok(Box::new(engine::Cpu)),
+        EngineChoice::Gpu => open_device(arguments.precision),
+    }
+}
+
+/// A GPU.
+#[cfg(feature = "gpu")]
+fn open_device(precision: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
+    Ok(Box::new(Gpu::new(&gpu_options(precision))?))
+}
+
+/// There is none.
+#[cfg(not(feature = "gpu"))]
+fn open_device(_: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
+    let reason = "this pdpp is built without its feature gpu".into();
+    Err(Failure::Library(Error::Device(DeviceProblem::NoAdapter { reason })))
+}
+
+/// A GPU to time: one that is asked for, or one that is not software.
+pub(crate) fn device_to_time(arguments: &ComputeArguments) -> Result<Option<Box<dyn Engine>>, Failure> {
+    #[cfg(feature = "gpu")]
+    let there = || summaries().iter().any(|adapter| !adapter.is_software);
+    #[cfg(not(feature = "gpu"))]
+    let there = || false;
+    match arguments.engine {
+        EngineChoice::Gpu => open_device(arguments.precision).map(Some),
+        EngineChoice::Auto if there() => open_device(arguments.precision).map(Some),
+        EngineChoice::Auto | EngineChoice::Cpu => Ok(None),
+    }
+}
+
+/// A GPU in the precision asked for.
+#[cfg(feature = "gpu")]
+pub(crate) fn gpu_options(precision: PrecisionChoice) -> GpuOptions {
+    match precision {
+        PrecisionChoice::Auto => GpuOptions::default(),
+        PrecisionChoice::F32 => GpuOptions::default().with_precision(Precision::F32),
+        PrecisionChoice::F64 => GpuOptions::default().with_precision(Precision::F64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_resets_are_kept_quiet() {
+        assert!(is_reset(&String::from("Error in Device::poll: Parent device is lost")));
+        assert!(!is_reset(&String::from("index out of bounds")) && !is_reset(&"index out of bounds"));
+    }
+}

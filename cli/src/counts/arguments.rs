@@ -1,0 +1,36 @@
+//! The arguments of `pdpp counts`.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::{
+    compute::ComputeArguments,
+    input::{ConditionArguments, InputArguments},
+    law::LawArguments,
+    output::OutputArguments,
+    parse::seconds,
+};
+
+/// `pdpp counts`.
+#[derive(Args, Debug)]
+pub(crate) struct CountsArguments {
+    /// The items.
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// The size, and the quota whose probability is wanted.
+    #[command(flatten)]
+    pub(crate) law: LawArguments,
+    /// What is settled.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArguments,
+    /// Stop after so many seconds without an answer.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
+    pub(crate) time_limit: Option<Duration>,
+    /// What computes.
+    #[command(flatten)]
+    pub(crate) compute: ComputeArguments,
+    /// What comes out.
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+}

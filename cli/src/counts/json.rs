@@ -1,0 +1,34 @@
+//! One JSON object: a contract that scripts rely on.
+
+use partition_dpp::PartCounts;
+use serde::Serialize;
+
+use super::answer::Counted;
+use crate::output::EngineAnswer;
+
+#[derive(Serialize)]
+pub(super) struct Answer<'a> {
+    counts: Vec<Entry<'a>>,
+    quota_prob: Option<f64>,
+    #[serde(flatten)]
+    engine: EngineAnswer<'a>,
+    precision: String,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    count: &'a [usize],
+    prob: f64,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(Counted { law, quota, engine, .. }: &'a Counted<'_>) -> Self {
+        let entries = law.as_ref().map_or(&[][..], PartCounts::entries).iter();
+        Self {
+            counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
+            quota_prob: quota.map(|(_, prob)| prob),
+            engine: engine.into(),
+            precision: engine.precision.to_string(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `pdpp counts`.
+
+mod answer;
+mod arguments;
+mod json;
+mod model;
+mod text;
+
+use std::{io::Write, time::Instant};
+
+use partition_dpp::engine::{Engine, Watched};
+
+pub(crate) use self::arguments::CountsArguments;
+use self::{
+    answer::Counted,
+    model::{Model, settle},
+};
+use crate::{
+    compute,
+    failure::Failure,
+    input::Input,
+    interrupt,
+    law::{Law, Question},
+    memory::{Limit, Use},
+    output,
+    progress::Progress,
+    quota::{Asked, Resolved},
+};
+
+/// Runs the command.
+pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    compute::prepare(&arguments.compute)?;
+    let watch = interrupt::within(arguments.time_limit);
+    if arguments.law.k.is_none() && arguments.law.quota.is_none() {
+        return Err(Failure::Arguments("counts needs --k, the number of items, or --quota".into()));
+    }
+    let progress = Progress::new(arguments.output.quiet);
+    progress.stage("reading");
+    let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
+    let Some(partition) = &input.partition else {
+        return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));
+    };
+    let k = arguments.law.k;
+    let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition, k)).transpose()?;
+    let quota = quota.as_ref().map(Resolved::asked);
+    let law = k.or(quota.and_then(Asked::total)).map_or(Law::Dpp, |k| Law::KDpp { k });
+    progress.stage("computing");
+    let started = Instant::now();
+    let report = |reached| progress.computed(&reached);
+    let watch = watch.reporting_to(&report);
+    let model = Model::new(&law, &input, &arguments.conditions)?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let engine = Watched::new(engine.as_ref(), watch);
+    let chance = quota.map(|asked| (asked, model.chance(partition, asked, &engine)));
+    let counts = model.part_counts(partition, &engine);
+    let (counts, quota) = settle(counts, chance)?;
+    let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };
+    progress.finish();
+    // The answer is there: nothing cuts it short.
+    interrupt::flag();
+    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    if arguments.output.json {
+        return output::print_json(out, &json::Answer::new(&counted));
+    }
+    output::print(out, &text::render(&question, &counted, arguments.output.quiet))
+}

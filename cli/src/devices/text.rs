@@ -1,0 +1,29 @@
+//! The adapters of this machine, for people.
+
+use comfy_table::Cell;
+
+use super::json::Device;
+use crate::output::table::{new_table, right};
+
+/// A table, and which adapter `--engine auto` would take.
+pub(super) fn render(devices: &[Device]) -> String {
+    let mut table = new_table(["adapter", "interface", "kind", "f64", "largest array", "shared memory"]);
+    for device in devices {
+        table.add_row([
+            Cell::new(&device.name),
+            Cell::new(&device.interface),
+            Cell::new(if device.software { "software" } else { "graphics processor" }),
+            Cell::new(if device.f64 { "yes" } else { "no" }),
+            right(format!("{} MiB", device.largest_binding >> 20)),
+            right(format!("{} KiB", device.workgroup_memory >> 10)),
+        ]);
+    }
+    let adapters = if devices.is_empty() { "no graphics adapter\n".to_owned() } else { format!("{table}\n") };
+    let drivers: Vec<String> =
+        devices.iter().map(|device| format!("driver    {}: {}\n", device.name, device.driver)).collect();
+    let auto = match devices.iter().find(|device| device.auto) {
+        Some(device) => format!("{} for four million values or more, else the CPU", device.name),
+        None => "the CPU: there is no graphics processor with f64".to_owned(),
+    };
+    format!("{adapters}{}auto      {auto}\n", drivers.concat())
+}

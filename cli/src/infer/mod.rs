@@ -1,0 +1,91 @@
+//! `pdpp infer`.
+
+mod answer;
+mod arguments;
+mod json;
+mod text;
+
+use std::{io::Write, time::Instant};
+
+use partition_dpp::{
+    Estimate, Inference, LabelCopies, Subset,
+    engine::{Engine, Watched},
+};
+
+use self::answer::Inferred;
+pub(crate) use self::arguments::InferArguments;
+use crate::{
+    compute,
+    failure::Failure,
+    input::{Input, sets},
+    interrupt,
+    law::{Law, Model, Question},
+    memory::{Limit, Use},
+    output,
+    progress::Progress,
+};
+
+/// Runs the command.
+pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    compute::prepare(&arguments.compute)?;
+    let watch = interrupt::within(arguments.time_limit);
+    let progress = Progress::new(arguments.output.quiet);
+    progress.stage("reading");
+    let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
+    let sets = match &arguments.sets {
+        Some(path) => sets::read(path, input.items())?,
+        None => Vec::new(),
+    };
+    let law = Law::of(&arguments.law, &input)?;
+    progress.stage("computing");
+    let started = Instant::now();
+    let report = |reached| progress.computed(&reached);
+    let watch = watch.reporting_to(&report);
+    let model = law.model(&input, &arguments.conditions)?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let engine = Watched::new(engine.as_ref(), watch);
+    let inference = inference(&model, &engine)?;
+    let inferred = Inferred {
+        log_z: inference.log_partition_function(),
+        marginals: inference.inclusion_probabilities()?,
+        log_probs: log_probabilities(&inference, input.copies.as_ref(), &sets)?,
+        sets,
+        engine: inference.engine(),
+        time: started.elapsed(),
+    };
+    progress.finish();
+    // The answer is there: nothing cuts it short.
+    interrupt::flag();
+    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    if arguments.output.json {
+        return output::print_json(out, &json::Answer::new(&question, &inferred));
+    }
+    output::print(out, &text::render(&question, &inferred, arguments.output.quiet))
+}
+
+fn log_probabilities(
+    inference: &Inference<'_>,
+    copies: Option<&LabelCopies>,
+    sets: &[Subset],
+) -> Result<Vec<Estimate<f64>>, Failure> {
+    let of_set = |set| match copies {
+        Some(copies) => inference.log_probability_of_items(copies, set),
+        None => inference.log_probability(set),
+    };
+    Ok(sets.iter().map(of_set).collect::<Result<_, _>>()?)
+}
+
+fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {
+    let inference = match model {
+        Model::PartitionDpp(dpp) => dpp.inference(engine),
+        Model::RangeDpp(dpp) => dpp.inference(engine),
+        Model::KDpp(dpp) => dpp.inference(engine),
+        Model::Dpp(dpp) => dpp.inference(engine),
+        // The arguments leave no way to ask for them.
+        Model::IndependentKDpps(_) => {
+            return Err(Failure::Arguments("independent k-DPPs are for sampling only".into()));
+        }
+    };
+    inference
+        .map_err(Failure::advise("the nodes of all parts multiply: a quota over fewer parts needs fewer"))
+}

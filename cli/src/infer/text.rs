@@ -1,0 +1,105 @@
+//! Probabilities of items and sets, for people.
+
+use comfy_table::Cell;
+use partition_dpp::Partition;
+
+use super::answer::Inferred;
+use crate::{
+    input::Input,
+    law::Question,
+    output::{
+        numbers::{error, probability, probability_of_log},
+        table::{MOST_ROWS, more, new_table, right},
+    },
+};
+
+/// Most and least probable items shown.
+const EXTREMES: usize = 10;
+
+/// Tables of items, parts and sets, and log Z; unless quiet also what was asked and how good it is.
+pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) -> String {
+    let Inferred { log_z, marginals, .. } = inferred;
+    let of_items = question.input.marginals(marginals);
+    let partition = question.input.partition.as_ref();
+    let mut text = items(&of_items.value, question.input);
+    text.extend(partition.map(|partition| parts(&marginals.value, partition)));
+    text.push_str(&sets(inferred));
+    text.extend([format!("log Z     {:.10} ± {}\n", log_z.value, error(log_z.error))]);
+    if !quiet {
+        text.push_str(&describe(question, inferred, of_items.error));
+    }
+    text
+}
+
+/// The most and the least probable items that may be chosen; all of them if they are few.
+fn items(marginals: &[f64], input: &Input) -> String {
+    let mut order: Vec<usize> = (0..marginals.len()).filter(|&item| marginals[item] > 0.0).collect();
+    order.sort_by(|&a, &b| marginals[b].total_cmp(&marginals[a]));
+    let cells = |item: usize| {
+        let part = input.parts_of(item).map(Cell::new);
+        [Some(right(item)), part, Some(right(probability(marginals[item])))].into_iter().flatten()
+    };
+    let part = || input.partition.as_ref().map(|_| "part").into_iter();
+    let head = |title| [title].into_iter().chain(part()).chain(["probability"]);
+    let zeros = match marginals.len() - order.len() {
+        0 => String::new(),
+        1 => "1 item has probability 0\n".into(),
+        many => format!("{many} items have probability 0\n"),
+    };
+    let table = if order.len() <= 2 * EXTREMES {
+        let mut table = new_table(head("item").collect::<Vec<_>>());
+        table.add_rows(order.iter().map(|&item| cells(item).collect::<Vec<_>>()));
+        table
+    } else {
+        let mut table = new_table(head("most probable").chain(head("least probable")).collect::<Vec<_>>());
+        let pairs = order.iter().zip(order.iter().rev()).take(EXTREMES);
+        table.add_rows(pairs.map(|(&most, &least)| cells(most).chain(cells(least)).collect::<Vec<_>>()));
+        table
+    };
+    format!("{}\n{zeros}", table.trim_fmt())
+}
+
+/// How many items of each part are expected; parts that nothing is chosen from are left out.
+fn parts(marginals: &[f64], partition: &Partition) -> String {
+    let mut expected = vec![0.0; partition.parts()];
+    marginals.iter().enumerate().for_each(|(item, p)| expected[partition.part_of(item)] += p);
+    let open: Vec<usize> = (0..partition.parts()).filter(|&part| expected[part] > 0.0).collect();
+    let mut table = new_table(vec!["part", "items", "expected in a set"]);
+    for &part in open.iter().take(MOST_ROWS) {
+        let name = Cell::new(&partition.names()[part]);
+        table.add_row([name, right(partition.size(part)), right(format!("{:.4}", expected[part]))]);
+    }
+    let hidden = open.len().saturating_sub(MOST_ROWS);
+    let more = if hidden > 0 { format!("… and {hidden} more parts\n") } else { String::new() };
+    format!("{}\n{more}", table.trim_fmt())
+}
+
+/// One row per set, if there are any.
+fn sets(Inferred { sets, log_probs, .. }: &Inferred) -> String {
+    if sets.is_empty() {
+        return String::new();
+    }
+    let mut table = new_table(vec!["set", "items", "log-probability", "probability"]);
+    for (number, (set, log)) in sets.iter().zip(log_probs).enumerate().take(MOST_ROWS) {
+        let log = log.value;
+        let log_text = if log.is_infinite() { "–∞".into() } else { format!("{log:.6}") };
+        let items = if set.is_empty() { "–".into() } else { set.to_string() };
+        table.add_row([right(number), Cell::new(items), right(log_text), right(probability_of_log(log))]);
+    }
+    format!("{}\n{}", table.trim_fmt(), more(sets.len()))
+}
+
+fn describe(question: &Question<'_>, inferred: &Inferred, of_items: f64) -> String {
+    let Inferred { sets, engine, time, .. } = inferred;
+    let of_sets = match sets.len() {
+        0 => String::new(),
+        _ => format!(", log-probabilities of sets ± {}", error(inferred.largest_log_prob_error())),
+    };
+    format!(
+        "{question}accuracy  probabilities of items ± {error}{of_sets}\n\
+         time      {time:.3} s on {engine}\n",
+        question = question.describe(),
+        error = error(of_items),
+        time = time.as_secs_f64(),
+    )
+}

@@ -1,0 +1,53 @@
+//! Which items, and which parts.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Which items there are: exactly one source.
+#[derive(Args, Debug)]
+#[group(id = "source", required = true, multiple = false)]
+pub(crate) struct Source {
+    /// Feature matrix, one item per row: .npy, or .csv (a first row that is not all numbers is a header). Of several
+    /// files the items are counted through.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
+    pub(crate) features: Vec<PathBuf>,
+    /// Likelihood kernel, one row and column per item: .npy, or .csv without a header.
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub(crate) kernel: Option<PathBuf>,
+    /// A data set that is built in, labels included.
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub(crate) dataset: Option<Dataset>,
+}
+
+/// The data sets that are built in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dataset {
+    /// 1797 handwritten digits of 8×8 pixels, ten classes.
+    Digits,
+}
+
+/// Items and their parts.
+#[derive(Args, Debug)]
+pub(crate) struct InputArguments {
+    /// The items.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// The part of each item: .csv with a header line, or one-dimensional .npy of integers; one file or several. Parts
+    /// are ordered numerically if all labels are integers, else lexicographically.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
+    pub(crate) labels: Vec<PathBuf>,
+    /// The column of a .csv of labels that has several; with --multi-label a list of columns, as in sky,sun,tree.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "labels",
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) label_column: Option<String>,
+    /// Items with any number of labels: --labels has one 0/1 column per label (after a first column called item that
+    /// counts from 0, if there is one). An item counts for one of its labels in a set; quotas are of labels.
+    #[arg(long, help_heading = "Input")]
+    pub(crate) multi_label: bool,
+}

@@ -1,0 +1,60 @@
+//! What was asked, in words.
+
+use partition_dpp::{Partition, Subset};
+
+use super::Law;
+use crate::input::{ConditionArguments, Input};
+
+/// What was asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question<'a> {
+    /// The items.
+    pub(crate) input: &'a Input,
+    /// The law over their subsets.
+    pub(crate) law: &'a Law<'a>,
+    /// Items that are settled.
+    pub(crate) conditions: &'a ConditionArguments,
+}
+
+impl Question<'_> {
+    /// In words, one or two lines.
+    pub(crate) fn describe(&self) -> String {
+        let features = &self.input.features;
+        let (items, rows, dims) = (self.input.items(), features.items(), features.dims());
+        let copies =
+            self.input.copies.as_ref().map_or(String::new(), |_| format!(", one copy per label ({rows}),"));
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
+        let law = format!("law       {}, from {source}\n", self.law);
+        let ConditionArguments { include, exclude } = self.conditions;
+        match (&include[..], &exclude[..]) {
+            ([], []) => law,
+            (include, []) => format!("{law}given     {} in\n", list(include)),
+            ([], exclude) => format!("{law}given     {} out\n", list(exclude)),
+            (include, exclude) => format!("{law}given     {} in; {} out\n", list(include), list(exclude)),
+        }
+    }
+
+    /// The items of a set of rows, in words.
+    pub(crate) fn items(&self, rows: &Subset) -> String {
+        join(self.input.items_of(rows).iter())
+    }
+
+    /// The items of those rows that are in a part.
+    pub(crate) fn items_in_part(&self, rows: &Subset, partition: &Partition, part: usize) -> String {
+        let rows = rows.iter().filter(|&row| partition.part_of(row) == part);
+        join(rows.map(|row| self.input.item_of(row)))
+    }
+}
+
+fn join(items: impl Iterator<Item = impl ToString>) -> String {
+    items.map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// Items by index, the first ten of many.
+fn list(items: &[usize]) -> String {
+    const MOST: usize = 10;
+    let noun = if items.len() == 1 { "item" } else { "items" };
+    let more = if items.len() > MOST { format!(" … ({} in all)", items.len()) } else { String::new() };
+    format!("{noun} {}{more}", join(items.iter().take(MOST)))
+}

@@ -1,0 +1,79 @@
+//! The arguments of `pdpp map`.
+
+use std::{fmt, time::Duration};
+
+use clap::{Args, ValueEnum};
+
+use crate::{
+    compute::ComputeArguments,
+    input::{ConditionArguments, InputArguments},
+    law::LawArguments,
+    output::OutputArguments,
+    parse::seconds,
+    plot::PlotFile,
+};
+
+/// `pdpp map`.
+#[derive(Args, Debug)]
+pub(crate) struct MapArguments {
+    /// The items.
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// What sets there are.
+    #[command(flatten)]
+    pub(crate) law: LawArguments,
+    /// What is settled.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArguments,
+    /// What looks for the set.
+    #[arg(long, value_enum, value_name = "SOLVER", default_value_t)]
+    pub(crate) solver: SolverChoice,
+    /// Local search exchanges items while that multiplies the determinant by more than 1 + E/k; 1e-9 unless given.
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Option<f64>,
+    /// Bound the determinant of every set from above, and say how far from the best the answer can be. Takes as long as
+    /// --time-limit allows once more, and 5 seconds if that is less.
+    #[arg(long)]
+    pub(crate) certify: bool,
+    /// Stop after so many seconds with the best set so far. Local search starts anew until then, for 1 second unless
+    /// given, or until nothing new is found; with 0 it ends where no exchange improves. What a limit cuts short may differ
+    /// from run to run.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub(crate) time_limit: Option<Duration>,
+    /// What computes.
+    #[command(flatten)]
+    pub(crate) compute: ComputeArguments,
+    /// What comes out.
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+    /// Draw the set among all items, to a .png or .svg file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) plot: Option<PlotFile>,
+}
+
+/// What looks for the most diverse set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolverChoice {
+    /// Item by item, each time the one that adds most.
+    Greedy,
+    /// Greedy, then exchanges while they improve, from many starts.
+    #[default]
+    LocalSearch,
+    /// Double greedy: one decision per item. For sets of any size.
+    SymmetricGreedy,
+    /// A continuous relaxation, rounded. For sets of any size.
+    Softmax,
+    /// Branch and bound: the best set, with a proof.
+    Exact,
+}
+
+impl fmt::Display for SolverChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+    }
+}
+
+fn epsilon(text: &str) -> Result<f64, String> {
+    let usable = |number: &f64| number.is_finite() && *number > 0.0;
+    text.trim().parse().ok().filter(usable).ok_or_else(|| format!("'{text}' is not a positive number"))
+}

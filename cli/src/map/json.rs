@@ -1,0 +1,36 @@
+//! One JSON object: a contract that scripts rely on.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::answer::Found;
+use crate::{law::Question, output::EngineAnswer};
+
+#[derive(Serialize)]
+pub(super) struct Answer<'a> {
+    set: Cow<'a, [usize]>,
+    log_det: f64,
+    upper_bound: Option<f64>,
+    gap: Option<f64>,
+    termination: String,
+    solver: String,
+    #[serde(flatten)]
+    engine: EngineAnswer<'a>,
+    seconds: f64,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(question: &Question<'_>, Found { solution, solver, time }: &'a Found) -> Self {
+        Self {
+            set: question.input.items_of(&solution.subset),
+            log_det: solution.log_det,
+            upper_bound: solution.upper_bound,
+            gap: solution.gap(),
+            termination: solution.termination.to_string().replace(' ', "-"),
+            solver: solver.to_string(),
+            engine: (&solution.engine).into(),
+            seconds: time.as_secs_f64(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `pdpp map`.
+
+mod answer;
+mod arguments;
+mod json;
+mod search;
+mod text;
+
+use std::{io::Write, time::Instant};
+
+use partition_dpp::{Solution, Watch};
+
+pub(crate) use self::arguments::MapArguments;
+use self::{answer::Found, arguments::SolverChoice, search::Search};
+use crate::{
+    compute,
+    failure::Failure,
+    input::Input,
+    interrupt,
+    law::{Law, Question},
+    memory::{Limit, Use},
+    output, plot,
+    progress::Progress,
+};
+
+/// Runs the command.
+pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), Failure> {
+    compute::prepare(&arguments.compute)?;
+    check_solver(arguments)?;
+    if let Some(file) = &arguments.plot {
+        file.check()?;
+    }
+    let progress = Progress::new(arguments.output.quiet);
+    progress.stage("reading");
+    // Sets of any size may have as many items as there are features.
+    let sized = arguments.law.k.is_some() || arguments.law.quota.is_some();
+    let made = if sized { Use::Rows } else { Use::Products };
+    let input = Input::read(&arguments.input, Limit::of(None), made)?;
+    let law = Law::of(&arguments.law, &input)?;
+    let model = law.model(&input, &arguments.conditions)?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    progress.stage("searching");
+    let started = Instant::now();
+    let stop = Watch::default().stopped_by(interrupt::flag());
+    let search = Search { engine: engine.as_ref(), arguments, progress: &progress, stop };
+    let solution = search.run(&model)?;
+    let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
+    progress.finish();
+    check_complete(&found.solution)?;
+    // The plot comes before any output, so that a plot that fails leaves standard output empty.
+    if let Some(file) = &arguments.plot {
+        plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
+    }
+    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    if arguments.output.json {
+        output::print_json(out, &json::Answer::new(&question, &found))?;
+    } else {
+        output::print(out, &text::render(&question, &found, arguments))?;
+    }
+    if interrupt::raised() { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// A set that lacks items is no answer, unless Ctrl-C has asked for what there is.
+fn check_complete(solution: &Solution) -> Result<(), Failure> {
+    let (missing, found, termination) = (solution.missing, solution.subset.len(), solution.termination);
+    if missing == 0 || interrupt::raised() {
+        return Ok(());
+    }
+    Err(Failure::Incomplete { termination, found, asked: found + missing })
+}
+
+/// Options that a solver has no use for are refused.
+fn check_solver(arguments: &MapArguments) -> Result<(), Failure> {
+    let MapArguments { solver, law, epsilon, certify, time_limit, .. } = arguments;
+    let any_size = matches!(solver, SolverChoice::SymmetricGreedy | SolverChoice::Softmax);
+    if any_size && (law.k.is_some() || law.quota.is_some()) {
+        let sentence = format!("--solver {solver} finds sets of any size: it takes neither --quota nor --k");
+        return Err(Failure::Arguments(sentence));
+    }
+    if epsilon.is_some() && *solver != SolverChoice::LocalSearch {
+        let sentence = format!("--epsilon is for --solver local-search; --solver {solver} has no use for it");
+        return Err(Failure::Arguments(sentence));
+    }
+    let unlimited = matches!(solver, SolverChoice::Greedy | SolverChoice::SymmetricGreedy);
+    if time_limit.is_some() && unlimited && !certify {
+        let sentence = format!("--time-limit: --solver {solver} has no use for it without --certify");
+        return Err(Failure::Arguments(sentence));
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! The best set found, and how good it is, for people.
+
+use comfy_table::Cell;
+use partition_dpp::{Solution, Stats, Subset, Termination};
+
+use super::{answer::Found, arguments::MapArguments};
+use crate::{
+    law::Question,
+    output::{
+        numbers::factor_of_log,
+        table::{MOST_ROWS, more, new_table, right},
+    },
+};
+
+/// The set and what it is worth; unless quiet also what was asked and done.
+pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> String {
+    let mut answer = items(question, &found.solution.subset);
+    answer.push_str(&worth(&found.solution));
+    if !arguments.output.quiet {
+        answer.push_str(&describe(question, found));
+        if let Some(file) = &arguments.plot {
+            answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
+        }
+    }
+    answer
+}
+
+/// One row per part that has an item.
+fn items(question: &Question<'_>, subset: &Subset) -> String {
+    if subset.is_empty() {
+        return "set       (empty)\n".into();
+    }
+    let Some(partition) = &question.input.partition else {
+        return format!("set       {}\n", question.items(subset));
+    };
+    let mut table = new_table(vec!["part", "quota", "items"]);
+    let quota = question.law.asked();
+    let chosen = |part: usize| subset.iter().filter(|&item| partition.part_of(item) == part).count();
+    let parts: Vec<usize> = (0..partition.parts()).filter(|&part| chosen(part) > 0).collect();
+    for &part in parts.iter().take(MOST_ROWS) {
+        let asked = quota.of(part).unwrap_or_else(|| "–".into());
+        let name = Cell::new(&partition.names()[part]);
+        table.add_row([name, right(asked), Cell::new(question.items_in_part(subset, partition, part))]);
+    }
+    format!("{}\n{}", table.trim_fmt(), more(parts.len()))
+}
+
+/// What a proof may leave open: the solver's tolerance, and rounding. More is left where rows almost agree.
+const PROVEN: f64 = 1.1e-6;
+/// Gaps below this fraction of ln det are none.
+const ROUNDING: f64 = 1e-12;
+
+/// ln det, and what is known of the optimum.
+fn worth(solution: &Solution) -> String {
+    let mut log_det = format!("log det   {:.6}\n", solution.log_det);
+    if solution.missing > 0 {
+        let asked = solution.subset.len() + solution.missing;
+        log_det = format!("{log_det}lacks     {} of the {asked} items asked for\n", solution.missing);
+    }
+    let (Some(bound), Some(gap)) = (solution.upper_bound, solution.gap()) else { return log_det };
+    let proof = match solution.termination {
+        Termination::Optimal if gap <= PROVEN => "proven optimal".to_owned(),
+        _ if gap <= ROUNDING * (1.0 + bound.abs()) => "within rounding of the optimum".to_owned(),
+        _ => {
+            format!("gap {gap:.6}: no set has a determinant more than {} times as large", factor_of_log(gap))
+        }
+    };
+    format!("{log_det}at most   {bound:.6}; {proof}\n")
+}
+
+/// What was done, how, and what it took.
+fn describe(question: &Question<'_>, found: &Found) -> String {
+    let Found { solution, solver, time } = found;
+    format!(
+        "{question}solver    {solver} on {engine}: {termination}{work}\n\
+         time      {seconds:.3} s\n",
+        question = question.describe(),
+        engine = solution.engine,
+        termination = solution.termination,
+        work = work(&solution.stats),
+        seconds = time.as_secs_f64(),
+    )
+}
+
+/// What the solver did, where it counted.
+fn work(stats: &Stats) -> String {
+    let counts = [
+        (stats.swaps + stats.double_swaps, "exchange"),
+        (stats.restarts, "restart"),
+        (stats.nodes, "node"),
+        (stats.iterations, "iteration"),
+    ];
+    let mut text = String::new();
+    for (count, noun) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        let plural = if count == 1 { "" } else { "s" };
+        text.extend([", ", &count.to_string(), " ", noun, plural]);
+    }
+    text
+}

@@ -1,0 +1,32 @@
+//! Numbers in arguments.
+
+use std::{fmt::Display, str::FromStr, time::Duration};
+
+/// A number of things from 1 to a limit, which may be written too large for any type.
+pub(crate) fn within<T: FromStr + Copy + PartialOrd + Display + From<u8>>(
+    text: &str,
+    most: T,
+    things: &str,
+) -> Result<T, String> {
+    match text.parse::<T>() {
+        Ok(number) if number < T::from(1) => {
+            Err(format!("{number} {things} are too few; at least 1 is needed"))
+        }
+        Ok(number) if number <= most => Ok(number),
+        Err(_) if !is_number(text) => Err(format!("'{text}' is not a number of {things}")),
+        _ => Err(format!("{text} {things} are too many; at most {most} are made")),
+    }
+}
+
+/// Digits only.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A number of seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let usable = |seconds: &f64| *seconds >= 0.0;
+    let seconds: Option<f64> = text.trim().parse().ok().filter(usable);
+    let seconds = seconds.ok_or_else(|| format!("'{text}' is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("'{text}' seconds are too many"))
+}

@@ -1,0 +1,72 @@
+//! A subset among all items.
+
+use std::fmt;
+
+use partition_dpp::{Algorithm, Exactness, Subset};
+use pdpp_plot::SubsetPlot;
+
+use super::PlotFile;
+use crate::{failure::Failure, input::Input, law::Law};
+
+/// Entries of a quota that a title shows.
+const MOST_ENTRIES: usize = 18;
+
+/// What the subset of a plot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The first of some samples from the law.
+    FirstSample,
+    /// The first of some samples that come near the law.
+    FirstApproximateSample,
+    /// The most diverse set that was found.
+    BestFound,
+}
+
+impl From<Algorithm> for Shown {
+    fn from(algorithm: Algorithm) -> Self {
+        match algorithm.exactness() {
+            Exactness::Exact => Shown::FirstSample,
+            _ => Shown::FirstApproximateSample,
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Shown::FirstSample => "the first sample",
+            Shown::FirstApproximateSample => "the first sample, approximate",
+            Shown::BestFound => "the best set found",
+        })
+    }
+}
+
+/// Draws a subset and writes the picture.
+pub(crate) fn draw(
+    file: &PlotFile,
+    input: &Input,
+    law: &Law<'_>,
+    subset: &Subset,
+    shown: Shown,
+) -> Result<(), Failure> {
+    let title = title(law, input.features.items());
+    file.save(&SubsetPlot::new(input.ground_set(), subset, title, &shown.to_string()))
+}
+
+fn title(law: &Law<'_>, items: usize) -> String {
+    let drawn = match law {
+        Law::PartitionDpp { quota, .. } => format!("Partition-DPP, quota {}", list(quota.counts())),
+        Law::RangeDpp { .. } => law.to_string(),
+        Law::IndependentKDpps { quota, .. } => format!("independent k-DPPs, quota {}", list(quota.counts())),
+        Law::KDpp { k } => format!("k-DPP, k = {k}"),
+        Law::Dpp => "DPP of any size".into(),
+    };
+    format!("{drawn}, m = {items}")
+}
+
+fn list(counts: &[usize]) -> String {
+    if counts.len() > MOST_ENTRIES {
+        return format!("of {} items over {} parts", counts.iter().sum::<usize>(), counts.len());
+    }
+    counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}

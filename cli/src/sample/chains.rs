@@ -1,0 +1,94 @@
+//! `--method mcmc`.
+
+use std::str::FromStr;
+
+use clap::Args;
+use partition_dpp::{McmcOptions, Thinning};
+
+use crate::{
+    failure::Failure,
+    parse::{is_number, within},
+};
+
+/// How exchange chains run. A sweep is one proposal for every item of the set.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ChainArguments {
+    /// Sweeps of every chain before its first draw; 100 unless given.
+    #[arg(long, value_name = "SWEEPS", help_heading = "Exchange chains (--method mcmc)", value_parser = burn_in)]
+    pub(crate) burn_in: Option<usize>,
+    /// Sweeps of a chain from draw to draw; unless given as many as a pilot run finds to be correlated.
+    #[arg(long, value_name = "SWEEPS|auto", help_heading = "Exchange chains (--method mcmc)")]
+    pub(crate) thin: Option<Thin>,
+    /// Chains, each from a start of its own; 4 unless given.
+    #[arg(long, value_name = "C", help_heading = "Exchange chains (--method mcmc)", value_parser = chains)]
+    pub(crate) chains: Option<u16>,
+}
+
+/// Sweeps of burn-in, or from draw to draw, at most.
+const MOST_SWEEPS: usize = 1_000_000_000;
+/// Moves of all chains at most: some days.
+const MOST_MOVES: f64 = 1e12;
+
+fn burn_in(text: &str) -> Result<usize, String> {
+    if text == "0" { Ok(0) } else { within(text, MOST_SWEEPS, "sweeps") }
+}
+
+fn chains(text: &str) -> Result<u16, String> {
+    within(text, 1024, "chains")
+}
+
+/// `--thin`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thin(Thinning);
+
+impl FromStr for Thin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self(Thinning::Automatic)),
+            "0" => Err("there must be at least one sweep from draw to draw".into()),
+            _ if is_number(text) => {
+                within(text, MOST_SWEEPS, "sweeps").map(|sweeps| Self(Thinning::Sweeps(sweeps)))
+            }
+            _ => Err(format!("'{text}' is neither a number of sweeps nor auto")),
+        }
+    }
+}
+
+impl ChainArguments {
+    /// Refuses them where there are no chains.
+    pub(crate) fn check_unused(&self) -> Result<(), Failure> {
+        let given = [
+            ("--burn-in", self.burn_in.is_some()),
+            ("--thin", self.thin.is_some()),
+            ("--chains", self.chains.is_some()),
+        ];
+        let given = given.iter().find(|(_, given)| *given);
+        given.map_or(Ok(()), |(name, _)| Err(Failure::Arguments(format!("{name} needs --method mcmc"))))
+    }
+
+    /// Refuses more moves than are ever made, for so many draws of sets of this size.
+    pub(crate) fn check(&self, draws: u64, size: usize) -> Result<(), Failure> {
+        let options = self.options();
+        let thin = match self.thin {
+            Some(Thin(Thinning::Sweeps(sweeps))) => sweeps,
+            _ => 1,
+        };
+        let sweeps = options.chains() as f64 * options.burn_in() as f64 + draws as f64 * thin as f64;
+        let moves = sweeps * size as f64;
+        if moves <= MOST_MOVES { Ok(()) } else { Err(Failure::Moves { moves, limit: MOST_MOVES }) }
+    }
+
+    /// The library's options.
+    pub(crate) fn options(&self) -> McmcOptions {
+        let mut options = McmcOptions::default();
+        if let Some(sweeps) = self.burn_in {
+            options = options.with_burn_in(sweeps);
+        }
+        if let Some(Thin(thinning)) = self.thin {
+            options = options.with_thin(thinning);
+        }
+        self.chains.map_or(options, |chains| options.with_chains(chains.into()))
+    }
+}

@@ -1,0 +1,108 @@
+//! Drawing: independent samples, or chains.
+
+use std::time::Instant;
+
+use partition_dpp::{Algorithm, ChainSamples, Chains, Exactness, Method, Sampler, Watch, engine::Engine};
+
+use super::{
+    answer::{Drawn, Mixing},
+    arguments::{MethodChoice, SampleArguments},
+    forecast::Forecast,
+    instalments::in_instalments,
+    method,
+};
+use crate::{failure::Failure, interrupt, law::Model, progress::Progress};
+
+/// What every way to draw shares.
+pub(super) struct Run<'a> {
+    pub(super) arguments: &'a SampleArguments,
+    pub(super) progress: &'a Progress,
+    pub(super) watch: Watch<'static>,
+    pub(super) setup_began: Instant,
+}
+
+impl Run<'_> {
+    /// By what the arguments ask for, once it is known to take no longer than the budget.
+    pub(super) fn draw_from(&self, model: &Model<'_>, engine: &dyn Engine) -> Result<Drawn, Failure> {
+        let arguments = self.arguments;
+        match model {
+            // Where nothing is left to choose there are no chains to run.
+            Model::PartitionDpp(dpp)
+                if arguments.method == MethodChoice::Mcmc && dpp.plan(Method::Mcmc)?.is_some() =>
+            {
+                self.draw_by_chains(&dpp.chains(&arguments.chains.options(), engine)?)
+            }
+            _ => {
+                let sampler = method::sampler(model, arguments.method.into(), engine)?;
+                if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
+                    forecast.check(arguments)?;
+                }
+                self.draw(&sampler)
+            }
+        }
+    }
+
+    /// From the law.
+    fn draw(&self, sampler: &Sampler<'_>) -> Result<Drawn, Failure> {
+        let Run { arguments, watch, .. } = self;
+        let setup = self.setup_began.elapsed();
+        interrupt::flag();
+        let started = Instant::now();
+        let mut samples = sampler.sample_range(0..0, arguments.seed);
+        let mut done = 0;
+        // Sixteen draws are one task of the library's; each thread gets one at the start.
+        let first = 16 * rayon::current_num_threads() as u64;
+        let ended = in_instalments(arguments.samples, first, self.progress, |end| {
+            samples.extend(sampler.sample_watched(done..end, arguments.seed, watch)?);
+            done = end;
+            Ok(samples.ended())
+        })?;
+        Ok(Drawn {
+            proposals: samples.proposals(),
+            acceptance_bound: samples.acceptance_bound(),
+            subsets: samples.into_iter().collect(),
+            algorithm: sampler.algorithm(),
+            law_error: (sampler.algorithm().exactness() == Exactness::Exact).then(|| sampler.law_error()),
+            plan: sampler.plan().cloned(),
+            mixing: None,
+            engine: sampler.engine().clone(),
+            setup,
+            sampling: started.elapsed(),
+            ended,
+        })
+    }
+
+    /// From near it.
+    fn draw_by_chains(&self, chains: &Chains<'_>) -> Result<Drawn, Failure> {
+        let setup = self.setup_began.elapsed();
+        self.progress.stage("burning in");
+        let started = Instant::now();
+        let mut run = chains.start_watched(self.arguments.seed, &self.watch)?;
+        // Before, there is nothing to print.
+        interrupt::flag();
+        let first = 16 * chains.options().chains() as u64;
+        let ended = in_instalments(self.arguments.samples, first, self.progress, |end| {
+            Ok(run.extend_watched(end - run.draws(), &self.watch))
+        })?;
+        let samples: ChainSamples = run.into_samples();
+        let mixing = Mixing {
+            chains: samples.chains(),
+            burn_in: chains.options().burn_in(),
+            thin: samples.thin(),
+            diagnostics: samples.diagnostics(),
+        };
+        Ok(Drawn {
+            proposals: samples.proposals(),
+            acceptance_bound: 0.0,
+            subsets: samples.into_iter().collect(),
+            algorithm: Algorithm::Mcmc,
+            law_error: None,
+            plan: None,
+            mixing: Some(mixing),
+            engine: chains.engine().clone(),
+            setup,
+            sampling: started.elapsed(),
+            ended,
+        })
+    }
+}

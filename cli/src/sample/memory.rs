@@ -1,0 +1,49 @@
+//! What samples need in memory, and what they may take.
+
+use partition_dpp::MemoryPlan;
+
+use super::{arguments::SampleArguments, method::ADVICE};
+use crate::{failure::Failure, law::Model, memory::Limit};
+
+/// What a run needs, and what it may take.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// What it needs.
+    pub(crate) plan: MemoryPlan,
+    /// Bytes it may take.
+    pub(crate) limit: u64,
+    /// Who says so.
+    pub(crate) rule: &'static str,
+}
+
+/// What a draw takes beside its items: twice where it is kept, since lists grow by doubling, and once where it is
+/// printed.
+const DRAW: u64 = 64;
+
+impl Memory {
+    /// What samples of a model need.
+    pub(crate) fn of(
+        model: &Model<'_>,
+        arguments: &SampleArguments,
+        least: usize,
+        limit: Limit,
+    ) -> Result<Self, Failure> {
+        let plan = match model {
+            Model::PartitionDpp(dpp) => {
+                dpp.memory_plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?
+            }
+            Model::RangeDpp(dpp) => dpp.memory_plan(),
+            Model::IndependentKDpps(dpps) => dpps.memory_plan(),
+            Model::KDpp(dpp) => dpp.memory_plan(),
+            Model::Dpp(dpp) => dpp.memory_plan(),
+        };
+        let plan = plan.with_draws(arguments.samples, DRAW + 8 * least as u64);
+        Ok(Self { plan, limit: limit.bytes, rule: limit.rule })
+    }
+
+    /// Refuses what does not fit, with the plan.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let limit = Limit { bytes: self.limit, rule: self.rule };
+        limit.check(self.plan.total(), || self.plan.to_string())
+    }
+}

@@ -1,0 +1,136 @@
+//! The answer for people: a table of subsets, and a few lines on how they came about.
+
+use comfy_table::Cell;
+use partition_dpp::{Algorithm, LabelCopies, Subset};
+
+use super::{answer::Drawn, arguments::SampleArguments, mixing, plan::reason};
+use crate::{
+    law::{Law, Question},
+    output::{
+        numbers::{error, short},
+        table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
+    },
+};
+
+/// The subsets; unless quiet also what was asked and done.
+pub(super) fn render(question: &Question<'_>, drawn: &Drawn, arguments: &SampleArguments) -> String {
+    let mut answer = subsets(question, drawn);
+    if !arguments.output.quiet {
+        answer.push_str(&describe(question, drawn, arguments.seed));
+        if let Some(file) = &arguments.plot {
+            answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
+        }
+    }
+    answer
+}
+
+/// One row per subset.
+fn subsets(question: &Question<'_>, drawn: &Drawn) -> String {
+    let subsets = &drawn.subsets;
+    let columns = part_columns(question);
+    let mut table = new_table(header(question, columns.as_deref()));
+    for (number, subset) in subsets.iter().take(MOST_ROWS).enumerate() {
+        let mut row = vec![right(number)];
+        match (&columns, &question.input.partition) {
+            (Some(parts), Some(partition)) => {
+                let cell = |&part| Cell::new(or_dash(question.items_in_part(subset, partition, part)));
+                row.extend(parts.iter().map(cell));
+            }
+            _ => row.push(Cell::new(or_dash(question.items(subset)))),
+        }
+        table.add_row(row);
+    }
+    format!("{}\n{}", table.trim_fmt(), more(subsets.len()))
+}
+
+/// The parts that items may come from, unless they are too many for columns.
+fn part_columns(question: &Question<'_>) -> Option<Vec<usize>> {
+    let partition = question.input.partition.as_ref()?;
+    let asked = question.law.asked();
+    let parts = (0..partition.parts()).filter(|&part| !asked.is_nothing(part));
+    let parts: Vec<usize> = parts.collect();
+    (parts.len() <= MOST_COLUMNS).then_some(parts)
+}
+
+fn header(question: &Question<'_>, columns: Option<&[usize]>) -> Vec<String> {
+    let asked = question.law.asked();
+    let mut cells = vec!["sample".to_owned()];
+    match (columns, &question.input.partition) {
+        (Some(parts), Some(partition)) => cells.extend(parts.iter().map(|&part| {
+            let name = &partition.names()[part];
+            asked.of(part).map_or(name.clone(), |count| format!("{name} ({count})"))
+        })),
+        _ => cells.push("items".to_owned()),
+    }
+    cells
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "–".into() } else { text }
+}
+
+/// What was done, how, and what it took.
+fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
+    let Drawn { algorithm, plan, engine, setup, sampling, .. } = drawn;
+    let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
+    format!(
+        "{question}method    {algorithm} on {engine}, seed {seed}\n\
+         {why}exactness {exactness}\n\
+         {mixing}{repeats}proposals {proposals}\n\
+         time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
+        question = question.describe(),
+        exactness = exactness(drawn),
+        repeats =
+            question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.subsets)),
+        mixing = drawn
+            .mixing
+            .as_ref()
+            .map_or(String::new(), |mixing| mixing::describe(mixing, drawn.subsets.len())),
+        proposals = proposals(question, drawn),
+        setup = setup.as_secs_f64(),
+        sampling = sampling.as_secs_f64(),
+    )
+}
+
+/// Whether the draws are from the law, and how far from it they may be.
+fn exactness(Drawn { algorithm, law_error, .. }: &Drawn) -> String {
+    let exactness = algorithm.exactness();
+    match law_error {
+        Some(off) => format!("{exactness}; law error {} (total variation)", error(*off)),
+        None => {
+            format!("{exactness}: approximate, and how far the samples are from the law cannot be stated")
+        }
+    }
+}
+
+/// How often an item is there for more than one of its labels.
+fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
+    let repeats: Vec<usize> = subsets.iter().map(|subset| copies.repeats(subset)).collect();
+    let (all, with) = (repeats.iter().sum::<usize>(), repeats.iter().filter(|&&count| count > 0).count());
+    match all {
+        0 => "repeats   none: no sample has an item twice\n".into(),
+        _ => format!(
+            "repeats   {all}, in {with} of {} samples: an item for several of its labels\n",
+            repeats.len()
+        ),
+    }
+}
+
+fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
+    match drawn.algorithm {
+        _ if drawn.subsets.is_empty() => "none yet".into(),
+        Algorithm::TiltedRejection => {
+            let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
+            let bound = drawn.acceptance_bound.recip();
+            // Under ranges of many parts the bound may be measured.
+            let word = if matches!(question.law, Law::RangeDpp { .. }) { "expected" } else { "guaranteed" };
+            format!("{} per sample, {word} at most {} on average", short(observed), short(bound))
+        }
+        Algorithm::Interpolation | Algorithm::PerCandidate => {
+            "none: items are picked one by one from their exact probabilities".into()
+        }
+        Algorithm::Mcmc => format!("{} moves in all, those of the burn-in included", drawn.proposals),
+        Algorithm::Settled => "none: nothing is left to choose".into(),
+        _ => "one per sample: nothing is ever rejected".into(),
+    }
+}

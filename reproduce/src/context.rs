@@ -1,0 +1,104 @@
+//! What all parts share: the data, the GPU, the pace.
+
+use std::{
+    cell::Cell,
+    fmt,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use partition_dpp::{Features, Partition, Watch, engine::Engine};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::failure::Failure;
+
+/// What to compute with.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// The folder of the data sets: yaleb, corel16k, corel5k, debates2012. What is missing is skipped by name, or shown on
+    /// digits.
+    pub data: Option<&'a Path>,
+    /// What stands in for images that are not there.
+    pub digits: Digits<'a>,
+    /// A GPU to time beside the CPU.
+    pub device: Option<&'a dyn Engine>,
+    /// Of everything that is random.
+    pub seed: u64,
+    /// Random instances of each synthetic set.
+    pub instances: u64,
+    /// Ends the work: parts that are finished by then are reported, the one under way is not.
+    pub watch: Watch<'a>,
+    /// Called at every step with the number of steps before it and its name.
+    pub on_step: &'a dyn Fn(u64, &str),
+}
+
+impl fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { data, digits, device, seed, instances, watch, on_step: _ } = self;
+        let mut setup = f.debug_struct("Setup");
+        setup.field("data", data).field("digits", digits).field("device", device).field("seed", seed);
+        setup.field("instances", instances).field("watch", watch).finish_non_exhaustive()
+    }
+}
+
+/// Handwritten digits of 8×8 pixels from 0 (white) to 16, one row each.
+#[derive(Clone, Copy, Debug)]
+pub struct Digits<'a> {
+    /// The pixels.
+    pub features: &'a Features<'a>,
+    /// Which digit it is: parts 0 to 9.
+    pub partition: &'a Partition,
+}
+
+/// What all parts share.
+pub(crate) struct Context<'a> {
+    pub(crate) setup: Setup<'a>,
+    /// Steps that have begun.
+    begun: Cell<u64>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(setup: Setup<'a>) -> Self {
+        Self { setup, begun: Cell::new(0) }
+    }
+
+    /// The folder of a data set, if it is there.
+    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
+        self.setup.data.map(|data| data.join(name)).filter(|folder| folder.is_dir())
+    }
+
+    /// Another step begins; the place to stop if the watch says so.
+    pub(crate) fn step(&self, what: &str) -> Result<(), Failure> {
+        if self.setup.watch.ended().is_some() {
+            return Err(Failure::Interrupted);
+        }
+        (self.setup.on_step)(self.begun.get(), what);
+        self.begun.set(self.begun.get() + 1);
+        Ok(())
+    }
+
+    /// Uniform numbers in [0, 1), m·n of them: the same for the same name and number.
+    pub(crate) fn uniform(&self, name: &str, number: u64, count: usize) -> Vec<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.setup.seed);
+        // A stream of its own for every name and number.
+        let name = name.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(257) + u64::from(byte));
+        rng.set_stream(name.wrapping_mul(1 << 20).wrapping_add(number));
+        (0..count).map(|_| rng.random::<f64>()).collect()
+    }
+}
+
+/// The median of some runs: at least one, more of what is fast.
+pub(crate) fn median_seconds(mut work: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+    const RUNS: usize = 9;
+    const ENOUGH: f64 = 0.4;
+    let mut times = Vec::new();
+    while times.is_empty() || times.len() < RUNS && times.iter().sum::<f64>() < ENOUGH {
+        let start = Instant::now();
+        work()?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    // The first run may have met cold caches.
+    times.sort_by(f64::total_cmp);
+    Ok(times[(times.len() - 1) / 2])
+}

@@ -1,0 +1,79 @@
+//! The tables and figures of Kathuria and Deshpande (2016), computed again.
+//!
+//! A crate of its own because it is a program on top of `partition-dpp`, not a part of the command line, which only runs it
+//! as `pdpp reproduce`. The crates depend on each other in one direction: `pdpp` → `pdpp-reproduce` → `pdpp-plot` →
+//! `partition-dpp`. What belongs to a process stays with the caller: a [`Setup`] brings the data, a [`Watch`] and a callback
+//! for the progress, and a [`Report`] returns files as bytes. Nothing here prints, writes files or catches signals.
+//!
+//! [`Watch`]: partition_dpp::Watch
+
+#![forbid(unsafe_code)]
+
+mod context;
+mod corel;
+mod failure;
+mod html;
+mod map;
+mod outcome;
+mod report;
+mod table_file;
+mod timing;
+mod written;
+mod yale;
+
+use std::time::Instant;
+
+use self::{context::Context, outcome::Outcome};
+pub use self::{
+    context::{Digits, Setup},
+    failure::Failure,
+    outcome::{Finished, Part, Report},
+    report::{Claim, Verdict},
+    written::{File, PAGE},
+};
+
+impl Part {
+    /// How many steps it takes, given the number of random instances.
+    #[must_use]
+    pub fn steps(self, instances: u64) -> u64 {
+        match self {
+            Part::Timing => timing::STEPS,
+            Part::Yale => yale::STEPS,
+            Part::Corel => corel::STEPS,
+            Part::MapSynthetic => map::synthetic::steps(instances),
+            Part::MapDebates => map::debates::STEPS,
+        }
+    }
+
+    fn run(self, context: &Context<'_>) -> Result<Outcome, Failure> {
+        match self {
+            Part::Timing => timing::run(context),
+            Part::Yale => yale::run(context),
+            Part::Corel => corel::run(context),
+            Part::MapSynthetic => map::synthetic::run(context),
+            Part::MapDebates => map::debates::run(context),
+        }
+    }
+}
+
+/// Computes some parts, or those before the watch ended the work.
+///
+/// # Errors
+/// [`Failure`] where the data are damaged or a computation fails.
+pub fn run(parts: &[Part], setup: &Setup<'_>) -> Result<Report, Failure> {
+    let context = Context::new(*setup);
+    let mut report = Report { parts: Vec::new() };
+    for &part in parts {
+        let started = Instant::now();
+        let outcome = match part.run(&context) {
+            Err(Failure::Interrupted) => break,
+            outcome => outcome?,
+        };
+        // Its solvers may have been cut short.
+        if setup.watch.ended().is_some() {
+            break;
+        }
+        report.parts.push(Finished { part, time: started.elapsed(), outcome });
+    }
+    Ok(report)
+}

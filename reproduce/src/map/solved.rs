@@ -1,0 +1,121 @@
+//! The most diverse set by every solver, and what is known of the optimum.
+
+use std::time::Duration;
+
+use nalgebra::DMatrix;
+use partition_dpp::{
+    BranchAndBound, Features, KDpp, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Termination,
+    UpperBound, Watch, engine::Cpu,
+};
+
+use crate::failure::Failure;
+
+/// What the solvers found for one problem; logarithms of determinants.
+#[derive(Clone, Debug)]
+pub(super) struct Solved {
+    pub(super) size: usize,
+    pub(super) greedy: f64,
+    /// One climb from there: the paper's method.
+    pub(super) climbed: f64,
+    pub(super) swaps: u64,
+    /// The best of some climbs.
+    pub(super) restarted: Solution,
+    /// The best set, where it was looked for and proven.
+    pub(super) optimal: Option<f64>,
+    /// No set is better.
+    pub(super) upper_bound: f64,
+}
+
+/// How much to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort<'a> {
+    pub(super) restarts: u64,
+    pub(super) seed: u64,
+    /// For the bounds.
+    pub(super) limit: Duration,
+    pub(super) exact: bool,
+    /// Ends every solver; whoever calls then throws the part away.
+    pub(super) watch: Watch<'a>,
+}
+
+impl Solved {
+    /// What can be better still.
+    pub(super) fn gap(&self) -> f64 {
+        (self.upper_bound - self.restarted.log_det).max(0.0)
+    }
+}
+
+/// Runs all solvers on sets of a given size.
+pub(super) fn solve_size(
+    features: &Features<'_>,
+    size: usize,
+    effort: Effort<'_>,
+) -> Result<Solved, Failure> {
+    solve(&KDpp::new(features, size)?, size, effort)
+}
+
+/// Runs all solvers on a model.
+pub(super) fn solve(model: &impl Objective, size: usize, effort: Effort<'_>) -> Result<Solved, Failure> {
+    let watch = effort.watch;
+    let greedy = LazyGreedy::default().solve_watched(model, &Cpu, &watch)?;
+    let climbed = LocalSearch::default().solve_watched(model, &Cpu, &watch)?;
+    let again = LocalSearch::default().with_restarts(Restarts::Count(effort.restarts)).with_seed(effort.seed);
+    let again = again.solve_watched(model, &Cpu, &watch)?;
+    let bound = UpperBound::default().with_time_limit(effort.limit);
+    let mut upper_bound = bound.certify_watched(model, &Cpu, &watch)?.upper_bound;
+    let mut optimal = None;
+    if effort.exact {
+        let best = BranchAndBound::default().solve_watched(model, &Cpu, &watch)?;
+        if best.termination == Termination::Optimal {
+            optimal = Some(best.log_det);
+            upper_bound = best.upper_bound.unwrap_or(upper_bound).min(upper_bound);
+        }
+    }
+    Ok(Solved {
+        size,
+        greedy: greedy.log_det,
+        climbed: climbed.log_det,
+        swaps: climbed.stats.swaps,
+        restarted: again,
+        optimal,
+        upper_bound,
+    })
+}
+
+/// Eigenvalues of K, for the paper's condition number.
+#[derive(Clone, Debug)]
+pub(super) struct Spectrum {
+    /// m of them, largest first.
+    eigenvalues: Vec<f64>,
+}
+
+impl Spectrum {
+    pub(super) fn of(features: &Features<'_>) -> Self {
+        let (items, dims) = (features.items(), features.dims());
+        let rows = DMatrix::from_row_iterator(items, dims, (0..items).flat_map(|item| features.row(item)));
+        let kernel = &rows * rows.transpose();
+        let mut eigenvalues: Vec<f64> = kernel.symmetric_eigenvalues().iter().map(|x| x.max(0.0)).collect();
+        eigenvalues.sort_by(|a, b| b.total_cmp(a));
+        Self { eigenvalues }
+    }
+
+    /// κ(A): λ_1 over the mean of λ_k … λ_m.
+    pub(super) fn condition(&self, size: usize) -> f64 {
+        let rest = &self.eigenvalues[size - 1..];
+        self.eigenvalues[0] * rest.len() as f64 / rest.iter().sum::<f64>()
+    }
+
+    /// Theorem 4.1: ln of how much better than local search the optimum can be, min(2 ln k!, k ln κ(A)).
+    pub(super) fn guarantee(&self, size: usize) -> f64 {
+        let log_factorial: f64 = (1..=size).map(|i| (i as f64).ln()).sum();
+        (2.0 * log_factorial).min(size as f64 * self.condition(size).ln())
+    }
+}
+
+/// Mean and standard deviation.
+pub(super) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0).max(1.0);
+    (mean, variance.sqrt())
+}

@@ -1,0 +1,93 @@
+//! Parts of the paper, and what they come to.
+
+use std::time::Duration;
+
+use crate::report::{Claim, Section};
+
+/// A part of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Seconds per sample, what rejection accepts, how both grow.
+    Timing,
+    /// Faces in three lights.
+    Yale,
+    /// Images with several labels.
+    Corel,
+    /// The most diverse sets of random points.
+    MapSynthetic,
+    /// The most diverse sets of statements of debates.
+    MapDebates,
+}
+
+impl Part {
+    /// All of them, in the paper's order.
+    pub const ALL: [Self; 5] = [Part::Timing, Part::Yale, Part::Corel, Part::MapSynthetic, Part::MapDebates];
+
+    /// Its name in the report.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Timing => "timing",
+            Part::Yale => "yale",
+            Part::Corel => "corel",
+            Part::MapSynthetic => "map-synthetic",
+            Part::MapDebates => "map-debates",
+        }
+    }
+}
+
+/// What one part came to.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It was done.
+    Done(Box<Section>),
+    /// Its data are not there.
+    Skipped(String),
+}
+
+/// A part that is over.
+#[derive(Debug)]
+pub struct Finished {
+    /// Which one.
+    pub part: Part,
+    /// What it took.
+    pub time: Duration,
+    pub(crate) outcome: Outcome,
+}
+
+/// The parts that were finished.
+#[derive(Debug)]
+pub struct Report {
+    /// In the order asked for.
+    pub parts: Vec<Finished>,
+}
+
+impl Finished {
+    /// Why it was skipped, if it was.
+    #[must_use]
+    pub fn skipped(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Done(_) => None,
+            Outcome::Skipped(reason) => Some(reason),
+        }
+    }
+
+    /// Why it shows something else than the paper's data, where it does.
+    #[must_use]
+    pub fn stand_in(&self) -> Option<&str> {
+        self.section().and_then(|section| section.stand_in.as_deref())
+    }
+
+    /// What the paper says, and what was found.
+    #[must_use]
+    pub fn claims(&self) -> &[Claim] {
+        self.section().map_or(&[], |section| &section.claims)
+    }
+
+    pub(crate) fn section(&self) -> Option<&Section> {
+        match &self.outcome {
+            Outcome::Done(section) => Some(section),
+            Outcome::Skipped(_) => None,
+        }
+    }
+}

@@ -11,7 +11,7 @@ use crate::{
     failure::Failure,
     input,
     memory::Limit,
-    quota::{QuotaRequest, Resolved},
+    quota::{Asked, QuotaRequest},
 };
 
 /// Rows, columns and numbers.
@@ -47,7 +47,7 @@ pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<
     let request: QuotaRequest = text.parse()?;
     request
         .resolve(partition, total)
-        .map(|resolved: Resolved| resolved.asked().to_string())
+        .map(|quota| Asked::Quota(&quota).to_string())
         .map_err(|failure| told(&failure))
 }
 

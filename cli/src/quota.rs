@@ -1,8 +1,8 @@
 //! `--quota`: by position or by name, numbers or ranges.
 
-use std::{fmt, ops::RangeInclusive, str::FromStr};
+use std::{fmt, str::FromStr};
 
-use partition_dpp::{Partition, Quota, RangeQuota};
+use partition_dpp::{CountRange, Partition, Quota};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
@@ -28,15 +28,6 @@ pub(crate) enum Entry {
         /// The most, if there is one.
         high: Option<usize>,
     },
-}
-
-/// A quota that fits the parts.
-#[derive(Clone, Debug)]
-pub(crate) enum Resolved {
-    /// One number per part.
-    Counts(Quota),
-    /// One range per part.
-    Ranges(RangeQuota),
 }
 
 impl FromStr for QuotaRequest {
@@ -83,18 +74,11 @@ impl FromStr for Entry {
     }
 }
 
-impl Entry {
-    fn range(self) -> RangeInclusive<usize> {
-        match self {
-            Entry::Exactly(count) => count..=count,
-            Entry::Range { low, high } => low..=high.unwrap_or(usize::MAX),
-        }
-    }
-
-    fn count(self) -> Option<usize> {
-        match self {
-            Entry::Exactly(count) => Some(count),
-            Entry::Range { .. } => None,
+impl From<Entry> for CountRange {
+    fn from(entry: Entry) -> Self {
+        match entry {
+            Entry::Exactly(count) => count.into(),
+            Entry::Range { low, high } => (low..=high.unwrap_or(usize::MAX)).into(),
         }
     }
 }
@@ -102,53 +86,28 @@ impl Entry {
 impl QuotaRequest {
     /// Whether any entry is a range.
     pub(crate) fn has_ranges(&self) -> bool {
+        let is_range = |entry: &Entry| matches!(entry, Entry::Range { .. });
         match self {
-            QuotaRequest::Positional(entries) => entries.iter().any(|entry| entry.count().is_none()),
-            QuotaRequest::Named(entries) => entries.iter().any(|(_, entry)| entry.count().is_none()),
+            QuotaRequest::Positional(entries) => entries.iter().any(is_range),
+            QuotaRequest::Named(entries) => entries.iter().any(|(_, entry)| is_range(entry)),
         }
     }
 
     /// Checks the quota against the parts there are, and against the total, if one is given.
-    pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Resolved, Failure> {
-        if self.has_ranges() {
-            let ranges = self.ranges(partition)?;
-            let ranges = total.map_or(Ok(ranges.clone()), |total| ranges.with_total(total))?;
-            return Ok(Resolved::Ranges(ranges));
-        }
-        let quota = self.counts(partition)?;
-        match total {
-            Some(k) if k != quota.total() => {
-                let sum = quota.total();
+    pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota, Failure> {
+        let quota = match self {
+            QuotaRequest::Positional(entries) => Quota::new(partition, entries.iter().copied())?,
+            QuotaRequest::Named(entries) => {
+                Quota::named(partition, entries.iter().map(|(name, entry)| (name, *entry)))?
+            }
+        };
+        match (total, quota.total()) {
+            (Some(k), Some(sum)) if k != sum && !self.has_ranges() => {
                 Err(Failure::Arguments(format!("--quota asks for {sum} items in all, --k for {k}")))
             }
-            _ => Ok(Resolved::Counts(quota)),
+            (Some(k), _) => Ok(quota.with_total(k)?),
+            (None, _) => Ok(quota),
         }
-    }
-
-    fn ranges(&self, partition: &Partition) -> Result<RangeQuota, Failure> {
-        Ok(match self {
-            QuotaRequest::Positional(entries) => {
-                let ranges: Vec<_> = entries.iter().map(|entry| entry.range()).collect();
-                RangeQuota::new(partition, &ranges)?
-            }
-            QuotaRequest::Named(entries) => {
-                RangeQuota::named(partition, entries.iter().map(|(name, entry)| (name, entry.range())))?
-            }
-        })
-    }
-
-    /// Of a request without ranges.
-    fn counts(&self, partition: &Partition) -> Result<Quota, Failure> {
-        Ok(match self {
-            QuotaRequest::Positional(entries) => {
-                let counts: Vec<usize> = entries.iter().filter_map(|entry| entry.count()).collect();
-                Quota::new(partition, &counts)?
-            }
-            QuotaRequest::Named(entries) => {
-                let count = |(name, entry): &'_ (String, Entry)| Some((name.clone(), entry.count()?));
-                Quota::named(partition, entries.iter().filter_map(count))?
-            }
-        })
     }
 }
 
@@ -157,19 +116,8 @@ impl QuotaRequest {
 pub(crate) enum Asked<'a> {
     /// Nothing: parts take what the law gives them.
     Anything,
-    /// One number per part.
-    Counts(&'a Quota),
-    /// One range per part.
-    Ranges(&'a RangeQuota),
-}
-
-impl Resolved {
-    pub(crate) fn asked(&self) -> Asked<'_> {
-        match self {
-            Resolved::Counts(quota) => Asked::Counts(quota),
-            Resolved::Ranges(quota) => Asked::Ranges(quota),
-        }
-    }
+    /// One count or range per part.
+    Quota(&'a Quota),
 }
 
 impl Asked<'_> {
@@ -177,8 +125,7 @@ impl Asked<'_> {
     pub(crate) fn of(self, part: usize) -> Option<String> {
         match self {
             Asked::Anything => None,
-            Asked::Counts(quota) => quota.counts().get(part).map(ToString::to_string),
-            Asked::Ranges(quota) => {
+            Asked::Quota(quota) => {
                 let (low, high) = (quota.low().get(part)?, quota.high().get(part)?);
                 Some(if low == high { low.to_string() } else { format!("{low}..{high}") })
             }
@@ -194,8 +141,7 @@ impl Asked<'_> {
     pub(crate) fn total(self) -> Option<usize> {
         match self {
             Asked::Anything => None,
-            Asked::Counts(quota) => Some(quota.total()),
-            Asked::Ranges(quota) => quota.total(),
+            Asked::Quota(quota) => quota.total(),
         }
     }
 }
@@ -212,8 +158,10 @@ impl Serialize for Asked<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Asked::Anything => serializer.collect_seq::<[usize; 0]>([]),
-            Asked::Counts(quota) => serializer.collect_seq(quota.counts()),
-            Asked::Ranges(quota) => serializer.collect_seq(quota.low().iter().zip(quota.high())),
+            Asked::Quota(quota) => match quota.exact_counts() {
+                Some(counts) => serializer.collect_seq(counts),
+                None => serializer.collect_seq(quota.low().iter().zip(quota.high())),
+            },
         }
     }
 }

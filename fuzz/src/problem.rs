@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use arbitrary::{Arbitrary, Result as Made, Unstructured};
 use partition_dpp::{
     BranchAndBound, Dpp, Error, Features, Greedy, IndependentKDpps, Inference, KDpp, LazyGreedy, LocalSearch,
-    McmcOptions, Method, Objective, PartCounts, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota, Result,
-    Sampler, Softmax, Solution, Subset, SymmetricGreedy, Thinning, UpperBound, Watch,
+    McmcOptions, Method, Objective, PartCounts, Partition, PartitionDpp, Quota, Result, Sampler,
+    SamplerOptions, Softmax, Solution, Subset, SymmetricGreedy, Thinning, UpperBound, Watch,
     engine::{Cpu, Watched},
 };
 
@@ -117,7 +117,7 @@ impl Case {
                         Ok(())
                     }
                     _ if self.task.is_search() => self.search(&dpp, &watch),
-                    _ => self.draw(&dpp.sampler(&engine)?, &watch),
+                    _ => self.draw(&dpp.sampler(SamplerOptions::default(), &engine)?, &watch),
                 }
             }
             Law::Size(k) => {
@@ -126,7 +126,7 @@ impl Case {
                     Task::Infer => self.check_inference(&dpp.inference(&engine)?),
                     Task::Counts => check_counts(dpp.part_counts(&partition, &engine)),
                     _ if self.task.is_search() => self.search(&dpp, &watch),
-                    _ => self.draw(&dpp.sampler(&engine)?, &watch),
+                    _ => self.draw(&dpp.sampler(SamplerOptions::default(), &engine)?, &watch),
                 }
             }
             Law::Counts(counts) => {
@@ -150,18 +150,18 @@ impl Case {
                 let quota = Quota::new(&partition, of_parts(counts, &partition))?;
                 let dpps = IndependentKDpps::new(&features, &partition, &quota)?;
                 let dpps = dpps.including(include)?.excluding(exclude)?;
-                self.draw(&dpps.sampler(&engine)?, &watch)
+                self.draw(&dpps.sampler(SamplerOptions::default(), &engine)?, &watch)
             }
             Law::Ranges(ranges, total) => {
                 let ranges: Vec<_> = ranges.iter().map(|&(low, high)| low..=high).collect();
-                let quota = RangeQuota::new(&partition, of_parts(&ranges, &partition))?;
+                let quota = Quota::new(&partition, of_parts(&ranges, &partition))?;
                 let quota = total.map_or(Ok(quota.clone()), |total| quota.with_total(total))?;
-                let dpp = RangeDpp::new(&features, &partition, &quota)?;
+                let dpp = PartitionDpp::new(&features, &partition, &quota)?;
                 let dpp = dpp.including(include)?.excluding(exclude)?;
                 match self.task {
                     Task::Infer => self.check_inference(&dpp.inference(&engine)?),
                     _ if self.task.is_search() => self.search(&dpp, &watch),
-                    _ => self.draw(&dpp.sampler(&engine)?, &watch),
+                    _ => self.draw(&dpp.sampler(SamplerOptions::default(), &engine)?, &watch),
                 }
             }
         }

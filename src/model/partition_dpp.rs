@@ -211,11 +211,15 @@ impl<'a> PartitionDpp<'a> {
         &self.ground
     }
 
-    pub(crate) fn partition(&self) -> &Partition {
+    /// The parts.
+    #[must_use]
+    pub fn partition(&self) -> &Partition {
         &self.partition
     }
 
-    pub(crate) fn quota(&self) -> &Quota {
+    /// How many items of each part.
+    #[must_use]
+    pub fn quota(&self) -> &Quota {
         &self.quota
     }
 

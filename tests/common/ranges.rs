@@ -2,14 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use partition_dpp::{Partition, RangeQuota};
+use partition_dpp::{Partition, Quota};
 
 use super::Case;
 
 /// Ranges, and what they look like.
 pub struct Shape {
     pub name: &'static str,
-    pub quota: RangeQuota,
+    pub quota: Quota,
 }
 
 /// Ranges around the quota of a case: exact, wide, open, one-sided, with a total, with a part that may be empty.
@@ -41,7 +41,7 @@ pub fn shapes(case: &Case, partition: &Partition) -> Vec<Shape> {
         ("one part open, k in all", with(around(1, 0), last, 0..=many), k),
     ];
     let shape = |name, ranges: &[RangeInclusive<usize>], total: Option<usize>| {
-        let quota = RangeQuota::new(partition, ranges).unwrap();
+        let quota = Quota::new(partition, ranges).unwrap();
         let quota = total.map_or(quota.clone(), |total| quota.with_total(total).unwrap());
         Shape { name, quota }
     };

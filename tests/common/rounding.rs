@@ -4,7 +4,7 @@ use std::fmt;
 
 use partition_dpp::{
     BranchAndBound, Certificate, Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp, Quota,
-    RangeDpp, RangeQuota, Solution, Termination, UpperBound, engine::Cpu,
+    Solution, Termination, UpperBound, engine::Cpu,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -139,9 +139,9 @@ impl Problem {
             return Some(self.answers_of(&model.including(included).ok()?.excluding(excluded).ok()?));
         }
         let ranges: Vec<_> = self.low.iter().zip(&self.high).map(|(&low, &high)| low..=high).collect();
-        let quota = RangeQuota::new(&partition, &ranges).ok()?;
+        let quota = Quota::new(&partition, &ranges).ok()?;
         let quota = self.total.map_or(Ok(quota.clone()), |total| quota.with_total(total)).ok()?;
-        let model = RangeDpp::new(&features, &partition, &quota).ok()?;
+        let model = PartitionDpp::new(&features, &partition, &quota).ok()?;
         Some(self.answers_of(&model.including(included).ok()?.excluding(excluded).ok()?))
     }
 

@@ -1,7 +1,7 @@
 //! The most probable set under ranges by enumeration, and what solvers and bounds have to do with it.
 
 use partition_dpp::{
-    Bound, BranchAndBound, Certificate, LocalSearch, Objective, RangeDpp, RangeQuota, Restarts, Solution,
+    Bound, BranchAndBound, Certificate, LocalSearch, Objective, PartitionDpp, Quota, Restarts, Solution,
     Termination, UpperBound, engine::Cpu,
 };
 
@@ -19,12 +19,12 @@ pub fn subsets(items: usize) -> impl Iterator<Item = Vec<usize>> {
 pub struct Truth {
     pub oracle: Determinants,
     pub labels: Vec<usize>,
-    pub quota: RangeQuota,
+    pub quota: Quota,
     pub best: f64,
 }
 
 impl Truth {
-    pub fn new(oracle: Determinants, labels: &[usize], quota: &RangeQuota) -> Self {
+    pub fn new(oracle: Determinants, labels: &[usize], quota: &Quota) -> Self {
         let mut truth = Self { oracle, labels: labels.to_vec(), quota: quota.clone(), best: 0.0 };
         let allowed = subsets(labels.len()).filter(|set| truth.allows(set));
         truth.best = allowed.map(|set| truth.log_det(&set)).fold(f64::NEG_INFINITY, f64::max);
@@ -141,7 +141,7 @@ pub fn restarted(model: &impl Objective) -> Solution {
 }
 
 /// All solvers and bounds of a model; whether local search found the optimum at once, and with restarts.
-pub fn check(what: &str, model: &RangeDpp<'_>, truth: &Truth) -> (bool, bool) {
+pub fn check(what: &str, model: &PartitionDpp<'_>, truth: &Truth) -> (bool, bool) {
     let greedy = solvers::solve(model, what);
     let local = LocalSearch::default().solve(model, &Cpu).unwrap();
     let restarted = restarted(model);

@@ -5,7 +5,7 @@
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
     Dpp, Error, Features, IndependentKDpps, Inference, KDpp, LabelCopies, Method, PartitionDpp, Quota,
-    Subset, engine::Cpu,
+    SamplerOptions, Subset, engine::Cpu,
 };
 
 use crate::common::{
@@ -194,7 +194,11 @@ fn a_partition_dpp_never_draws_an_item_twice() {
 #[test]
 fn a_k_dpp_never_draws_an_item_twice() {
     let Images { copies, features, .. } = images();
-    let samples = KDpp::new(&features, 4).unwrap().sampler(&Cpu).unwrap().sample_many(DRAWS, 5);
+    let samples = KDpp::new(&features, 4)
+        .unwrap()
+        .sampler(SamplerOptions::default(), &Cpu)
+        .unwrap()
+        .sample_many(DRAWS, 5);
     assert!(samples.subsets().iter().all(|subset| copies.repeats(subset) == 0));
 }
 
@@ -211,7 +215,7 @@ fn independent_k_dpps_draw_an_item_twice_as_often_as_they_should() {
     let exact: f64 = law.iter().filter(|(set, _)| repeated(set)).map(|(_, p)| p).sum();
     let quota = Quota::new(copies.partition(), &counts).unwrap();
     let model = IndependentKDpps::new(&features, copies.partition(), &quota).unwrap();
-    let samples = model.sampler(&Cpu).unwrap().sample_many(DRAWS, 11);
+    let samples = model.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(DRAWS, 11);
     let hits = samples.subsets().iter().filter(|subset| copies.repeats(subset) > 0).count();
     let (draws, hits) = (DRAWS as f64, hits as f64);
     let sigmas = (hits - draws * exact) / (draws * exact * (1.0 - exact)).sqrt();

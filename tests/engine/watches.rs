@@ -11,7 +11,7 @@ use std::{
 
 use partition_dpp::{
     Dpp, Ended, Error, Features, IndependentKDpps, KDpp, McmcOptions, Method, Partition, PartitionDpp,
-    Progress, Quota, RangeDpp, RangeQuota, Result, Step, Thinning, Watch,
+    Progress, Quota, Result, SamplerOptions, Step, Thinning, Watch,
     engine::{Cpu, Engine, Watched},
 };
 
@@ -22,7 +22,7 @@ struct Case {
     features: Features<'static>,
     partition: Partition,
     quota: Quota,
-    ranges: RangeQuota,
+    ranges: Quota,
 }
 
 impl Case {
@@ -31,7 +31,7 @@ impl Case {
         let labels: Vec<usize> = (0..items).map(|i| i % 3).collect();
         let partition = Partition::from_labels(&labels).unwrap();
         let quota = Quota::new(&partition, &[3, 2, 2]).unwrap();
-        let ranges = RangeQuota::new(&partition, &[1..=3, 0..=2, 2..=4]).unwrap();
+        let ranges = Quota::new(&partition, &[1..=3, 0..=2, 2..=4]).unwrap();
         let features = Features::from_rows(items, dims, normals(items * dims, 11)).unwrap();
         Self { features, partition, quota, ranges }
     }
@@ -40,8 +40,8 @@ impl Case {
         PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap()
     }
 
-    fn range_dpp(&self) -> RangeDpp<'_> {
-        RangeDpp::new(&self.features, &self.partition, &self.ranges).unwrap()
+    fn range_dpp(&self) -> PartitionDpp<'_> {
+        PartitionDpp::new(&self.features, &self.partition, &self.ranges).unwrap()
     }
 
     /// Every kind of set-up, inference and counting; the name of each, and what it finds, in words.
@@ -62,11 +62,15 @@ impl Case {
         vec![
             ("rejection", by(Method::Rejection)),
             ("interpolation", by(Method::Interpolation)),
-            ("mcmc", by(Method::Mcmc)),
-            ("ranges", ranges.sampler(engine).map(drawn)),
-            ("independent", independent.sampler(engine).map(drawn)),
-            ("k-DPP", k_dpp.sampler(engine).map(drawn)),
-            ("DPP", any.sampler(engine).map(drawn)),
+            (
+                "chains",
+                dpp.chains(&McmcOptions::default(), engine)
+                    .map(|chains| format!("{:?}", chains.run(3, 5).subsets())),
+            ),
+            ("ranges", ranges.sampler(SamplerOptions::default(), engine).map(drawn)),
+            ("independent", independent.sampler(SamplerOptions::default(), engine).map(drawn)),
+            ("k-DPP", k_dpp.sampler(SamplerOptions::default(), engine).map(drawn)),
+            ("DPP", any.sampler(SamplerOptions::default(), engine).map(drawn)),
             ("quota inference", dpp.inference(engine).and_then(inferred)),
             ("by phases", dpp.log_partition_function_by_phases(engine).map(|log_z| format!("{log_z:?}"))),
             ("ranges inference", ranges.inference(engine).and_then(inferred)),
@@ -126,7 +130,7 @@ fn work_ends_on_the_way() {
         let outcome = match number {
             0 => dpp.sampler(Method::Rejection, &watched).map(|_| ()),
             1 => dpp.inference(&watched).map(|_| ()),
-            _ => case.range_dpp().sampler(&watched).map(|_| ()),
+            _ => case.range_dpp().sampler(SamplerOptions::default(), &watched).map(|_| ()),
         };
         ended.push(outcome);
     }
@@ -159,10 +163,13 @@ fn draws_end_and_are_those_of_sample_range() {
     let samplers = [
         dpp.sampler(Method::Rejection, &Cpu).unwrap(),
         dpp.sampler(Method::Interpolation, &Cpu).unwrap(),
-        case.range_dpp().sampler(&Cpu).unwrap(),
-        KDpp::new(&case.features, 5).unwrap().sampler(&Cpu).unwrap(),
-        Dpp::new(&case.features).unwrap().sampler(&Cpu).unwrap(),
-        IndependentKDpps::new(&case.features, &case.partition, &case.quota).unwrap().sampler(&Cpu).unwrap(),
+        case.range_dpp().sampler(SamplerOptions::default(), &Cpu).unwrap(),
+        KDpp::new(&case.features, 5).unwrap().sampler(SamplerOptions::default(), &Cpu).unwrap(),
+        Dpp::new(&case.features).unwrap().sampler(SamplerOptions::default(), &Cpu).unwrap(),
+        IndependentKDpps::new(&case.features, &case.partition, &case.quota)
+            .unwrap()
+            .sampler(SamplerOptions::default(), &Cpu)
+            .unwrap(),
     ];
     for sampler in &samplers {
         let name = sampler.algorithm();

@@ -3,7 +3,7 @@
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     BranchAndBound, Dpp, Features, Greedy, IndependentKDpps, KDpp, LazyGreedy, LocalSearch, Method,
-    Partition, PartitionDpp, Projection, Quota, Softmax, Subset, SymmetricGreedy, UpperBound,
+    Partition, PartitionDpp, Projection, Quota, SamplerOptions, Softmax, Subset, SymmetricGreedy, UpperBound,
     engine::{Cpu, Engine, Precision, gpu::Gpu},
     map::Solution,
 };
@@ -96,8 +96,9 @@ fn draws_follow_the_law() {
             let (features, partition, quota) = model(case);
             let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
             for way in [Projection::Leverage, Projection::Elementary] {
-                let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_projection(way);
-                let sampler = dpp.sampler(Method::Rejection, &gpu).unwrap();
+                let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+                let sampler =
+                    dpp.sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &gpu).unwrap();
                 assert_eq!(sampler.engine(), &gpu.info());
                 let samples = sampler.sample_many(DRAWS, 2016);
                 let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
@@ -275,15 +276,15 @@ fn every_algorithm_computes_there() {
     let (size, any) = (KDpp::new(&features, 4).unwrap(), Dpp::new(&features).unwrap());
     let parts = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     let leverage = &["part_grams", "row_forms"][..];
-    dispatching(&gpu, leverage, || drop(size.sampler(&gpu).unwrap()));
-    dispatching(&gpu, leverage, || drop(any.sampler(&gpu).unwrap()));
-    dispatching(&gpu, leverage, || drop(parts.sampler(&gpu).unwrap()));
+    dispatching(&gpu, leverage, || drop(size.sampler(SamplerOptions::default(), &gpu).unwrap()));
+    dispatching(&gpu, leverage, || drop(any.sampler(SamplerOptions::default(), &gpu).unwrap()));
+    dispatching(&gpu, leverage, || drop(parts.sampler(SamplerOptions::default(), &gpu).unwrap()));
     dispatching(&gpu, leverage, || drop(size.inference(&gpu).unwrap().inclusion_probabilities().unwrap()));
     dispatching(&gpu, leverage, || drop(any.inference(&gpu).unwrap().inclusion_probabilities().unwrap()));
     dispatching(&gpu, &["grid_determinants"], || drop(any.part_counts(&partition, &gpu).unwrap()));
     dispatching(&gpu, &["whiten_rows"], || {
-        let scan = quotas.clone().with_projection(Projection::Elementary);
-        drop(scan.sampler(Method::Rejection, &gpu).unwrap());
+        let scan = SamplerOptions::from(Method::Rejection).with_projection(Projection::Elementary);
+        drop(quotas.sampler(scan, &gpu).unwrap());
     });
     dispatching(&gpu, &["row_norms", "row_forms"], || UpperBound::default().certify(&quotas, &gpu).unwrap());
     dispatching(&gpu, &["gain_update"], || BranchAndBound::default().solve(&quotas, &gpu).unwrap());

@@ -4,7 +4,6 @@ use approx::{abs_diff_eq, relative_eq};
 use faer::{Mat, MatRef};
 use partition_dpp::{
     DeviceProblem, Error, Features, Greedy, KDpp, LocalSearch, Method, Partition, PartitionDpp, Quota,
-    RangeDpp, RangeQuota,
     engine::{Cpu, Engine, Items, Precision, RowMap, Rows, SwapUpdate, gpu::Gpu},
 };
 
@@ -236,8 +235,8 @@ fn algorithms_are_right_or_refuse() {
         let what = format!("rows of {size:e} and {apart:e} times that");
         let quota = Quota::new(&partition, &[2, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let range = RangeQuota::new(&partition, &[1..=3, 1..=3]).unwrap();
-        let ranges = RangeDpp::new(&features, &partition, &range).unwrap();
+        let range = Quota::new(&partition, &[1..=3, 1..=3]).unwrap();
+        let ranges = PartitionDpp::new(&features, &partition, &range).unwrap();
         let size = KDpp::new(&features, 4).unwrap();
         let done = [
             same_or_refused(&gpu, &what, |engine| Ok(Greedy::default().solve(&dpp, engine)?.subset)),

@@ -62,7 +62,7 @@ fn partition_dpp_of_every_known_answer() {
         }
         for part in 0..partition.parts() {
             let sum: f64 = partition.members(part).iter().map(|&i| marginals.value[i as usize]).sum();
-            let expected = quota.counts()[part] as f64;
+            let expected = quota.low()[part] as f64;
             assert!(abs_diff_eq!(sum, expected, epsilon = 1e-10), "{}: part {part} sums to {sum}", case.name);
         }
         println!(

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use approx::{abs_diff_eq, relative_eq};
 use partition_dpp::{
-    Dpp, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, c64, engine::Cpu,
+    Dpp, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions, c64, engine::Cpu,
     polynomial::CircleVandermonde,
 };
 
@@ -37,15 +37,15 @@ fn too_many_nodes_are_refused_with_their_number() {
         ["1.200e1"]
     );
     assert_error!(dpp.conditionals(Method::Auto, &Cpu), Error::NodeBudget { budget: 12.0, .. }, ["1.200e1"]);
-    let hurried = dpp.clone().with_proposal_budget(2.0);
+    let hurried = SamplerOptions::default().with_proposal_budget(2.0);
     // 4^4 / 4! = 10.7 proposals.
     assert_error!(
-        hurried.sampler(Method::Auto, &Cpu),
+        dpp.sampler(hurried, &Cpu),
         Error::ProposalBudget { expected, budget: 2.0, nodes, node_budget: 12.0 }
             if abs_diff_eq!(expected, 32.0 / 3.0, epsilon = 1e-12) && nodes >= 20.0,
         ["1.067e1 proposals", "budget of 2.000e0", "nodes, more than the budget of 1.200e1"]
     );
-    assert!(hurried.plan(Method::Auto).is_err());
+    assert!(dpp.plan(hurried).is_err());
     assert!(dpp.with_node_budget(20.0).inference(&Cpu).is_ok());
 }
 
@@ -70,7 +70,7 @@ fn a_law_of_too_many_parts_is_refused_at_once() {
         ["3.217e10 nodes", "more than the budget of 2.000e4"]
     );
     assert_error!(
-        dpp.quota_probability(&partition, &quota, &Cpu),
+        dpp.probability_of(&partition, &quota, &Cpu),
         // Two phases for all parts but one, 26 for the total, conjugates counted once.
         Error::NodeBudget { nodes: 218_103_808.0, budget: 1e6 },
         ["2.181e8 nodes", text]

@@ -126,7 +126,7 @@ fn k_dpp() {
             let (law, _) = condition.apply(&whole);
             let dpp = conditioned!(KDpp::new(&features, k).unwrap(), condition).unwrap();
             let found = dpp.part_counts(&partition, &Cpu).unwrap();
-            let chance = |quota: &Quota| dpp.quota_probability(&partition, quota, &Cpu);
+            let chance = |quota: &Quota| dpp.probability_of(&partition, quota, &Cpu);
             worst.check("k-DPP", &case, (&condition, &law), Some(k), &found, chance);
         }
     }
@@ -145,7 +145,7 @@ fn dpp() {
             let (law, _) = condition.apply(&whole);
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
             let found = dpp.part_counts(&partition, &Cpu).unwrap();
-            let chance = |quota: &Quota| dpp.quota_probability(&partition, quota, &Cpu);
+            let chance = |quota: &Quota| dpp.probability_of(&partition, quota, &Cpu);
             worst.check("DPP", &case, (&condition, &law), None, &found, chance);
         }
     }
@@ -166,18 +166,18 @@ fn quotas_that_cannot_be_met_have_no_chance() {
     let zero = |chance: Estimate<f64>| chance.value.total_cmp(&0.0).is_eq();
     for counts in [[3, 2], [5, 0], [5, 5]] {
         // Above the rank, 4.
-        assert!(zero(dpp.quota_probability(&partition, &quota(&counts), &Cpu).unwrap()), "{counts:?}");
+        assert!(zero(dpp.probability_of(&partition, &quota(&counts), &Cpu).unwrap()), "{counts:?}");
     }
     for counts in [[2, 1], [0, 1], [3, 2]] {
         // Another total.
-        assert!(zero(k_dpp.quota_probability(&partition, &quota(&counts), &Cpu).unwrap()), "{counts:?}");
+        assert!(zero(k_dpp.probability_of(&partition, &quota(&counts), &Cpu).unwrap()), "{counts:?}");
     }
     // Against a condition.
     let given = k_dpp.clone().including(&[0, 1]).unwrap();
-    assert!(zero(given.quota_probability(&partition, &quota(&[1, 3]), &Cpu).unwrap()));
+    assert!(zero(given.probability_of(&partition, &quota(&[1, 3]), &Cpu).unwrap()));
     let given = k_dpp.clone().excluding(&[0, 1, 2]).unwrap();
-    assert!(zero(given.quota_probability(&partition, &quota(&[3, 1]), &Cpu).unwrap()));
-    assert!(!zero(k_dpp.quota_probability(&partition, &quota(&[3, 1]), &Cpu).unwrap()));
+    assert!(zero(given.probability_of(&partition, &quota(&[3, 1]), &Cpu).unwrap()));
+    assert!(!zero(k_dpp.probability_of(&partition, &quota(&[3, 1]), &Cpu).unwrap()));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn quotas_beyond_the_rank_that_is_left_have_no_chance() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &[2, 3, 3]).unwrap();
     let dpp = Dpp::new(&features).unwrap().including(&[8, 11]).unwrap();
-    let chance = dpp.quota_probability(&partition, &quota, &Cpu);
+    let chance = dpp.probability_of(&partition, &quota, &Cpu);
     assert!(matches!(chance, Ok(ref chance) if chance.value.total_cmp(&0.0).is_eq()), "{chance:?}");
 }
 
@@ -208,8 +208,8 @@ fn a_partition_of_other_items_is_refused() {
     let refused = |result: Result<Estimate<f64>>| {
         assert_error!(result, Error::LabelCount { items: 10, labels: 3 }, [texts[0], texts[1]]);
     };
-    refused(dpp.quota_probability(&partition, &quota, &Cpu));
-    refused(k_dpp.quota_probability(&partition, &quota, &Cpu));
+    refused(dpp.probability_of(&partition, &quota, &Cpu));
+    refused(k_dpp.probability_of(&partition, &quota, &Cpu));
 }
 
 #[test]

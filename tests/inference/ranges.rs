@@ -2,8 +2,8 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
 use partition_dpp::{
-    Dpp, Error, Estimate, Features, Inference, KDpp, LabelCopies, Partition, PartitionDpp, Quota, RangeDpp,
-    RangeQuota, Subset, engine::Cpu,
+    Dpp, Error, Estimate, Features, Inference, KDpp, LabelCopies, Partition, PartitionDpp, Quota, Subset,
+    engine::Cpu,
 };
 
 use crate::common::{
@@ -51,7 +51,7 @@ fn agrees_with_enumeration() {
         for Shape { name, quota } in shapes(case, &partition) {
             let allowed = |set: &[usize]| quota.allows(&oracle::counts(set, &case.labels, partition.parts()));
             let (law, log_z) = oracle.law(|_| 1.0, allowed);
-            let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+            let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let what = format!("{}, {name}", case.name);
             let inference = model.inference(&Cpu).unwrap();
             let gaps = check(&inference, &law, log_z, case.items(), &what);
@@ -85,10 +85,10 @@ fn exact_ranges_are_a_quota() {
         let partition = Partition::from_labels(&case.labels).unwrap();
         let features = case.features();
         let ranges: Vec<_> = case.quota.iter().map(|&count| count..=count).collect();
-        let ranges = RangeQuota::new(&partition, &ranges).unwrap();
+        let ranges = Quota::new(&partition, &ranges).unwrap();
         let counts = Quota::new(&partition, &case.quota).unwrap();
         let expected = PartitionDpp::new(&features, &partition, &counts).unwrap().inference(&Cpu).unwrap();
-        let found = RangeDpp::new(&features, &partition, &ranges).unwrap().inference(&Cpu).unwrap();
+        let found = PartitionDpp::new(&features, &partition, &ranges).unwrap().inference(&Cpu).unwrap();
         let log_z = found.log_partition_function();
         let gap = (log_z.value - case.log_z).abs();
         assert!(gap <= log_z.error + 1e-12 && log_z.error < 1e-9, "{}: {log_z:?}, {}", case.name, case.log_z);
@@ -106,7 +106,7 @@ fn ranges_that_allow_everything_are_no_ranges() {
         let partition = Partition::from_labels(&case.labels).unwrap();
         let features = case.features();
         let open = vec![0..=case.items(); partition.parts()];
-        let open = RangeQuota::new(&partition, &open).unwrap();
+        let open = Quota::new(&partition, &open).unwrap();
         let k: usize = case.quota.iter().sum();
         let of_size = open.clone().with_total(k).unwrap();
         let compare = |found: Inference<'_>, expected: Inference<'_>| {
@@ -122,7 +122,8 @@ fn ranges_that_allow_everything_are_no_ranges() {
                 assert!(abs_diff_eq!(*found, expected, epsilon = 1e-10), "{}: {found} {expected}", case.name);
             }
         };
-        let ranges = |quota| RangeDpp::new(&features, &partition, quota).unwrap().inference(&Cpu).unwrap();
+        let ranges =
+            |quota| PartitionDpp::new(&features, &partition, quota).unwrap().inference(&Cpu).unwrap();
         compare(ranges(&open), Dpp::new(&features).unwrap().inference(&Cpu).unwrap());
         compare(ranges(&of_size), KDpp::new(&features, k).unwrap().inference(&Cpu).unwrap());
     }
@@ -134,7 +135,7 @@ fn ranges_are_sums_over_counts() {
     let (items, dims) = (300, 24);
     let features = Features::from_rows(items, dims, normals(items * dims, 8)).unwrap();
     let partition = Partition::from_labels(&(0..items).map(|i| i % 3).collect::<Vec<_>>()).unwrap();
-    let ranges = RangeQuota::new(&partition, &[3..=5, 0..=4, 2..=2]).unwrap();
+    let ranges = Quota::new(&partition, &[3..=5, 0..=4, 2..=2]).unwrap();
     let mut of_counts = Vec::new();
     for (a, b) in (3..=5).flat_map(|a| (0..=4).map(move |b| (a, b))) {
         let quota = Quota::new(&partition, &[a, b, 2]).unwrap();
@@ -145,7 +146,7 @@ fn ranges_are_sums_over_counts() {
     }
     for total in [None, Some(8), Some(11)] {
         let ranges = total.map_or(ranges.clone(), |k| ranges.clone().with_total(k).unwrap());
-        let inference = RangeDpp::new(&features, &partition, &ranges).unwrap().inference(&Cpu).unwrap();
+        let inference = PartitionDpp::new(&features, &partition, &ranges).unwrap().inference(&Cpu).unwrap();
         let some: Vec<_> =
             of_counts.iter().filter(|(k, _, _)| total.is_none_or(|total| total == *k)).collect();
         let largest = some.iter().map(|(_, log_z, _)| *log_z).fold(f64::NEG_INFINITY, f64::max);
@@ -165,9 +166,9 @@ fn ranges_are_sums_over_counts() {
 fn nodes_are_bounded() {
     let features = Features::from_rows(200, 40, normals(8000, 6)).unwrap();
     let partition = Partition::from_labels(&(0..200).map(|i| i % 10).collect::<Vec<_>>()).unwrap();
-    let quota = |ranges: Vec<std::ops::RangeInclusive<usize>>| RangeQuota::new(&partition, &ranges).unwrap();
+    let quota = |ranges: Vec<std::ops::RangeInclusive<usize>>| Quota::new(&partition, &ranges).unwrap();
     let narrow = quota(vec![1..=2; 10]);
-    let dpp = RangeDpp::new(&features, &partition, &narrow).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &narrow).unwrap();
     assert_error!(dpp.inference(&Cpu).map(|_| ()), Error::NodeBudget { .. }, ["nodes", "1.000e6"]);
     let tight = dpp.with_node_budget(5.0).inference(&Cpu).map(|_| ());
     assert_error!(tight, Error::NodeBudget { budget: 5.0, .. }, ["5.000e0"]);
@@ -175,9 +176,9 @@ fn nodes_are_bounded() {
     let mut ranges = vec![0..=20; 10];
     ranges[3] = 1..=2;
     let free = quota(ranges.clone());
-    let inference = RangeDpp::new(&features, &partition, &free).unwrap().with_node_budget(30.0);
+    let inference = PartitionDpp::new(&features, &partition, &free).unwrap().with_node_budget(30.0);
     let of_six = free.clone().with_total(6).unwrap();
-    let of_six = RangeDpp::new(&features, &partition, &of_six).unwrap().with_node_budget(100.0);
+    let of_six = PartitionDpp::new(&features, &partition, &of_six).unwrap().with_node_budget(100.0);
     let marginals = of_six.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
     assert_abs_diff_eq!(marginals.iter().sum::<f64>(), 6.0, epsilon = 1e-10);
     let sum: f64 = inference.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value.iter().sum();
@@ -194,8 +195,9 @@ fn labels_may_be_forgotten() {
     let labels = [vec!["a", "b"], vec!["a"], vec!["a", "b"], vec!["b"], vec!["a", "b"]];
     let copies = LabelCopies::from_labels(&labels).unwrap();
     let features = copies.features(&items).unwrap();
-    let quota = RangeQuota::new(copies.partition(), &[0..=1, 1..=2]).unwrap();
-    let inference = RangeDpp::new(&features, copies.partition(), &quota).unwrap().inference(&Cpu).unwrap();
+    let quota = Quota::new(copies.partition(), &[0..=1, 1..=2]).unwrap();
+    let inference =
+        PartitionDpp::new(&features, copies.partition(), &quota).unwrap().inference(&Cpu).unwrap();
     let mut sum = 0.0;
     for mask in 0_u32..1 << 5 {
         let set: Vec<usize> = (0..5).filter(|i| mask >> i & 1 == 1).collect();

@@ -1,6 +1,6 @@
 //! How likely a DPP or a k-DPP is to meet ranges of part counts by itself.
 
-use partition_dpp::{Dpp, Features, KDpp, Partition, RangeQuota, engine::Cpu};
+use partition_dpp::{Dpp, Features, KDpp, Partition, Quota, engine::Cpu};
 
 use crate::common::{enumerable_cases, oracle, random::normals, ranges::shapes};
 
@@ -22,8 +22,8 @@ fn agrees_with_enumeration_and_with_the_law_of_counts() {
                 law.iter().filter(|(set, _)| quota.allows(&counts(set))).map(|(_, p)| p).sum()
             };
             let laws = [
-                (dpp.range_probability(&partition, quota, &Cpu).unwrap(), &of_any, within(&any)),
-                (k_dpp.range_probability(&partition, quota, &Cpu).unwrap(), &of_k, within(&given_k)),
+                (dpp.probability_of(&partition, quota, &Cpu).unwrap(), &of_any, within(&any)),
+                (k_dpp.probability_of(&partition, quota, &Cpu).unwrap(), &of_k, within(&given_k)),
             ];
             for (found, counts, expected) in laws {
                 let gap = (found.value - expected).abs();
@@ -50,11 +50,11 @@ fn agrees_with_enumeration_and_with_the_law_of_counts() {
 fn what_cannot_be_has_probability_zero() {
     let features = Features::from_rows(8, 4, normals(32, 3)).unwrap();
     let partition = Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1]).unwrap();
-    let quota = RangeQuota::new(&partition, &[1..=2, 2..=3]).unwrap();
+    let quota = Quota::new(&partition, &[1..=2, 2..=3]).unwrap();
     let k_dpp = |k: usize| KDpp::new(&features, k).unwrap();
-    let zero = |dpp: KDpp<'_>, quota: &RangeQuota| {
+    let zero = |dpp: KDpp<'_>, quota: &Quota| {
         // What the k-DPP borrows lives as long as the test.
-        let found = dpp.range_probability(&partition, quota, &Cpu).unwrap();
+        let found = dpp.probability_of(&partition, quota, &Cpu).unwrap();
         assert_eq!((found.value.to_bits(), found.error.to_bits()), (0, 0));
     };
     // Fewer items than the least counts; another total; more of a part than is left; items that are too many.
@@ -62,8 +62,8 @@ fn what_cannot_be_has_probability_zero() {
     zero(k_dpp(3), &quota.clone().with_total(4).unwrap());
     zero(k_dpp(3).excluding(&[4, 5, 6]).unwrap(), &quota);
     zero(k_dpp(4).including(&[0, 1, 2]).unwrap(), &quota);
-    let five = RangeQuota::new(&partition, &[2..=4, 3..=4]).unwrap();
-    let chance = Dpp::new(&features).unwrap().range_probability(&partition, &five, &Cpu).unwrap();
+    let five = Quota::new(&partition, &[2..=4, 3..=4]).unwrap();
+    let chance = Dpp::new(&features).unwrap().probability_of(&partition, &five, &Cpu).unwrap();
     assert_eq!(chance.value.to_bits(), 0);
-    assert!(k_dpp(3).range_probability(&partition, &quota, &Cpu).unwrap().value > 0.1);
+    assert!(k_dpp(3).probability_of(&partition, &quota, &Cpu).unwrap().value > 0.1);
 }

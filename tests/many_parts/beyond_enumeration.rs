@@ -4,7 +4,7 @@
 use approx::{abs_diff_eq, relative_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, engine,
+    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, SamplerOptions, engine,
     polynomial::ConditionalBernoulli,
 };
 use rand::{SeedableRng, distr::Distribution, rngs::StdRng};
@@ -58,8 +58,9 @@ fn marginals_at_3000_items_agree_with_an_independent_sampler() {
     let quota = Quota::new(&partition, &quota).unwrap();
     for way in [Projection::Leverage, Projection::Elementary] {
         let draws = if way == Projection::Leverage { DRAWS } else { DRAWS / 10 };
-        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_projection(way);
-        let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let sampler =
+            dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap();
         let samples = sampler.sample_many(draws, 4);
         let ours = item_counts(samples.subsets().iter().map(partition_dpp::Subset::as_slice), items);
         let ours: Vec<f64> = ours.iter().map(|count| count * (DRAWS / draws) as f64).collect();
@@ -180,7 +181,10 @@ fn large_k_dpps_are_unbiased_at_any_scale() {
                 let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
                 let features = Features::from_rows(items, dims, &scaled).unwrap();
                 let k_dpp = KDpp::new(&features, k).unwrap();
-                let samples = k_dpp.sampler(&engine::Cpu).unwrap().sample_many(draws, k as u64);
+                let samples = k_dpp
+                    .sampler(SamplerOptions::default(), &engine::Cpu)
+                    .unwrap()
+                    .sample_many(draws, k as u64);
                 assert!(samples.subsets().iter().all(|subset| subset.len() == k));
                 let sums: Vec<f64> =
                     samples.subsets().iter().map(|subset| subset.iter().map(|i| c[i]).sum()).collect();

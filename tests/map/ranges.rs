@@ -4,8 +4,7 @@ use std::ops::RangeInclusive;
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota, Solution,
-    UpperBound, engine::Cpu,
+    Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp, Quota, Solution, UpperBound, engine::Cpu,
 };
 use proptest::prelude::*;
 
@@ -17,12 +16,12 @@ use crate::common::{
 };
 
 /// Ranges around the quota of a case, in several shapes.
-fn shapes(case: &Case, partition: &Partition) -> Vec<(&'static str, RangeQuota)> {
+fn shapes(case: &Case, partition: &Partition) -> Vec<(&'static str, Quota)> {
     let quota = &case.quota;
     let around = |down: usize, up: usize| -> Vec<RangeInclusive<usize>> {
         quota.iter().map(|&count| count.saturating_sub(down)..=count + up).collect()
     };
-    let ranges = |ranges: &[RangeInclusive<usize>]| RangeQuota::new(partition, ranges).unwrap();
+    let ranges = |ranges: &[RangeInclusive<usize>]| Quota::new(partition, ranges).unwrap();
     let k = quota.iter().sum();
     let mut first_fixed = around(99, 99);
     first_fixed[0] = quota[0]..=quota[0];
@@ -49,7 +48,7 @@ fn all_shapes_of_the_known_cases() {
         let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
         for (shape, quota) in shapes(&case, &partition) {
             let what = format!("{}, {shape}", case.name);
-            let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+            let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let found = check(&what, &model, &Truth::new(case.oracle(), &case.labels, &quota));
             all += 1;
             at_once += usize::from(found.0);
@@ -77,7 +76,7 @@ fn other_models_are_special_cases() {
         let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
         let quota = Quota::new(&partition, &case.quota).unwrap();
         let shapes = shapes(&case, &partition);
-        let of = |at: usize| answers(&RangeDpp::new(&features, &partition, &shapes[at].1).unwrap());
+        let of = |at: usize| answers(&PartitionDpp::new(&features, &partition, &shapes[at].1).unwrap());
         let k = case.quota.iter().sum();
         let pairs = [
             (of(0), answers(&PartitionDpp::new(&features, &partition, &quota).unwrap())),
@@ -128,9 +127,9 @@ fn instances() -> impl Strategy<Value = Instance> {
 
 impl Instance {
     /// Calls `body` unless no set is allowed.
-    fn with_model(&self, body: impl FnOnce(&RangeDpp<'_>, &Truth)) {
+    fn with_model(&self, body: impl FnOnce(&PartitionDpp<'_>, &Truth)) {
         let partition = Partition::from_labels(&self.labels).unwrap();
-        let quota = RangeQuota::new(&partition, &self.ranges).unwrap();
+        let quota = Quota::new(&partition, &self.ranges).unwrap();
         let quota = match self.total {
             Some(total) => quota.with_total(total),
             None => Ok(quota),
@@ -138,7 +137,7 @@ impl Instance {
         let Ok(quota) = quota else { return };
         let features = Features::from_rows(self.rows.len(), self.rows[0].len(), self.rows.concat()).unwrap();
         let truth = Truth::new(Determinants::of_features(self.rows.clone()), &self.labels, &quota);
-        let model = RangeDpp::new(&features, &partition, &quota);
+        let model = PartitionDpp::new(&features, &partition, &quota);
         assert_eq!(model.is_ok(), truth.best.is_finite());
         if let Ok(model) = model {
             body(&model, &truth);
@@ -171,9 +170,9 @@ fn planted_wrong_answers_are_caught() {
     let rows: Vec<Vec<f64>> = normals(6 * 4, 3).chunks(4).map(<[f64]>::to_vec).collect();
     let features = Features::from_rows(6, 4, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = RangeQuota::new(&partition, &[1..=2, 0..=1]).unwrap();
+    let quota = Quota::new(&partition, &[1..=2, 0..=1]).unwrap();
     let truth = Truth::new(Determinants::of_features(rows), &labels, &quota);
-    let right = exact(&RangeDpp::new(&features, &partition, &quota).unwrap());
+    let right = exact(&PartitionDpp::new(&features, &partition, &quota).unwrap());
     assert_eq!(truth.fault_of_proof(&right), "");
     let with = |change: &dyn Fn(&mut Solution)| {
         let mut wrong = right.clone();

@@ -2,8 +2,8 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Bound, Features, Greedy, LocalSearch, Partition, PartitionDpp, RangeDpp, RangeQuota, Termination,
-    UpperBound, engine::Cpu,
+    Bound, Features, Greedy, LocalSearch, Partition, PartitionDpp, Quota, Termination, UpperBound,
+    engine::Cpu,
 };
 
 use crate::common::{
@@ -21,9 +21,9 @@ fn what_a_part_needs_is_made_room_for() {
     let features = Features::from_rows(5, 3, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let oracle = || Determinants::of_features(rows.iter().map(|row| row.to_vec()).collect());
-    let quota = RangeQuota::new(&partition, &[0..=2, 1..=2, 0..=1]).unwrap();
+    let quota = Quota::new(&partition, &[0..=2, 1..=2, 0..=1]).unwrap();
     for quota in [quota.clone(), quota.clone().with_total(2).unwrap(), quota.with_total(3).unwrap()] {
-        let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+        let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let truth = Truth::new(oracle(), &labels, &quota);
         let greedy = solvers::solve(&model, "repair");
         assert_eq!(truth.fault(&greedy), "");
@@ -44,9 +44,9 @@ fn with_items_in_and_out() {
         let labels: Vec<usize> = (0..items).map(|item| item % 3).collect();
         let features = Features::from_rows(items, dims, rows.concat()).unwrap();
         let partition = Partition::from_labels(&labels).unwrap();
-        let quota = RangeQuota::new(&partition, &[1..=2, 1..=3, 0..=2]).unwrap();
+        let quota = Quota::new(&partition, &[1..=2, 1..=3, 0..=2]).unwrap();
         for quota in [quota.clone(), quota.with_total(4).unwrap()] {
-            let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+            let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let model = model.including(&[1, 6]).unwrap().excluding(&[0, 4]).unwrap();
             let allowed = |set: &[usize]| {
                 [1, 6].iter().all(|item| set.contains(item)) && [0, 4].iter().all(|item| !set.contains(item))
@@ -77,7 +77,7 @@ fn many_items() {
     for row in values.chunks_mut(dims).skip(2).step_by(3) {
         row.iter_mut().for_each(|x| *x *= 0.1);
     }
-    let gamma = |model: &RangeDpp<'_>| {
+    let gamma = |model: &PartitionDpp<'_>| {
         let certificate = UpperBound::default().certify(model, &Cpu).unwrap();
         certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Gamma).unwrap().1
     };
@@ -87,9 +87,9 @@ fn many_items() {
             let features = Features::from_rows(items + more, dims, values).unwrap();
             let labels: Vec<usize> = (0..items + more).map(|item| item % 3).collect();
             let partition = Partition::from_labels(&labels).unwrap();
-            let quota = RangeQuota::new(&partition, &ranges).unwrap();
+            let quota = Quota::new(&partition, &ranges).unwrap();
             let quota = total.map_or(quota.clone(), |total| quota.with_total(total).unwrap());
-            let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+            let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
             let found = LocalSearch::default().solve(&model, &Cpu).unwrap();
             assert!(quota.allows(&found.subset.part_counts(&partition)) && found.missing == 0);
             (gamma(&model), found.log_det)
@@ -106,8 +106,8 @@ fn many_items_are_left_out_by_bounds() {
     let features = Features::from_rows(items, dims, normals(items * dims, 5)).unwrap();
     let labels: Vec<usize> = (0..items).map(|item| item % 3).collect();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = RangeQuota::new(&partition, &[0..=2, 1..=2, 0..=1]).unwrap().with_total(3).unwrap();
-    let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+    let quota = Quota::new(&partition, &[0..=2, 1..=2, 0..=1]).unwrap().with_total(3).unwrap();
+    let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let found = exact(&model);
     assert_eq!(found.termination, Termination::Optimal);
     // The best of all quotas that the ranges allow.
@@ -133,9 +133,9 @@ fn bounds_know_what_parts_need() {
     let labels: Vec<usize> = (0..12).map(|item| item / 6).collect();
     let features = Features::from_rows(12, 6, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = RangeQuota::new(&partition, &[2..=3, 0..=2]).unwrap();
+    let quota = Quota::new(&partition, &[2..=3, 0..=2]).unwrap();
     let truth = Truth::new(Determinants::of_features(rows), &labels, &quota);
-    let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+    let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
     assert_eq!(truth.violations(&certificate), []);
     for (bound, value) in certificate.bounds {
@@ -159,10 +159,10 @@ fn parts_of_other_magnitudes() {
         let labels: Vec<usize> = (0..items).map(|item| item % 2).collect();
         let features = Features::from_rows(items, dims, rows.concat()).unwrap();
         let partition = Partition::from_labels(&labels).unwrap();
-        let quota = RangeQuota::new(&partition, &[0..=3, 1..=3]).unwrap();
+        let quota = Quota::new(&partition, &[0..=3, 1..=3]).unwrap();
         for quota in [quota.clone(), quota.with_total(4).unwrap()] {
             let truth = Truth::new(Determinants::of_features(rows.clone()), &labels, &quota);
-            check("magnitudes", &RangeDpp::new(&features, &partition, &quota).unwrap(), &truth);
+            check("magnitudes", &PartitionDpp::new(&features, &partition, &quota).unwrap(), &truth);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 #![allow(clippy::excessive_precision, reason = "as they were given")]
 
-use partition_dpp::{Features, Partition, RangeDpp, RangeQuota, UpperBound, engine::Cpu};
+use partition_dpp::{Features, Partition, PartitionDpp, Quota, UpperBound, engine::Cpu};
 
 use crate::common::{
     exact::Minors,
@@ -70,8 +70,8 @@ fn a_nearly_singular_kernel() {
     let features = Features::from_rows(7, 3, rows.concat()).unwrap();
     let partition = Partition::from_labels(&[0; 7]).unwrap();
     for (low, high) in [(2, 4), (2, 3), (3, 3), (2, 2), (1, 3), (0, 3)] {
-        let quota = RangeQuota::new(&partition, &[low..=high]).unwrap();
-        let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+        let quota = Quota::new(&partition, &[low..=high]).unwrap();
+        let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let certificate = UpperBound::default().certify(&model, &Cpu).unwrap();
         let optimum = minors.optimum(|set| (low..=high).contains(&(set.count_ones() as usize)));
         println!("{low}..{high}: {:?} for {optimum}", certificate.bounds);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use approx::{abs_diff_eq, assert_relative_eq};
 use partition_dpp::{
     Algorithm, Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
-    Sampler, Subset, engine::Cpu,
+    Sampler, SamplerOptions, Subset, engine::Cpu,
 };
 
 use crate::common::{
@@ -141,7 +141,7 @@ fn a_dpp_with_nothing_left_beyond_the_included_items() {
         for (found, expected) in marginals.iter().zip(oracle::marginals(&given, 5)) {
             assert!(abs_diff_eq!(*found, expected, epsilon = 1e-12), "{condition:?}: {marginals:?}");
         }
-        assert_law(&format!("{condition:?}"), &dpp.sampler(&Cpu).unwrap(), &given);
+        assert_law(&format!("{condition:?}"), &dpp.sampler(SamplerOptions::default(), &Cpu).unwrap(), &given);
     }
 }
 
@@ -221,7 +221,7 @@ fn independent_k_dpps_that_are_included_whole_are_settled() {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     let apart = IndependentKDpps::new(&features, &partition, &quota).unwrap();
-    let sampler = apart.including(&[0, 1, 5, 6]).unwrap().sampler(&Cpu).unwrap();
+    let sampler = apart.including(&[0, 1, 5, 6]).unwrap().sampler(SamplerOptions::default(), &Cpu).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::Settled);
 }
 

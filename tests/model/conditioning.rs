@@ -3,7 +3,7 @@
 use approx::abs_diff_eq;
 use partition_dpp::{
     Algorithm, Dpp, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection,
-    Quota, Sampler, Subset, engine::Cpu,
+    Quota, Sampler, SamplerOptions, Subset, engine::Cpu,
 };
 
 use crate::common::{
@@ -98,7 +98,7 @@ fn dpp() {
             let given = Given::new(&case, &condition, &law, log_z);
             let dpp = conditioned!(Dpp::new(&features).unwrap(), condition).unwrap();
             worst = f64::max(worst, given.check_inference(&dpp.inference(&Cpu).unwrap()));
-            given.check_draws(&dpp.sampler(&Cpu).unwrap());
+            given.check_draws(&dpp.sampler(SamplerOptions::default(), &Cpu).unwrap());
             let chained = conditioned_item_by_item!(Dpp::new(&features).unwrap(), condition);
             given.check_inference(&chained.inference(&Cpu).unwrap());
             checks += 1;
@@ -119,7 +119,7 @@ fn k_dpp() {
             let given = Given::new(&case, &condition, &law, log_z);
             let dpp = conditioned!(KDpp::new(&features, k).unwrap(), condition).unwrap();
             worst = f64::max(worst, given.check_inference(&dpp.inference(&Cpu).unwrap()));
-            let sampler = dpp.sampler(&Cpu).unwrap();
+            let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
             given.check_draws(&sampler);
             assert_eq!(sampler.algorithm() == Algorithm::Settled, condition.included.len() == k);
             let chained = conditioned_item_by_item!(KDpp::new(&features, k).unwrap(), condition);
@@ -144,11 +144,12 @@ fn partition_dpp() {
             let dpp = conditioned!(free(), condition).unwrap();
             worst = f64::max(worst, given.check_inference(&dpp.inference(&Cpu).unwrap()));
             for way in [Projection::Leverage, Projection::Elementary] {
-                let sampler = dpp.clone().with_projection(way).sampler(Method::Rejection, &Cpu).unwrap();
+                let sampler =
+                    dpp.sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &Cpu).unwrap();
                 given.check_draws(&sampler);
                 // All of the quota included, or all that is left of every part needed.
                 let settled = sampler.algorithm() == Algorithm::Settled;
-                assert!(settled || condition.included.len() < quota.total());
+                assert!(settled || Some(condition.included.len()) < quota.total());
                 assert!(!settled || given.law.len() == 1);
             }
             let chained = conditioned_item_by_item!(free(), condition);
@@ -170,9 +171,9 @@ fn independent_k_dpps() {
             let given = Given::new(&case, &condition, &law, 0.0);
             let free = || IndependentKDpps::new(&features, &partition, &quota).unwrap();
             let model = conditioned!(free(), condition).unwrap();
-            given.check_draws(&model.sampler(&Cpu).unwrap());
+            given.check_draws(&model.sampler(SamplerOptions::default(), &Cpu).unwrap());
             let chained = conditioned_item_by_item!(free(), condition);
-            given.check_draws(&chained.sampler(&Cpu).unwrap());
+            given.check_draws(&chained.sampler(SamplerOptions::default(), &Cpu).unwrap());
             checks += 1;
         }
     }

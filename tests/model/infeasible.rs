@@ -3,7 +3,7 @@
 use approx::{abs_diff_eq, relative_eq};
 use partition_dpp::{
     Algorithm, DEFAULT_PROPOSAL_BUDGET, Error, Features, IndependentKDpps, Method, Partition, PartitionDpp,
-    Quota, engine, expected_proposals,
+    Quota, SamplerOptions, engine, expected_proposals,
 };
 
 use crate::common::random::normals;
@@ -119,8 +119,8 @@ fn a_quota_that_needs_too_many_proposals_is_refused_with_their_number() {
         ["4.310e7 proposals", "budget of 1.000e7"]
     );
     assert!(dpp.sampler(Method::Rejection, &engine::Cpu).is_ok(), "whoever insists gets a sampler");
-    let patient = dpp.clone().with_proposal_budget(5e7);
-    assert!(patient.sampler(Method::Auto, &engine::Cpu).is_ok(), "whoever can wait gets a sampler");
+    let patient = SamplerOptions::default().with_proposal_budget(5e7);
+    assert!(dpp.sampler(patient, &engine::Cpu).is_ok(), "whoever can wait gets a sampler");
 }
 
 #[test]
@@ -130,10 +130,11 @@ fn a_budget_of_ones_own_is_kept() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 2).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let dpp = dpp.with_proposal_budget(8.0).with_node_budget(3.0);
+    let dpp = dpp.with_node_budget(3.0);
+    let options = SamplerOptions::default().with_proposal_budget(8.0);
     // 7 × 3 × 3 nodes, conjugates counted once; 6^6 / 6! / 2^3 = 8.1
     assert_error!(
-        dpp.sampler(Method::Auto, &engine::Cpu),
+        dpp.sampler(options, &engine::Cpu),
         Error::ProposalBudget { expected, budget: 8.0, nodes: 32.0, node_budget: 3.0 } if abs_diff_eq!(expected, 8.1, epsilon = 1e-12),
         ["8.100e0", "8.000e0", "3.200e1 nodes", "3.000e0"]
     );
@@ -143,8 +144,8 @@ fn a_budget_of_ones_own_is_kept() {
         Error::NodeBudget { nodes: 9.0, budget: 3.0 },
         ["9.000e0 nodes of interpolation", "budget of 3.000e0"]
     );
-    let on_nodes = dpp.clone().with_node_budget(100.0).sampler(Method::Auto, &engine::Cpu).unwrap();
+    let on_nodes = dpp.clone().with_node_budget(100.0).sampler(options, &engine::Cpu).unwrap();
     assert_eq!(on_nodes.algorithm(), Algorithm::Interpolation);
-    let patient = dpp.clone().with_proposal_budget(expected_proposals(&quota));
-    assert!(patient.sampler(Method::Auto, &engine::Cpu).is_ok());
+    let patient = options.with_proposal_budget(expected_proposals(quota.low()));
+    assert!(dpp.sampler(patient, &engine::Cpu).is_ok());
 }

@@ -2,14 +2,16 @@
 
 use std::ops::RangeInclusive;
 
-use partition_dpp::{Algorithm, Error, Features, Partition, RangeDpp, RangeQuota, engine::Cpu};
+use partition_dpp::{
+    Algorithm, Error, Features, Partition, PartitionDpp, Quota, SamplerOptions, engine::Cpu,
+};
 
 use crate::common::{random::normals, with_threads};
 
 #[test]
 fn ranges_that_are_none() {
     let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
-    let quota = |ranges: &[RangeInclusive<usize>]| RangeQuota::new(&partition, ranges);
+    let quota = |ranges: &[RangeInclusive<usize>]| Quota::new(&partition, ranges);
     assert_error!(quota(&[0..=1]), Error::QuotaLength { entries: 1, .. }, ["a, b"]);
     #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
     let reversed = quota(&[2..=1, 0..=1]);
@@ -30,8 +32,8 @@ fn ranges_that_no_set_meets() {
     // All rows in one plane; part a in one line.
     let features = Features::from_rows(3, 3, vec![1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0]).unwrap();
     let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
-    let quota = |ranges: &[RangeInclusive<usize>]| RangeQuota::new(&partition, ranges).unwrap();
-    let model = |quota: &RangeQuota| RangeDpp::new(&features, &partition, quota);
+    let quota = |ranges: &[RangeInclusive<usize>]| Quota::new(&partition, ranges).unwrap();
+    let model = |quota: &Quota| PartitionDpp::new(&features, &partition, quota);
     assert_error!(
         model(&quota(&[2..=2, 0..=1])).map(|_| ()),
         Error::Infeasible { rank: 1, quota: 2, .. },
@@ -41,10 +43,10 @@ fn ranges_that_no_set_meets() {
     let total = wide.clone().with_total(3).unwrap();
     assert_error!(model(&total).map(|_| ()), Error::SizeAboveRank { k: 3, rank: 2 }, ["3", "2"]);
     let other = Partition::from_labels(&["x", "x", "y"]).unwrap();
-    let of_others = RangeQuota::new(&other, &[0..=1, 0..=1]).unwrap();
+    let of_others = Quota::new(&other, &[0..=1, 0..=1]).unwrap();
     assert_error!(model(&of_others).map(|_| ()), Error::QuotaOfOtherParts { .. }, ["x, y", "a, b"]);
     let few = Features::from_rows(2, 1, vec![1.0, 1.0]).unwrap();
-    let counted = RangeDpp::new(&few, &partition, &wide).map(|_| ());
+    let counted = PartitionDpp::new(&few, &partition, &wide).map(|_| ());
     assert_error!(counted, Error::LabelCount { items: 2, labels: 3 }, ["3"]);
 }
 
@@ -52,10 +54,10 @@ fn ranges_that_no_set_meets() {
 fn conditions_that_leave_nothing() {
     let features = Features::from_rows(6, 4, normals(24, 2)).unwrap();
     let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b"]).unwrap();
-    let quota = RangeQuota::new(&partition, &[1..=2, 0..=2]).unwrap();
-    let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+    let quota = Quota::new(&partition, &[1..=2, 0..=2]).unwrap();
+    let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let of_three = quota.with_total(3).unwrap();
-    let of_three = RangeDpp::new(&features, &partition, &of_three).unwrap();
+    let of_three = PartitionDpp::new(&features, &partition, &of_three).unwrap();
     let including = |items: &[usize]| model.clone().including(items).map(|_| ());
     let excluding = |items: &[usize]| model.clone().excluding(items).map(|_| ());
     assert_error!(including(&[6]), Error::ItemOutOfRange { item: 6, items: 6 }, ["6"]);
@@ -81,8 +83,8 @@ fn conditions_that_leave_nothing() {
     rows.copy_within(0..4, 4);
     let doubled = Features::from_rows(4, 4, rows).unwrap();
     let partition = Partition::from_labels(&["a", "b", "b", "c"]).unwrap();
-    let quota = RangeQuota::new(&partition, &[0..=1, 1..=2, 0..=1]).unwrap();
-    let model = RangeDpp::new(&doubled, &partition, &quota).unwrap();
+    let quota = Quota::new(&partition, &[0..=1, 1..=2, 0..=1]).unwrap();
+    let model = PartitionDpp::new(&doubled, &partition, &quota).unwrap();
     let given = model.including(&[0]).unwrap().excluding(&[2]).map(|_| ());
     assert_error!(given, Error::InfeasibleBeyondIncluded { rank: 0, quota: 1, .. }, ["part b has rank 0"]);
 }
@@ -91,15 +93,18 @@ fn conditions_that_leave_nothing() {
 fn nothing_is_left_to_choose() {
     let features = Features::from_rows(6, 4, normals(24, 2)).unwrap();
     let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b"]).unwrap();
-    let quota = RangeQuota::new(&partition, &[1..=2, 0..=2]).unwrap().with_total(2).unwrap();
-    let model = RangeDpp::new(&features, &partition, &quota).unwrap().including(&[1, 3]).unwrap();
-    let sampler = model.sampler(&Cpu).unwrap();
+    let quota = Quota::new(&partition, &[1..=2, 0..=2]).unwrap().with_total(2).unwrap();
+    let model = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[1, 3]).unwrap();
+    let sampler = model.sampler(SamplerOptions::default(), &Cpu).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::Settled);
     assert_eq!(sampler.sample_many(3, 0).subsets()[2].as_slice(), [1, 3]);
     // Every part is needed whole.
-    let whole = RangeQuota::new(&partition, &[2..=3, 2..=3]).unwrap();
-    let model = RangeDpp::new(&features, &partition, &whole).unwrap().excluding(&[0, 5]).unwrap();
-    assert_eq!(model.sampler(&Cpu).unwrap().sample_many(1, 0).subsets()[0].as_slice(), [1, 2, 3, 4]);
+    let whole = Quota::new(&partition, &[2..=3, 2..=3]).unwrap();
+    let model = PartitionDpp::new(&features, &partition, &whole).unwrap().excluding(&[0, 5]).unwrap();
+    assert_eq!(
+        model.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(1, 0).subsets()[0].as_slice(),
+        [1, 2, 3, 4]
+    );
 }
 
 /// Twenty parts of six items. One of each is beyond reach; up to three of each is easy, although no single vector of
@@ -108,23 +113,28 @@ fn nothing_is_left_to_choose() {
 fn proposals_are_bounded() {
     let features = Features::from_rows(120, 40, normals(4800, 6)).unwrap();
     let partition = Partition::from_labels(&(0..120).map(|i| i % 20).collect::<Vec<_>>()).unwrap();
-    let ranges = |range: RangeInclusive<usize>| RangeQuota::new(&partition, &vec![range; 20]).unwrap();
-    let model = |quota: &RangeQuota| RangeDpp::new(&features, &partition, quota).unwrap();
+    let ranges = |range: RangeInclusive<usize>| Quota::new(&partition, &vec![range; 20]).unwrap();
+    let model = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
     let narrow = model(&ranges(1..=1));
-    let refused = narrow.sampler(&Cpu).map(|_| ());
+    let refused = narrow.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { .. }, ["proposals", "1.00e7"]);
     // A budget that holds what the bound promises is taken at its word.
-    let sampler = narrow.with_proposal_budget(1e9).sampler(&Cpu).map(|sampler| sampler.acceptance_bound());
+    let sampler = narrow
+        .sampler(SamplerOptions::default().with_proposal_budget(1e9), &Cpu)
+        .map(|sampler| sampler.acceptance_bound());
     assert!((1e-9..1e-7).contains(&sampler.unwrap()));
 
     let wide = model(&ranges(0..=4));
-    let (one, two) = (with_threads(1, || wide.sampler(&Cpu).unwrap()), wide.sampler(&Cpu).unwrap());
+    let (one, two) = (
+        with_threads(1, || wide.sampler(SamplerOptions::default(), &Cpu).unwrap()),
+        wide.sampler(SamplerOptions::default(), &Cpu).unwrap(),
+    );
     assert_eq!(one.acceptance_bound().to_bits(), two.acceptance_bound().to_bits());
     let samples = two.sample_many(200, 1);
     let (bound, observed) = (two.acceptance_bound(), samples.acceptance_observed());
     println!("acceptance {observed:.3}, bound {bound:.3}");
     assert!(bound <= observed && observed <= 8.0 * bound, "{bound} {observed}");
     // The trial shows that ten proposals are too few for a sample.
-    let refused = wide.with_proposal_budget(2.0).sampler(&Cpu).map(|_| ());
+    let refused = wide.sampler(SamplerOptions::default().with_proposal_budget(2.0), &Cpu).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { budget: 2.0, .. }, ["2.00e0"]);
 }

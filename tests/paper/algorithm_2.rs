@@ -1,6 +1,8 @@
 //! Draws by algorithm 2 of the paper, shared and literal, against enumeration.
 
-use partition_dpp::{Algorithm, Features, Method, Partition, PartitionDpp, Quota, Subset, engine::Cpu};
+use partition_dpp::{
+    Algorithm, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset, engine::Cpu,
+};
 
 use crate::common::{enumerable_cases, random, stats, with_threads};
 
@@ -49,7 +51,7 @@ fn draws_agree_with_rejection_where_nothing_can_be_enumerated() {
         let samples = dpp.sampler(method, &Cpu).unwrap().sample_many(DRAWS, 1);
         let mut counts = vec![0.0; items];
         for subset in samples.subsets() {
-            assert_eq!(subset.part_counts(&partition), quota.counts());
+            assert_eq!(subset.part_counts(&partition), quota.low());
             subset.iter().for_each(|item| counts[item] += 1.0);
         }
         for (item, (count, p)) in counts.iter().zip(&marginals).enumerate() {
@@ -73,8 +75,7 @@ fn auto_takes_what_is_cheaper_and_says_why() {
     assert!(plan.rejection_cost < plan.interpolation_cost);
     assert!(plan.to_string().starts_with("rejection, predicted to cost less: "), "{plan}");
 
-    let dpp = dpp.with_proposal_budget(1.5);
-    let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
+    let sampler = dpp.sampler(SamplerOptions::default().with_proposal_budget(1.5), &Cpu).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::Interpolation);
     let plan = sampler.plan().unwrap().to_string();
     assert!(plan.starts_with("interpolation, the other exceeds its budget: "), "{plan}");

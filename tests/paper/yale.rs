@@ -40,7 +40,7 @@ fn normalisers_and_expected_counts() {
         let mut found = vec![
             ("log_e6", inference.log_partition_function().value),
             ("log_Z_222", dpp.inference(&Cpu).unwrap().log_partition_function().value),
-            ("P_222_under_6dpp", six.quota_probability(&partition, &quota, &Cpu).unwrap().value),
+            ("P_222_under_6dpp", six.probability_of(&partition, &quota, &Cpu).unwrap().value),
         ];
         let marginals = inference.inclusion_probabilities().unwrap().value;
         for (part, light) in partition.names().iter().enumerate() {

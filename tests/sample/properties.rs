@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use approx::relative_eq;
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, Samples,
-    Subset, engine, expected_proposals,
+    Features, IndependentKDpps, KDpp, Method, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
+    Samples, Subset, engine, expected_proposals,
 };
 use proptest::{collection::vec, prelude::*, test_runner::TestCaseResult};
 
@@ -27,8 +27,8 @@ impl Model {
     ) -> T {
         let partition = self.partition();
         let quota = Quota::new(&partition, &self.quota).unwrap();
-        let dpp = PartitionDpp::new(features, &partition, &quota).unwrap().with_projection(way);
-        body(&dpp.sampler(Method::Auto, &engine::Cpu).unwrap())
+        let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
+        body(&dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap())
     }
 
     /// Twenty draws of every model that scaling by a constant does not change.
@@ -39,10 +39,14 @@ impl Model {
         let mut all = Vec::new();
         for way in [Projection::Leverage, Projection::Elementary] {
             all.push(self.partition_dpp(features, way, draw));
-            let k_dpp = KDpp::new(features, self.k()).unwrap().with_projection(way);
-            all.push(draw(&k_dpp.sampler(&engine::Cpu).unwrap()));
+            let k_dpp = KDpp::new(features, self.k()).unwrap();
+            all.push(draw(
+                &k_dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            ));
             let independent = IndependentKDpps::new(features, &partition, &quota).unwrap();
-            all.push(draw(&independent.with_projection(way).sampler(&engine::Cpu).unwrap()));
+            all.push(draw(
+                &independent.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            ));
         }
         all
     }
@@ -200,8 +204,7 @@ proptest! {
 }
 
 fn proposals(quota: &[usize]) -> f64 {
-    let labels: Vec<usize> = quota.iter().enumerate().flat_map(|(l, &count)| vec![l; count.max(1)]).collect();
-    expected_proposals(&Quota::new(&Partition::from_labels(&labels).unwrap(), quota).unwrap())
+    expected_proposals(quota)
 }
 
 #[test]

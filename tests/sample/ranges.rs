@@ -2,8 +2,8 @@
 
 use approx::relative_eq;
 use partition_dpp::{
-    Algorithm, Dpp, Features, Method, Partition, PartitionDpp, Projection, Quota, RangeDpp, RangeQuota,
-    Sampler, Subset, engine::Cpu,
+    Algorithm, Dpp, Features, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
+    Subset, engine::Cpu,
 };
 
 use crate::common::{
@@ -38,8 +38,8 @@ fn draws_are_from_the_law() {
             let allowed = |set: &[usize]| quota.allows(&oracle::counts(set, &case.labels, partition.parts()));
             let (law, _) = oracle.law(|_| 1.0, allowed);
             for way in [Projection::Leverage, Projection::Elementary] {
-                let dpp = RangeDpp::new(&features, &partition, &quota).unwrap().with_projection(way);
-                let sampler = dpp.sampler(&Cpu).unwrap();
+                let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+                let sampler = dpp.sampler(SamplerOptions::default().with_projection(way), &Cpu).unwrap();
                 let settled = sampler.algorithm() == Algorithm::Settled;
                 assert!(settled == (law.len() == 1), "{}, {name}: {:?}", case.name, sampler.algorithm());
                 assert!(sampler.law_error() < 1e-9, "{}, {name}: {:e}", case.name, sampler.law_error());
@@ -72,9 +72,9 @@ fn draws_given_items_are_from_the_law() {
                     checks += 1;
                     continue;
                 }
-                let model = RangeDpp::new(&features, &partition, &quota).unwrap();
+                let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
                 let dpp = conditioned!(model, condition).unwrap();
-                let sampler = dpp.sampler(&Cpu).unwrap();
+                let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
                 let (p, _) = p_value(&sampler, &law);
                 assert!(p > stats::ALPHA / CHECKS, "{}, {name}, {condition:?}: p = {p:e}", case.name);
                 checks += 1;
@@ -92,12 +92,12 @@ fn exact_ranges_are_a_quota() {
         let partition = Partition::from_labels(&case.labels).unwrap();
         let features = case.features();
         let ranges: Vec<_> = case.quota.iter().map(|&count| count..=count).collect();
-        let quota = RangeQuota::new(&partition, &ranges).unwrap();
+        let quota = Quota::new(&partition, &ranges).unwrap();
         let (counts, ranges) = (Quota::new(&partition, &case.quota).unwrap(), quota);
         let of_counts = PartitionDpp::new(&features, &partition, &counts).unwrap();
-        let of_ranges = RangeDpp::new(&features, &partition, &ranges).unwrap();
+        let of_ranges = PartitionDpp::new(&features, &partition, &ranges).unwrap();
         let expected = of_counts.sampler(Method::Rejection, &Cpu).unwrap();
-        let found = of_ranges.sampler(&Cpu).unwrap();
+        let found = of_ranges.sampler(SamplerOptions::default(), &Cpu).unwrap();
         let (expected, found) = (expected.sample_many(50, 3), found.sample_many(50, 3));
         assert_eq!(expected.subsets(), found.subsets(), "{}", case.name);
         assert_eq!(expected.proposals(), found.proposals(), "{}", case.name);
@@ -124,7 +124,7 @@ fn without_the_correction_the_law_is_another() {
     let (rows, labels) = lopsided();
     let features = Features::from_rows(12, 4, rows.clone()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = RangeQuota::new(&partition, &[0..=2, 1..=3]).unwrap();
+    let quota = Quota::new(&partition, &[0..=2, 1..=3]).unwrap();
     let oracle = oracle::Determinants::of_features(rows.chunks(4).map(<[f64]>::to_vec).collect());
     let counts = |set: &[usize]| oracle::counts(set, &labels, 2);
     let (law, _) = oracle.law(|_| 1.0, |set| quota.allows(&counts(set)));
@@ -134,7 +134,7 @@ fn without_the_correction_the_law_is_another() {
         rows.iter().enumerate().map(|(at, x)| x * f64::exp(0.5 * t[labels[at / 4]])).collect();
     let weighted = Features::from_rows(12, 4, weighted).unwrap();
     let dpp = Dpp::new(&weighted).unwrap();
-    let proposals = dpp.sampler(&Cpu).unwrap().sample_many(200_000, 11);
+    let proposals = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(200_000, 11);
     let kept: Vec<&[usize]> =
         proposals.subsets().iter().map(Subset::as_slice).filter(|set| quota.allows(&counts(set))).collect();
     let p = stats::chi_square_p(kept.iter().copied(), &law);
@@ -156,8 +156,8 @@ fn without_the_correction_the_law_is_another() {
     assert!(p > stats::ALPHA, "with the correction: p = {p:e}");
 
     // And a sampler whose correction were off by a factor of 1.3 per item of one part.
-    let model = RangeDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = model.sampler(&Cpu).unwrap();
+    let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = model.sampler(SamplerOptions::default(), &Cpu).unwrap();
     let favoured = |set: &[usize]| 1.3_f64.powi(i32::try_from(counts(set)[1]).unwrap());
     let (off, _) = oracle.law(favoured, |set| quota.allows(&counts(set)));
     assert!(p_value(&sampler, &law).0 > stats::ALPHA);
@@ -168,10 +168,10 @@ fn without_the_correction_the_law_is_another() {
 fn threads_do_not_matter() {
     let features = Features::from_rows(60, 5, normals(300, 4)).unwrap();
     let partition = Partition::from_labels(&(0..60).map(|i| i % 3).collect::<Vec<_>>()).unwrap();
-    let quota = RangeQuota::new(&partition, &[0..=2, 1..=2, 0..=5]).unwrap();
+    let quota = Quota::new(&partition, &[0..=2, 1..=2, 0..=5]).unwrap();
     for quota in [quota.clone(), quota.with_total(4).unwrap()] {
-        let dpp = RangeDpp::new(&features, &partition, &quota).unwrap();
-        let sampler = dpp.sampler(&Cpu).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
         let one = with_threads(1, || sampler.sample_many(500, 9));
         let four = with_threads(4, || sampler.sample_many(500, 9));
         assert_eq!((one.subsets(), one.proposals()), (four.subsets(), four.proposals()));
@@ -184,7 +184,7 @@ fn threads_do_not_matter() {
 #[test]
 fn scales_do_not_matter_where_counts_are_settled() {
     let partition = Partition::from_labels(&(0..30).map(|i| i / 10).collect::<Vec<_>>()).unwrap();
-    let quota = |ranges: [std::ops::RangeInclusive<usize>; 3]| RangeQuota::new(&partition, &ranges).unwrap();
+    let quota = |ranges: [std::ops::RangeInclusive<usize>; 3]| Quota::new(&partition, &ranges).unwrap();
     // Large rows fill up to the most, small ones down to the least; n = 8.
     let cases = [
         (quota([1..=2, 1..=2, 1..=2]), [2, 1]),
@@ -198,8 +198,8 @@ fn scales_do_not_matter_where_counts_are_settled() {
         rows[160..].iter_mut().for_each(|x| *x *= 10.0_f64.powf(-0.5 * decades));
         let features = Features::from_rows(30, 8, rows).unwrap();
         for (quota, [of_large, of_small]) in &cases {
-            let dpp = RangeDpp::new(&features, &partition, quota).unwrap();
-            let sampler = dpp.sampler(&Cpu).unwrap();
+            let dpp = PartitionDpp::new(&features, &partition, quota).unwrap();
+            let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
             let samples = sampler.sample_many(300, 1);
             let (bound, observed) = (sampler.acceptance_bound(), samples.acceptance_observed());
             assert!(observed > 0.02 && bound > 0.005, "{quota:?}, {decades} decades: {bound} {observed}");

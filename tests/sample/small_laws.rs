@@ -2,7 +2,7 @@
 
 use partition_dpp::{
     Dpp, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Projection, Quota,
-    Sampler, Subset, engine,
+    Sampler, SamplerOptions, Subset, engine,
 };
 
 use crate::common::{
@@ -70,11 +70,12 @@ impl Data {
         let (joint, _) = self.oracle().partition_dpp(&self.labels, quota);
         let independent = self.oracle().independent(&self.labels, quota);
         for way in WAYS {
-            let dpp = IndependentKDpps::new(&features, &partition, &counts).unwrap().with_projection(way);
-            let sampler = dpp.sampler(&engine::Cpu).unwrap();
+            let dpp = IndependentKDpps::new(&features, &partition, &counts).unwrap();
+            let sampler = dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap();
             assert_law(&format!("{what}, independent k-DPPs ({way:?})"), &sampler, &independent);
-            let dpp = PartitionDpp::new(&features, &partition, &counts).unwrap().with_projection(way);
-            let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+            let dpp = PartitionDpp::new(&features, &partition, &counts).unwrap();
+            let sampler =
+                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap();
             // Before drawing: what a broken guarantee promises may never end.
             let tilt = sampler.tilt().unwrap().iter().zip(factors).map(|(y, s)| y * s * s);
             let expected = self.acceptance(quota, &tilt.collect::<Vec<_>>());
@@ -212,13 +213,22 @@ fn wide_features_and_their_kernel_have_one_law() {
     let oracle = data.oracle();
     for features in [&wide, kernel.features()] {
         for way in WAYS {
-            let dpp = PartitionDpp::new(features, &partition, &quota).unwrap().with_projection(way);
-            let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+            let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
+            let sampler =
+                dpp.sampler(SamplerOptions::from(Method::Auto).with_projection(way), &engine::Cpu).unwrap();
             assert_law("wide Partition-DPP", &sampler, &oracle.partition_dpp(&data.labels, &[2, 1]).0);
-            let dpp = KDpp::new(features, 3).unwrap().with_projection(way);
-            assert_law("wide k-DPP", &dpp.sampler(&engine::Cpu).unwrap(), &oracle.k_dpp(3));
-            let dpp = Dpp::new(features).unwrap().with_projection(way);
-            assert_law("wide DPP", &dpp.sampler(&engine::Cpu).unwrap(), &oracle.dpp());
+            let dpp = KDpp::new(features, 3).unwrap();
+            assert_law(
+                "wide k-DPP",
+                &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &oracle.k_dpp(3),
+            );
+            let dpp = Dpp::new(features).unwrap();
+            assert_law(
+                "wide DPP",
+                &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+                &oracle.dpp(),
+            );
         }
     }
 }
@@ -251,8 +261,11 @@ fn permuting_items_permutes_the_law() {
 fn the_dpp_of_zero_rows_draws_nothing() {
     let features = Features::from_rows(3, 2, vec![0.0; 6]).unwrap();
     for way in WAYS {
-        let dpp = Dpp::new(&features).unwrap().with_projection(way);
-        let samples = dpp.sampler(&engine::Cpu).unwrap().sample_many(100, 1);
+        let dpp = Dpp::new(&features).unwrap();
+        let samples = dpp
+            .sampler(SamplerOptions::default().with_projection(way), &engine::Cpu)
+            .unwrap()
+            .sample_many(100, 1);
         assert!(samples.subsets().iter().all(Subset::is_empty), "{way:?}");
     }
 }
@@ -262,7 +275,7 @@ fn the_law_of_another_quota_is_rejected() {
     let data = Data::random(&[4, 4], 4, 19);
     let (features, oracle) = (data.features(), data.oracle());
     let dpp = KDpp::new(&features, 3).unwrap();
-    let sampler = dpp.sampler(&engine::Cpu).unwrap();
+    let sampler = dpp.sampler(SamplerOptions::default(), &engine::Cpu).unwrap();
     assert!(p_value(&sampler, &oracle.k_dpp(3)) > stats::ALPHA / CHECKS);
     assert!(p_value(&sampler, &oracle.partition_dpp(&data.labels, &[2, 1]).0) < 1e-12);
     let other = Data::random(&[4, 4], 4, 20);

@@ -4,8 +4,8 @@
 //! subsets. Such a change must be in the CHANGELOG.
 
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RangeDpp,
-    RangeQuota, Sampler, engine,
+    Dpp, Features, IndependentKDpps, KDpp, McmcOptions, Method, Partition, PartitionDpp, Projection, Quota,
+    Sampler, SamplerOptions, engine,
 };
 
 const SEED: u64 = 42;
@@ -53,9 +53,9 @@ fn assert_draws_of_two_seeds(sampler: &Sampler<'_>, sets: [&str; 2]) {
 #[test]
 fn dpp_by_leverage_trials() {
     let features = features();
-    let dpp = Dpp::new(&features).unwrap().with_projection(Projection::Leverage);
+    let dpp = Dpp::new(&features).unwrap();
     assert_draws(
-        &dpp.sampler(&engine::Cpu).unwrap(),
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &engine::Cpu).unwrap(),
         "1 2 4 6, 0 1 2 6, 1 2 4 6, 1 5 6 7, 1 2 3 4, 0 1 2 6",
         6,
     );
@@ -64,9 +64,10 @@ fn dpp_by_leverage_trials() {
 #[test]
 fn dpp_by_elementary_picks() {
     let features = features();
-    let dpp = Dpp::new(&features).unwrap().with_projection(Projection::Elementary);
+    let dpp = Dpp::new(&features).unwrap();
     assert_draws(
-        &dpp.sampler(&engine::Cpu).unwrap(),
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &engine::Cpu)
+            .unwrap(),
         "1 2 4 6, 0 1 2 6, 1 2 3 4, 0 1 2 6, 1 3 6 7, 0 1 2 4",
         6,
     );
@@ -75,40 +76,59 @@ fn dpp_by_elementary_picks() {
 #[test]
 fn k_dpp_by_leverage_trials() {
     let features = features();
-    let dpp = KDpp::new(&features, 3).unwrap().with_projection(Projection::Leverage);
-    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 3 4, 0 2 6, 2 4 6, 0 1 7, 0 2 7, 0 1 6", 6);
+    let dpp = KDpp::new(&features, 3).unwrap();
+    assert_draws(
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &engine::Cpu).unwrap(),
+        "1 3 4, 0 2 6, 2 4 6, 0 1 7, 0 2 7, 0 1 6",
+        6,
+    );
 }
 
 #[test]
 fn k_dpp_by_elementary_picks() {
     let features = features();
-    let dpp = KDpp::new(&features, 3).unwrap().with_projection(Projection::Elementary);
-    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 3 4, 0 4 6, 1 2 4, 1 2 5, 1 4 5, 0 4 6", 6);
+    let dpp = KDpp::new(&features, 3).unwrap();
+    assert_draws(
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &engine::Cpu)
+            .unwrap(),
+        "1 3 4, 0 4 6, 1 2 4, 1 2 5, 1 4 5, 0 4 6",
+        6,
+    );
 }
 
 #[test]
 fn independent_k_dpps_by_leverage_trials() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
-    let dpp = dpp.with_projection(Projection::Leverage);
-    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 4 6, 0 4 5, 2 5 6, 2 5 6, 1 3 4, 2 4 6", 6);
+    assert_draws(
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Leverage), &engine::Cpu).unwrap(),
+        "1 4 6, 0 4 5, 2 5 6, 2 5 6, 1 3 4, 2 4 6",
+        6,
+    );
 }
 
 #[test]
 fn independent_k_dpps_by_elementary_picks() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
-    let dpp = dpp.with_projection(Projection::Elementary);
-    assert_draws(&dpp.sampler(&engine::Cpu).unwrap(), "1 4 6, 0 4 6, 1 4 6, 2 4 6, 1 6 7, 2 3 4", 6);
+    assert_draws(
+        &dpp.sampler(SamplerOptions::default().with_projection(Projection::Elementary), &engine::Cpu)
+            .unwrap(),
+        "1 4 6, 0 4 6, 1 4 6, 2 4 6, 1 6 7, 2 3 4",
+        6,
+    );
 }
 
 #[test]
 fn partition_dpp_by_leverage_trials() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let dpp = dpp.with_projection(Projection::Leverage);
     assert_draws(
-        &dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(),
+        &dpp.sampler(
+            SamplerOptions::from(Method::Rejection).with_projection(Projection::Leverage),
+            &engine::Cpu,
+        )
+        .unwrap(),
         "1 3 5, 1 6 7, 2 4 6, 0 6 7, 0 3 4, 0 5 6",
         7,
     );
@@ -118,9 +138,12 @@ fn partition_dpp_by_leverage_trials() {
 fn partition_dpp_by_elementary_picks() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let dpp = dpp.with_projection(Projection::Elementary);
     assert_draws(
-        &dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(),
+        &dpp.sampler(
+            SamplerOptions::from(Method::Rejection).with_projection(Projection::Elementary),
+            &engine::Cpu,
+        )
+        .unwrap(),
         "1 4 6, 0 5 6, 2 4 6, 1 4 6, 1 5 6, 0 4 6",
         7,
     );
@@ -156,7 +179,11 @@ fn conditioned_dpp() {
         (Projection::Leverage, "1 2 4 5, 0 1 2 4, 0 1 3 4, 0 1 2 4, 1 2 4 7, 1 4 5 7"),
         (Projection::Elementary, "0 1 2 4, 0 1 4 5, 0 1 2 4, 1 2 3 4, 1 2 4 5, 0 1 3 4"),
     ] {
-        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+        assert_draws(
+            &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            sets,
+            6,
+        );
     }
 }
 
@@ -168,7 +195,11 @@ fn conditioned_k_dpp() {
         (Projection::Leverage, "1 4 5, 0 1 2, 0 1 2, 1 2 7, 1 4 7, 1 5 7"),
         (Projection::Elementary, "1 3 4, 1 2 5, 0 1 2, 1 2 4, 1 2 4, 1 2 3"),
     ] {
-        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+        assert_draws(
+            &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            sets,
+            6,
+        );
     }
 }
 
@@ -181,7 +212,11 @@ fn conditioned_independent_k_dpps() {
         (Projection::Leverage, "2 6 7, 2 4 6, 2 4 6, 2 4 6, 1 3 6, 2 5 6"),
         (Projection::Elementary, "2 4 6, 1 5 6, 2 3 6, 2 4 6, 2 4 6, 2 4 6"),
     ] {
-        assert_draws(&dpp.clone().with_projection(way).sampler(&engine::Cpu).unwrap(), sets, 6);
+        assert_draws(
+            &dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap(),
+            sets,
+            6,
+        );
     }
 }
 
@@ -194,8 +229,11 @@ fn conditioned_partition_dpp_by_rejection() {
         (Projection::Leverage, "1 5 6, 2 6 7, 2 4 6, 1 4 6, 1 6 7, 1 5 6", 14),
         (Projection::Elementary, "2 3 6, 2 6 7, 2 3 6, 1 4 6, 1 5 6, 1 6 7", 10),
     ] {
-        let dpp = dpp.clone().with_projection(way);
-        assert_draws(&dpp.sampler(Method::Rejection, &engine::Cpu).unwrap(), sets, proposals);
+        assert_draws(
+            &dpp.sampler(SamplerOptions::from(Method::Rejection).with_projection(way), &engine::Cpu).unwrap(),
+            sets,
+            proposals,
+        );
     }
 }
 
@@ -227,7 +265,7 @@ fn full_parts() {
     }
     let dpp = IndependentKDpps::new(&features, &partition, &quota).unwrap();
     assert_draws(
-        &dpp.sampler(&engine::Cpu).unwrap(),
+        &dpp.sampler(SamplerOptions::default(), &engine::Cpu).unwrap(),
         "0 1 2 4, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4",
         6,
     );
@@ -257,19 +295,25 @@ fn one_generator_gives_one_sequence() {
 fn partition_dpp_by_exchange_chains() {
     let (features, (partition, quota)) = (features(), parts());
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Mcmc, &engine::Cpu).unwrap();
-    assert_draws(&sampler, "1 4 6, 1 5 6, 0 4 6, 0 4 6, 1 3 4, 2 4 7", 5744);
+    let samples = dpp.chains(&McmcOptions::default(), &engine::Cpu).unwrap().run(6, SEED);
+    let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        sets.join(", "),
+        "1 4 6, 1 5 6, 0 4 6, 0 4 6, 1 3 4, 2 4 7",
+        "value-breaking: see the head of this file"
+    );
+    assert_eq!(samples.proposals(), 5744);
 }
 
 #[test]
 fn range_dpp() {
     let features = features();
     let (partition, _) = parts();
-    let quota = RangeQuota::new(&partition, &[0..=1, 1..=2]).unwrap();
+    let quota = Quota::new(&partition, &[0..=1, 1..=2]).unwrap();
     let of_two = quota.clone().with_total(2).unwrap();
-    let sampler = |quota: &RangeQuota, way| {
-        let dpp = RangeDpp::new(&features, &partition, quota).unwrap().with_projection(way);
-        dpp.sampler(&engine::Cpu).unwrap()
+    let sampler = |quota: &Quota, way| {
+        let dpp = PartitionDpp::new(&features, &partition, quota).unwrap();
+        dpp.sampler(SamplerOptions::default().with_projection(way), &engine::Cpu).unwrap()
     };
     assert_draws(&sampler(&quota, Projection::Leverage), "1 5, 1 5 7, 2 4 6, 1 4 6, 2 3 4, 0 4 6", 18);
     assert_draws(&sampler(&of_two, Projection::Elementary), "2 6, 2 6, 1 4, 1 3, 1 3, 4 6", 7);

@@ -24,7 +24,7 @@ use crate::{
     memory::{Limit, Use},
     output,
     progress::Progress,
-    quota::{Asked, Resolved},
+    quota::Asked,
 };
 
 /// Runs the command.
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     };
     let k = arguments.law.k;
     let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition, k)).transpose()?;
-    let quota = quota.as_ref().map(Resolved::asked);
+    let quota = quota.as_ref().map(Asked::Quota);
     let law = k.or(quota.and_then(Asked::total)).map_or(Law::Dpp, |k| Law::KDpp { k });
     progress.stage("computing");
     let started = Instant::now();

@@ -56,10 +56,8 @@ impl<'a> Model<'a> {
     ) -> Result<Estimate<f64>, Error> {
         match (self, asked) {
             (_, Asked::Anything) => Ok(Estimate { value: 1.0, error: 0.0 }),
-            (Model::Dpp(dpp), Asked::Counts(quota)) => dpp.quota_probability(partition, quota, engine),
-            (Model::KDpp(dpp), Asked::Counts(quota)) => dpp.quota_probability(partition, quota, engine),
-            (Model::Dpp(dpp), Asked::Ranges(quota)) => dpp.range_probability(partition, quota, engine),
-            (Model::KDpp(dpp), Asked::Ranges(quota)) => dpp.range_probability(partition, quota, engine),
+            (Model::Dpp(dpp), Asked::Quota(quota)) => dpp.probability_of(partition, quota, engine),
+            (Model::KDpp(dpp), Asked::Quota(quota)) => dpp.probability_of(partition, quota, engine),
         }
     }
 }
@@ -87,7 +85,6 @@ pub(super) fn settle(
 fn listed(law: &PartCounts, asked: Asked<'_>) -> f64 {
     match asked {
         Asked::Anything => 1.0,
-        Asked::Counts(quota) => law.probability(quota.counts()),
-        Asked::Ranges(quota) => law.probability_within(quota),
+        Asked::Quota(quota) => law.probability_within(quota),
     }
 }

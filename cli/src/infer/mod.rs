@@ -78,7 +78,6 @@ fn log_probabilities(
 fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {
     let inference = match model {
         Model::PartitionDpp(dpp) => dpp.inference(engine),
-        Model::RangeDpp(dpp) => dpp.inference(engine),
         Model::KDpp(dpp) => dpp.inference(engine),
         Model::Dpp(dpp) => dpp.inference(engine),
         // The arguments leave no way to ask for them.

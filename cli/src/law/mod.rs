@@ -5,15 +5,13 @@ mod question;
 
 use std::fmt;
 
-use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota, RangeDpp, RangeQuota,
-};
+use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
 
 pub(crate) use self::{arguments::LawArguments, question::Question};
 use crate::{
     failure::Failure,
     input::{ConditionArguments, Input},
-    quota::{Asked, Resolved},
+    quota::Asked,
 };
 
 /// A law over subsets, as asked for.
@@ -25,13 +23,6 @@ pub(crate) enum Law<'a> {
         partition: &'a Partition,
         /// How many items of each part.
         quota: Quota,
-    },
-    /// A DPP conditioned on its part counts lying in ranges.
-    RangeDpp {
-        /// The parts.
-        partition: &'a Partition,
-        /// How many items of each part, from least to most, and perhaps in all.
-        quota: RangeQuota,
     },
     /// One k-DPP per part.
     IndependentKDpps {
@@ -54,8 +45,6 @@ pub(crate) enum Law<'a> {
 pub(crate) enum Model<'a> {
     /// A DPP conditioned on its part counts.
     PartitionDpp(PartitionDpp<'a>),
-    /// A DPP conditioned on its part counts lying in ranges.
-    RangeDpp(RangeDpp<'a>),
     /// One k-DPP per part.
     IndependentKDpps(IndependentKDpps<'a>),
     /// A DPP conditioned on its size.
@@ -74,10 +63,7 @@ impl<'a> Law<'a> {
             let sentence = "--quota needs --labels, the part of each item";
             return Err(Failure::Arguments(sentence.into()));
         };
-        Ok(match request.resolve(partition, arguments.k)? {
-            Resolved::Counts(quota) => Law::PartitionDpp { partition, quota },
-            Resolved::Ranges(quota) => Law::RangeDpp { partition, quota },
-        })
+        Ok(Law::PartitionDpp { partition, quota: request.resolve(partition, arguments.k)? })
     }
 
     /// The law that is blind to likeness across parts.
@@ -91,8 +77,7 @@ impl<'a> Law<'a> {
     /// How many items of each part.
     pub(crate) fn asked(&self) -> Asked<'_> {
         match self {
-            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => Asked::Counts(quota),
-            Law::RangeDpp { quota, .. } => Asked::Ranges(quota),
+            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => Asked::Quota(quota),
             Law::KDpp { .. } | Law::Dpp => Asked::Anything,
         }
     }
@@ -101,7 +86,7 @@ impl<'a> Law<'a> {
     pub(crate) fn size(&self) -> Option<usize> {
         match self {
             Law::KDpp { k } => Some(*k),
-            Law::RangeDpp { quota, .. } => quota.total(),
+            Law::PartitionDpp { quota, .. } if quota.exact_counts().is_none() => quota.total(),
             _ => None,
         }
     }
@@ -109,8 +94,9 @@ impl<'a> Law<'a> {
     /// The number of items of a set, at least.
     pub(crate) fn least_size(&self) -> usize {
         match self {
-            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => quota.total(),
-            Law::RangeDpp { quota, .. } => quota.total().unwrap_or_else(|| quota.low().iter().sum()),
+            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => {
+                quota.total().unwrap_or_else(|| quota.low().iter().sum())
+            }
             Law::KDpp { k } => *k,
             Law::Dpp => 0,
         }
@@ -136,10 +122,6 @@ impl<'a> Law<'a> {
                 let dpp = PartitionDpp::new(features, partition, quota)?;
                 Model::PartitionDpp(dpp.including(include)?.excluding(exclude)?)
             }
-            Law::RangeDpp { partition, quota } => {
-                let dpp = RangeDpp::new(features, partition, quota)?;
-                Model::RangeDpp(dpp.including(include)?.excluding(exclude)?)
-            }
             Law::IndependentKDpps { partition, quota } => {
                 let dpps = IndependentKDpps::new(features, partition, quota)?;
                 Model::IndependentKDpps(dpps.including(include)?.excluding(exclude)?)
@@ -154,14 +136,17 @@ impl fmt::Display for Law<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Law::PartitionDpp { partition, quota } => {
-                write!(f, "Partition-DPP of {} items over {} parts", quota.total(), partition.parts())
+                let parts = partition.parts();
+                if let Some(counts) = quota.exact_counts() {
+                    let size: usize = counts.iter().sum();
+                    return write!(f, "Partition-DPP of {size} items over {parts} parts");
+                }
+                let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
+                write!(f, "{size} with part counts in ranges over {parts} parts")
             }
             Law::IndependentKDpps { partition, quota } => {
-                write!(f, "independent k-DPPs of {} items over {} parts", quota.total(), partition.parts())
-            }
-            Law::RangeDpp { partition, quota } => {
-                let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
-                write!(f, "{size} with part counts in ranges over {} parts", partition.parts())
+                let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
+                write!(f, "independent k-DPPs of {size} items over {parts} parts")
             }
             Law::KDpp { k } => write!(f, "k-DPP, k = {k}"),
             Law::Dpp => f.write_str("DPP of any size"),

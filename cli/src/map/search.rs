@@ -29,7 +29,6 @@ impl Search<'_> {
     pub(super) fn run(&self, model: &Model<'_>) -> Result<Solution, Failure> {
         match model {
             Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
-            Model::RangeDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
             // The arguments leave no way to ask for them.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use partition_dpp::{Algorithm, Exactness, Subset};
+use partition_dpp::Subset;
 use pdpp_plot::SubsetPlot;
 
 use super::PlotFile;
@@ -20,15 +20,6 @@ pub(crate) enum Shown {
     FirstApproximateSample,
     /// The most diverse set that was found.
     BestFound,
-}
-
-impl From<Algorithm> for Shown {
-    fn from(algorithm: Algorithm) -> Self {
-        match algorithm.exactness() {
-            Exactness::Exact => Shown::FirstSample,
-            _ => Shown::FirstApproximateSample,
-        }
-    }
 }
 
 impl fmt::Display for Shown {
@@ -55,9 +46,11 @@ pub(crate) fn draw(
 
 fn title(law: &Law<'_>, items: usize) -> String {
     let drawn = match law {
-        Law::PartitionDpp { quota, .. } => format!("Partition-DPP, quota {}", list(quota.counts())),
-        Law::RangeDpp { .. } => law.to_string(),
-        Law::IndependentKDpps { quota, .. } => format!("independent k-DPPs, quota {}", list(quota.counts())),
+        Law::PartitionDpp { quota, .. } => match quota.exact_counts() {
+            Some(counts) => format!("Partition-DPP, quota {}", list(counts)),
+            None => law.to_string(),
+        },
+        Law::IndependentKDpps { quota, .. } => format!("independent k-DPPs, quota {}", list(quota.low())),
         Law::KDpp { k } => format!("k-DPP, k = {k}"),
         Law::Dpp => "DPP of any size".into(),
     };

@@ -1,8 +1,10 @@
 //! What is drawn, or would be.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use partition_dpp::{Algorithm, ChainDiagnostics, Ended, Error, Plan, Subset, engine::EngineInfo};
+
+use crate::plot::Shown;
 
 /// What was drawn, by whom and how fast.
 #[derive(Debug)]
@@ -13,8 +15,8 @@ pub(crate) struct Drawn {
     pub(crate) proposals: u64,
     /// The probability of acceptance promised before drawing.
     pub(crate) acceptance_bound: f64,
-    /// The algorithm that drew them.
-    pub(crate) algorithm: Algorithm,
+    /// What drew them.
+    pub(crate) drawer: Drawer,
     /// How far they may be from the law, in total variation; none where that is not known.
     pub(crate) law_error: Option<f64>,
     /// Why, where there was a choice.
@@ -29,6 +31,43 @@ pub(crate) struct Drawn {
     pub(crate) sampling: Duration,
     /// Why there are fewer than asked for, if there are.
     pub(crate) ended: Option<Ended>,
+}
+
+/// What draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drawer {
+    /// An exact sampler.
+    Sampler(Algorithm),
+    /// Chains, which come near the law.
+    Chains,
+}
+
+impl Drawer {
+    /// `exact` or `unknown`.
+    pub(crate) fn exactness(self) -> &'static str {
+        match self {
+            Drawer::Sampler(_) => "exact",
+            Drawer::Chains => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Drawer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Drawer::Sampler(algorithm) => algorithm.fmt(f),
+            Drawer::Chains => f.write_str("mcmc"),
+        }
+    }
+}
+
+impl From<Drawer> for Shown {
+    fn from(drawer: Drawer) -> Self {
+        match drawer {
+            Drawer::Sampler(_) => Shown::FirstSample,
+            Drawer::Chains => Shown::FirstApproximateSample,
+        }
+    }
 }
 
 /// What chains tell about themselves.
@@ -49,6 +88,8 @@ pub(crate) struct Mixing {
 pub(crate) enum Planned {
     /// The method that was asked for or chosen.
     Choice(Plan),
+    /// Chains; beside what the exact methods would take.
+    Chains(Plan),
     /// The law leaves no choice.
     Only(Algorithm),
 }

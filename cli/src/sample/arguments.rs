@@ -1,6 +1,6 @@
 //! The arguments of `pdpp sample`.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
@@ -83,14 +83,24 @@ pub(crate) enum MethodChoice {
     Mcmc,
 }
 
-impl From<MethodChoice> for Method {
-    fn from(choice: MethodChoice) -> Self {
-        match choice {
-            MethodChoice::Auto => Method::Auto,
-            MethodChoice::Rejection => Method::Rejection,
-            MethodChoice::Interpolation => Method::Interpolation,
-            MethodChoice::PerCandidate => Method::PerCandidate,
-            MethodChoice::Mcmc => Method::Mcmc,
+impl MethodChoice {
+    /// The library's method; `None` for chains.
+    pub(crate) fn exact(self) -> Option<Method> {
+        match self {
+            MethodChoice::Auto => Some(Method::Auto),
+            MethodChoice::Rejection => Some(Method::Rejection),
+            MethodChoice::Interpolation => Some(Method::Interpolation),
+            MethodChoice::PerCandidate => Some(Method::PerCandidate),
+            MethodChoice::Mcmc => None,
+        }
+    }
+}
+
+impl fmt::Display for MethodChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.exact() {
+            Some(method) => method.fmt(f),
+            None => f.write_str("mcmc"),
         }
     }
 }

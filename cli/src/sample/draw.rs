@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use partition_dpp::{Algorithm, ChainSamples, Chains, Exactness, Method, Sampler, Watch, engine::Engine};
+use partition_dpp::{ChainSamples, Chains, Method, Sampler, Watch, engine::Engine};
 
 use super::{
-    answer::{Drawn, Mixing},
-    arguments::{MethodChoice, SampleArguments},
+    answer::{Drawer, Drawn, Mixing},
+    arguments::SampleArguments,
     forecast::Forecast,
     instalments::in_instalments,
     method,
@@ -25,21 +25,20 @@ impl Run<'_> {
     /// By what the arguments ask for, once it is known to take no longer than the budget.
     pub(super) fn draw_from(&self, model: &Model<'_>, engine: &dyn Engine) -> Result<Drawn, Failure> {
         let arguments = self.arguments;
-        match model {
+        let Some(method) = arguments.method.exact() else {
+            let Model::PartitionDpp(dpp) = model else { unreachable!("chains are refused for other laws") };
             // Where nothing is left to choose there are no chains to run.
-            Model::PartitionDpp(dpp)
-                if arguments.method == MethodChoice::Mcmc && dpp.plan(Method::Mcmc)?.is_some() =>
-            {
+            return if dpp.plan(Method::Rejection)?.is_some() {
                 self.draw_by_chains(&dpp.chains(&arguments.chains.options(), engine)?)
-            }
-            _ => {
-                let sampler = method::sampler(model, arguments.method.into(), engine)?;
-                if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
-                    forecast.check(arguments)?;
-                }
-                self.draw(&sampler)
-            }
+            } else {
+                self.draw(&dpp.sampler(Method::Rejection, engine)?)
+            };
+        };
+        let sampler = method::sampler(model, method, engine)?;
+        if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
+            forecast.check(arguments)?;
         }
+        self.draw(&sampler)
     }
 
     /// From the law.
@@ -61,8 +60,8 @@ impl Run<'_> {
             proposals: samples.proposals(),
             acceptance_bound: samples.acceptance_bound(),
             subsets: samples.into_iter().collect(),
-            algorithm: sampler.algorithm(),
-            law_error: (sampler.algorithm().exactness() == Exactness::Exact).then(|| sampler.law_error()),
+            drawer: Drawer::Sampler(sampler.algorithm()),
+            law_error: Some(sampler.law_error()),
             plan: sampler.plan().cloned(),
             mixing: None,
             engine: sampler.engine().clone(),
@@ -95,7 +94,7 @@ impl Run<'_> {
             proposals: samples.proposals(),
             acceptance_bound: 0.0,
             subsets: samples.into_iter().collect(),
-            algorithm: Algorithm::Mcmc,
+            drawer: Drawer::Chains,
             law_error: None,
             plan: None,
             mixing: Some(mixing),

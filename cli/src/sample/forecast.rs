@@ -32,25 +32,26 @@ pub(crate) struct Forecast {
 
 impl Forecast {
     /// Of this plan.
-    pub(crate) fn of_plan(plan: &Plan, samples: u64) -> Option<Self> {
+    pub(crate) fn of_plan(plan: &Plan, samples: u64) -> Self {
         let effort = match plan.method {
             Method::Rejection => format!("by rejection may take {:.2e} proposals", plan.proposals),
             method => format!("by {method} may take {:.2e} nodes", plan.nodes),
         };
-        Some(Self::new(effort, plan.operations()?, samples, "; --method mcmc draws soon and approximately"))
+        Self::new(effort, plan.operations(), samples, "; --method mcmc draws soon and approximately")
     }
 
     /// Before the set-up, where it depends on sizes alone.
     pub(crate) fn before(model: &Model<'_>, arguments: &SampleArguments) -> Result<Option<Self>, Failure> {
         let Model::PartitionDpp(dpp) = model else { return Ok(None) };
-        let plan = dpp.plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?;
-        Ok(plan.and_then(|plan| Self::of_plan(&plan, arguments.samples)))
+        let Some(method) = arguments.method.exact() else { return Ok(None) };
+        let plan = dpp.plan(method).map_err(Failure::advise(ADVICE))?;
+        Ok(plan.map(|plan| Self::of_plan(&plan, arguments.samples)))
     }
 
     /// After it.
     pub(crate) fn after(sampler: &Sampler<'_>, samples: u64) -> Option<Self> {
         if let Some(plan) = sampler.plan() {
-            return Self::of_plan(plan, samples);
+            return Some(Self::of_plan(plan, samples));
         }
         let proposals = sampler.acceptance_bound().recip();
         let effort = format!("under these ranges may take {proposals:.2e} proposals");

@@ -16,7 +16,7 @@ pub(super) struct Answer<'a> {
     k: Option<usize>,
     method: String,
     /// `exact`, `estimated` or `unknown`.
-    exactness: String,
+    exactness: &'static str,
     /// In total variation; none where it is unknown.
     law_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,8 +44,8 @@ impl<'a> Answer<'a> {
             parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
             quota: question.law.asked(),
             k: question.law.size(),
-            method: drawn.algorithm.to_string(),
-            exactness: drawn.algorithm.exactness().to_string(),
+            method: drawn.drawer.to_string(),
+            exactness: drawn.drawer.exactness(),
             law_error: drawn.law_error,
             mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
             engine: (&drawn.engine).into(),

@@ -1,6 +1,6 @@
 //! What samples need in memory, and what they may take.
 
-use partition_dpp::MemoryPlan;
+use partition_dpp::{MemoryPlan, SamplerOptions};
 
 use super::{arguments::SampleArguments, method::ADVICE};
 use crate::{failure::Failure, law::Model, memory::Limit};
@@ -29,13 +29,13 @@ impl Memory {
         limit: Limit,
     ) -> Result<Self, Failure> {
         let plan = match model {
-            Model::PartitionDpp(dpp) => {
-                dpp.memory_plan(arguments.method.into()).map_err(Failure::advise(ADVICE))?
-            }
-            Model::RangeDpp(dpp) => dpp.memory_plan(),
-            Model::IndependentKDpps(dpps) => dpps.memory_plan(),
-            Model::KDpp(dpp) => dpp.memory_plan(),
-            Model::Dpp(dpp) => dpp.memory_plan(),
+            Model::PartitionDpp(dpp) => match arguments.method.exact() {
+                Some(method) => dpp.memory_plan(method).map_err(Failure::advise(ADVICE))?,
+                None => dpp.chains_memory_plan(),
+            },
+            Model::IndependentKDpps(dpps) => dpps.memory_plan(SamplerOptions::default()),
+            Model::KDpp(dpp) => dpp.memory_plan(SamplerOptions::default()),
+            Model::Dpp(dpp) => dpp.memory_plan(SamplerOptions::default()),
         };
         let plan = plan.with_draws(arguments.samples, DRAW + 8 * least as u64);
         Ok(Self { plan, limit: limit.bytes, rule: limit.rule })

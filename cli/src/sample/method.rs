@@ -1,6 +1,6 @@
 //! Which method draws, as asked for.
 
-use partition_dpp::{Algorithm, Method, Sampler, engine::Engine};
+use partition_dpp::{Algorithm, Method, Plan, Sampler, SamplerOptions, engine::Engine};
 
 use super::{
     answer::Planned,
@@ -23,13 +23,13 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
         return Err(Failure::Arguments(sentence.into()));
     }
     if has_ranges && !matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection) {
-        let method = Method::from(arguments.method);
+        let method = arguments.method;
         let sentence = format!("--method {method} needs one number per part: ranges are drawn by rejection");
         return Err(Failure::Arguments(sentence));
     }
     let no_choice = arguments.law.quota.is_none() || arguments.independent;
     if arguments.method != MethodChoice::Auto && no_choice {
-        let method = Method::from(arguments.method);
+        let method = arguments.method;
         return Err(Failure::Arguments(format!(
             "--method {method} draws from Partition-DPPs: it needs --quota, and no --independent"
         )));
@@ -38,14 +38,17 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
 }
 
 /// What would draw from a model.
-pub(super) fn plan(model: &Model<'_>, method: Method) -> Result<Planned, Failure> {
-    let dpp = match model {
-        Model::PartitionDpp(dpp) => dpp,
-        Model::RangeDpp(_) => return Ok(Planned::Only(Algorithm::TiltedRejection)),
-        _ => return Ok(Planned::Only(Algorithm::Spectral)),
+pub(super) fn plan(model: &Model<'_>, choice: MethodChoice) -> Result<Planned, Failure> {
+    let Model::PartitionDpp(dpp) = model else { return Ok(Planned::Only(Algorithm::Spectral)) };
+    if dpp.quota().exact_counts().is_none() {
+        return Ok(Planned::Only(Algorithm::TiltedRejection));
+    }
+    let (method, planned): (_, fn(Plan) -> Planned) = match choice.exact() {
+        Some(method) => (method, Planned::Choice),
+        None => (Method::Rejection, Planned::Chains),
     };
     let plan = dpp.plan(method).map_err(Failure::advise(ADVICE))?;
-    Ok(plan.map_or(Planned::Only(Algorithm::Settled), Planned::Choice))
+    Ok(plan.map_or(Planned::Only(Algorithm::Settled), planned))
 }
 
 /// What draws from a model.
@@ -54,15 +57,18 @@ pub(super) fn sampler<'a>(
     method: Method,
     engine: &'a dyn Engine,
 ) -> Result<Sampler<'a>, Failure> {
+    let options = SamplerOptions::from(method);
     let sampler = match model {
-        Model::PartitionDpp(dpp) => dpp.sampler(method, engine),
-        Model::RangeDpp(dpp) if method == Method::Rejection => {
-            dpp.clone().with_proposal_budget(f64::INFINITY).sampler(engine)
+        Model::PartitionDpp(dpp) if dpp.quota().exact_counts().is_none() => {
+            let insisted = method == Method::Rejection;
+            let options = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };
+            let advice = if insisted { ADVICE } else { RANGE_ADVICE };
+            return dpp.sampler(options, engine).map_err(Failure::advise(advice));
         }
-        Model::RangeDpp(dpp) => return dpp.sampler(engine).map_err(Failure::advise(RANGE_ADVICE)),
-        Model::IndependentKDpps(dpps) => dpps.sampler(engine),
-        Model::KDpp(dpp) => dpp.sampler(engine),
-        Model::Dpp(dpp) => dpp.sampler(engine),
+        Model::PartitionDpp(dpp) => dpp.sampler(options, engine),
+        Model::IndependentKDpps(dpps) => dpps.sampler(options, engine),
+        Model::KDpp(dpp) => dpp.sampler(options, engine),
+        Model::Dpp(dpp) => dpp.sampler(options, engine),
     };
     sampler.map_err(Failure::advise(ADVICE))
 }

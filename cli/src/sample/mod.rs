@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     let memory = Memory::of(&model, arguments, law.least_size(), limit)?;
     if arguments.plan {
-        let planned = method::plan(&model, arguments.method.into())?;
+        let planned = method::plan(&model, arguments.method)?;
         progress.finish();
         return plan::write(&question, &planned, &memory, arguments, out);
     }
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     }
     // The plot comes before any output, so that a plot that fails leaves standard output empty.
     if let (Some(file), Some(first)) = (&arguments.plot, drawn.subsets.first()) {
-        plot::draw(file, &input, &law, first, drawn.algorithm.into())?;
+        plot::draw(file, &input, &law, first, drawn.drawer.into())?;
     }
     if arguments.output.json {
         output::print_json(out, &json::Answer::new(&question, &drawn, arguments.seed))?;

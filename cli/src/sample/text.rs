@@ -3,7 +3,12 @@
 use comfy_table::Cell;
 use partition_dpp::{Algorithm, LabelCopies, Subset};
 
-use super::{answer::Drawn, arguments::SampleArguments, mixing, plan::reason};
+use super::{
+    answer::{Drawer, Drawn},
+    arguments::SampleArguments,
+    mixing,
+    plan::reason,
+};
 use crate::{
     law::{Law, Question},
     output::{
@@ -71,10 +76,10 @@ fn or_dash(text: String) -> String {
 
 /// What was done, how, and what it took.
 fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
-    let Drawn { algorithm, plan, engine, setup, sampling, .. } = drawn;
+    let Drawn { drawer, plan, engine, setup, sampling, .. } = drawn;
     let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
     format!(
-        "{question}method    {algorithm} on {engine}, seed {seed}\n\
+        "{question}method    {drawer} on {engine}, seed {seed}\n\
          {why}exactness {exactness}\n\
          {mixing}{repeats}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
@@ -93,8 +98,8 @@ fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
 }
 
 /// Whether the draws are from the law, and how far from it they may be.
-fn exactness(Drawn { algorithm, law_error, .. }: &Drawn) -> String {
-    let exactness = algorithm.exactness();
+fn exactness(Drawn { drawer, law_error, .. }: &Drawn) -> String {
+    let exactness = drawer.exactness();
     match law_error {
         Some(off) => format!("{exactness}; law error {} (total variation)", error(*off)),
         None => {
@@ -117,19 +122,24 @@ fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
 }
 
 fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
-    match drawn.algorithm {
-        _ if drawn.subsets.is_empty() => "none yet".into(),
+    let algorithm = match drawn.drawer {
+        _ if drawn.subsets.is_empty() => return "none yet".into(),
+        Drawer::Chains => return format!("{} moves in all, those of the burn-in included", drawn.proposals),
+        Drawer::Sampler(algorithm) => algorithm,
+    };
+    match algorithm {
         Algorithm::TiltedRejection => {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
             let bound = drawn.acceptance_bound.recip();
             // Under ranges of many parts the bound may be measured.
-            let word = if matches!(question.law, Law::RangeDpp { .. }) { "expected" } else { "guaranteed" };
+            let in_ranges =
+                matches!(question.law, Law::PartitionDpp { quota, .. } if quota.exact_counts().is_none());
+            let word = if in_ranges { "expected" } else { "guaranteed" };
             format!("{} per sample, {word} at most {} on average", short(observed), short(bound))
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
             "none: items are picked one by one from their exact probabilities".into()
         }
-        Algorithm::Mcmc => format!("{} moves in all, those of the burn-in included", drawn.proposals),
         Algorithm::Settled => "none: nothing is left to choose".into(),
         _ => "one per sample: nothing is ever rejected".into(),
     }

@@ -11,7 +11,7 @@ type Images = u64;
 pub(super) fn repeated(features: &Features<'_>, copies: &LabelCopies, quota: &Quota) -> Result<f64, Failure> {
     let mut distinct: Vec<(Images, f64)> = vec![(0, 1.0)];
     for part in 0..copies.partition().parts() {
-        let law = sets_of_part(features, copies, part, quota.counts()[part])?;
+        let law = sets_of_part(features, copies, part, quota.low()[part])?;
         distinct = distinct
             .iter()
             .flat_map(|&(taken, probability)| {

@@ -1,8 +1,8 @@
 //! Table 3 of the paper's appendix: draws of the three methods, and how often an image comes twice.
 
 use partition_dpp::{
-    Error, Features, IndependentKDpps, KDpp, LabelCopies, Method, PartitionDpp, Quota, Samples, Subset,
-    engine::Cpu,
+    Error, Features, IndependentKDpps, KDpp, LabelCopies, Method, PartitionDpp, Quota, SamplerOptions,
+    Samples, Subset, engine::Cpu,
 };
 use pdpp_plot::{Axis, BarChart, Bars};
 
@@ -109,10 +109,12 @@ fn draw(
 ) -> Result<Option<Samples>, Failure> {
     let partition = copies.partition();
     let samples = match method {
-        0 => IndependentKDpps::new(rows, partition, quota)?.sampler(&Cpu)?.sample_many(DRAWS, seed),
-        1 => match KDpp::new(rows, quota.total()) {
+        0 => IndependentKDpps::new(rows, partition, quota)?
+            .sampler(SamplerOptions::default(), &Cpu)?
+            .sample_many(DRAWS, seed),
+        1 => match KDpp::new(rows, quota.low().iter().sum()) {
             Err(Error::SizeAboveRank { .. }) => return Ok(None),
-            k_dpp => k_dpp?.sampler(&Cpu)?.sample_many(DRAWS, seed),
+            k_dpp => k_dpp?.sampler(SamplerOptions::default(), &Cpu)?.sample_many(DRAWS, seed),
         },
         _ => match PartitionDpp::new(rows, partition, quota) {
             Err(Error::Infeasible { .. }) => return Ok(None),

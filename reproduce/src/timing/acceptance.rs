@@ -40,8 +40,8 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
         let problem = Problem::new(context, "acceptance", (parts, size), parts * size, each)?;
         let features = stretched(&problem, longer)?;
         let Problem { partition, quota, .. } = &problem;
-        let k_dpp = KDpp::new(&features, quota.total())?;
-        let plain = k_dpp.quota_probability(partition, quota, &Cpu)?.value;
+        let k_dpp = KDpp::new(&features, quota.low().iter().sum())?;
+        let plain = k_dpp.probability_of(partition, quota, &Cpu)?.value;
         let dpp = PartitionDpp::new(&features, partition, quota)?;
         let samples = dpp.sampler(Method::Rejection, &Cpu)?.sample_many(DRAWS, context.setup.seed);
         let seen = samples.acceptance_observed();

@@ -1,7 +1,7 @@
 //! The paper's eight configurations.
 
 use partition_dpp::{
-    IndependentKDpps, KDpp, Method, PartitionDpp,
+    IndependentKDpps, KDpp, Method, PartitionDpp, SamplerOptions,
     engine::{Cpu, Engine},
 };
 
@@ -97,11 +97,19 @@ fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) ->
         })
     };
     let k_dpp = median_seconds(|| {
-        drop(KDpp::new(features, quota.total())?.sampler(&Cpu)?.sample_many(1, seed));
+        drop(
+            KDpp::new(features, quota.low().iter().sum())?
+                .sampler(SamplerOptions::default(), &Cpu)?
+                .sample_many(1, seed),
+        );
         Ok(())
     })?;
     let independent = median_seconds(|| {
-        drop(IndependentKDpps::new(features, partition, quota)?.sampler(&Cpu)?.sample_many(1, seed));
+        drop(
+            IndependentKDpps::new(features, partition, quota)?
+                .sampler(SamplerOptions::default(), &Cpu)?
+                .sample_many(1, seed),
+        );
         Ok(())
     })?;
     let dpp = PartitionDpp::new(features, partition, quota)?;

@@ -1,6 +1,6 @@
 //! Time per sample against the number of items, and of parts.
 
-use partition_dpp::{Error, KDpp, Method, PartitionDpp, engine::Cpu};
+use partition_dpp::{Error, KDpp, Method, PartitionDpp, SamplerOptions, engine::Cpu};
 use pdpp_plot::{Axis, Chart, Mark, Point, Series};
 
 use super::Problem;
@@ -127,7 +127,11 @@ fn time(problem: &Problem, way: Way, seed: u64) -> Result<Option<f64>, Failure> 
             all.map(|seconds| seconds / DRAWS as f64)
         }
         Way::KDpp => median_seconds(|| {
-            drop(KDpp::new(features, quota.total())?.sampler(&Cpu)?.sample_many(1, seed));
+            drop(
+                KDpp::new(features, quota.low().iter().sum())?
+                    .sampler(SamplerOptions::default(), &Cpu)?
+                    .sample_many(1, seed),
+            );
             Ok(())
         }),
     };

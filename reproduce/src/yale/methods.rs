@@ -1,6 +1,8 @@
 //! Table 2: the 6-DPP, independent 2-DPPs and the Partition-DPP side by side, and who appears twice.
 
-use partition_dpp::{IndependentKDpps, KDpp, Method, PartitionDpp, Quota, Samples, Subset, engine::Cpu};
+use partition_dpp::{
+    IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples, Subset, engine::Cpu,
+};
 use pdpp_plot::{Axis, BarChart, Bars};
 
 use super::{EACH, TOTAL, experiments::Experiment};
@@ -135,8 +137,10 @@ fn draw(experiment: &Experiment, seed: u64) -> Result<[Samples; 3], Failure> {
     let Experiment { features, partition, .. } = experiment;
     let quota = Quota::each(partition, EACH)?;
     Ok([
-        KDpp::new(features, TOTAL)?.sampler(&Cpu)?.sample_many(DRAWS, seed),
-        IndependentKDpps::new(features, partition, &quota)?.sampler(&Cpu)?.sample_many(DRAWS, seed),
+        KDpp::new(features, TOTAL)?.sampler(SamplerOptions::default(), &Cpu)?.sample_many(DRAWS, seed),
+        IndependentKDpps::new(features, partition, &quota)?
+            .sampler(SamplerOptions::default(), &Cpu)?
+            .sample_many(DRAWS, seed),
         PartitionDpp::new(features, partition, &quota)?.sampler(Method::Auto, &Cpu)?.sample_many(DRAWS, seed),
     ])
 }

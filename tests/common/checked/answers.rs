@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use partition_dpp::{Estimate, Inference, PartCounts, Quota, RangeQuota, Result, Subset};
+use partition_dpp::{Estimate, Inference, PartCounts, Quota, Result, Subset};
 
 use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
 use crate::common::exact::{Set, counts, items_of};
@@ -113,22 +113,20 @@ fn table(examined: &mut Examined<'_>, found: &PartCounts, exact: &BTreeMap<Vec<u
 /// Of a quota, and of ranges around it.
 fn chance(examined: &mut Examined<'_>, model: &Model<'_>, parts: &Parts, quota: &Quota) {
     let (partition, engine, labels) = (&parts.partition, examined.engine, &examined.problem.labels);
-    let around: Vec<_> = quota.counts().iter().map(|&count| count.saturating_sub(1)..=count + 1).collect();
-    let Ok(ranges) = RangeQuota::new(partition, &around) else { return };
+    let around: Vec<_> = quota.low().iter().map(|&count| count.saturating_sub(1)..=count + 1).collect();
+    let Ok(ranges) = Quota::new(partition, &around) else { return };
     let (of_quota, of_ranges) = match model {
-        Model::Any(dpp) => (
-            dpp.quota_probability(partition, quota, engine),
-            dpp.range_probability(partition, &ranges, engine),
-        ),
-        Model::Size(dpp) => (
-            dpp.quota_probability(partition, quota, engine),
-            dpp.range_probability(partition, &ranges, engine),
-        ),
+        Model::Any(dpp) => {
+            (dpp.probability_of(partition, quota, engine), dpp.probability_of(partition, &ranges, engine))
+        }
+        Model::Size(dpp) => {
+            (dpp.probability_of(partition, quota, engine), dpp.probability_of(partition, &ranges, engine))
+        }
         Model::Quota(_) | Model::Independent(_) | Model::Ranges(_) => return,
     };
     let of = |set: Set| counts(set, labels, partition.parts());
-    let exact = examined.law.map_or(0.0, |law| law.probability_that(|set| of(set) == quota.counts()));
-    one_chance(examined, &format!("quota {:?}", quota.counts()), of_quota, exact);
+    let exact = examined.law.map_or(0.0, |law| law.probability_that(|set| of(set) == quota.low()));
+    one_chance(examined, &format!("quota {:?}", quota.low()), of_quota, exact);
     let exact = examined.law.map_or(0.0, |law| law.probability_that(|set| ranges.allows(&of(set))));
     one_chance(examined, &format!("ranges {around:?}"), of_ranges, exact);
 }

@@ -1,8 +1,8 @@
 //! The models behind one face.
 
 use partition_dpp::{
-    Dpp, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Projection, RangeDpp, Result, Sampler,
-    engine::Engine,
+    Dpp, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Projection, Result, Sampler,
+    SamplerOptions, engine::Engine,
 };
 
 use super::{Constraint, Examined, Parts, answers, chain, draws, solvers};
@@ -13,7 +13,7 @@ pub enum Model<'a> {
     Size(KDpp<'a>),
     Quota(PartitionDpp<'a>),
     Independent(IndependentKDpps<'a>),
-    Ranges(RangeDpp<'a>),
+    Ranges(PartitionDpp<'a>),
 }
 
 impl<'a> Model<'a> {
@@ -35,7 +35,7 @@ impl<'a> Model<'a> {
                 PartitionDpp::new(features, partition, quota)?.including(include)?.excluding(exclude)?,
             ),
             (_, _, Some(ranges)) => Self::Ranges(
-                RangeDpp::new(features, partition, ranges)?.including(include)?.excluding(exclude)?,
+                PartitionDpp::new(features, partition, ranges)?.including(include)?.excluding(exclude)?,
             ),
             _ => Self::Any(Dpp::new(features)?.including(include)?.excluding(exclude)?),
         })
@@ -59,14 +59,18 @@ impl<'a> Model<'a> {
         };
         let names = ["leverage", "elementary"];
         match self {
-            Self::Any(dpp) => by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine)),
-            Self::Size(dpp) => by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine)),
-            Self::Ranges(dpp) => {
-                by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine))
-            }
-            Self::Independent(dpp) => {
-                by_projection(names, &|how| dpp.clone().with_projection(how).sampler(engine))
-            }
+            Self::Any(dpp) => by_projection(names, &|how| {
+                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
+            }),
+            Self::Size(dpp) => by_projection(names, &|how| {
+                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
+            }),
+            Self::Ranges(dpp) => by_projection(names, &|how| {
+                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
+            }),
+            Self::Independent(dpp) => by_projection(names, &|how| {
+                dpp.sampler(SamplerOptions::default().with_projection(how), engine)
+            }),
             Self::Quota(dpp) => {
                 let methods = [Method::Rejection, Method::Interpolation, Method::PerCandidate];
                 let names = ["rejection", "interpolation", "per-candidate"];

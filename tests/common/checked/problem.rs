@@ -3,7 +3,7 @@
 use std::{fmt, ops::RangeInclusive};
 
 use nalgebra::DMatrix;
-use partition_dpp::{Features, Kernel, Partition, Quota, RangeQuota, Result};
+use partition_dpp::{Features, Kernel, Partition, Quota, Result};
 
 use crate::common::exact::{Minors, Set, counts, items_of, set_of};
 
@@ -52,7 +52,7 @@ pub struct Parts {
     pub features: Features<'static>,
     pub partition: Partition,
     pub quota: Option<Quota>,
-    pub ranges: Option<RangeQuota>,
+    pub ranges: Option<Quota>,
 }
 
 impl Constraint {
@@ -133,7 +133,7 @@ impl Problem {
                 quota = Some(Quota::new(&partition, counts)?);
             }
             Constraint::Ranges(counts, total) => {
-                let made = RangeQuota::new(&partition, counts)?;
+                let made = Quota::new(&partition, counts)?;
                 ranges = Some(match total {
                     Some(total) => made.with_total(*total)?,
                     None => made,

@@ -5,9 +5,9 @@
 use std::sync::atomic::AtomicBool;
 
 use partition_dpp::{
-    BranchAndBound, Dpp, Features, Greedy, Inference, KDpp, LazyGreedy, LocalSearch, Method, Objective,
-    Partition, PartitionDpp, Projection, Quota, RangeDpp, RangeQuota, Result, Sampler, Samples, Solution,
-    Subset, UpperBound, Watch,
+    BranchAndBound, Dpp, Features, Greedy, Inference, KDpp, LazyGreedy, LocalSearch, McmcOptions, Method,
+    Objective, Partition, PartitionDpp, Projection, Quota, Result, Sampler, SamplerOptions, Samples,
+    Solution, Subset, UpperBound, Watch,
     engine::{Cpu, Watched},
 };
 
@@ -18,14 +18,14 @@ pub(crate) type Question = (&'static str, fn(&Data) -> Result<String>);
 
 /// A name each, and how to answer it. No clock may be read: nobody asks for one.
 pub(crate) const QUESTIONS: &[Question] = &[
-    ("dpp", |data| draws(&Dpp::new(&data.features)?.sampler(&Cpu)?)),
-    ("k-dpp", |data| draws(&KDpp::new(&data.features, 4)?.sampler(&Cpu)?)),
+    ("dpp", |data| draws(&Dpp::new(&data.features)?.sampler(SamplerOptions::default(), &Cpu)?)),
+    ("k-dpp", |data| draws(&KDpp::new(&data.features, 4)?.sampler(SamplerOptions::default(), &Cpu)?)),
     ("rejection, leverage trials", |data| by_rejection(data, Projection::Leverage)),
     ("rejection, elementary picks", |data| by_rejection(data, Projection::Elementary)),
     ("interpolation", |data| draws(&data.model()?.sampler(Method::Interpolation, &Cpu)?)),
     ("per candidate", |data| draws(&data.model()?.sampler(Method::PerCandidate, &Cpu)?)),
-    ("exchange chains", |data| draws(&data.model()?.sampler(Method::Mcmc, &Cpu)?)),
-    ("ranges", |data| draws(&data.range_model()?.sampler(&Cpu)?)),
+    ("exchange chains", chained),
+    ("ranges", |data| draws(&data.range_model()?.sampler(SamplerOptions::default(), &Cpu)?)),
     ("watched", watched),
     ("law of a quota", |data| law(&data.model()?.inference(&Cpu)?, &[0, 1, 2, 3, 4])),
     ("law of ranges", |data| law(&data.range_model()?.inference(&Cpu)?, &[0, 1, 2, 4])),
@@ -52,7 +52,7 @@ pub(crate) struct Data {
     features: Features<'static>,
     partition: Partition,
     quota: Quota,
-    ranges: RangeQuota,
+    ranges: Quota,
 }
 
 impl Data {
@@ -72,7 +72,7 @@ impl Data {
         let labels: Vec<usize> = (0..ITEMS).map(|item| item % 3).collect();
         let partition = Partition::from_labels(&labels)?;
         let quota = Quota::new(&partition, &[2, 2, 1])?;
-        let ranges = RangeQuota::new(&partition, &[1..=2, 0..=3, 1..=1])?.with_total(4)?;
+        let ranges = Quota::new(&partition, &[1..=2, 0..=3, 1..=1])?.with_total(4)?;
         Ok(Self { features: Features::from_rows(ITEMS, dims, values)?, partition, quota, ranges })
     }
 
@@ -80,18 +80,25 @@ impl Data {
         PartitionDpp::new(&self.features, &self.partition, &self.quota)
     }
 
-    fn range_model(&self) -> Result<RangeDpp<'_>> {
-        RangeDpp::new(&self.features, &self.partition, &self.ranges)
+    fn range_model(&self) -> Result<PartitionDpp<'_>> {
+        PartitionDpp::new(&self.features, &self.partition, &self.ranges)
     }
 }
 
 fn by_rejection(data: &Data, projection: Projection) -> Result<String> {
-    draws(&data.model()?.with_projection(projection).sampler(Method::Rejection, &Cpu)?)
+    draws(&data.model()?.sampler(SamplerOptions::from(Method::Rejection).with_projection(projection), &Cpu)?)
 }
 
 /// Draws with one seed, and the proposals they took.
 fn draws(sampler: &Sampler<'_>) -> Result<String> {
     Ok(listed(&sampler.sample_watched(0..12, SEED, &Watch::default())?))
+}
+
+/// The same of chains.
+fn chained(data: &Data) -> Result<String> {
+    let samples = data.model()?.chains(&McmcOptions::default(), &Cpu)?.run(12, SEED);
+    let sets: Vec<String> = samples.subsets().iter().map(ToString::to_string).collect();
+    Ok(format!("{}; {} proposals", sets.join(", "), samples.proposals()))
 }
 
 fn listed(samples: &Samples) -> String {
@@ -104,7 +111,7 @@ fn watched(data: &Data) -> Result<String> {
     let stop = AtomicBool::new(false);
     let watch = Watch::default().stopped_by(&stop);
     let engine = Watched::new(&Cpu, watch);
-    let sampler = data.range_model()?.sampler(&engine)?;
+    let sampler = data.range_model()?.sampler(SamplerOptions::default(), &engine)?;
     let drawn = listed(&sampler.sample_watched(0..4, SEED, &watch)?);
     let best = BranchAndBound::default().solve_watched(&data.model()?, &engine, &watch)?;
     Ok(format!("{drawn}; {}", found(&best)))

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use partition_dpp::Choice;
 use serde::Serialize;
 
-use crate::sample::{answer::Planned, forecast::Forecast, memory::Memory};
+use crate::sample::{
+    answer::{Drawer, Planned},
+    forecast::Forecast,
+    memory::Memory,
+};
 
 #[derive(Serialize)]
 pub(super) struct Answer {
@@ -54,33 +58,28 @@ impl Answer {
 
 impl From<&Planned> for Answer {
     fn from(planned: &Planned) -> Self {
-        match planned {
-            Planned::Choice(plan) => Self {
-                method: plan.method.to_string(),
-                choice: match plan.choice {
+        let (plan, method, choice) = match planned {
+            Planned::Choice(plan) => {
+                let choice = match plan.choice {
                     Choice::Cheaper => "cheaper",
                     Choice::WithinBudget => "within-budget",
                     _ => "requested",
-                },
-                proposals: Some(plan.proposals),
-                nodes: Some(plan.nodes),
-                rejection_cost: Some(plan.rejection_cost),
-                interpolation_cost: Some(plan.interpolation_cost),
-                per_candidate_cost: Some(plan.per_candidate_cost),
-                seconds: None,
-                memory: None,
-            },
-            Planned::Only(algorithm) => Self {
-                method: algorithm.to_string(),
-                choice: "only",
-                proposals: None,
-                nodes: None,
-                rejection_cost: None,
-                interpolation_cost: None,
-                per_candidate_cost: None,
-                seconds: None,
-                memory: None,
-            },
+                };
+                (Some(plan), plan.method.to_string(), choice)
+            }
+            Planned::Chains(plan) => (Some(plan), Drawer::Chains.to_string(), "requested"),
+            Planned::Only(algorithm) => (None, algorithm.to_string(), "only"),
+        };
+        Self {
+            method,
+            choice,
+            proposals: plan.map(|plan| plan.proposals),
+            nodes: plan.map(|plan| plan.nodes),
+            rejection_cost: plan.map(|plan| plan.rejection_cost),
+            interpolation_cost: plan.map(|plan| plan.interpolation_cost),
+            per_candidate_cost: plan.map(|plan| plan.per_candidate_cost),
+            seconds: None,
+            memory: None,
         }
     }
 }

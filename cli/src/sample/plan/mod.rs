@@ -23,8 +23,8 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let forecast = match planned {
-        Planned::Choice(plan) => Forecast::of_plan(plan, arguments.samples),
-        Planned::Only(_) => None,
+        Planned::Choice(plan) => Some(Forecast::of_plan(plan, arguments.samples)),
+        Planned::Chains(_) | Planned::Only(_) => None,
     };
     let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
     if arguments.output.json {

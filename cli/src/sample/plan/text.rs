@@ -10,7 +10,7 @@ use crate::{
         table::{new_table, right},
     },
     sample::{
-        answer::Planned,
+        answer::{Drawer, Planned},
         forecast::{Forecast, seconds},
         memory::Memory,
     },
@@ -24,7 +24,13 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
     });
     let memory = describe_memory(memory);
     match planned {
-        Planned::Choice(plan) => format!("{}{time}{memory}", describe(plan)),
+        Planned::Choice(plan) => {
+            format!("{}{time}{memory}", describe(plan, &plan.method.to_string(), &reason(plan)))
+        }
+        Planned::Chains(plan) => {
+            let why = "asked for; approximate, unlike the methods above";
+            format!("{}{time}{memory}", describe(plan, &Drawer::Chains.to_string(), why))
+        }
         Planned::Only(algorithm) => {
             let why = match algorithm {
                 Algorithm::Settled => "nothing is left to choose",
@@ -46,7 +52,7 @@ fn describe_memory(Memory { plan, limit, rule }: &Memory) -> String {
     format!("memory    {needed} at most, of {limit} {rule}{fits}{file}\n          {plan}\n")
 }
 
-fn describe(plan: &Plan) -> String {
+fn describe(plan: &Plan, method: &str, why: &str) -> String {
     let mut table = new_table(vec!["method", "at most", "operations a sample"]);
     let cost = |operations: f64| right(format!("{operations:.1e}"));
     let proposals = format!("{} proposals a sample, on average", short(plan.proposals));
@@ -55,7 +61,7 @@ fn describe(plan: &Plan) -> String {
     table.add_row([Cell::new("interpolation"), Cell::new(nodes), cost(plan.interpolation_cost)]);
     let literal = "as many, for every candidate";
     table.add_row([Cell::new("per-candidate"), Cell::new(literal), cost(plan.per_candidate_cost)]);
-    format!("{}\nmethod    {}\nwhy       {}\n", table.trim_fmt(), plan.method, reason(plan))
+    format!("{}\nmethod    {method}\nwhy       {why}\n", table.trim_fmt())
 }
 
 /// Why a method was taken.
@@ -74,7 +80,6 @@ pub(in crate::sample) fn reason(plan: &Plan) -> String {
         (Choice::WithinBudget, _) => {
             format!("rejection might take {} proposals a sample, more than its budget", short(plan.proposals))
         }
-        (_, Method::Mcmc) => "asked for; approximate, unlike the methods above".into(),
         _ => "asked for".into(),
     }
 }

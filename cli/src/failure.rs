@@ -92,13 +92,13 @@ pub(crate) enum Failure {
         /// What else the command line can do about it.
         advice: &'static str,
     },
-    /// Ctrl-C or a time limit ended it; nothing is out.
+    /// Ctrl-C or a time limit; nothing is printed.
     #[error("{0}: nothing is printed")]
     Abandoned(Ended),
-    /// Somebody pressed Ctrl-C; the best answer so far is out.
+    /// Ctrl-C; the best answer so far is printed.
     #[error("interrupted: what is printed is the best so far")]
     Interrupted,
-    /// Somebody pressed Ctrl-C; what was done is out.
+    /// Ctrl-C; what was done is written.
     #[error("interrupted: {done} of {of} parts are in the report")]
     Stopped {
         /// Parts that were finished.
@@ -106,7 +106,7 @@ pub(crate) enum Failure {
         /// Parts that were asked for.
         of: usize,
     },
-    /// Ctrl-C or a time limit ended it; what was drawn is out.
+    /// Ctrl-C or a time limit; what was drawn is printed.
     #[error("{ended}: {done} of {of} samples are printed")]
     StoppedSampling {
         /// Which of them.

@@ -13,7 +13,7 @@ use crate::{failure::Failure, output};
 
 /// Set by the first Ctrl-C.
 static FLAG: AtomicBool = AtomicBool::new(false);
-/// Whether somebody looks at the flag, and at the clock.
+/// Whether the work looks at the flag and at the clock itself.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 /// Whether the process is this program's own, to be ended.
 static OWN: AtomicBool = AtomicBool::new(false);
@@ -61,7 +61,7 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
-/// Whether somebody has pressed Ctrl-C.
+/// Whether Ctrl-C has been pressed.
 pub(crate) fn raised() -> bool {
     FLAG.load(Ordering::Relaxed)
 }

@@ -187,7 +187,7 @@ fn new_file_beside(target: &Path) -> Result<NamedTempFile, String> {
     #[cfg(unix)]
     builder.permissions(mode);
     let made = builder.tempfile_in(folder(target));
-    // The system's own words would tell of a name that nobody has heard of.
+    // The system's message would name the temporary file.
     made.map_err(|error| format!("no file can be made in its folder: {}", error.kind()))
 }
 
@@ -204,13 +204,13 @@ fn filled(target: &Path, permissions: Option<Permissions>, bytes: &[u8]) -> Resu
     Ok(file)
 }
 
-/// Opening a pipe takes until somebody reads it, which Ctrl-C must be able to end.
+/// Opening a pipe blocks until it has a reader; Ctrl-C must be able to end that.
 fn write_to_stream(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let stream = OpenOptions::new().write(true).open(path);
         let written = stream.and_then(|mut stream| stream.write_all(&bytes).and_then(|()| stream.flush()));
-        // Nobody listens after a Ctrl-C.
+        // After a Ctrl-C there is no receiver.
         let _ = sender.send(written);
     });
     let already_raised = interrupt::raised();

@@ -21,7 +21,7 @@ pub(crate) struct CountsArguments {
     /// The size, and the quota whose probability is wanted.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// What is settled.
+    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// Stop after so many seconds without an answer.

@@ -21,7 +21,7 @@ pub(crate) struct InferArguments {
     /// Whose probabilities.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// What is settled.
+    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// Sets whose probabilities are wanted: a JSON list of lists of indices, as in `[[0,5],[3,17]]`.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Items that are settled beforehand.
+/// Forced items: in every set, or in none.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ConditionArguments {
     /// Items that must be in: 3,17 by position in the input, the first being 0.

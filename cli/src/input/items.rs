@@ -50,7 +50,7 @@ impl Input {
         }
     }
 
-    /// What is settled, by row. An item is out with all its rows, and in with the only one it has.
+    /// The forced items, by row. An item is out with all its rows, and in with the only one it has.
     pub(crate) fn conditions(&self, conditions: &ConditionArguments) -> Result<ConditionArguments, Failure> {
         let Some(copies) = &self.copies else { return Ok(conditions.clone()) };
         let ConditionArguments { include, exclude } = conditions;

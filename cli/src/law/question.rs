@@ -12,7 +12,7 @@ pub(crate) struct Question<'a> {
     pub(crate) input: &'a Input,
     /// The law over their subsets.
     pub(crate) law: &'a Law<'a>,
-    /// Items that are settled.
+    /// Forced items.
     pub(crate) conditions: &'a ConditionArguments,
 }
 

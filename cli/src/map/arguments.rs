@@ -22,7 +22,7 @@ pub(crate) struct MapArguments {
     /// What sets there are.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// What is settled.
+    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// What looks for the set.

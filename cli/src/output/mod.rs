@@ -36,6 +36,6 @@ fn written(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result
 /// Writes one line on what is wrong, whatever the message holds.
 pub(crate) fn report_failure(failure: &Failure, messages: &mut dyn Write) {
     let message: String = failure.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // Nobody is left to tell if standard error is closed.
+    // There is nowhere to report a closed standard error.
     let _ = writeln!(messages, "error: {message}");
 }

@@ -28,7 +28,7 @@ pub(crate) struct SampleArguments {
     /// One k-DPP per part, blind to likeness across parts.
     #[arg(long, requires = "quota", help_heading = "Law")]
     pub(crate) independent: bool,
-    /// What is settled.
+    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// Subsets to draw.

@@ -7,12 +7,7 @@ use std::path::Path;
 use bytesize::ByteSize;
 use partition_dpp::{LabelCopies, Partition, Subset};
 
-use crate::{
-    failure::Failure,
-    input,
-    memory::Limit,
-    quota::{Asked, QuotaRequest},
-};
+use crate::{failure::Failure, input, memory::Limit, quota::QuotaRequest};
 
 /// Rows, columns and numbers.
 pub type Matrix = (usize, usize, Vec<f64>);
@@ -47,7 +42,7 @@ pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<
     let request: QuotaRequest = text.parse()?;
     request
         .resolve(partition, total)
-        .map(|quota| Asked::Quota(&quota).to_string())
+        .map(|quota| request.asked(&quota).to_string())
         .map_err(|failure| told(&failure))
 }
 

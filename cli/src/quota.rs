@@ -93,6 +93,11 @@ impl QuotaRequest {
         }
     }
 
+    /// What is asked, once it is resolved.
+    pub(crate) fn asked<'a>(&self, quota: &'a Quota) -> Asked<'a> {
+        if self.has_ranges() { Asked::Ranges(quota) } else { Asked::Counts(quota) }
+    }
+
     /// Checks the quota against the parts there are, and against the total, if one is given.
     pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota, Failure> {
         let quota = match self {
@@ -116,8 +121,10 @@ impl QuotaRequest {
 pub(crate) enum Asked<'a> {
     /// Nothing: parts take what the law gives them.
     Anything,
-    /// One count or range per part.
-    Quota(&'a Quota),
+    /// One number per part.
+    Counts(&'a Quota),
+    /// One range per part, if only as it is written.
+    Ranges(&'a Quota),
 }
 
 impl Asked<'_> {
@@ -125,7 +132,7 @@ impl Asked<'_> {
     pub(crate) fn of(self, part: usize) -> Option<String> {
         match self {
             Asked::Anything => None,
-            Asked::Quota(quota) => {
+            Asked::Counts(quota) | Asked::Ranges(quota) => {
                 let (low, high) = (quota.low().get(part)?, quota.high().get(part)?);
                 Some(if low == high { low.to_string() } else { format!("{low}..{high}") })
             }
@@ -141,7 +148,7 @@ impl Asked<'_> {
     pub(crate) fn total(self) -> Option<usize> {
         match self {
             Asked::Anything => None,
-            Asked::Quota(quota) => quota.total(),
+            Asked::Counts(quota) | Asked::Ranges(quota) => quota.total(),
         }
     }
 }
@@ -158,10 +165,8 @@ impl Serialize for Asked<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Asked::Anything => serializer.collect_seq::<[usize; 0]>([]),
-            Asked::Quota(quota) => match quota.exact_counts() {
-                Some(counts) => serializer.collect_seq(counts),
-                None => serializer.collect_seq(quota.low().iter().zip(quota.high())),
-            },
+            Asked::Counts(quota) => serializer.collect_seq(quota.low()),
+            Asked::Ranges(quota) => serializer.collect_seq(quota.low().iter().zip(quota.high())),
         }
     }
 }

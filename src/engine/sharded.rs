@@ -94,12 +94,12 @@ impl Shard for LocalShard<'_> {
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine::{Cpu, LocalShard, Sharded}};
+/// use partition_dpp::{Features, KDpp, Method, engine::{Cpu, LocalShard, Sharded}};
 /// let shard = |seed: f64| Features::from_rows(500, 4, (0..2000).map(|i| (seed * f64::from(i)).sin()).collect::<Vec<_>>());
 /// let shards = [shard(1.0)?, shard(2.0)?];
 /// let all = Features::concatenate(&shards)?;
 /// let engine = Sharded::new(shards.map(|features| LocalShard { features, engine: &Cpu }));
-/// let samples = KDpp::new(&all, 3)?.sampler(&engine)?.sample_many(10, 0);
+/// let samples = KDpp::new(&all, 3)?.sampler(Method::Auto, &engine)?.sample_many(10, 0);
 /// assert_eq!(samples.subsets().len(), 10);
 /// # Ok(()) }
 /// ```

@@ -34,12 +34,12 @@ const OPERATIONS: f64 = 2.5e8;
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
 /// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};
-/// use partition_dpp::{Features, KDpp, Watch, engine::{Cpu, Watched}};
+/// use partition_dpp::{Features, KDpp, Method, Watch, engine::{Cpu, Watched}};
 /// let features = Features::from_rows(1000, 4, (0..4000).map(|i| f64::from(i * i % 97)).collect::<Vec<_>>())?;
 /// let stop = AtomicBool::new(false);
 /// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(60));
 /// let engine = Watched::new(&Cpu, watch);
-/// let sampler = KDpp::new(&features, 3)?.sampler(&engine)?;
+/// let sampler = KDpp::new(&features, 3)?.sampler(Method::Auto, &engine)?;
 /// let samples = sampler.sample_watched(0..100, 7, &watch)?;
 /// assert_eq!((samples.subsets().len(), samples.ended()), (100, None));
 /// # Ok(()) }

@@ -298,7 +298,7 @@ pub enum Error {
         item: usize,
     },
     /// The items to include have determinant zero.
-    #[error("the items to include are linearly dependent: in f64, item {item} adds nothing to the others")]
+    #[error("the items to include are linearly dependent: item {item} adds nothing to the others in f64")]
     DependentItems {
         /// An item that depends on the others.
         item: usize,

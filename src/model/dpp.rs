@@ -15,9 +15,9 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, SamplerOptions, engine};
+/// use partition_dpp::{Dpp, Features, Method, engine};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
-/// let sampler = Dpp::new(&features)?.sampler(SamplerOptions::default(), &engine::Cpu)?;
+/// let sampler = Dpp::new(&features)?.sampler(Method::Auto, &engine::Cpu)?;
 /// let samples = sampler.sample_many(100, 7);
 /// assert_eq!(samples.subsets().len(), 100);
 /// # Ok(()) }

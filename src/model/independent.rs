@@ -16,12 +16,12 @@ use crate::{Error, Features, Partition, Quota, Result, Subset, data::check_label
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, SamplerOptions, engine};
+/// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, Method, engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, &[1, 1])?;
 /// let model = IndependentKDpps::new(&features, &partition, &quota)?;
-/// let subset = &model.sampler(SamplerOptions::default(), &engine::Cpu)?.sample_many(1, 0).subsets()[0].clone();
+/// let subset = &model.sampler(Method::Auto, &engine::Cpu)?.sample_many(1, 0).subsets()[0].clone();
 /// assert_eq!(subset.part_counts(&partition), [1, 1]);
 /// # Ok(()) }
 /// ```

@@ -18,11 +18,11 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, SamplerOptions, engine};
+/// use partition_dpp::{Features, KDpp, Method, engine};
 /// use rand::{SeedableRng, distr::Distribution};
 /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
 /// let k_dpp = KDpp::new(&features, 2)?;
-/// let sampler = k_dpp.sampler(SamplerOptions::default(), &engine::Cpu)?;
+/// let sampler = k_dpp.sampler(Method::Auto, &engine::Cpu)?;
 /// let subset = sampler.sample(&mut rand::rngs::StdRng::seed_from_u64(1));
 /// assert_eq!(subset.len(), 2);
 /// # Ok(()) }

@@ -65,7 +65,7 @@ fn items_to_include_exist_once() {
 fn items_to_include_are_independent() {
     let (features, partition) = six_items();
     let quota = Quota::new(&partition, &[2, 1]).unwrap();
-    let texts = ["linearly dependent", "item 1 adds nothing", "f64 tells from zero"];
+    let texts = ["linearly dependent", "item 1 adds nothing", "to the others in f64"];
     let dpp = Dpp::new(&features).unwrap();
     assert_error!(
         dpp.clone().including(&[1, 0]),

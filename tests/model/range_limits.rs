@@ -115,7 +115,7 @@ fn proposals_are_bounded() {
     let partition = Partition::from_labels(&(0..120).map(|i| i % 20).collect::<Vec<_>>()).unwrap();
     let ranges = |range: RangeInclusive<usize>| Quota::new(&partition, &vec![range; 20]).unwrap();
     let model = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
-    let narrow = model(&ranges(1..=1));
+    let narrow = model(&ranges(0..=1).with_total(20).unwrap());
     let refused = narrow.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { .. }, ["proposals", "1.00e7"]);
     // A budget that holds what the bound promises is taken at its word.

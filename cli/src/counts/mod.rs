@@ -41,8 +41,9 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
         return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));
     };
     let k = arguments.law.k;
-    let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition, k)).transpose()?;
-    let quota = quota.as_ref().map(Asked::Quota);
+    let request = arguments.law.quota.as_ref();
+    let quota = request.map(|request| request.resolve(partition, k)).transpose()?;
+    let quota = request.zip(quota.as_ref()).map(|(request, quota)| request.asked(quota));
     let law = k.or(quota.and_then(Asked::total)).map_or(Law::Dpp, |k| Law::KDpp { k });
     progress.stage("computing");
     let started = Instant::now();

@@ -56,8 +56,12 @@ impl<'a> Model<'a> {
     ) -> Result<Estimate<f64>, Error> {
         match (self, asked) {
             (_, Asked::Anything) => Ok(Estimate { value: 1.0, error: 0.0 }),
-            (Model::Dpp(dpp), Asked::Quota(quota)) => dpp.probability_of(partition, quota, engine),
-            (Model::KDpp(dpp), Asked::Quota(quota)) => dpp.probability_of(partition, quota, engine),
+            (Model::Dpp(dpp), Asked::Counts(quota) | Asked::Ranges(quota)) => {
+                dpp.probability_of(partition, quota, engine)
+            }
+            (Model::KDpp(dpp), Asked::Counts(quota) | Asked::Ranges(quota)) => {
+                dpp.probability_of(partition, quota, engine)
+            }
         }
     }
 }
@@ -85,6 +89,6 @@ pub(super) fn settle(
 fn listed(law: &PartCounts, asked: Asked<'_>) -> f64 {
     match asked {
         Asked::Anything => 1.0,
-        Asked::Quota(quota) => law.probability_within(quota),
+        Asked::Counts(quota) | Asked::Ranges(quota) => law.probability_within(quota),
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Law<'a> {
         partition: &'a Partition,
         /// How many items of each part.
         quota: Quota,
+        /// Whether it is written with ranges.
+        has_ranges: bool,
     },
     /// One k-DPP per part.
     IndependentKDpps {
@@ -42,6 +44,7 @@ pub(crate) enum Law<'a> {
 
 /// The library's model of a law, conditioned and found possible.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub(crate) enum Model<'a> {
     /// A DPP conditioned on its part counts.
     PartitionDpp(PartitionDpp<'a>),
@@ -63,13 +66,14 @@ impl<'a> Law<'a> {
             let sentence = "--quota needs --labels, the part of each item";
             return Err(Failure::Arguments(sentence.into()));
         };
-        Ok(Law::PartitionDpp { partition, quota: request.resolve(partition, arguments.k)? })
+        let (quota, has_ranges) = (request.resolve(partition, arguments.k)?, request.has_ranges());
+        Ok(Law::PartitionDpp { partition, quota, has_ranges })
     }
 
     /// The law that is blind to likeness across parts.
     pub(crate) fn independent(self) -> Self {
         match self {
-            Law::PartitionDpp { partition, quota } => Law::IndependentKDpps { partition, quota },
+            Law::PartitionDpp { partition, quota, .. } => Law::IndependentKDpps { partition, quota },
             other => other,
         }
     }
@@ -77,7 +81,8 @@ impl<'a> Law<'a> {
     /// How many items of each part.
     pub(crate) fn asked(&self) -> Asked<'_> {
         match self {
-            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => Asked::Quota(quota),
+            Law::PartitionDpp { quota, has_ranges: true, .. } => Asked::Ranges(quota),
+            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => Asked::Counts(quota),
             Law::KDpp { .. } | Law::Dpp => Asked::Anything,
         }
     }
@@ -86,7 +91,7 @@ impl<'a> Law<'a> {
     pub(crate) fn size(&self) -> Option<usize> {
         match self {
             Law::KDpp { k } => Some(*k),
-            Law::PartitionDpp { quota, .. } if quota.exact_counts().is_none() => quota.total(),
+            Law::PartitionDpp { quota, has_ranges: true, .. } => quota.total(),
             _ => None,
         }
     }
@@ -118,7 +123,7 @@ impl<'a> Law<'a> {
         ConditionArguments { include, exclude }: &ConditionArguments,
     ) -> Result<Model<'a>, Error> {
         Ok(match self {
-            Law::PartitionDpp { partition, quota } => {
+            Law::PartitionDpp { partition, quota, .. } => {
                 let dpp = PartitionDpp::new(features, partition, quota)?;
                 Model::PartitionDpp(dpp.including(include)?.excluding(exclude)?)
             }
@@ -135,14 +140,13 @@ impl<'a> Law<'a> {
 impl fmt::Display for Law<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Law::PartitionDpp { partition, quota } => {
-                let parts = partition.parts();
-                if let Some(counts) = quota.exact_counts() {
-                    let size: usize = counts.iter().sum();
-                    return write!(f, "Partition-DPP of {size} items over {parts} parts");
-                }
+            Law::PartitionDpp { partition, quota, has_ranges: true } => {
                 let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
-                write!(f, "{size} with part counts in ranges over {parts} parts")
+                write!(f, "{size} with part counts in ranges over {} parts", partition.parts())
+            }
+            Law::PartitionDpp { partition, quota, .. } => {
+                let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
+                write!(f, "Partition-DPP of {size} items over {parts} parts")
             }
             Law::IndependentKDpps { partition, quota } => {
                 let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());

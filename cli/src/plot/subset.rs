@@ -46,10 +46,8 @@ pub(crate) fn draw(
 
 fn title(law: &Law<'_>, items: usize) -> String {
     let drawn = match law {
-        Law::PartitionDpp { quota, .. } => match quota.exact_counts() {
-            Some(counts) => format!("Partition-DPP, quota {}", list(counts)),
-            None => law.to_string(),
-        },
+        Law::PartitionDpp { has_ranges: true, .. } => law.to_string(),
+        Law::PartitionDpp { quota, .. } => format!("Partition-DPP, quota {}", list(quota.low())),
         Law::IndependentKDpps { quota, .. } => format!("independent k-DPPs, quota {}", list(quota.low())),
         Law::KDpp { k } => format!("k-DPP, k = {k}"),
         Law::Dpp => "DPP of any size".into(),

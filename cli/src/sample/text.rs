@@ -132,8 +132,7 @@ fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
             let bound = drawn.acceptance_bound.recip();
             // Under ranges of many parts the bound may be measured.
-            let in_ranges =
-                matches!(question.law, Law::PartitionDpp { quota, .. } if quota.exact_counts().is_none());
+            let in_ranges = matches!(question.law, Law::PartitionDpp { has_ranges: true, .. });
             let word = if in_ranges { "expected" } else { "guaranteed" };
             format!("{} per sample, {word} at most {} on average", short(observed), short(bound))
         }

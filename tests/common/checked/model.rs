@@ -46,8 +46,7 @@ impl<'a> Model<'a> {
         match self {
             Self::Any(dpp) => Some(dpp.inference(engine)),
             Self::Size(dpp) => Some(dpp.inference(engine)),
-            Self::Quota(dpp) => Some(dpp.inference(engine)),
-            Self::Ranges(dpp) => Some(dpp.inference(engine)),
+            Self::Quota(dpp) | Self::Ranges(dpp) => Some(dpp.inference(engine)),
             Self::Independent(_) => None,
         }
     }
@@ -116,8 +115,7 @@ pub fn look(examined: &mut Examined<'_>) {
                 solvers::solve(examined, dpp);
             }
             Model::Size(dpp) => solvers::solve(examined, dpp),
-            Model::Quota(dpp) => solvers::solve(examined, dpp),
-            Model::Ranges(dpp) => solvers::solve(examined, dpp),
+            Model::Quota(dpp) | Model::Ranges(dpp) => solvers::solve(examined, dpp),
             Model::Independent(_) => {}
         }
     }

@@ -130,19 +130,19 @@ fn a_subset_size_is_between_one_and_the_rank() {
 fn a_quota_fits_its_parts() {
     let partition = two_parts();
     assert_error!(
-        Quota::new(&partition, &[0, 0]),
+        Quota::new(&partition, [0, 0]),
         Error::Nothing { what: "the whole quota" },
         ["the whole quota is zero"]
     );
     for entries in [1, 3] {
         assert_error!(
-            Quota::new(&partition, &vec![1; entries]),
+            Quota::new(&partition, vec![1; entries]),
             Error::QuotaLength { ref parts, entries: found } if parts.len() == 2 && found == entries,
             [&*format!("{entries} entries"), "2 parts"]
         );
     }
     assert_error!(
-        Quota::new(&partition, &[3, 1]),
+        Quota::new(&partition, [3, 1]),
         Error::QuotaAbovePartSize { ref part, quota: 3, size: 2 } if part == "dark",
         ["3 items of part dark", "has 2"]
     );
@@ -167,7 +167,7 @@ fn a_quota_names_parts_that_exist_once() {
 #[test]
 fn features_labels_and_quota_speak_of_the_same_items() {
     let partition = two_parts();
-    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
     let features = Features::from_rows(4, 2, normals(8, 1)).unwrap();
     let texts = ["5 labels", "4 items"];
     assert_error!(
@@ -187,7 +187,7 @@ fn features_labels_and_quota_speak_of_the_same_items() {
         Error::QuotaLength { ref parts, entries: 2 } if parts.len() == 3,
         ["2 entries", "3 parts"]
     );
-    let two_of_each = Quota::new(&partition, &[2, 2]).unwrap();
+    let two_of_each = Quota::new(&partition, [2, 2]).unwrap();
     let other = Partition::from_labels(&["A", "B", "B", "B"]).unwrap();
     assert_error!(
         PartitionDpp::new(&features, &other, &two_of_each),

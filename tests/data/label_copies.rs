@@ -99,7 +99,7 @@ fn the_law_over_copies_is_the_enumerated_one() {
     let Images { copies, features, oracle } = images();
     for quota in [[1, 1, 1], [2, 1, 0], [1, 1, 2]] {
         let (law, log_z) = oracle.partition_dpp(&PART_OF, &quota);
-        let quota = Quota::new(copies.partition(), &quota).unwrap();
+        let quota = Quota::new(copies.partition(), quota).unwrap();
         let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
         let inference = dpp.inference(&Cpu).unwrap();
         let found = inference.log_partition_function();
@@ -148,7 +148,7 @@ fn probabilities_of_items_are_those_of_their_copies() {
     // Among them one that takes all of tree.
     for counts in [[1, 1, 1], [2, 1, 0], [1, 0, 3], [1, 1, 2]] {
         let (law, _) = oracle.partition_dpp(&PART_OF, &counts);
-        let quota = Quota::new(copies.partition(), &counts).unwrap();
+        let quota = Quota::new(copies.partition(), counts).unwrap();
         let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
         check_items(&law, &dpp.inference(&Cpu).unwrap());
     }
@@ -161,7 +161,7 @@ fn probabilities_of_items_under_conditions() {
     let Images { copies, features, oracle } = images();
     let counts = [1, 1, 2];
     let (law, _) = oracle.partition_dpp(&PART_OF, &counts);
-    let quota = Quota::new(copies.partition(), &counts).unwrap();
+    let quota = Quota::new(copies.partition(), counts).unwrap();
     for condition in [
         Condition::new(&[4], &[]),
         Condition::new(&[], &[3, 4, 5]),
@@ -179,7 +179,7 @@ fn a_partition_dpp_never_draws_an_item_twice() {
     let Images { copies, features, oracle } = images();
     let counts = [1, 1, 2];
     let (law, _) = oracle.partition_dpp(&PART_OF, &counts);
-    let quota = Quota::new(copies.partition(), &counts).unwrap();
+    let quota = Quota::new(copies.partition(), counts).unwrap();
     let dpp = PartitionDpp::new(&features, copies.partition(), &quota).unwrap();
     for method in [Method::Rejection, Method::Interpolation] {
         let samples = dpp.sampler(method, &Cpu).unwrap().sample_many(DRAWS, 3);
@@ -213,7 +213,7 @@ fn independent_k_dpps_draw_an_item_twice_as_often_as_they_should() {
         items.len() < set.len()
     };
     let exact: f64 = law.iter().filter(|(set, _)| repeated(set)).map(|(_, p)| p).sum();
-    let quota = Quota::new(copies.partition(), &counts).unwrap();
+    let quota = Quota::new(copies.partition(), counts).unwrap();
     let model = IndependentKDpps::new(&features, copies.partition(), &quota).unwrap();
     let samples = model.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(DRAWS, 11);
     let hits = samples.subsets().iter().filter(|subset| copies.repeats(subset) > 0).count();

@@ -51,7 +51,7 @@ fn sharded(values: &[f32]) -> Features<'_> {
 fn everything(features: &Features<'_>) -> Vec<String> {
     let labels: Vec<usize> = (0..ITEMS).map(|item| item * 7 % 3).collect();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 1, 2]).unwrap();
+    let quota = Quota::new(&partition, [2, 1, 2]).unwrap();
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
     let mut all = Vec::new();
     for method in [Method::Rejection, Method::Interpolation] {

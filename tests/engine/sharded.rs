@@ -81,7 +81,7 @@ fn the_law_is_that_of_one_machine() {
     for order in [[0, 1, 2, 3], [2, 0, 3, 1]] {
         let world = World::in_order(&order);
         let engine = world.engine();
-        let quota = Quota::new(&world.partition, &[2, 1, 1]).unwrap();
+        let quota = Quota::new(&world.partition, [2, 1, 1]).unwrap();
         let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
         let dpp = dpp.including(&[3]).unwrap().excluding(&[0, 901, 3_999]).unwrap();
         let (one, many) = (dpp.inference(&Cpu).unwrap(), dpp.inference(&engine).unwrap());
@@ -162,7 +162,7 @@ fn log_z(world: &World, forgets: bool) -> (f64, usize) {
     };
     let remotes: Vec<Remote> = world.shards.iter().map(remote).collect();
     let engine = Sharded::new(&remotes);
-    let quota = Quota::new(&world.partition, &[1, 1, 1]).unwrap();
+    let quota = Quota::new(&world.partition, [1, 1, 1]).unwrap();
     let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
     let log_z = dpp.log_partition_function(&engine).unwrap().value;
     (log_z, remotes.iter().map(|remote| remote.asked.load(Ordering::Relaxed)).sum())
@@ -171,7 +171,7 @@ fn log_z(world: &World, forgets: bool) -> (f64, usize) {
 #[test]
 fn whoever_implements_a_shard_is_asked_once_a_pass() {
     let world = World::in_order(&[0, 1, 2, 3]);
-    let quota = Quota::new(&world.partition, &[1, 1, 1]).unwrap();
+    let quota = Quota::new(&world.partition, [1, 1, 1]).unwrap();
     let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
     let expected = dpp.log_partition_function(&Cpu).unwrap().value;
     let (found, asked) = log_z(&world, false);
@@ -215,7 +215,7 @@ fn an_answer_of_the_wrong_size_is_refused() {
     }
     let world = World::in_order(&[0, 1, 2, 3]);
     let engine = Sharded::new(world.engine_of(4).into_iter().map(Short));
-    let quota = Quota::new(&world.partition, &[1, 1, 1]).unwrap();
+    let quota = Quota::new(&world.partition, [1, 1, 1]).unwrap();
     let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
     let sampler = dpp.sampler(Method::Rejection, &engine).map(|_| ());
     assert_error!(sampler, Error::Shape { found: 1, .. }, ["answer of a shard"]);
@@ -225,7 +225,7 @@ fn an_answer_of_the_wrong_size_is_refused() {
 fn shards_of_another_ground_set_are_refused() {
     let world = World::in_order(&[0, 1, 2, 3]);
     let engine = Sharded::new(world.engine_of(3));
-    let quota = Quota::new(&world.partition, &[1, 1, 1]).unwrap();
+    let quota = Quota::new(&world.partition, [1, 1, 1]).unwrap();
     let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
     assert_error!(
         dpp.sampler(Method::Rejection, &engine).map(|_| Subset::new(vec![], 1)),

@@ -30,7 +30,7 @@ impl Case {
         let (items, dims) = (600, 12);
         let labels: Vec<usize> = (0..items).map(|i| i % 3).collect();
         let partition = Partition::from_labels(&labels).unwrap();
-        let quota = Quota::new(&partition, &[3, 2, 2]).unwrap();
+        let quota = Quota::new(&partition, [3, 2, 2]).unwrap();
         let ranges = Quota::new(&partition, &[1..=3, 0..=2, 2..=4]).unwrap();
         let features = Features::from_rows(items, dims, normals(items * dims, 11)).unwrap();
         Self { features, partition, quota, ranges }

@@ -128,7 +128,7 @@ fn algorithm_2_on_the_device() {
         let (items, dims) = (24, 8);
         let features = Features::from_rows(items, dims, normals(items * dims, 3)).unwrap();
         let partition = Partition::from_labels(&(0..items).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
-        let quota = Quota::new(&partition, &[2, 2]).unwrap();
+        let quota = Quota::new(&partition, [2, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         for (method, verbs) in [
             (Method::PerCandidate, &["candidate_determinants", "project_rows", "whiten_rows"][..]),
@@ -217,7 +217,7 @@ fn equal_rows_and_exhausted_rank() {
         }
         let labels: Vec<usize> = (0..40).map(|i| usize::from(i >= 20)).collect();
         let partition = Partition::from_labels(&labels).unwrap();
-        let quota = Quota::new(&partition, &[2, 2]).unwrap();
+        let quota = Quota::new(&partition, [2, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         assert_eq!(
             elsewhere(Greedy::default().solve(&dpp, &gpu).unwrap()),

@@ -233,7 +233,7 @@ fn algorithms_are_right_or_refuse() {
     for (size, apart) in SCALES {
         let features = features(size, apart);
         let what = format!("rows of {size:e} and {apart:e} times that");
-        let quota = Quota::new(&partition, &[2, 2]).unwrap();
+        let quota = Quota::new(&partition, [2, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let range = Quota::new(&partition, &[1..=3, 1..=3]).unwrap();
         let ranges = PartitionDpp::new(&features, &partition, &range).unwrap();

@@ -186,7 +186,7 @@ fn quotas_beyond_the_rank_that_is_left_have_no_chance() {
     let case = case("three-parts");
     let features = case.features();
     let partition = Partition::from_labels(&case.labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 3, 3]).unwrap();
+    let quota = Quota::new(&partition, [2, 3, 3]).unwrap();
     let dpp = Dpp::new(&features).unwrap().including(&[8, 11]).unwrap();
     let chance = dpp.probability_of(&partition, &quota, &Cpu);
     assert!(matches!(chance, Ok(ref chance) if chance.value.total_cmp(&0.0).is_eq()), "{chance:?}");
@@ -198,7 +198,7 @@ fn a_partition_of_other_items_is_refused() {
     let features = case.features();
     let (dpp, k_dpp) = (Dpp::new(&features).unwrap(), KDpp::new(&features, 2).unwrap());
     let partition = Partition::from_labels(&[0, 0, 1]).unwrap();
-    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
     let texts = ["3 labels", "10 items"];
     let refused = |result: Result<PartCounts>| {
         assert_error!(result, Error::LabelCount { items: 10, labels: 3 }, [texts[0], texts[1]]);

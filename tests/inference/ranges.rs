@@ -138,7 +138,7 @@ fn ranges_are_sums_over_counts() {
     let ranges = Quota::new(&partition, &[3..=5, 0..=4, 2..=2]).unwrap();
     let mut of_counts = Vec::new();
     for (a, b) in (3..=5).flat_map(|a| (0..=4).map(move |b| (a, b))) {
-        let quota = Quota::new(&partition, &[a, b, 2]).unwrap();
+        let quota = Quota::new(&partition, [a, b, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let inference = dpp.inference(&Cpu).unwrap();
         let marginals = inference.inclusion_probabilities().unwrap().value;

@@ -55,7 +55,7 @@ fn marginals_at_3000_items_agree_with_an_independent_sampler() {
 
     let features = Features::from_rows(items, dims, &values).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &quota).unwrap();
+    let quota = Quota::new(&partition, quota).unwrap();
     for way in [Projection::Leverage, Projection::Elementary] {
         let draws = if way == Projection::Leverage { DRAWS } else { DRAWS / 10 };
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();

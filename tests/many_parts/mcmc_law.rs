@@ -54,7 +54,7 @@ fn stationary_law_given_items() {
     let labels = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
     let features = Features::from_rows(11, 6, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 2, 1]).unwrap();
     let (law, _) = Determinants::of_features(rows).partition_dpp(&labels, &[2, 2, 1]);
     for condition in [Condition::new(&[5], &[0]), Condition::new(&[1, 8], &[]), Condition::new(&[], &[2, 6])]
     {

@@ -181,7 +181,7 @@ fn many(items: usize, dims: usize) -> (Features<'static>, Partition) {
 #[test]
 fn many_items_by_few_of_them() {
     let (features, partition) = many(20_000, 12);
-    let quota = Quota::new(&partition, &[2, 1, 3, 2]).unwrap();
+    let quota = Quota::new(&partition, [2, 1, 3, 2]).unwrap();
     let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let certificate = certify(&model);
     let greedy = Greedy::default().solve(&model, &Cpu).unwrap().certified(&certificate);

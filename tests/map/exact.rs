@@ -226,7 +226,7 @@ fn parts_and_ranks_without_slack() {
     let numbers = [0, 0, 1, 1, 1, 1, 2, 2, 2];
     let features = Features::from_rows(9, 5, rows.concat()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 2, 1]).unwrap();
     let best = optimum(&Determinants::of_features(rows), |set| counts(set, &numbers, 3) == [2, 2, 1]);
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_proven("tight", &solver().solve(&dpp, &Cpu).unwrap(), best);
@@ -297,7 +297,7 @@ fn a_large_ground_set_by_what_its_bound_leaves() {
     let features = Features::from_rows(items, dims, normals(items * dims, 11)).unwrap();
     let labels: Vec<usize> = (0..items).map(|item| item % 2).collect();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 2]).unwrap();
+    let quota = Quota::new(&partition, [2, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let solution = solver().with_time_limit(Duration::from_secs(100)).solve(&dpp, &Cpu).unwrap();
     assert_eq!(solution.termination, Termination::Optimal, "gap {:?}", solution.gap());

@@ -47,7 +47,7 @@ fn a_stop_at_once_leaves_a_set_that_meets_the_quota() {
     let features = gaussian(600, 20, 1);
     let labels: Vec<usize> = (0..600).map(|item| item % 3).collect();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 7, 3]).unwrap();
+    let quota = Quota::new(&partition, [2, 7, 3]).unwrap();
     let joint = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[17]).unwrap();
     solve_all(&joint, |solver, solution| {
         assert_eq!(solution.termination, Termination::Interrupted, "{solver}");

@@ -130,7 +130,7 @@ fn two_parts_escape_beside_an_included_item() {
     let features = Features::from_rows(5, 4, rows.to_vec()).unwrap();
     let labels = [0, 0, 1, 1, 1];
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[1, 2]).unwrap();
+    let quota = Quota::new(&partition, [1, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[4]).unwrap();
     let solution = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
     let oracle = Determinants::of_features(rows_of(&features));
@@ -176,7 +176,7 @@ fn conditions_are_kept() {
     for seed in 0..10 {
         let (features, labels) = dealt(12, 6, 3, seed);
         let partition = Partition::from_labels(&labels).unwrap();
-        let quota = Quota::new(&partition, &[2, 1, 2]).unwrap();
+        let quota = Quota::new(&partition, [2, 1, 2]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&[3]).unwrap().excluding(&[5, 6]).unwrap();
         let oracle = Determinants::of_features(rows_of(&features));

@@ -21,7 +21,7 @@ fn six_items() -> (Features<'static>, Partition) {
 #[test]
 fn an_item_cannot_be_both_in_and_out() {
     let (features, partition) = six_items();
-    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
     let texts = ["item 3", "both included and excluded"];
     let (dpp, k_dpp) = (Dpp::new(&features).unwrap(), KDpp::new(&features, 2).unwrap());
     let joint = PartitionDpp::new(&features, &partition, &quota).unwrap();
@@ -64,7 +64,7 @@ fn items_to_include_exist_once() {
 #[test]
 fn items_to_include_are_independent() {
     let (features, partition) = six_items();
-    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
     let texts = ["linearly dependent", "item 1 adds nothing", "to the others in f64"];
     let dpp = Dpp::new(&features).unwrap();
     assert_error!(
@@ -84,7 +84,7 @@ fn items_to_include_are_independent() {
 #[test]
 fn no_more_items_are_included_than_are_chosen() {
     let (features, partition) = six_items();
-    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
     let texts = ["2 items of part b must be included", "the quota asks for 1"];
     assert_error!(
         PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[3, 4]),
@@ -106,7 +106,7 @@ fn no_more_items_are_included_than_are_chosen() {
 #[test]
 fn enough_is_left_to_choose_from() {
     let (features, partition) = six_items();
-    let quota = Quota::new(&partition, &[1, 2]).unwrap();
+    let quota = Quota::new(&partition, [1, 2]).unwrap();
     let joint = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_error!(
         joint.clone().excluding(&[3, 4]),
@@ -135,7 +135,7 @@ fn enough_is_left_to_choose_from() {
 #[test]
 fn an_item_cannot_be_picked_again_on_another_grid() {
     let (features, partition) = six_items();
-    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     for method in [Method::Interpolation, Method::PerCandidate] {
         let mut chain = dpp.conditionals(method, &Cpu).unwrap();
@@ -152,7 +152,7 @@ fn an_item_cannot_be_picked_again_on_another_grid() {
 #[test]
 fn picks_that_have_probability_zero_are_refused() {
     let (features, partition) = six_items();
-    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let given = dpp.including(&[3]).unwrap();
     for method in [Method::Interpolation, Method::PerCandidate] {
@@ -176,7 +176,7 @@ fn picks_that_have_probability_zero_are_refused() {
 #[test]
 fn a_settled_law_has_no_chain_of_picks() {
     let (features, partition) = six_items();
-    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
     let settled = PartitionDpp::new(&features, &partition, &quota).unwrap().including(&[0, 3]).unwrap();
     for method in [Method::Auto, Method::Interpolation, Method::PerCandidate] {
         assert_error!(

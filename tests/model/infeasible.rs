@@ -23,7 +23,7 @@ fn axis_model(dims: usize, axes: &[Vec<usize>]) -> (Features<'static>, Partition
 fn an_infeasible_quota_names_one_part() {
     // Part 1 lives on a line: duplicates, and then multiples.
     let (features, partition) = axis_model(4, &[vec![0, 1], vec![2, 2, 2], vec![3]]);
-    let quota = Quota::new(&partition, &[1, 2, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 2, 1]).unwrap();
     let texts = ["part 1 has rank 1", "2 items"];
     assert_error!(
         PartitionDpp::new(&features, &partition, &quota),
@@ -41,7 +41,7 @@ fn an_infeasible_quota_names_one_part() {
 fn an_infeasible_quota_names_a_part_of_zero_rows() {
     // An axis outside the space is a zero row.
     let (features, partition) = axis_model(3, &[vec![0, 1, 2], vec![9, 9]]);
-    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
     assert_error!(
         PartitionDpp::new(&features, &partition, &quota),
         Error::Infeasible { ref parts, rank: 0, quota: 1 } if parts == &["1"],
@@ -52,7 +52,7 @@ fn an_infeasible_quota_names_a_part_of_zero_rows() {
 #[test]
 fn an_infeasible_quota_names_the_parts_that_share_a_plane() {
     let (features, partition) = axis_model(5, &[vec![0, 1], vec![2, 3, 4], vec![0, 1]]);
-    let quota = Quota::new(&partition, &[2, 1, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 1, 1]).unwrap();
     assert_error!(
         PartitionDpp::new(&features, &partition, &quota),
         Error::Infeasible { ref parts, rank: 2, quota: 3 } if parts == &["0", "2"],
@@ -95,13 +95,13 @@ fn a_rank_does_not_depend_on_the_scale_of_rows() {
     let values = vec![tiny, 0., 0., 0., tiny, 0., huge, 0., 0., 0., huge, 0.];
     let features = Features::from_rows(4, 3, values).unwrap();
     let partition = Partition::from_labels(&["a", "a", "b", "b"]).unwrap();
-    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
     assert_error!(
         PartitionDpp::new(&features, &partition, &quota),
         Error::Infeasible { ref parts, rank: 2, quota: 3 } if parts == &["a", "b"],
         ["parts {a, b} together have rank 2"]
     );
-    let quota = Quota::new(&partition, &[1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
     assert!(PartitionDpp::new(&features, &partition, &quota).is_ok());
 }
 

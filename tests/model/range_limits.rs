@@ -113,7 +113,7 @@ fn nothing_is_left_to_choose() {
 fn proposals_are_bounded() {
     let features = Features::from_rows(120, 40, normals(4800, 6)).unwrap();
     let partition = Partition::from_labels(&(0..120).map(|i| i % 20).collect::<Vec<_>>()).unwrap();
-    let ranges = |range: RangeInclusive<usize>| Quota::new(&partition, &vec![range; 20]).unwrap();
+    let ranges = |range: RangeInclusive<usize>| Quota::new(&partition, vec![range; 20]).unwrap();
     let model = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
     let narrow = model(&ranges(0..=1).with_total(20).unwrap());
     let refused = narrow.sampler(SamplerOptions::default(), &Cpu).map(|_| ());

@@ -44,7 +44,7 @@ fn draws_agree_with_rejection_where_nothing_can_be_enumerated() {
     let labels: Vec<usize> = (0..items).map(|i| usize::from(i >= 55)).collect();
     let features = Features::from_rows(items, dims, random::normals(items * dims, 8)).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[4, 6]).unwrap();
+    let quota = Quota::new(&partition, [4, 6]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let marginals = dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
     for method in [Method::Interpolation, Method::Rejection] {
@@ -67,7 +67,7 @@ fn auto_takes_what_is_cheaper_and_says_why() {
     let (features, labels) = (random::normals(60 * 10, 2), (0..60).map(|i| i % 2).collect::<Vec<usize>>());
     let features = Features::from_rows(60, 10, features).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
-    let quota = Quota::new(&partition, &[3, 2]).unwrap();
+    let quota = Quota::new(&partition, [3, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
     assert_eq!(sampler.algorithm(), Algorithm::TiltedRejection);

@@ -145,7 +145,7 @@ fn late_steps_of_large_quotas_agree_with_conditioned_laws() {
 #[test]
 fn per_candidate_takes_one_determinant_per_candidate_and_node() {
     let (features, partition) = two_parts(6, 3);
-    let quota = Quota::new(&partition, &[2, 3]).unwrap();
+    let quota = Quota::new(&partition, [2, 3]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let mut chain = dpp.conditionals(Method::PerCandidate, &Cpu).unwrap();
     let mut shared = dpp.conditionals(Method::Interpolation, &Cpu).unwrap();
@@ -166,7 +166,7 @@ fn per_candidate_takes_one_determinant_per_candidate_and_node() {
 fn one_part_is_the_papers_algorithm_1() {
     let features = Features::from_rows(9, 5, normals(45, 11)).unwrap();
     let partition = Partition::from_labels(&[0; 9]).unwrap();
-    let quota = Quota::new(&partition, &[3]).unwrap();
+    let quota = Quota::new(&partition, [3]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let k_dpp = partition_dpp::KDpp::new(&features, 3).unwrap().inference(&Cpu).unwrap();
     let marginals = k_dpp.inclusion_probabilities().unwrap().value;

@@ -228,7 +228,7 @@ fn clustered_parts_meet_the_guarantee() {
         let partition = Partition::from_labels(&labels).unwrap();
         for quota in [[2, 2, 2], [1, 4, 2]] {
             let name = format!("clusters {seed}, {quota:?}");
-            let quota = Quota::new(&partition, &quota).unwrap();
+            let quota = Quota::new(&partition, quota).unwrap();
             check_acceptance(&name, &features, &partition, &quota, 5000, None);
         }
     }

@@ -205,7 +205,7 @@ fn rows_that_agree_but_for_rounding() {
 fn wide_features_and_their_kernel_have_one_law() {
     let data = Data::random(&[4, 4], 11, 17);
     let partition = Partition::from_labels(&data.labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
     let a = nalgebra::DMatrix::from_row_slice(8, 11, &data.rows.concat());
     let kernel = Kernel::try_from(&(&a * a.transpose())).unwrap();
     assert_eq!(kernel.rank(), 8);
@@ -244,7 +244,7 @@ fn permuting_items_permutes_the_law() {
     let (law, _) = data.oracle().partition_dpp(&data.labels, &[2, 1]);
     let features = permuted.features();
     let partition = Partition::from_labels(&permuted.labels).unwrap();
-    let quota = Quota::new(&partition, &[2, 1]).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let samples = dpp.sampler(Method::Auto, &engine::Cpu).unwrap().sample_many(DRAWS, 3);
     let back = |set: &Subset| {

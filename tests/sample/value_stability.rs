@@ -27,7 +27,7 @@ fn features() -> Features<'static> {
 
 fn parts() -> (Partition, Quota) {
     let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b", "b", "b"]).unwrap();
-    let quota = Quota::new(&partition, &[1, 2]).unwrap();
+    let quota = Quota::new(&partition, [1, 2]).unwrap();
     (partition, quota)
 }
 
@@ -254,7 +254,7 @@ fn conditioned_partition_dpp_by_algorithm_2() {
 #[test]
 fn full_parts() {
     let (features, (partition, _)) = (features(), parts());
-    let quota = Quota::new(&partition, &[3, 1]).unwrap();
+    let quota = Quota::new(&partition, [3, 1]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     for (method, sets) in [
         (Method::Rejection, "0 1 2 6, 0 1 2 6, 0 1 2 4, 0 1 2 4, 0 1 2 6, 0 1 2 4"),
@@ -270,7 +270,7 @@ fn full_parts() {
         6,
     );
     // Full once an item is excluded.
-    let quota = Quota::new(&partition, &[2, 2]).unwrap();
+    let quota = Quota::new(&partition, [2, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().excluding(&[1]).unwrap();
     for (method, sets) in [
         (Method::Rejection, "0 2 6 7, 0 2 3 6, 0 2 3 6, 0 2 4 6, 0 2 6 7, 0 2 4 6"),

@@ -48,7 +48,7 @@ impl Numbers {
 /// largest ln det.
 fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
-    let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
+    let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
     for seed in 0..30 {
         let mut numbers = Numbers(seed);
         let features = numbers.features(dims);
@@ -125,7 +125,7 @@ fn whole_groups_and_none_are_no_trouble() {
     let (mut numbers, close) = (Numbers(7), |bound: f64, value: f64| bound - value < 1e-6);
     let features = numbers.features(9);
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
-    let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
+    let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
     let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
     let candidates = model.candidates();
     let mut problem = Problem::new(&candidates, super::places(&candidates));

@@ -37,7 +37,7 @@ fn features(seed: u64, dims: usize) -> Features<'static> {
 /// Calls `check` with random problems under quotas, of one size, of any, and under ranges with and without a total.
 fn each_problem(check: impl Fn(&Candidates<'_>, &Problem)) {
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
-    let Ok(quota) = Quota::new(&partition, &QUOTA) else { panic!("quota") };
+    let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
     let Ok(ranges) = Quota::new(&partition, &RANGES) else { panic!("ranges") };
     let Ok(with_total) = ranges.clone().with_total(4) else { panic!("total") };
     for (seed, dims) in [(1, 6), (2, 9), (3, 12), (4, 12), (5, 7), (6, 12)] {

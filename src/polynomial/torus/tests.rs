@@ -15,7 +15,7 @@ fn small_case() -> (GeneratingFunction, Reference, Torus, f64) {
     let values: Vec<f64> = (0..40).map(|i| f64::sin(1.7 * f64::from(i) + 0.3) + 0.1).collect();
     let features = Features::from_rows(8, 5, values).unwrap();
     let partition = Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1]).unwrap();
-    let quota = Quota::new(&partition, &COUNTS).unwrap();
+    let quota = Quota::new(&partition, COUNTS).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let rows = dpp.rows();
     let spectrum = dpp.spectrum(&Cpu, &rows).unwrap();

@@ -71,7 +71,7 @@ impl Data {
         }
         let labels: Vec<usize> = (0..ITEMS).map(|item| item % 3).collect();
         let partition = Partition::from_labels(&labels)?;
-        let quota = Quota::new(&partition, &[2, 2, 1])?;
+        let quota = Quota::new(&partition, [2, 2, 1])?;
         let ranges = Quota::new(&partition, &[1..=2, 0..=3, 1..=1])?.with_total(4)?;
         Ok(Self { features: Features::from_rows(ITEMS, dims, values)?, partition, quota, ranges })
     }

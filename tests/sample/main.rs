@@ -13,6 +13,7 @@ mod common;
 
 mod known_answers;
 mod negative_controls;
+mod owned;
 mod properties;
 mod ranges;
 #[cfg(feature = "npy")]

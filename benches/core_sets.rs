@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use common::threads;
 use partition_dpp::{
-    CoreSet, Features, LazyGreedy, LocalSearch, Partition, PartitionDpp, Quota, Solution, engine::Cpu,
+    Features, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{CoreSet, LazyGreedy, LocalSearch, Solution},
 };
 
 const ITEMS: usize = 320_000;

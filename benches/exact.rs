@@ -8,8 +8,9 @@ use std::{path::Path, time::Instant};
 
 use common::threads;
 use partition_dpp::{
-    BranchAndBound, Features, Greedy, KDpp, Kernel, Objective, Partition, PartitionDpp, Quota, Solution,
-    UpperBound, engine::Cpu,
+    Features, KDpp, Kernel, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{BranchAndBound, Greedy, Objective, Solution, UpperBound},
 };
 use rand::{RngExt, SeedableRng};
 

@@ -10,8 +10,9 @@ use std::{hint::black_box, sync::Mutex, time::Instant};
 use common::{paired_ratio, report_time, threads};
 use faer::Mat;
 use partition_dpp::{
-    Features, KDpp, LazyGreedy, LocalSearch,
+    Features, KDpp,
     engine::{Cpu, Engine, Items, Rows, SwapTable, SwapUpdate},
+    map::{LazyGreedy, LocalSearch},
 };
 use pulp::{Arch, Simd, WithSimd};
 use rand::{RngExt, SeedableRng};

@@ -20,8 +20,10 @@ use std::{
 use common::{gaussian, ratio_of_pairs, report_time, threads};
 use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 use partition_dpp::{
-    Features, Greedy, KDpp, LazyGreedy, Scalar, Solution, Storage,
+    Features, KDpp,
+    data::{Scalar, Storage},
     engine::{Cpu, Engine, Items, Rows},
+    map::{Greedy, LazyGreedy, Solution},
 };
 use rayon::ThreadPool;
 

@@ -8,7 +8,11 @@ mod common;
 use std::time::Instant;
 
 use common::threads;
-use partition_dpp::{Chains, Features, McmcOptions, Partition, PartitionDpp, Quota, Thinning, engine::Cpu};
+use partition_dpp::{
+    Features, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    mcmc::{Chains, McmcOptions, Thinning},
+};
 
 const ITEMS: usize = 100_000;
 const DIMS: usize = 128;

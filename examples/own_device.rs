@@ -2,8 +2,9 @@
 #![allow(clippy::print_stdout, reason = "examples talk")]
 
 use partition_dpp::{
-    Error, Features, Greedy, Partition, PartitionDpp, Quota,
+    Error, Features, Partition, PartitionDpp, Quota,
     engine::gpu::{Gpu, GpuOptions},
+    map::Greedy,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,7 +6,9 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    Decision, Dpp, Features, Greedy, ItemOrder, KDpp, Result, Softmax, Solution, SymmetricGreedy, engine::Cpu,
+    Dpp, Features, KDpp, Result,
+    engine::Cpu,
+    map::{Decision, Greedy, ItemOrder, Softmax, Solution, SymmetricGreedy},
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -38,9 +38,9 @@
 //! them approximately), or an [`Inference`], which knows their probabilities; the solvers of [`map`] find the most
 //! probable. [`polynomial`] holds what the models share.
 
-mod data;
+pub mod data;
 pub mod engine;
-mod error;
+pub mod error;
 mod estimate;
 mod inference;
 mod linalg;
@@ -48,34 +48,19 @@ pub mod map;
 mod model;
 mod parallel;
 pub mod polynomial;
-mod sample;
-mod watch;
+pub mod sample;
+pub mod watch;
 
-#[cfg(feature = "npy")]
-pub use data::NpyArray;
-pub use data::{CountRange, Features, Kernel, LabelCopies, Partition, Quota, Scalar, Storage, Subset};
-pub use error::{DeviceProblem, Error, NpyProblem};
+pub use data::{CountRange, Features, Kernel, Partition, Quota, Subset};
+pub use error::Error;
 pub use estimate::Estimate;
 pub use inference::{Inference, PartCounts};
-pub use map::{
-    Bound, BranchAndBound, Certificate, CoreSet, CoreSetUnion, Decision, Greedy, ItemOrder, LazyGreedy,
-    LocalSearch, Objective, Restarts, Softmax, SoftmaxExtension, SoftmaxPoint, Solution, Stats,
-    SymmetricGreedy, Termination, UpperBound,
-};
 pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp};
-pub use polynomial::DEFAULT_NODE_BUDGET;
-pub use sample::{
-    Algorithm, ChainDiagnostics, ChainRun, ChainSamples, Chains, Choice, Conditionals, Convergence,
-    DEFAULT_PROPOSAL_BUDGET, McmcOptions, MemoryPlan, MemoryUse, Method, MoveCount, PartConvergence, Plan,
-    Projection, Sampler, SamplerOptions, Samples, Thinning, expected_proposals,
-};
-pub use watch::{Ended, Progress, Step, Watch};
+pub use sample::{Method, Projection, Sampler, SamplerOptions, Samples, mcmc};
+pub use watch::Watch;
 
 /// Result with the library's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// Complex numbers, as in [`polynomial`] and [`engine`].
-pub use faer::c64;
 
 mod sealed {
     pub trait Sealed {}

@@ -64,7 +64,7 @@ pub enum Ended {
 /// use std::{sync::atomic::AtomicBool, time::{Duration, Instant}};
 /// use partition_dpp::Watch;
 /// let stop = AtomicBool::new(false);
-/// let report = |progress: partition_dpp::Progress| println!("{:?} {}", progress.step, progress.steps);
+/// let report = |progress: partition_dpp::watch::Progress| println!("{:?} {}", progress.step, progress.steps);
 /// let watch = Watch::default().stopped_by(&stop).until(Instant::now() + Duration::from_secs(5)).reporting_to(&report);
 /// assert_eq!(watch.ended(), None);
 /// ```

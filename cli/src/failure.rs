@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Ended, Error, Termination};
+use partition_dpp::{Error, map::Termination, watch::Ended};
 
 /// The exit status of an interrupted program: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use bytesize::ByteSize;
-use partition_dpp::{LabelCopies, Partition, Subset};
+use partition_dpp::{Partition, Subset, data::LabelCopies};
 
 use crate::{failure::Failure, input, memory::Limit, quota::QuotaRequest};
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partition_dpp::{Ended, Watch};
+use partition_dpp::{Watch, watch::Ended};
 
 use crate::{failure::Failure, output};
 

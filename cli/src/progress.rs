@@ -6,7 +6,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use partition_dpp::{Progress as Reached, Step};
+use partition_dpp::watch::{Progress as Reached, Step};
 
 /// A spinner, then a bar; or nothing at all.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use partition_dpp::Ended;
+use partition_dpp::watch::Ended;
 use tempfile::NamedTempFile;
 
 use crate::{failure::Failure, interrupt};

@@ -1,6 +1,6 @@
 //! Any bytes as a .npy file: features, a kernel, labels.
 
-use partition_dpp::{Error, Kernel, NpyArray};
+use partition_dpp::{Error, Kernel, data::NpyArray};
 
 use crate::{
     common::{check_sentence, in_one_thread},

@@ -4,10 +4,14 @@ use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Result as Made, Unstructured};
 use partition_dpp::{
-    BranchAndBound, Dpp, Error, Features, Greedy, IndependentKDpps, Inference, KDpp, LazyGreedy, LocalSearch,
-    McmcOptions, Method, Objective, PartCounts, Partition, PartitionDpp, Quota, Result, Sampler,
-    SamplerOptions, Softmax, Solution, Subset, SymmetricGreedy, Thinning, UpperBound, Watch,
+    Dpp, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartCounts, Partition, PartitionDpp,
+    Quota, Result, Sampler, SamplerOptions, Subset, Watch,
     engine::{Cpu, Watched},
+    map::{
+        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Softmax, Solution, SymmetricGreedy,
+        UpperBound,
+    },
+    mcmc::{McmcOptions, Thinning},
 };
 
 use crate::{

@@ -17,11 +17,13 @@ mod watched;
 
 use std::fmt;
 
-use faer::{Mat, MatRef, c64};
+use faer::{Mat, MatRef};
 
 pub use cpu::Cpu;
 pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
 pub(crate) use double::{bounded_forms, in_double};
+/// Complex numbers.
+pub use faer::c64;
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use super::{Constraint, IMPOSSIBLE, Inference};
 use crate::{
-    Error, Estimate, LabelCopies, Partition, Quota, Result, Subset, model::log_determinant_estimate,
+    Error, Estimate, Partition, Quota, Result, Subset, data::LabelCopies, model::log_determinant_estimate,
 };
 
 impl Inference<'_> {
@@ -29,7 +29,7 @@ impl Inference<'_> {
     /// # Examples
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
-    /// use partition_dpp::{Features, LabelCopies, PartitionDpp, Quota, Subset, engine};
+    /// use partition_dpp::{Features, PartitionDpp, Quota, Subset, data::LabelCopies, engine};
     /// let items = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 2.0, 1.0, 1.0])?;
     /// let copies = LabelCopies::from_labels(&[vec!["a", "b"], vec!["a", "b"], vec!["b"]])?;
     /// let quota = Quota::new(copies.partition(), &[1, 1])?;

@@ -80,7 +80,7 @@ fn sorted(h: &Mat<f64>, vectors: &Mat<f64>) -> Eigen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ended, Error};
+    use crate::{Error, watch::Ended};
 
     #[test]
     fn relative_accuracy_over_forty_decades() {

@@ -31,7 +31,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{CoreSet, Features, LocalSearch, Partition, PartitionDpp, Quota, engine::Cpu};
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, map::{CoreSet, LocalSearch}};
 /// let shards = [vec![1.0, 0.0, 0.9, 0.1, 0.0, 0.5], vec![0.2, 0.1, 0.1, 2.0, 1.0, 1.0]];
 /// let labels = [["a", "a", "b"], ["a", "b", "b"]];
 /// let mut core_sets = Vec::new();

@@ -29,7 +29,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Greedy, KDpp, LazyGreedy, engine};
+/// use partition_dpp::{Features, KDpp, engine, map::{Greedy, LazyGreedy}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.0])?;
 /// let k_dpp = KDpp::new(&features, 2)?;
 /// let lazy = LazyGreedy::default().solve(&k_dpp, &engine::Cpu)?;

@@ -38,7 +38,7 @@ use crate::{
 ///
 /// # Cost
 /// 4mnr operations at most, stopping where the last items span everything, and O(nr²); 24nr bytes.
-/// [`ItemOrder::GreedyBasisLast`] adds a [`Greedy`](crate::Greedy) run of r picks.
+/// [`ItemOrder::GreedyBasisLast`] adds a [`Greedy`](crate::map::Greedy) run of r picks.
 ///
 /// # Numerics
 /// f64, by orthogonal transformations: Y is never inverted and nothing is downdated. Unit rows that agree to
@@ -47,7 +47,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, SymmetricGreedy, engine};
+/// use partition_dpp::{Dpp, Features, engine, map::SymmetricGreedy};
 /// // The first item adds less than a factor of 1, whatever else is chosen.
 /// let features = Features::from_rows(3, 3, vec![0.5, 0.0, 0.0, 0.0, 2.0, 0.3, 0.0, 1.5, 2.0])?;
 /// let solution = SymmetricGreedy::default().solve(&Dpp::new(&features)?, &engine::Cpu)?;

@@ -16,7 +16,7 @@ use crate::{Error, Features, Partition, Quota, Result, Subset, data::check_label
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, Method, engine};
+/// use partition_dpp::{Features, IndependentKDpps, Method, Partition, Quota, engine};
 /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let quota = Quota::new(&partition, &[1, 1])?;

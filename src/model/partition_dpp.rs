@@ -132,7 +132,7 @@ impl<'a> PartitionDpp<'a> {
     }
 
     /// Sets the nodes that interpolation and inference may take, conjugates counted once
-    /// ([`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET) unless set).
+    /// ([`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET) unless set).
     #[must_use]
     pub fn with_node_budget(self, node_budget: f64) -> Self {
         Self { node_budget: Some(node_budget), ..self }

@@ -5,7 +5,7 @@ mod acceptance;
 mod attempts;
 mod dpp;
 mod k_dpp;
-mod mcmc;
+pub mod mcmc;
 mod memory;
 mod options;
 mod partition;
@@ -20,10 +20,6 @@ use rand::{Rng, SeedableRng, distr::Distribution};
 use rand_chacha::ChaCha8Rng;
 
 pub use acceptance::expected_proposals;
-pub use mcmc::{
-    ChainDiagnostics, ChainRun, ChainSamples, Chains, Convergence, McmcOptions, MoveCount, PartConvergence,
-    Thinning,
-};
 pub use memory::{MemoryPlan, MemoryUse};
 pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
 pub use partition::{Choice, Conditionals, Method, Plan};

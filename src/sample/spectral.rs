@@ -281,7 +281,7 @@ fn tilt_by_part(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DEFAULT_PROPOSAL_BUDGET, Quota, engine::Cpu, watch::Watch};
+    use crate::{Quota, engine::Cpu, sample::DEFAULT_PROPOSAL_BUDGET, watch::Watch};
 
     fn orthogonal() -> (Features<'static>, Partition) {
         let features =

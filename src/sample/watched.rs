@@ -31,7 +31,7 @@ impl Sampler<'_> {
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
     /// use std::sync::atomic::{AtomicBool, Ordering};
-    /// use partition_dpp::{Ended, Features, KDpp, SamplerOptions, Watch, engine};
+    /// use partition_dpp::{Features, KDpp, SamplerOptions, Watch, engine, watch::Ended};
     /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?;
     /// let sampler = KDpp::new(&features, 2)?.sampler(SamplerOptions::default(), &engine::Cpu)?;
     /// let stop = AtomicBool::new(false);

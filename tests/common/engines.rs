@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    DeviceProblem, Error,
+    Error,
     engine::{
         Cpu, Engine, Precision,
         gpu::{Gpu, GpuOptions},
     },
+    error::DeviceProblem,
 };
 
 /// Bytes that a binding may have where everything is to be cut in chunks.

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use faer::Mat;
 use nalgebra::{Complex, DMatrix};
-use partition_dpp::c64;
+use partition_dpp::engine::c64;
 
 use super::random::normals;
 

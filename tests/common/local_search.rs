@@ -1,8 +1,9 @@
 //! What the tests of local search share: instances, and local optimality by enumeration.
 
 use partition_dpp::{
-    Features, Greedy, KDpp, LocalSearch, Partition, PartitionDpp, Quota, Restarts, Solution, Termination,
+    Features, KDpp, Partition, PartitionDpp, Quota,
     engine::Cpu,
+    map::{Greedy, LocalSearch, Restarts, Solution, Termination},
 };
 
 use super::{oracle::Determinants, random::normals};

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use partition_dpp::{
-    BranchAndBound, Certificate, Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp, Quota,
-    Solution, Termination, UpperBound, engine::Cpu,
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{BranchAndBound, Certificate, Greedy, Objective, Solution, Termination, UpperBound},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 

@@ -1,6 +1,9 @@
 //! The solvers as the tests call them.
 
-use partition_dpp::{Greedy, LazyGreedy, Objective, Partition, Quota, Solution, engine};
+use partition_dpp::{
+    Partition, Quota, engine,
+    map::{Greedy, LazyGreedy, Objective, Solution},
+};
 
 fn plain(model: &impl Objective) -> Solution {
     Greedy::default().solve(model, &engine::Cpu).unwrap()

@@ -1,8 +1,12 @@
 //! The most probable set under ranges by enumeration, and what solvers and bounds have to do with it.
 
 use partition_dpp::{
-    Bound, BranchAndBound, Certificate, LocalSearch, Objective, PartitionDpp, Quota, Restarts, Solution,
-    Termination, UpperBound, engine::Cpu,
+    PartitionDpp, Quota,
+    engine::Cpu,
+    map::{
+        Bound, BranchAndBound, Certificate, LocalSearch, Objective, Restarts, Solution, Termination,
+        UpperBound,
+    },
 };
 
 use super::{

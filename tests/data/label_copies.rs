@@ -4,8 +4,8 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Dpp, Error, Features, IndependentKDpps, Inference, KDpp, LabelCopies, Method, PartitionDpp, Quota,
-    SamplerOptions, Subset, engine::Cpu,
+    Dpp, Error, Features, IndependentKDpps, Inference, KDpp, Method, PartitionDpp, Quota, SamplerOptions,
+    Subset, data::LabelCopies, engine::Cpu,
 };
 
 use crate::common::{

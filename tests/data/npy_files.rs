@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use partition_dpp::{Error, Features, NpyArray, NpyProblem};
+use partition_dpp::{Error, Features, data::NpyArray, error::NpyProblem};
 
 use crate::common::npy::{f64s, file, npy, with_header};
 

@@ -2,7 +2,7 @@
 
 use std::{sync::mpsc, thread, time::Duration};
 
-use partition_dpp::{Error, Features, NpyProblem};
+use partition_dpp::{Error, Features, error::NpyProblem};
 
 use crate::common::npy::{file, npy, with_header};
 

@@ -2,8 +2,9 @@
 
 use half::f16;
 use partition_dpp::{
-    Error, Features, Greedy, LazyGreedy, LocalSearch, Method, Partition, PartitionDpp, Quota, Restarts,
+    Error, Features, Method, Partition, PartitionDpp, Quota,
     engine::Cpu,
+    map::{Greedy, LazyGreedy, LocalSearch, Restarts},
 };
 
 use crate::common::{

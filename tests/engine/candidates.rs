@@ -3,10 +3,7 @@
 use approx::abs_diff_eq;
 use faer::Mat;
 use nalgebra::DMatrix;
-use partition_dpp::{
-    c64,
-    engine::{CandidateGrid, CandidateSums, Cpu, Engine, PhaseGrid},
-};
+use partition_dpp::engine::{CandidateGrid, CandidateSums, Cpu, Engine, PhaseGrid, c64};
 
 use crate::common::{
     grid::{self, ANGLES, complex, naive_determinant, naive_matrix, shares, to_faer},

@@ -3,7 +3,8 @@
 #![allow(clippy::float_cmp, reason = "bits are compared")]
 
 use partition_dpp::{
-    Features, Scalar, Storage,
+    Features,
+    data::{Scalar, Storage},
     engine::{Cpu, Engine, Group, Items, Rows, Top},
 };
 

@@ -6,10 +6,7 @@ use std::f64::consts::PI;
 use approx::assert_relative_eq;
 use faer::Mat;
 use nalgebra::{Complex, DMatrix};
-use partition_dpp::{
-    c64,
-    engine::{Cpu, Engine, GridPoint, GridRequest, PhaseGrid},
-};
+use partition_dpp::engine::{Cpu, Engine, GridPoint, GridRequest, PhaseGrid, c64};
 
 use crate::common::{
     grid::{self, complex, naive_determinant, naive_matrix, of_faer, phase, shares, to_faer},

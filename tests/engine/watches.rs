@@ -10,9 +10,11 @@ use std::{
 };
 
 use partition_dpp::{
-    Dpp, Ended, Error, Features, IndependentKDpps, KDpp, McmcOptions, Method, Partition, PartitionDpp,
-    Progress, Quota, Result, SamplerOptions, Step, Thinning, Watch,
+    Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
+    SamplerOptions, Watch,
     engine::{Cpu, Engine, Watched},
+    mcmc::{McmcOptions, Thinning},
+    watch::{Ended, Progress, Step},
 };
 
 use crate::common::{random::normals, with_threads};

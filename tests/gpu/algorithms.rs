@@ -2,10 +2,10 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    BranchAndBound, Dpp, Features, Greedy, IndependentKDpps, KDpp, LazyGreedy, LocalSearch, Method,
-    Partition, PartitionDpp, Projection, Quota, SamplerOptions, Softmax, Subset, SymmetricGreedy, UpperBound,
+    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
+    SamplerOptions, Subset,
     engine::{Cpu, Engine, Precision, gpu::Gpu},
-    map::Solution,
+    map::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Softmax, Solution, SymmetricGreedy, UpperBound},
 };
 
 use crate::common::{Case, engines::gpu, enumerable_cases, known_answers, random::normals, stats};

@@ -3,11 +3,13 @@
 use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
 use partition_dpp::{
-    DeviceProblem, Error, Features, Greedy, KDpp,
+    Error, Features, KDpp,
     engine::{
         Cpu, Engine, GridRequest, Items, PhaseGrid, Precision, Rows,
         gpu::{Gpu, GpuOptions, summaries},
     },
+    error::DeviceProblem,
+    map::Greedy,
 };
 
 use crate::common::{

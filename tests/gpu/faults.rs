@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use faer::{Mat, c64};
 use partition_dpp::{
-    DeviceProblem, Error, Features, Greedy, KDpp, LocalSearch,
+    Error, Features, KDpp,
     engine::{
         CandidateGrid, Cpu, Engine, GridRequest, Items, PhaseGrid, Precision, RowMap, Rows,
         gpu::{Fault, Gpu, GpuOptions},
     },
+    error::DeviceProblem,
+    map::{Greedy, LocalSearch},
 };
 
 use crate::common::{

@@ -3,8 +3,10 @@
 use approx::{abs_diff_eq, relative_eq};
 use faer::{Mat, MatRef};
 use partition_dpp::{
-    DeviceProblem, Error, Features, Greedy, KDpp, LocalSearch, Method, Partition, PartitionDpp, Quota,
+    Error, Features, KDpp, Method, Partition, PartitionDpp, Quota,
     engine::{Cpu, Engine, Items, Precision, RowMap, Rows, SwapUpdate, gpu::Gpu},
+    error::DeviceProblem,
+    map::{Greedy, LocalSearch},
 };
 
 use crate::common::{engines::gpu, random::normals};

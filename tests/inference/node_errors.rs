@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use approx::{abs_diff_eq, relative_eq};
 use partition_dpp::{
-    Dpp, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions, c64, engine::Cpu,
+    Dpp, Error, Features, KDpp, Method, Partition, PartitionDpp, Quota, SamplerOptions,
+    engine::{Cpu, c64},
     polynomial::CircleVandermonde,
 };
 

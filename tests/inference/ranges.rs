@@ -2,8 +2,8 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq, relative_eq};
 use partition_dpp::{
-    Dpp, Error, Estimate, Features, Inference, KDpp, LabelCopies, Partition, PartitionDpp, Quota, Subset,
-    engine::Cpu,
+    Dpp, Error, Estimate, Features, Inference, KDpp, Partition, PartitionDpp, Quota, Subset,
+    data::LabelCopies, engine::Cpu,
 };
 
 use crate::common::{

@@ -2,8 +2,9 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    CoreSet, Error, Features, LocalSearch, Partition, PartitionDpp, Quota, Restarts, Solution, UpperBound,
-    engine::Cpu, map::CoreSetUnion,
+    Error, Features, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{CoreSet, CoreSetUnion, LocalSearch, Restarts, Solution, UpperBound},
 };
 
 use crate::common::random::normals;

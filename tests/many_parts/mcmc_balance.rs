@@ -4,7 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use approx::abs_diff_eq;
-use partition_dpp::{Chains, Features, McmcOptions, Partition, PartitionDpp, Quota, engine::Cpu};
+use partition_dpp::{
+    Features, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    mcmc::{Chains, McmcOptions},
+};
 
 use crate::common::{
     enumerable_cases,
@@ -208,7 +212,7 @@ fn what_cannot_run_is_refused() {
     let chains = |options: McmcOptions| dpp.chains(&options, &Cpu).map(|_| ());
     let options = McmcOptions::default();
     assert_error!(chains(options.with_chains(0)), partition_dpp::Error::NotPositive { .. }, ["chains"]);
-    let never = partition_dpp::Thinning::Sweeps(0);
+    let never = partition_dpp::mcmc::Thinning::Sweeps(0);
     assert_error!(chains(options.with_thin(never)), partition_dpp::Error::NotPositive { .. }, ["sweeps"]);
     let settled = dpp.clone().including(&[0, 3]).unwrap();
     let settled = settled.chains(&options, &Cpu).map(|_| ());

@@ -2,7 +2,9 @@
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Convergence, Error, Features, McmcOptions, Partition, PartitionDpp, Quota, Thinning, engine::Cpu,
+    Error, Features, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    mcmc::{Convergence, McmcOptions, Thinning},
 };
 
 use crate::common::random::normals;
@@ -96,7 +98,10 @@ fn too_few_draws_are_refused() {
     assert!(Convergence::of(&[[1.0, 2.0, 0.0, 4.0, 1.0, 3.0, 2.0, 2.0]]).is_ok());
 }
 
-fn with_chains<T>(options: McmcOptions, body: impl FnOnce(partition_dpp::Chains<'_>, &Partition) -> T) -> T {
+fn with_chains<T>(
+    options: McmcOptions,
+    body: impl FnOnce(partition_dpp::mcmc::Chains<'_>, &Partition) -> T,
+) -> T {
     let features = Features::from_rows(240, 20, normals(240 * 20, 5)).unwrap();
     let partition = Partition::from_labels(&(0..240).map(|i| i % 6).collect::<Vec<_>>()).unwrap();
     let quota = Quota::each(&partition, 2).unwrap();

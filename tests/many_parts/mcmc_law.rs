@@ -2,7 +2,9 @@
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Features, McmcOptions, Method, Partition, PartitionDpp, Quota, Subset, Thinning, engine::Cpu,
+    Features, Method, Partition, PartitionDpp, Quota, Subset,
+    engine::Cpu,
+    mcmc::{McmcOptions, Thinning},
 };
 
 use crate::common::{

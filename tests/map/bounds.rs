@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Bound, BranchAndBound, Certificate, Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp,
-    Quota, UpperBound, engine::Cpu,
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{Bound, BranchAndBound, Certificate, Greedy, Objective, UpperBound},
 };
 use proptest::prelude::*;
 

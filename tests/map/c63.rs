@@ -2,7 +2,11 @@
 
 use std::time::Instant;
 
-use partition_dpp::{KDpp, Kernel, LocalSearch, Restarts, engine::Cpu};
+use partition_dpp::{
+    KDpp, Kernel,
+    engine::Cpu,
+    map::{LocalSearch, Restarts},
+};
 
 use crate::common::{real_data, table::Table};
 

@@ -1,7 +1,11 @@
 //! Proven optima of the benchmark C63 at a handful of sizes; `cargo bench --bench exact` does all 61.
 
 use approx::abs_diff_eq;
-use partition_dpp::{BranchAndBound, KDpp, Kernel, Termination, engine::Cpu};
+use partition_dpp::{
+    KDpp, Kernel,
+    engine::Cpu,
+    map::{BranchAndBound, Termination},
+};
 
 use crate::common::real_data;
 

@@ -7,8 +7,9 @@ use std::{
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    BranchAndBound, Dpp, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Solution, Subset,
-    Termination, Watch, engine::Cpu,
+    Dpp, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset, Watch,
+    engine::Cpu,
+    map::{BranchAndBound, Solution, Termination},
 };
 use proptest::prelude::*;
 
@@ -279,7 +280,7 @@ fn the_reported_gap_only_shrinks() {
     let features = synthetic(2);
     let dpp = KDpp::new(&features, 6).unwrap();
     let seen = Mutex::new(Vec::new());
-    let report = |progress: partition_dpp::Progress| seen.lock().unwrap().push(progress);
+    let report = |progress: partition_dpp::watch::Progress| seen.lock().unwrap().push(progress);
     let solution = solver().solve_watched(&dpp, &Cpu, &Watch::default().reporting_to(&report)).unwrap();
     let seen = seen.into_inner().unwrap();
     assert!(seen.len() > 3);

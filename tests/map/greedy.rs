@@ -2,7 +2,10 @@
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{Dpp, Error, Features, KDpp, Partition, PartitionDpp, Quota, Solution, Termination};
+use partition_dpp::{
+    Dpp, Error, Features, KDpp, Partition, PartitionDpp, Quota,
+    map::{Solution, Termination},
+};
 
 use crate::common::{
     conditions::Condition,

@@ -2,7 +2,10 @@
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{Dpp, Features, KDpp, PartitionDpp, Solution, Termination};
+use partition_dpp::{
+    Dpp, Features, KDpp, PartitionDpp,
+    map::{Solution, Termination},
+};
 
 use crate::common::{
     random::normals,

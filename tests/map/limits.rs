@@ -7,9 +7,13 @@ use std::{
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    BranchAndBound, Dpp, Features, Greedy, ItemOrder, KDpp, LazyGreedy, LocalSearch, Objective, Partition,
-    PartitionDpp, Progress, Quota, Restarts, Softmax, Solution, SymmetricGreedy, Termination, UpperBound,
-    Watch, engine::Cpu,
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
+    engine::Cpu,
+    map::{
+        BranchAndBound, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+        SymmetricGreedy, Termination, UpperBound,
+    },
+    watch::Progress,
 };
 
 use crate::common::random::normals;

@@ -1,7 +1,11 @@
 //! Local search: known optima, local optimality by enumeration, quotas that trap it, conditions.
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use partition_dpp::{Dpp, Features, Greedy, KDpp, LocalSearch, Partition, PartitionDpp, Quota, engine::Cpu};
+use partition_dpp::{
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{Greedy, LocalSearch},
+};
 use proptest::prelude::*;
 
 use crate::common::{

@@ -11,7 +11,11 @@ use std::{
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use nalgebra::DMatrix;
-use partition_dpp::{Error, Features, Greedy, KDpp, LocalSearch, Restarts, Termination, Watch, engine::Cpu};
+use partition_dpp::{
+    Error, Features, KDpp, Watch,
+    engine::Cpu,
+    map::{Greedy, LocalSearch, Restarts, Termination},
+};
 
 use crate::common::{
     local_search::{dealt, one_that_greedy_misses, optimum, restarting, rows_of, solve_quota},
@@ -79,7 +83,7 @@ fn stops_return_the_best_so_far() {
     // Stopped by the first report: after the first climb's first step, or during restarts.
     let stop = AtomicBool::new(false);
     let reports = Mutex::new(Vec::new());
-    let report = |progress: partition_dpp::Progress| {
+    let report = |progress: partition_dpp::watch::Progress| {
         reports.lock().unwrap().push(progress.log_det);
         stop.store(true, Ordering::Relaxed);
     };
@@ -110,7 +114,7 @@ fn reports_only_rise() {
     let (features, _) = dealt(100, 20, 1, 4);
     let k_dpp = KDpp::new(&features, 12).unwrap();
     let last = Mutex::new(Cell::new(f64::NEG_INFINITY));
-    let report = |progress: partition_dpp::Progress| {
+    let report = |progress: partition_dpp::watch::Progress| {
         let last = last.lock().unwrap();
         assert!(progress.log_det >= last.get(), "{progress:?}");
         last.set(progress.log_det);

@@ -1,6 +1,10 @@
 //! Bounds of rows that agree to ten digits: what rounding takes from the items that are in counts, too.
 
-use partition_dpp::{BranchAndBound, Dpp, Features, KDpp, UpperBound, engine::Cpu};
+use partition_dpp::{
+    Dpp, Features, KDpp,
+    engine::Cpu,
+    map::{BranchAndBound, UpperBound},
+};
 
 use crate::common::random::normals;
 

@@ -4,7 +4,9 @@ use std::ops::RangeInclusive;
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, Greedy, KDpp, Objective, Partition, PartitionDpp, Quota, Solution, UpperBound, engine::Cpu,
+    Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{Greedy, Objective, Solution, UpperBound},
 };
 use proptest::prelude::*;
 

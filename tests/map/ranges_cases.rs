@@ -2,8 +2,9 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
-    Bound, Features, Greedy, LocalSearch, Partition, PartitionDpp, Quota, Termination, UpperBound,
+    Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
+    map::{Bound, Greedy, LocalSearch, Termination, UpperBound},
 };
 
 use crate::common::{

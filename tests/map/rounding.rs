@@ -4,7 +4,7 @@
 
 #![allow(clippy::excessive_precision, reason = "as they were given")]
 
-use partition_dpp::{Features, Partition, PartitionDpp, Quota, UpperBound, engine::Cpu};
+use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, map::UpperBound};
 
 use crate::common::{
     exact::Minors,

@@ -7,7 +7,10 @@ use std::{
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Dpp, Features, Greedy, Progress, Softmax, SoftmaxExtension, Solution, Termination, Watch, engine::Cpu,
+    Dpp, Features, Watch,
+    engine::Cpu,
+    map::{Greedy, Softmax, SoftmaxExtension, Solution, Termination},
+    watch::Progress,
 };
 
 use crate::common::{

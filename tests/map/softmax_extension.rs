@@ -2,7 +2,7 @@
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
-use partition_dpp::{Dpp, Error, SoftmaxExtension, engine::Cpu};
+use partition_dpp::{Dpp, Error, engine::Cpu, map::SoftmaxExtension};
 
 use crate::common::unconstrained::{all_sets, differences, expectation, features, gaussian, points, zoo};
 

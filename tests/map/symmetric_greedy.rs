@@ -3,7 +3,9 @@
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use nalgebra::DMatrix;
 use partition_dpp::{
-    Decision, Dpp, Features, ItemOrder, Kernel, Solution, Subset, SymmetricGreedy, Termination, engine::Cpu,
+    Dpp, Features, Kernel, Subset,
+    engine::Cpu,
+    map::{Decision, ItemOrder, Solution, SymmetricGreedy, Termination},
 };
 use rand::{RngExt, SeedableRng};
 

@@ -1,6 +1,10 @@
 //! Greedy and local search on the paper's synthetic regimes, twenty instances each.
 
-use partition_dpp::{Greedy, KDpp, LocalSearch, Restarts, engine::Cpu};
+use partition_dpp::{
+    KDpp,
+    engine::Cpu,
+    map::{Greedy, LocalSearch, Restarts},
+};
 
 use crate::common::synthetic::{LARGE, Regime, SEEDS, SMALL, mean_and_error};
 

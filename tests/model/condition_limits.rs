@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use approx::{abs_diff_eq, assert_relative_eq};
 use partition_dpp::{
-    Algorithm, Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
-    Sampler, SamplerOptions, Subset, engine::Cpu,
+    Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result, Sampler,
+    SamplerOptions, Subset, engine::Cpu, sample::Algorithm,
 };
 
 use crate::common::{

@@ -2,8 +2,8 @@
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Algorithm, Dpp, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection,
-    Quota, Sampler, SamplerOptions, Subset, engine::Cpu,
+    Dpp, Features, IndependentKDpps, Inference, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
+    Sampler, SamplerOptions, Subset, engine::Cpu, sample::Algorithm,
 };
 
 use crate::common::{

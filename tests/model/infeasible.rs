@@ -2,8 +2,8 @@
 
 use approx::{abs_diff_eq, relative_eq};
 use partition_dpp::{
-    Algorithm, DEFAULT_PROPOSAL_BUDGET, Error, Features, IndependentKDpps, Method, Partition, PartitionDpp,
-    Quota, SamplerOptions, engine, expected_proposals,
+    Error, Features, IndependentKDpps, Method, Partition, PartitionDpp, Quota, SamplerOptions, engine,
+    sample::{Algorithm, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
 
 use crate::common::random::normals;

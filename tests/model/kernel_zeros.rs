@@ -1,7 +1,7 @@
 //! Items that a dense kernel gives no variance: never chosen, never worth including.
 
 use approx::relative_eq;
-use partition_dpp::{BranchAndBound, Error, KDpp, Kernel, engine::Cpu};
+use partition_dpp::{Error, KDpp, Kernel, engine::Cpu, map::BranchAndBound};
 
 use crate::common::random::normals;
 

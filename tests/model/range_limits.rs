@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use partition_dpp::{
-    Algorithm, Error, Features, Partition, PartitionDpp, Quota, SamplerOptions, engine::Cpu,
+    Error, Features, Partition, PartitionDpp, Quota, SamplerOptions, engine::Cpu, sample::Algorithm,
 };
 
 use crate::common::{random::normals, with_threads};

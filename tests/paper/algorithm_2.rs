@@ -1,7 +1,7 @@
 //! Draws by algorithm 2 of the paper, shared and literal, against enumeration.
 
 use partition_dpp::{
-    Algorithm, Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset, engine::Cpu,
+    Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset, engine::Cpu, sample::Algorithm,
 };
 
 use crate::common::{enumerable_cases, random, stats, with_threads};

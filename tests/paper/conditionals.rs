@@ -1,7 +1,9 @@
 //! Algorithm 2 of the paper, step by step, without drawing: both evaluations against enumeration, and late
 //! steps of large quotas against laws conditioned on the picks.
 
-use partition_dpp::{Conditionals, Error, Features, Method, Partition, PartitionDpp, Quota, engine::Cpu};
+use partition_dpp::{
+    Error, Features, Method, Partition, PartitionDpp, Quota, engine::Cpu, sample::Conditionals,
+};
 
 use crate::common::{Case, enumerable_cases, oracle::Law, random::normals};
 

@@ -4,7 +4,11 @@ use std::f64::consts::PI;
 
 use approx::assert_abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
-use partition_dpp::{Partition, PartitionDpp, Quota, c64, engine::Cpu, polynomial::CircleVandermonde};
+use partition_dpp::{
+    Partition, PartitionDpp, Quota,
+    engine::{Cpu, c64},
+    polynomial::CircleVandermonde,
+};
 
 use crate::common::{Case, known_answers};
 

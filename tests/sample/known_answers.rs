@@ -138,7 +138,11 @@ fn acceptance_is_at_least_the_guarantee() {
             "{}: {expected} is below the guarantee {bound}",
             case.name
         );
-        assert!(bound > 0.99 / partition_dpp::expected_proposals(quota.low()), "{}: {bound}", case.name);
+        assert!(
+            bound > 0.99 / partition_dpp::sample::expected_proposals(quota.low()),
+            "{}: {bound}",
+            case.name
+        );
 
         let samples = sampler.sample_many(20_000, 1);
         let observed = samples.acceptance_observed();

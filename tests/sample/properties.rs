@@ -6,7 +6,7 @@ use approx::relative_eq;
 use nalgebra::DMatrix;
 use partition_dpp::{
     Features, IndependentKDpps, KDpp, Method, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
-    Samples, Subset, engine, expected_proposals,
+    Samples, Subset, engine, sample::expected_proposals,
 };
 use proptest::{collection::vec, prelude::*, test_runner::TestCaseResult};
 

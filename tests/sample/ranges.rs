@@ -2,8 +2,8 @@
 
 use approx::relative_eq;
 use partition_dpp::{
-    Algorithm, Dpp, Features, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions,
-    Subset, engine::Cpu,
+    Dpp, Features, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions, Subset,
+    engine::Cpu, sample::Algorithm,
 };
 
 use crate::common::{

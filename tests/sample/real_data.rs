@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, path::Path};
 use approx::abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{
-    DEFAULT_PROPOSAL_BUDGET, Features, Method, Partition, PartitionDpp, Quota, Samples, Subset, engine,
-    expected_proposals,
+    Features, Method, Partition, PartitionDpp, Quota, Samples, Subset, engine,
+    sample::{DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 

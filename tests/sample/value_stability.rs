@@ -4,8 +4,8 @@
 //! subsets. Such a change must be in the CHANGELOG.
 
 use partition_dpp::{
-    Dpp, Features, IndependentKDpps, KDpp, McmcOptions, Method, Partition, PartitionDpp, Projection, Quota,
-    Sampler, SamplerOptions, engine,
+    Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
+    SamplerOptions, engine, mcmc::McmcOptions,
 };
 
 const SEED: u64 = 42;

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, thread, time::Duration};
 
-use partition_dpp::{BranchAndBound, Error, Features, KDpp, engine::Cpu};
+use partition_dpp::{Error, Features, KDpp, engine::Cpu, map::BranchAndBound};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::{

@@ -14,8 +14,9 @@ use std::{
 };
 
 use partition_dpp::{
-    DeviceProblem, Error, Result as Outcome,
+    Error, Result as Outcome,
     engine::{Cpu, Engine, gpu::Gpu},
+    error::DeviceProblem,
 };
 
 pub(crate) use self::arguments::BenchArguments;

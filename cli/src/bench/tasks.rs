@@ -1,8 +1,9 @@
 //! What is measured: single verbs, and whole algorithms.
 
 use partition_dpp::{
-    Greedy, LocalSearch, Method, Result,
+    Method, Result,
     engine::{Engine, Items, Rows},
+    map::{Greedy, LocalSearch},
 };
 
 use super::data::{Problem, Size};

@@ -10,7 +10,7 @@ use partition_dpp::engine::{
     gpu::{Gpu, GpuOptions, summaries},
 };
 #[cfg(not(feature = "gpu"))]
-use partition_dpp::{DeviceProblem, Error};
+use partition_dpp::{Error, error::DeviceProblem};
 use partition_dpp::{
     Features,
     engine::{self, Engine},

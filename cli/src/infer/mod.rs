@@ -8,7 +8,8 @@ mod text;
 use std::{io::Write, time::Instant};
 
 use partition_dpp::{
-    Estimate, Inference, LabelCopies, Subset,
+    Estimate, Inference, Subset,
+    data::LabelCopies,
     engine::{Engine, Watched},
 };
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partition_dpp::{LabelCopies, Partition};
+use partition_dpp::{Partition, data::LabelCopies};
 
 use super::{
     csv::{FirstRow, Records, matrix_of},

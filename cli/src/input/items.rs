@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use partition_dpp::{Error, Estimate, LabelCopies, Subset};
+use partition_dpp::{Error, Estimate, Subset, data::LabelCopies};
 use pdpp_plot::GroundSet;
 
 use super::{ConditionArguments, Input};

@@ -17,7 +17,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Error, Features, Kernel, LabelCopies, NpyArray, Partition};
+use partition_dpp::{
+    Error, Features, Kernel, Partition,
+    data::{LabelCopies, NpyArray},
+};
 use pdpp_plot::ImageShape;
 
 use self::arguments::{Dataset, Source};

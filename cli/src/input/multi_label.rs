@@ -2,7 +2,7 @@
 
 use std::{io::Read, path::Path};
 
-use partition_dpp::LabelCopies;
+use partition_dpp::data::LabelCopies;
 
 use super::{
     Format,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partition_dpp::{Error, NpyArray, NpyProblem};
+use partition_dpp::{Error, data::NpyArray, error::NpyProblem};
 
 use crate::failure::Failure;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::Solution;
+use partition_dpp::map::Solution;
 
 use super::arguments::SolverChoice;
 

@@ -8,7 +8,7 @@ mod text;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::{Solution, Watch};
+use partition_dpp::{Watch, map::Solution};
 
 pub(crate) use self::arguments::MapArguments;
 use self::{answer::Found, arguments::SolverChoice, search::Search};

@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    BranchAndBound, Dpp, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
-    SymmetricGreedy, UpperBound, Watch, engine::Engine,
+    Dpp, Watch,
+    engine::Engine,
+    map::{
+        BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+        SymmetricGreedy, UpperBound,
+    },
 };
 
 use super::arguments::{MapArguments, SolverChoice};

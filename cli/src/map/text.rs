@@ -1,7 +1,10 @@
 //! The best set found, and how good it is, for people.
 
 use comfy_table::Cell;
-use partition_dpp::{Solution, Stats, Subset, Termination};
+use partition_dpp::{
+    Subset,
+    map::{Solution, Stats, Termination},
+};
 
 use super::{answer::Found, arguments::MapArguments};
 use crate::{

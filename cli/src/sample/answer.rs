@@ -2,7 +2,13 @@
 
 use std::{fmt, time::Duration};
 
-use partition_dpp::{Algorithm, ChainDiagnostics, Ended, Error, Plan, Subset, engine::EngineInfo};
+use partition_dpp::{
+    Error, Subset,
+    engine::EngineInfo,
+    mcmc::ChainDiagnostics,
+    sample::{Algorithm, Plan},
+    watch::Ended,
+};
 
 use crate::plot::Shown;
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::Args;
-use partition_dpp::{McmcOptions, Thinning};
+use partition_dpp::mcmc::{McmcOptions, Thinning};
 
 use crate::{
     failure::Failure,

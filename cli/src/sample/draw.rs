@@ -2,7 +2,11 @@
 
 use std::time::Instant;
 
-use partition_dpp::{ChainSamples, Chains, Method, Sampler, Watch, engine::Engine};
+use partition_dpp::{
+    Method, Sampler, Watch,
+    engine::Engine,
+    mcmc::{ChainSamples, Chains},
+};
 
 use super::{
     answer::{Drawer, Drawn, Mixing},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Method, Plan, Sampler};
+use partition_dpp::{Method, Sampler, sample::Plan};
 
 use super::{
     arguments::{MethodChoice, SampleArguments},

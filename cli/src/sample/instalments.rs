@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use partition_dpp::Ended;
+use partition_dpp::watch::Ended;
 
 use crate::{failure::Failure, progress::Progress};
 

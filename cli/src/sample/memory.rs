@@ -1,6 +1,6 @@
 //! What samples need in memory, and what they may take.
 
-use partition_dpp::{MemoryPlan, SamplerOptions};
+use partition_dpp::{SamplerOptions, sample::MemoryPlan};
 
 use super::{arguments::SampleArguments, method::ADVICE};
 use crate::{failure::Failure, law::Model, memory::Limit};

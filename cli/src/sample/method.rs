@@ -1,6 +1,10 @@
 //! Which method draws, as asked for.
 
-use partition_dpp::{Algorithm, Method, Plan, Sampler, SamplerOptions, engine::Engine};
+use partition_dpp::{
+    Method, Sampler, SamplerOptions,
+    engine::Engine,
+    sample::{Algorithm, Plan},
+};
 
 use super::{
     answer::Planned,

@@ -1,6 +1,6 @@
 //! How well chains have mixed: what their draws are worth.
 
-use partition_dpp::{ChainDiagnostics, Convergence, MoveCount};
+use partition_dpp::mcmc::{ChainDiagnostics, Convergence, MoveCount};
 use serde::Serialize;
 
 use super::answer::Mixing;
@@ -70,7 +70,7 @@ impl<'a> Answer<'a> {
 
 impl<'a> Diagnostics<'a> {
     fn new(found: &ChainDiagnostics, names: &'a [String]) -> Self {
-        let part = |part: &partition_dpp::PartConvergence| OfPart {
+        let part = |part: &partition_dpp::mcmc::PartConvergence| OfPart {
             part: &names[part.part],
             log_volume: (&part.log_volume).into(),
             direction: (&part.direction).into(),

@@ -1,7 +1,7 @@
 //! The answer for people: a table of subsets, and a few lines on how they came about.
 
 use comfy_table::Cell;
-use partition_dpp::{Algorithm, LabelCopies, Subset};
+use partition_dpp::{Subset, data::LabelCopies, sample::Algorithm};
 
 use super::{
     answer::{Drawer, Drawn},

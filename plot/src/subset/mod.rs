@@ -5,7 +5,7 @@ mod label;
 mod projection;
 mod scatter;
 
-use partition_dpp::{Features, LabelCopies, Partition, Subset};
+use partition_dpp::{Features, Partition, Subset, data::LabelCopies};
 use plotters::{
     prelude::{Circle, DrawingBackend, WHITE},
     style::Color,

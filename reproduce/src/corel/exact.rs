@@ -1,6 +1,6 @@
 //! How often independent k-DPPs take an image twice: exactly, by looking at all their sets.
 
-use partition_dpp::{Features, KDpp, LabelCopies, Quota, Subset, engine::Cpu};
+use partition_dpp::{Features, KDpp, Quota, Subset, data::LabelCopies, engine::Cpu};
 
 use crate::failure::Failure;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use partition_dpp::{Features, LabelCopies};
+use partition_dpp::{Features, data::LabelCopies};
 
 use crate::{
     context::{Context, Digits},

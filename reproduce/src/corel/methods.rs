@@ -1,8 +1,8 @@
 //! Table 3 of the paper's appendix: draws of the three methods, and how often an image comes twice.
 
 use partition_dpp::{
-    Error, Features, IndependentKDpps, KDpp, LabelCopies, Method, PartitionDpp, Quota, SamplerOptions,
-    Samples, Subset, engine::Cpu,
+    Error, Features, IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples, Subset,
+    data::LabelCopies, engine::Cpu,
 };
 use pdpp_plot::{Axis, BarChart, Bars};
 

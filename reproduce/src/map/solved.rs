@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use nalgebra::DMatrix;
 use partition_dpp::{
-    BranchAndBound, Features, KDpp, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Termination,
-    UpperBound, Watch, engine::Cpu,
+    Features, KDpp, Watch,
+    engine::Cpu,
+    map::{BranchAndBound, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Termination, UpperBound},
 };
 
 use crate::failure::Failure;

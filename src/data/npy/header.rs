@@ -3,7 +3,7 @@
 use npyz::{DType, Endianness, NpyHeader, TypeChar};
 use py_literal::Value;
 
-use crate::NpyProblem;
+use crate::error::NpyProblem;
 
 /// What every .npy file begins with.
 const MAGIC: &[u8] = b"\x93NUMPY";

@@ -18,7 +18,7 @@ use super::{
     mapped::{Mapped, map_file},
     values::{Scalar, Storage},
 };
-use crate::{Error, NpyProblem, Result};
+use crate::{Error, Result, error::NpyProblem};
 
 /// A .npy file whose header has been read, and nothing else yet.
 ///
@@ -27,7 +27,7 @@ use crate::{Error, NpyProblem, Result};
 ///
 /// ```no_run
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// let array = partition_dpp::NpyArray::open("features.npy")?;
+/// let array = partition_dpp::data::NpyArray::open("features.npy")?;
 /// println!("{:?}: {} bytes to convert", array.shape(), array.bytes_to_convert());
 /// let features = array.into_features()?;
 /// # Ok(()) }

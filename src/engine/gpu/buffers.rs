@@ -12,7 +12,7 @@ use std::{
 use wgpu::BufferUsages;
 
 use super::{context::Context, submissions::Work};
-use crate::{DeviceProblem, Error, Result, engine::Precision};
+use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// Bytes of buffers that are kept for reuse.
 const KEPT: u64 = 1 << 30;

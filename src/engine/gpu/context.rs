@@ -15,8 +15,9 @@ use super::{
     words,
 };
 use crate::{
-    DeviceProblem, Error, Result,
+    Error, Result,
     engine::{EngineInfo, Precision},
+    error::DeviceProblem,
 };
 
 /// A device with its pipelines and buffers.

@@ -123,7 +123,7 @@ pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<us
     let limit = context.largest_binding;
     let fit = usize::try_from(limit).unwrap_or(usize::MAX) / bytes;
     if fit == 0 {
-        return Err(crate::Error::Device(crate::DeviceProblem::Limit {
+        return Err(crate::Error::Device(crate::error::DeviceProblem::Limit {
             what: "a matrix of a node, in bytes,",
             needed: bytes as u64,
             limit,

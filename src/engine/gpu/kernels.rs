@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{buffers::size_of, context::Context};
-use crate::{DeviceProblem, Error, Result, engine::Precision};
+use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 macro_rules! kernels {
     ($($kernel:ident $stem:literal [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {

@@ -64,11 +64,11 @@ use crate::Result;
 /// # Errors
 /// A device that is lost or does not finish in time, too little memory, a limit that is exceeded, commands that are
 /// refused, results that are not finite, and numbers beyond single precision are errors of the verb at work
-/// ([`DeviceProblem`](crate::DeviceProblem)), never panics.
+/// ([`DeviceProblem`](crate::error::DeviceProblem)), never panics.
 ///
 /// # Examples
 /// ```
-/// use partition_dpp::{DeviceProblem, Error, engine::{Engine, gpu::{Gpu, GpuOptions}}};
+/// use partition_dpp::{Error, engine::{Engine, gpu::{Gpu, GpuOptions}}, error::DeviceProblem};
 /// match Gpu::new(&GpuOptions::default()) {
 ///     Ok(gpu) => println!("{:?}", gpu.info()),
 ///     Err(Error::Device(DeviceProblem::NoAdapter { reason })) => println!("the CPU, then: {reason}"),
@@ -95,9 +95,9 @@ impl Gpu {
     /// Opens an adapter.
     ///
     /// # Errors
-    /// - [`DeviceProblem::NoAdapter`](crate::DeviceProblem::NoAdapter) if there is none, or none of that name;
-    /// - [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) and
-    ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::DeviceProblem::InaccurateDoublePrecision) if f64 was asked
+    /// - [`DeviceProblem::NoAdapter`](crate::error::DeviceProblem::NoAdapter) if there is none, or none of that name;
+    /// - [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
+    ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was asked
     ///   for in vain.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
@@ -107,8 +107,8 @@ impl Gpu {
     /// limits. The callbacks of the device stay the application's.
     ///
     /// # Errors
-    /// [`DeviceProblem::NoDoublePrecision`](crate::DeviceProblem::NoDoublePrecision) and
-    /// [`DeviceProblem::InaccurateDoublePrecision`](crate::DeviceProblem::InaccurateDoublePrecision) if f64 was asked for
+    /// [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
+    /// [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was asked for
     /// in vain.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
@@ -163,7 +163,7 @@ impl Gpu {
     /// Does something on the device; once more with nothing else there if its memory is full.
     fn with_room<T>(&self, what: &'static str, work: impl Fn() -> Result<T>) -> Result<T> {
         match self.context().checked(what, &work) {
-            Err(crate::Error::Device(crate::DeviceProblem::Memory { .. })) => {
+            Err(crate::Error::Device(crate::error::DeviceProblem::Memory { .. })) => {
                 self.resident().clear();
                 self.context().pool.clear();
                 self.context().checked(what, &work)

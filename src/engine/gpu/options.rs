@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{DeviceProblem, Error, Result, engine::Precision};
+use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// How to open a graphics device.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@
 use faer::MatRef;
 
 use super::resident::QUAD;
-use crate::{DeviceProblem, Error, Result, engine::Precision, linalg::power_of_two_near};
+use crate::{Error, Result, engine::Precision, error::DeviceProblem, linalg::power_of_two_near};
 
 /// The size of the largest entry of a group's rows on a device in single precision. Sums of squares of such rows stay
 /// below 2¹²⁷, also where they are multiplied by a factor before.

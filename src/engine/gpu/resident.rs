@@ -81,7 +81,7 @@ impl Resident {
     /// A group on the device: from before, or uploaded now. Those of features that are gone make room first.
     ///
     /// # Errors
-    /// Those of the device, and [`SinglePrecision`](crate::DeviceProblem::SinglePrecision).
+    /// Those of the device, and [`SinglePrecision`](crate::error::DeviceProblem::SinglePrecision).
     pub(super) fn group(&self, context: &Context, rows: &Rows<'_>, group: usize) -> Result<Arc<DeviceGroup>> {
         let Group { items, scale } = rows.groups()[group];
         let features = rows.features().identity();

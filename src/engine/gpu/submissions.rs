@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{buffers::Lease, context::Context};
-use crate::{DeviceProblem, Error, Result};
+use crate::{Error, Result, error::DeviceProblem};
 
 /// Submissions that may be under way; the next waits for the oldest.
 const MOST_PENDING: usize = 64;

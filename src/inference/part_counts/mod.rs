@@ -126,7 +126,7 @@ impl Dpp<'_> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`](crate::Error::LabelCount) if the partition has another number of items;
-    /// - [`Error::NodeBudget`](crate::Error::NodeBudget) past [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
+    /// - [`Error::NodeBudget`](crate::Error::NodeBudget) past [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
     /// - those of [`Dpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         accurately(self, Self::graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)

@@ -27,7 +27,7 @@ impl KDpp<'_> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if the partition has another number of items;
-    /// - [`Error::NodeBudget`] past a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::DEFAULT_NODE_BUDGET);
+    /// - [`Error::NodeBudget`] past a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
     /// - those of [`KDpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
         accurately(self, Self::graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)

@@ -27,7 +27,7 @@ use crate::{Error, Result, engine::Engine};
 /// node ends when its bound is not above the best set so far; else what the bound settles is settled (an item
 /// whose forced inclusion or exclusion would lower the bound that far), and the item of which the relaxation is
 /// least sure is tried in and out. The node with the largest bound comes first, so the gap shrinks all the time.
-/// The relaxation is whichever of those of [`UpperBound`](crate::UpperBound) is best at the root.
+/// The relaxation is whichever of those of [`UpperBound`](crate::map::UpperBound) is best at the root.
 ///
 /// Of ground sets of more than 400 items the bound of the whole is used to leave out what cannot matter.
 ///
@@ -38,7 +38,7 @@ use crate::{Error, Result, engine::Engine};
 /// much again for every node that is looked at (one per thread), and up to 24m' for every open node.
 ///
 /// # Numerics
-/// f64. Every bound has a margin for what rounding may have taken from it (see [`UpperBound`](crate::UpperBound));
+/// f64. Every bound has a margin for what rounding may have taken from it (see [`UpperBound`](crate::map::UpperBound));
 /// where rows agree to more than ten digits that margin, and with it the gap of an optimal set, may exceed the tolerance.
 /// The set does not depend on the number of threads, unless a time limit or a stop cuts the run. Of sets with
 /// equal determinants among those met the first in the order of items is returned.
@@ -46,7 +46,7 @@ use crate::{Error, Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{BranchAndBound, Features, KDpp, Termination, engine};
+/// use partition_dpp::{Features, KDpp, engine, map::{BranchAndBound, Termination}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.2])?;
 /// let solution = BranchAndBound::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
 /// assert_eq!(solution.subset.as_slice(), [0, 3]);

@@ -143,9 +143,9 @@ impl Made {
 mod tests {
     use super::*;
     use crate::{
-        Features, KDpp, Objective,
+        Features, KDpp,
         engine::Cpu,
-        map::{Place, local_search::Problem},
+        map::{Objective, Place, local_search::Problem},
     };
 
     /// Exchanges by updates alone, against the same sets built from the data.

@@ -60,7 +60,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, LocalSearch, Termination, engine};
+/// use partition_dpp::{Features, KDpp, engine, map::{LocalSearch, Termination}};
 /// // Greedy takes the longest row first, and then cannot have both axes.
 /// let features = Features::from_rows(3, 2, vec![0.8, 0.8, 1.1, 0.0, 0.0, 1.1])?;
 /// let solution = LocalSearch::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;

@@ -46,7 +46,7 @@ use crate::{Dpp, Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, Softmax, engine};
+/// use partition_dpp::{Dpp, Features, engine, map::Softmax};
 /// let features = Features::from_rows(3, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.5])?;
 /// let solution = Softmax::default().solve(&Dpp::new(&features)?, &engine::Cpu)?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2]);

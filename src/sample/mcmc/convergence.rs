@@ -29,7 +29,7 @@ const CONSTANT: f64 = 1e-10;
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::Convergence;
+/// use partition_dpp::mcmc::Convergence;
 /// let up: Vec<f64> = (0..100).map(f64::from).collect();
 /// let shuffled: Vec<f64> = (0..100).map(|i| f64::from(i * 37 % 100)).collect();
 /// assert!(Convergence::of(&[&shuffled, &shuffled[1..]])?.r_hat < 1.05);

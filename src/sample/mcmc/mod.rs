@@ -70,7 +70,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, McmcOptions, Partition, PartitionDpp, Quota, engine::Cpu};
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, mcmc::McmcOptions};
 /// let values: Vec<f64> = (0..200 * 20).map(|i| (0.73 * f64::from(i * i)).sin()).collect();
 /// let features = Features::from_rows(200, 20, values)?;
 /// let partition = Partition::from_labels(&(0..200).map(|i| i % 16).collect::<Vec<usize>>())?;

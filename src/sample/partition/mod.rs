@@ -33,7 +33,7 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// Per draw by rejection: 1 / [`acceptance_bound`](Sampler::acceptance_bound) proposals on average at most, each
     /// O(k·n·r) whatever the number of items; under exact counts that is
-    /// [`expected_proposals`](crate::expected_proposals), known before the set-up. Under ranges the bound is that of the
+    /// [`expected_proposals`](crate::sample::expected_proposals), known before the set-up. Under ranges the bound is that of the
     /// single most typical vector of counts (Gurvits 2008), far too low for many parts with wide ranges: where it promises
     /// no more than the budget, a trial of up to 131072 proposals measures the acceptance instead, and the bound is a
     /// quarter of what it finds (wrong once in 1e5).

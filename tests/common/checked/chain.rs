@@ -1,6 +1,6 @@
 //! The conditional laws of algorithm 2 against the exact chain rule.
 
-use partition_dpp::{Conditionals, Error, Method, PartitionDpp};
+use partition_dpp::{Error, Method, PartitionDpp, sample::Conditionals};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{Examined, Kind};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use partition_dpp::{Algorithm, Sampler};
+use partition_dpp::{Sampler, sample::Algorithm};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, DiscreteCDF, Poisson};

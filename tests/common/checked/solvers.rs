@@ -1,8 +1,11 @@
 //! The most probable set: no solution above the optimum, no bound below it.
 
 use partition_dpp::{
-    BranchAndBound, Dpp, Greedy, LazyGreedy, LocalSearch, Objective, Restarts, Result, Softmax, Solution,
-    SymmetricGreedy, Termination, UpperBound,
+    Dpp, Result,
+    map::{
+        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+        SymmetricGreedy, Termination, UpperBound,
+    },
 };
 
 use super::{Data, Examined, Kind, Refused, answers::rounding_of_det, log_floor};

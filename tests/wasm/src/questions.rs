@@ -5,10 +5,11 @@
 use std::sync::atomic::AtomicBool;
 
 use partition_dpp::{
-    BranchAndBound, Dpp, Features, Greedy, Inference, KDpp, LazyGreedy, LocalSearch, McmcOptions, Method,
-    Objective, Partition, PartitionDpp, Projection, Quota, Result, Sampler, SamplerOptions, Samples,
-    Solution, Subset, UpperBound, Watch,
+    Dpp, Features, Inference, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Result, Sampler,
+    SamplerOptions, Samples, Subset, Watch,
     engine::{Cpu, Watched},
+    map::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Solution, UpperBound},
+    mcmc::McmcOptions,
 };
 
 const SEED: u64 = 42;

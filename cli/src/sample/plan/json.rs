@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use partition_dpp::Choice;
+use partition_dpp::sample::Choice;
 use serde::Serialize;
 
 use crate::sample::{

@@ -1,7 +1,10 @@
 //! How a sample would be drawn, for people.
 
 use comfy_table::Cell;
-use partition_dpp::{Algorithm, Choice, Method, Plan};
+use partition_dpp::{
+    Method,
+    sample::{Algorithm, Choice, Plan},
+};
 
 use crate::{
     memory::megabytes,

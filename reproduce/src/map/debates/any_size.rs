@@ -1,6 +1,10 @@
 //! Sets whose size the solver chooses.
 
-use partition_dpp::{Dpp, Features, Softmax, Solution, SymmetricGreedy, engine::Cpu};
+use partition_dpp::{
+    Dpp, Features,
+    engine::Cpu,
+    map::{Softmax, Solution, SymmetricGreedy},
+};
 
 use super::{
     super::{Solved, solve_size},

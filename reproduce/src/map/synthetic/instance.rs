@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Dpp, Features, Softmax, Solution, SymmetricGreedy, engine::Cpu};
+use partition_dpp::{
+    Dpp, Features,
+    engine::Cpu,
+    map::{Softmax, Solution, SymmetricGreedy},
+};
 
 use super::{
     super::{Effort, Solved, Spectrum, mean_and_deviation, solve_size},

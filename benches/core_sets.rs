@@ -9,7 +9,7 @@ use common::threads;
 use partition_dpp::{
     Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{CoreSet, LazyGreedy, LocalSearch, Solution},
+    map::{CoreSet, LazyGreedy, LocalSearch, Solution, Solver},
 };
 
 const ITEMS: usize = 320_000;

@@ -10,7 +10,7 @@ use common::threads;
 use partition_dpp::{
     Features, KDpp, Kernel, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{BranchAndBound, Greedy, Objective, Solution, UpperBound},
+    map::{BranchAndBound, Greedy, Objective, Solution, Solver, UpperBound},
 };
 use rand::{RngExt, SeedableRng};
 

@@ -12,7 +12,7 @@ use faer::Mat;
 use partition_dpp::{
     Features, KDpp,
     engine::{Cpu, Engine, Items, Rows, SwapTable, SwapUpdate},
-    map::{LazyGreedy, LocalSearch},
+    map::{LazyGreedy, LocalSearch, Solver},
 };
 use pulp::{Arch, Simd, WithSimd};
 use rand::{RngExt, SeedableRng};

@@ -23,7 +23,7 @@ use partition_dpp::{
     Features, KDpp,
     data::{Scalar, Storage},
     engine::{Cpu, Engine, Items, Rows},
-    map::{Greedy, LazyGreedy, Solution},
+    map::{Greedy, LazyGreedy, Solution, Solver},
 };
 use rayon::ThreadPool;
 
@@ -43,7 +43,7 @@ impl<'a> Case<'a> {
     }
 }
 
-type Solver = fn(&KDpp<'_>) -> Solution;
+type Solve = fn(&KDpp<'_>) -> Solution;
 
 fn plain(model: &KDpp<'_>) -> Solution {
     Greedy::default().solve(model, &Cpu).unwrap()
@@ -228,7 +228,7 @@ fn dense(one: &ThreadPool, two: &ThreadPool) {
     let kernel = build_kernel(&values, items, dims);
     assert_eq!(fast_greedy(kernel.as_ref(), k), solution.subset.as_slice(), "fast greedy picks another set");
 
-    for (name, solve) in [("plain greedy", plain as Solver), ("lazy greedy", lazy)] {
+    for (name, solve) in [("plain greedy", plain as Solve), ("lazy greedy", lazy)] {
         for (pool, threads) in [(one, 1), (two, 2)] {
             let what = format!("fast greedy, kernel given / {name}, {threads} thread(s)");
             ratio_of_pairs(

@@ -4,7 +4,7 @@
 use partition_dpp::{
     Error, Features, Partition, PartitionDpp, Quota,
     engine::gpu::{Gpu, GpuOptions},
-    map::Greedy,
+    map::{Greedy, Solver},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

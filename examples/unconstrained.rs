@@ -8,7 +8,7 @@ use std::time::Instant;
 use partition_dpp::{
     Dpp, Features, KDpp, Result,
     engine::Cpu,
-    map::{Decision, Greedy, ItemOrder, Softmax, Solution, SymmetricGreedy},
+    map::{Decision, Greedy, ItemOrder, Softmax, Solution, Solver, SymmetricGreedy},
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

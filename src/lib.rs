@@ -34,7 +34,7 @@
 //!
 //! # Modules
 //!
-//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which makes [`Subset`]s (or [`Chains`], which make
+//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which makes [`Subset`]s (or [`mcmc::Chains`], which make
 //! them approximately), or an [`Inference`], which knows their probabilities; the solvers of [`map`] find the most
 //! probable. [`polynomial`] holds what the models share.
 

@@ -8,8 +8,8 @@ use partition_dpp::{
     Quota, Result, Sampler, SamplerOptions, Subset, Watch,
     engine::{Cpu, Watched},
     map::{
-        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Softmax, Solution, SymmetricGreedy,
-        UpperBound,
+        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Softmax, Solution, Solver,
+        SymmetricGreedy, UpperBound,
     },
     mcmc::{McmcOptions, Thinning},
 };

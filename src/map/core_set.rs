@@ -1,6 +1,6 @@
 //! Core-sets: the few items of a shard from which, with those of all other shards, a good set can be chosen.
 
-use super::{Candidates, Greedy, LocalSearch, Objective, Solution, Termination};
+use super::{Candidates, Greedy, LocalSearch, Objective, Solution, Solver, Termination};
 use crate::{
     Error, Features, Partition, Result,
     data::check_partition,
@@ -31,7 +31,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, map::{CoreSet, LocalSearch}};
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, map::{CoreSet, LocalSearch, Solver}};
 /// let shards = [vec![1.0, 0.0, 0.9, 0.1, 0.0, 0.5], vec![0.2, 0.1, 0.1, 2.0, 1.0, 1.0]];
 /// let labels = [["a", "a", "b"], ["a", "b", "b"]];
 /// let mut core_sets = Vec::new();

@@ -1,7 +1,7 @@
 //! The greedy algorithm, one pass over all rows per pick.
 
 use super::{
-    Candidates, Objective, Place, Solution, Watch,
+    Candidates, Objective, Place, Solution, Solver, Watch,
     pivots::{Gains, Picked, Pivots},
     repair,
     watch::Clock,
@@ -32,7 +32,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::Greedy};
+/// use partition_dpp::{Features, KDpp, engine, map::{Greedy, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.0])?;
 /// let solution = Greedy::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2]);
@@ -46,26 +46,15 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Greedy {}
 
-impl Greedy {
+impl<M: Objective> Solver<M> for Greedy {
     /// The greedy set of a model.
     ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn solve(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Solution> {
-        self.solve_watched(model, engine, &Watch::default())
-    }
-
-    /// As [`solve`](Self::solve), with a flag that stops it and a report of every pick. When stopped, quotas are met
+    /// When stopped, quotas are met
     /// at once with the items whose gains were largest when last known, as far as these are independent.
     ///
     /// # Errors
-    /// Those of [`solve`](Self::solve).
-    pub fn solve_watched(
-        &self,
-        model: &impl Objective,
-        engine: &dyn Engine,
-        watch: &Watch<'_>,
-    ) -> Result<Solution> {
+    /// Those of the engine.
+    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
         let gains = PlainGains::new(engine, &rows);

@@ -1,7 +1,7 @@
 //! The greedy algorithm, touching only rows that could be picked.
 
 use super::{
-    Objective, Place, Solution, Watch, greedy,
+    Objective, Place, Solution, Solver, Watch, greedy,
     lazy_visits::{Leaders, Pending, Visits},
     pivots::Gains,
 };
@@ -29,7 +29,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{Greedy, LazyGreedy}};
+/// use partition_dpp::{Features, KDpp, engine, map::{Greedy, LazyGreedy, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.0])?;
 /// let k_dpp = KDpp::new(&features, 2)?;
 /// let lazy = LazyGreedy::default().solve(&k_dpp, &engine::Cpu)?;
@@ -43,25 +43,12 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LazyGreedy {}
 
-impl LazyGreedy {
+impl<M: Objective> Solver<M> for LazyGreedy {
     /// The greedy set of a model.
     ///
     /// # Errors
     /// Those of the engine.
-    pub fn solve(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Solution> {
-        self.solve_watched(model, engine, &Watch::default())
-    }
-
-    /// As [`solve`](Self::solve), watched as [`Greedy::solve_watched`](super::Greedy::solve_watched).
-    ///
-    /// # Errors
-    /// Those of [`solve`](Self::solve).
-    pub fn solve_watched(
-        &self,
-        model: &impl Objective,
-        engine: &dyn Engine,
-        watch: &Watch<'_>,
-    ) -> Result<Solution> {
+    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
         greedy::solve(&candidates, in_double(engine), &rows, LazyGains::new(&rows), &watch.start(None))

@@ -34,6 +34,7 @@ mod pivots;
 mod repair;
 mod rounding;
 mod softmax;
+mod solver;
 mod symmetric_greedy;
 mod volume;
 mod watch;
@@ -50,6 +51,7 @@ pub use greedy::Greedy;
 pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
 pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
+pub use solver::Solver;
 pub use symmetric_greedy::{Decision, ItemOrder, SymmetricGreedy};
 
 use crate::{

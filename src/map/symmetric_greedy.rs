@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use self::later::{Item, KeptTails, Later};
 use super::{
-    Candidates, Objective, Place, Solution, Termination, Watch, greedy::PlainGains, pivots::Pivots,
+    Candidates, Objective, Place, Solution, Solver, Termination, Watch, greedy::PlainGains, pivots::Pivots,
     watch::Clock,
 };
 use crate::{
@@ -47,7 +47,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, engine, map::SymmetricGreedy};
+/// use partition_dpp::{Dpp, Features, engine, map::{SymmetricGreedy, Solver}};
 /// // The first item adds less than a factor of 1, whatever else is chosen.
 /// let features = Features::from_rows(3, 3, vec![0.5, 0.0, 0.0, 0.0, 2.0, 0.3, 0.0, 1.5, 2.0])?;
 /// let solution = SymmetricGreedy::default().solve(&Dpp::new(&features)?, &engine::Cpu)?;
@@ -108,22 +108,18 @@ impl SymmetricGreedy {
     pub fn with_decision(self, decision: Decision) -> Self {
         Self { decision, ..self }
     }
+}
 
+impl Solver<Dpp<'_>> for SymmetricGreedy {
     /// The set on which X and Y agree. Its [`gains`](super::Stats::gains) are the a_i of the items kept, in
     /// the order of decision.
     ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn solve(&self, model: &Dpp<'_>, engine: &dyn Engine) -> Result<Solution> {
-        self.solve_watched(model, engine, &Watch::default())
-    }
-
-    /// As [`solve`](Self::solve), with a flag that stops it and a report of every item kept. When stopped, the answer is
+    /// When stopped, the answer is
     /// what was kept so far.
     ///
     /// # Errors
-    /// Those of [`solve`](Self::solve).
-    pub fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    /// Those of the engine.
+    fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(None);
         let candidates = model.candidates();
         let order = self.order.positions(&candidates, engine, &clock)?;

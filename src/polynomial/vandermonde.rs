@@ -24,7 +24,7 @@ use crate::{Error, Result};
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{engine::c64, polynomial::CircleVandermonde};
+/// use partition_dpp::{engine::c64, map::Solver, polynomial::CircleVandermonde};
 /// // 5 + 2z at z = 3 and z = −3.
 /// let system = CircleVandermonde::new(&[2], &[3.0])?;
 /// let coefficients = system.solve(&[c64::new(11.0, 0.0), c64::new(-1.0, 0.0)])?;

@@ -24,7 +24,7 @@ impl Sampler<'_> {
     /// The watch is looked at by every pick. The draws that there are are those of `sample_range`.
     ///
     /// # Errors
-    /// [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) where a draw takes 64 times the proposals that
+    /// [`Error::DrawGivenUp`] where a draw takes 64 times the proposals that
     /// [`acceptance_bound`](Sampler::acceptance_bound) promises on average, which never happens but by rounding.
     ///
     /// # Examples

@@ -3,7 +3,7 @@
 use partition_dpp::{
     Features, KDpp, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{Greedy, LocalSearch, Restarts, Solution, Termination},
+    map::{Greedy, LocalSearch, Restarts, Solution, Solver, Termination},
 };
 
 use super::{oracle::Determinants, random::normals};

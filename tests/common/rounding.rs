@@ -5,7 +5,7 @@ use std::fmt;
 use partition_dpp::{
     Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{BranchAndBound, Certificate, Greedy, Objective, Solution, Termination, UpperBound},
+    map::{BranchAndBound, Certificate, Greedy, Objective, Solution, Solver, Termination, UpperBound},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 

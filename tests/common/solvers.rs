@@ -2,7 +2,7 @@
 
 use partition_dpp::{
     Partition, Quota, engine,
-    map::{Greedy, LazyGreedy, Objective, Solution},
+    map::{Greedy, LazyGreedy, Objective, Solution, Solver},
 };
 
 fn plain(model: &impl Objective) -> Solution {

@@ -4,7 +4,7 @@ use partition_dpp::{
     PartitionDpp, Quota,
     engine::Cpu,
     map::{
-        Bound, BranchAndBound, Certificate, LocalSearch, Objective, Restarts, Solution, Termination,
+        Bound, BranchAndBound, Certificate, LocalSearch, Objective, Restarts, Solution, Solver, Termination,
         UpperBound,
     },
 };

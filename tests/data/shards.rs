@@ -4,7 +4,7 @@ use half::f16;
 use partition_dpp::{
     Error, Features, Method, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{Greedy, LazyGreedy, LocalSearch, Restarts},
+    map::{Greedy, LazyGreedy, LocalSearch, Restarts, Solver},
 };
 
 use crate::common::{

@@ -5,7 +5,10 @@ use partition_dpp::{
     Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota,
     SamplerOptions, Subset,
     engine::{Cpu, Engine, Precision, gpu::Gpu},
-    map::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Softmax, Solution, SymmetricGreedy, UpperBound},
+    map::{
+        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Softmax, Solution, Solver, SymmetricGreedy,
+        UpperBound,
+    },
 };
 
 use crate::common::{Case, engines::gpu, enumerable_cases, known_answers, random::normals, stats};

@@ -9,7 +9,7 @@ use partition_dpp::{
         gpu::{Gpu, GpuOptions, summaries},
     },
     error::DeviceProblem,
-    map::Greedy,
+    map::{Greedy, Solver},
 };
 
 use crate::common::{

@@ -10,7 +10,7 @@ use partition_dpp::{
         gpu::{Fault, Gpu, GpuOptions},
     },
     error::DeviceProblem,
-    map::{Greedy, LocalSearch},
+    map::{Greedy, LocalSearch, Solver},
 };
 
 use crate::common::{

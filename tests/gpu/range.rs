@@ -6,7 +6,7 @@ use partition_dpp::{
     Error, Features, KDpp, Method, Partition, PartitionDpp, Quota,
     engine::{Cpu, Engine, Items, Precision, RowMap, Rows, SwapUpdate, gpu::Gpu},
     error::DeviceProblem,
-    map::{Greedy, LocalSearch},
+    map::{Greedy, LocalSearch, Solver},
 };
 
 use crate::common::{engines::gpu, random::normals};

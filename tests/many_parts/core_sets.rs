@@ -4,7 +4,7 @@ use approx::assert_abs_diff_eq;
 use partition_dpp::{
     Error, Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{CoreSet, CoreSetUnion, LocalSearch, Restarts, Solution, UpperBound},
+    map::{CoreSet, CoreSetUnion, LocalSearch, Restarts, Solution, Solver, UpperBound},
 };
 
 use crate::common::random::normals;

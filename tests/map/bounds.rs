@@ -6,7 +6,7 @@ use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{Bound, BranchAndBound, Certificate, Greedy, Objective, UpperBound},
+    map::{Bound, BranchAndBound, Certificate, Greedy, Objective, Solver, UpperBound},
 };
 use proptest::prelude::*;
 

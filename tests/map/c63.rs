@@ -5,7 +5,7 @@ use std::time::Instant;
 use partition_dpp::{
     KDpp, Kernel,
     engine::Cpu,
-    map::{LocalSearch, Restarts},
+    map::{LocalSearch, Restarts, Solver},
 };
 
 use crate::common::{real_data, table::Table};

@@ -4,7 +4,7 @@ use approx::abs_diff_eq;
 use partition_dpp::{
     KDpp, Kernel,
     engine::Cpu,
-    map::{BranchAndBound, Termination},
+    map::{BranchAndBound, Solver, Termination},
 };
 
 use crate::common::real_data;

@@ -9,7 +9,7 @@ use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     Dpp, Error, Features, KDpp, Kernel, Partition, PartitionDpp, Quota, Subset, Watch,
     engine::Cpu,
-    map::{BranchAndBound, Solution, Termination},
+    map::{BranchAndBound, Solution, Solver, Termination},
 };
 use proptest::prelude::*;
 

@@ -11,7 +11,7 @@ use partition_dpp::{
     engine::Cpu,
     map::{
         BranchAndBound, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
-        SymmetricGreedy, Termination, UpperBound,
+        Solver, SymmetricGreedy, Termination, UpperBound,
     },
     watch::Progress,
 };

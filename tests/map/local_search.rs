@@ -4,7 +4,7 @@ use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{Greedy, LocalSearch},
+    map::{Greedy, LocalSearch, Solver},
 };
 use proptest::prelude::*;
 

@@ -14,7 +14,7 @@ use nalgebra::DMatrix;
 use partition_dpp::{
     Error, Features, KDpp, Watch,
     engine::Cpu,
-    map::{Greedy, LocalSearch, Restarts, Termination},
+    map::{Greedy, LocalSearch, Restarts, Solver, Termination},
 };
 
 use crate::common::{

@@ -3,7 +3,7 @@
 use partition_dpp::{
     Dpp, Features, KDpp,
     engine::Cpu,
-    map::{BranchAndBound, UpperBound},
+    map::{BranchAndBound, Solver, UpperBound},
 };
 
 use crate::common::random::normals;

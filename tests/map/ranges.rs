@@ -6,7 +6,7 @@ use approx::abs_diff_eq;
 use partition_dpp::{
     Dpp, Features, KDpp, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{Greedy, Objective, Solution, UpperBound},
+    map::{Greedy, Objective, Solution, Solver, UpperBound},
 };
 use proptest::prelude::*;
 

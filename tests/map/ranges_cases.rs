@@ -4,7 +4,7 @@ use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{
     Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{Bound, Greedy, LocalSearch, Termination, UpperBound},
+    map::{Bound, Greedy, LocalSearch, Solver, Termination, UpperBound},
 };
 
 use crate::common::{

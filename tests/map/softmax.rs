@@ -9,7 +9,7 @@ use approx::assert_abs_diff_eq;
 use partition_dpp::{
     Dpp, Features, Watch,
     engine::Cpu,
-    map::{Greedy, Softmax, SoftmaxExtension, Solution, Termination},
+    map::{Greedy, Softmax, SoftmaxExtension, Solution, Solver, Termination},
     watch::Progress,
 };
 

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use partition_dpp::{
     Dpp, Features, Kernel, Subset,
     engine::Cpu,
-    map::{Decision, ItemOrder, Solution, SymmetricGreedy, Termination},
+    map::{Decision, ItemOrder, Solution, Solver, SymmetricGreedy, Termination},
 };
 use rand::{RngExt, SeedableRng};
 

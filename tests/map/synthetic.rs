@@ -3,7 +3,7 @@
 use partition_dpp::{
     KDpp,
     engine::Cpu,
-    map::{Greedy, LocalSearch, Restarts},
+    map::{Greedy, LocalSearch, Restarts, Solver},
 };
 
 use crate::common::synthetic::{LARGE, Regime, SEEDS, SMALL, mean_and_error};

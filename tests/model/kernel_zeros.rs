@@ -1,7 +1,11 @@
 //! Items that a dense kernel gives no variance: never chosen, never worth including.
 
 use approx::relative_eq;
-use partition_dpp::{Error, KDpp, Kernel, engine::Cpu, map::BranchAndBound};
+use partition_dpp::{
+    Error, KDpp, Kernel,
+    engine::Cpu,
+    map::{BranchAndBound, Solver},
+};
 
 use crate::common::random::normals;
 

@@ -3,7 +3,11 @@
 
 use std::{collections::BTreeMap, thread, time::Duration};
 
-use partition_dpp::{Error, Features, KDpp, engine::Cpu, map::BranchAndBound};
+use partition_dpp::{
+    Error, Features, KDpp,
+    engine::Cpu,
+    map::{BranchAndBound, Solver},
+};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::{

@@ -3,7 +3,7 @@
 use partition_dpp::{
     Method, Result,
     engine::{Engine, Items, Rows},
-    map::{Greedy, LocalSearch},
+    map::{Greedy, LocalSearch, Solver},
 };
 
 use super::data::{Problem, Size};

@@ -6,7 +6,7 @@ use partition_dpp::{
     Dpp, Watch,
     engine::Engine,
     map::{
-        BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+        BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
         SymmetricGreedy, UpperBound,
     },
 };

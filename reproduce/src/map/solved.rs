@@ -6,7 +6,10 @@ use nalgebra::DMatrix;
 use partition_dpp::{
     Features, KDpp, Watch,
     engine::Cpu,
-    map::{BranchAndBound, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Termination, UpperBound},
+    map::{
+        BranchAndBound, LazyGreedy, LocalSearch, Objective, Restarts, Solution, Solver, Termination,
+        UpperBound,
+    },
 };
 
 use crate::failure::Failure;

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub(super) use improve::improve;
 pub(super) use state::{Left, State};
 
-use super::{Objective, Solution, Watch};
+use super::{Objective, Solution, Solver, Watch};
 use crate::{Error, Result, engine::Engine};
 
 /// The best set of all, with a proof: branch and bound on concave relaxations.
@@ -46,7 +46,7 @@ use crate::{Error, Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{BranchAndBound, Termination}};
+/// use partition_dpp::{Features, KDpp, engine, map::{BranchAndBound, Termination, Solver}};
 /// let features = Features::from_rows(4, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.0, 1.0, 1.2])?;
 /// let solution = BranchAndBound::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
 /// assert_eq!(solution.subset.as_slice(), [0, 3]);
@@ -88,25 +88,14 @@ impl BranchAndBound {
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
     }
+}
 
+impl<M: Objective> Solver<M> for BranchAndBound {
     /// The best set of a model.
     ///
     /// # Errors
     /// Those of the engine; [`Error::Eigen`].
-    pub fn solve(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Solution> {
-        self.solve_watched(model, engine, &Watch::default())
-    }
-
-    /// The same; can be stopped, and tells how far it is.
-    ///
-    /// # Errors
-    /// As [`solve`](Self::solve).
-    pub fn solve_watched(
-        &self,
-        model: &impl Objective,
-        engine: &dyn Engine,
-        watch: &Watch<'_>,
-    ) -> Result<Solution> {
+    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         let Some(above) = candidates.ground.above()? else {

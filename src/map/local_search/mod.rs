@@ -17,7 +17,7 @@ use std::{
 pub(super) use basis::dual_basis;
 pub(super) use climb::climb;
 
-use super::{Candidates, Objective, Place, Solution, Stats, Termination, Watch, watch::Clock};
+use super::{Candidates, Objective, Place, Solution, Solver, Stats, Termination, Watch, watch::Clock};
 use crate::{
     Error, Result,
     engine::{Engine, Rows},
@@ -60,7 +60,7 @@ use crate::{
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Features, KDpp, engine, map::{LocalSearch, Termination}};
+/// use partition_dpp::{Features, KDpp, engine, map::{LocalSearch, Termination, Solver}};
 /// // Greedy takes the longest row first, and then cannot have both axes.
 /// let features = Features::from_rows(3, 2, vec![0.8, 0.8, 1.1, 0.0, 0.0, 1.1])?;
 /// let solution = LocalSearch::default().solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
@@ -131,54 +131,6 @@ impl LocalSearch {
         Self { seed, ..self }
     }
 
-    /// A locally optimal set of a model.
-    ///
-    /// # Errors
-    /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; those of the engine.
-    pub fn solve(&self, model: &impl Objective, engine: &dyn Engine) -> Result<Solution> {
-        self.solve_watched(model, engine, &Watch::default())
-    }
-
-    /// As [`solve`](Self::solve), with a flag that stops it and reports of its progress.
-    ///
-    /// [`Termination::TimeLimit`] and [`Termination::Interrupted`] mean that less was done than asked for: the
-    /// first climb or the number of restarts was cut short. Running until the time limit is not.
-    ///
-    /// # Errors
-    /// Those of [`solve`](Self::solve).
-    pub fn solve_watched(
-        &self,
-        model: &impl Objective,
-        engine: &dyn Engine,
-        watch: &Watch<'_>,
-    ) -> Result<Solution> {
-        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
-            return Err(Error::NotPositive { what: "epsilon", value: self.epsilon });
-        }
-        let clock = watch.start(self.time_limit);
-        let candidates = model.candidates();
-        let rows = candidates.rows();
-        let problem = Problem { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
-        let mut stats = Stats::default();
-        let (greedy, repairs) = starts::complete(&problem, &[], &[], &clock)?;
-        (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
-        if candidates.counts.most == 0 || greedy.termination == Termination::RankExhausted {
-            let termination = match greedy.termination {
-                Termination::RankExhausted => Termination::RankExhausted,
-                _ => Termination::LocallyOptimal,
-            };
-            return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, termination, engine) });
-        }
-        let mut best = climb(&problem, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
-        if best.termination == Termination::LocallyOptimal {
-            if clock.ended().is_none() {
-                guarantee::fill(&problem, &mut stats)?;
-            }
-            self.restart(&problem, &mut best, &clock, &mut stats)?;
-        }
-        Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination, engine) })
-    }
-
     /// Climbs again from other starts.
     fn restart(
         &self,
@@ -221,6 +173,43 @@ impl LocalSearch {
             }
         }
         Ok(())
+    }
+}
+
+impl<M: Objective> Solver<M> for LocalSearch {
+    /// A locally optimal set of a model.
+    ///
+    /// [`Termination::TimeLimit`] and [`Termination::Interrupted`] mean that less was done than asked for: the
+    /// first climb or the number of restarts was cut short. Running until the time limit is not.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; those of the engine.
+    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
+            return Err(Error::NotPositive { what: "epsilon", value: self.epsilon });
+        }
+        let clock = watch.start(self.time_limit);
+        let candidates = model.candidates();
+        let rows = candidates.rows();
+        let problem = Problem { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
+        let mut stats = Stats::default();
+        let (greedy, repairs) = starts::complete(&problem, &[], &[], &clock)?;
+        (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
+        if candidates.counts.most == 0 || greedy.termination == Termination::RankExhausted {
+            let termination = match greedy.termination {
+                Termination::RankExhausted => Termination::RankExhausted,
+                _ => Termination::LocallyOptimal,
+            };
+            return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, termination, engine) });
+        }
+        let mut best = climb(&problem, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
+        if best.termination == Termination::LocallyOptimal {
+            if clock.ended().is_none() {
+                guarantee::fill(&problem, &mut stats)?;
+            }
+            self.restart(&problem, &mut best, &clock, &mut stats)?;
+        }
+        Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination, engine) })
     }
 }
 

@@ -14,7 +14,7 @@ use self::{
     extension::places_at,
     rounding::likeliest,
 };
-use super::{Candidates, Objective, Place, Solution, Termination, Watch, watch::Clock};
+use super::{Candidates, Objective, Place, Solution, Solver, Termination, Watch, watch::Clock};
 use crate::{Dpp, Result, engine::Engine};
 
 /// Climbs the [`SoftmaxExtension`] of ln det K_S from the middle of the cube, rounds without loss, then adds and
@@ -46,7 +46,7 @@ use crate::{Dpp, Result, engine::Engine};
 /// # Examples
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
-/// use partition_dpp::{Dpp, Features, engine, map::Softmax};
+/// use partition_dpp::{Dpp, Features, engine, map::{Softmax, Solver}};
 /// let features = Features::from_rows(3, 2, vec![2.0, 0.0, 1.9, 0.1, 0.0, 1.5])?;
 /// let solution = Softmax::default().solve(&Dpp::new(&features)?, &engine::Cpu)?;
 /// assert_eq!(solution.subset.as_slice(), [0, 2]);
@@ -72,21 +72,15 @@ impl Softmax {
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit) }
     }
+}
 
+impl Solver<Dpp<'_>> for Softmax {
     /// The set that the relaxation leads to. [`iterations`](super::Stats::iterations) counts the steps,
     /// [`evaluations`](super::Stats::evaluations) the values of F.
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
-    pub fn solve(&self, model: &Dpp<'_>, engine: &dyn Engine) -> Result<Solution> {
-        self.solve_watched(model, engine, &Watch::default())
-    }
-
-    /// As [`solve`](Softmax::solve), on a [`Watch`].
-    ///
-    /// # Errors
-    /// Those of [`solve`](Softmax::solve).
-    pub fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.counts.most == 0 {

@@ -3,7 +3,7 @@
 use partition_dpp::{
     Dpp, Result,
     map::{
-        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+        BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
         SymmetricGreedy, Termination, UpperBound,
     },
 };

@@ -8,7 +8,7 @@ use partition_dpp::{
     Dpp, Features, Inference, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Result, Sampler,
     SamplerOptions, Samples, Subset, Watch,
     engine::{Cpu, Watched},
-    map::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Solution, UpperBound},
+    map::{BranchAndBound, Greedy, LazyGreedy, LocalSearch, Objective, Solution, Solver, UpperBound},
     mcmc::McmcOptions,
 };
 

@@ -3,7 +3,7 @@
 use partition_dpp::{
     Dpp, Features,
     engine::Cpu,
-    map::{Softmax, Solution, SymmetricGreedy},
+    map::{Softmax, Solution, Solver, SymmetricGreedy},
 };
 
 use super::{

@@ -5,7 +5,7 @@ use std::time::Duration;
 use partition_dpp::{
     Dpp, Features,
     engine::Cpu,
-    map::{Softmax, Solution, SymmetricGreedy},
+    map::{Softmax, Solution, Solver, SymmetricGreedy},
 };
 
 use super::{

@@ -1,0 +1,40 @@
+//! What all solvers share.
+
+use super::{Solution, Watch};
+use crate::{Result, engine::Engine};
+
+/// A way to look for the most probable set of a model.
+///
+/// What it can be asked about is in its type: [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
+/// [`LocalSearch`](super::LocalSearch) and [`BranchAndBound`](super::BranchAndBound) solve every
+/// [`Objective`](super::Objective), [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) a
+/// [`Dpp`](crate::Dpp).
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, KDpp, engine::Cpu, map::{BranchAndBound, Greedy, LocalSearch, Solver}};
+/// let features = Features::from_rows(4, 3, vec![1., 0., 0., 1., 1., 0., 0., 2., 1., 0., 0., 1.])?;
+/// let model = KDpp::new(&features, 2)?;
+/// let solvers: [Box<dyn Solver<KDpp>>; 3] =
+///     [Box::new(Greedy::default()), Box::new(LocalSearch::default()), Box::new(BranchAndBound::default())];
+/// for solver in solvers {
+///     assert_eq!(solver.solve(&model, &Cpu)?.subset.as_slice(), [1, 2]);
+/// }
+/// # Ok(()) }
+/// ```
+pub trait Solver<M> {
+    /// A set of the model, and what is known of it.
+    ///
+    /// # Errors
+    /// Those of [`solve_watched`](Solver::solve_watched).
+    fn solve(&self, model: &M, engine: &dyn Engine) -> Result<Solution> {
+        self.solve_watched(model, engine, &Watch::default())
+    }
+
+    /// The same under a watch: it can be stopped, with the best set so far, and reports its progress.
+    ///
+    /// # Errors
+    /// Those of the engine, and what the solver says.
+    fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution>;
+}

@@ -4,10 +4,7 @@ use std::{fmt, ops::Range};
 
 use faer::{Mat, MatRef};
 
-use super::{
-    BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
-    Group, Items, PhaseGrid, Precision, RowMap, Rows, SwapTable, SwapUpdate, Top, in_double, sealed::Sealed,
-};
+use super::{Cpu, Engine, EngineInfo, Group, Items, Precision, RowMap, Rows, in_double, sealed::Sealed};
 use crate::{Error, Features, Result, parallel::map_ordered};
 
 /// Some of the items of a ground set, one after the other, and somebody who computes with their rows in f64.
@@ -203,52 +200,5 @@ impl<S: Shard> Engine for Sharded<S> {
             }
         }
         Ok(forms)
-    }
-
-    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
-        Cpu.whiten_rows(rows, map)
-    }
-
-    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
-        Cpu.grid_determinants(grid, request)
-    }
-
-    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
-        Cpu.candidate_determinants(candidates)
-    }
-
-    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
-        Cpu.project_rows(rows, direction)
-    }
-
-    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
-        Cpu.row_norms(rows)
-    }
-
-    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
-        Cpu.gain_table(rows, gains)
-    }
-
-    fn gain_update(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut GainTable,
-        direction: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Top>>> {
-        Cpu.gain_update(rows, table, direction)
-    }
-
-    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
-        Cpu.swap_table(rows, duals, residuals)
-    }
-
-    fn swap_gains(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut SwapTable,
-        update: Option<&SwapUpdate<'_>>,
-        weights: &[Vec<f64>],
-    ) -> Result<Vec<Vec<BestSwap>>> {
-        Cpu.swap_gains(rows, table, update, weights)
     }
 }

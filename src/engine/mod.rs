@@ -11,6 +11,7 @@ pub mod gpu;
 mod grid;
 pub(crate) mod row_kernels;
 mod rows;
+mod shard;
 mod sharded;
 mod swaps;
 mod watched;
@@ -25,7 +26,8 @@ pub(crate) use double::{bounded_forms, in_double};
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
-pub use sharded::{LocalShard, Shard, ShardRows, Sharded};
+pub use shard::{LocalShard, Shard, ShardFactor, ShardMap, ShardRows};
+pub use sharded::Sharded;
 pub use swaps::{BestSwap, SwapNumbers, SwapTable, SwapUpdate};
 pub use watched::Watched;
 

@@ -5,14 +5,15 @@
 
 mod cpu;
 mod double;
-pub(crate) mod gains;
+mod gains;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod grid;
 pub(crate) mod row_kernels;
 mod rows;
+mod shard;
 mod sharded;
-pub(crate) mod swaps;
+mod swaps;
 mod watched;
 
 use std::fmt;
@@ -27,7 +28,8 @@ pub use faer::c64;
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use rows::{Group, Items, Rows};
-pub use sharded::{LocalShard, Shard, ShardRows, Sharded};
+pub use shard::{LocalShard, Shard, ShardFactor, ShardMap, ShardRows};
+pub use sharded::Sharded;
 pub use swaps::{BestSwap, SwapNumbers, SwapTable, SwapUpdate};
 pub use watched::Watched;
 
@@ -44,12 +46,13 @@ use crate::{Features, Result};
 /// | [`candidate_determinants`](Engine::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
 /// | [`project_rows`](Engine::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
 /// | [`row_norms`](Engine::row_norms) | ‖a_i‖² for every row | 2mn |
-/// | [`gain_update`](Engine::gain_update) | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
+/// | [`GainTable::update`] | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
 /// | [`swap_table`](Engine::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
-/// | [`swap_gains`](Engine::swap_gains) | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
+/// | [`SwapTable::gains`] | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
 ///
 /// Sums run in an order that depends on the sizes only, so results do not depend on the number
-/// of threads.
+/// of threads. What an engine does not compute itself the CPU computes, in f64.
+///
 /// The trait is sealed: verbs will be added.
 pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Which engine this is.
@@ -87,77 +90,62 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>>;
+    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
+        Cpu.whiten_rows(rows, map)
+    }
 
     /// det P(θ), and P(θ)⁻¹ on request, node after node.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>>;
+    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
+        Cpu.grid_determinants(grid, request)
+    }
 
     /// Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i: really one determinant each.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums>;
+    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
+        Cpu.candidate_determinants(candidates)
+    }
 
     /// B ← B − (Bq)qᵀ for a unit vector q and a row-major B; returns the new ‖b_i‖².
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>>;
+    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
+        Cpu.project_rows(rows, direction)
+    }
 
     /// ‖s_l a_i‖² for every row; group after group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>>;
+    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
+        Cpu.row_norms(rows)
+    }
 
     /// A table of these gains, group after group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable>;
+    fn gain_table<'e>(&'e self, rows: &Rows<'e>, gains: &[f64]) -> Result<Box<dyn GainTable + 'e>> {
+        Cpu.gain_table(rows, gains)
+    }
 
-    /// d ← d − c∘c with c_i = s_l a_i·q, if there is a direction q, for all open groups of a table. Returns the
-    /// largest of every group, the first of equals, and after it those that the engine's rounding cannot tell
-    /// from it; nothing for closed groups. Gains of −∞ stay what they are and are never the largest.
+    /// A table of the coefficients C = W_lᵀ s_l a_i of every row, with these residuals d.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
-    ///
-    /// # Panics
-    /// If another engine made the table.
-    fn gain_update(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut GainTable,
-        direction: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Top>>>;
-
-    /// The coefficients C = W_lᵀ s_l a_i of every row, with these residuals d.
-    ///
-    /// # Errors
-    /// Those of the device; the CPU has none.
-    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable>;
-
-    /// Updates a table by an exchange, if there was one, and returns the best next one of every group:
-    /// the largest M_ii d_j + C_ij², where `weights` are the M_ii of every slot; of equals the one
-    /// whose entering item comes first, then the first slot; and after it those that the engine's rounding cannot
-    /// tell from it. A slot of zero duals and weight 1 stands for an addition. Groups without slots are left alone.
-    ///
-    /// # Errors
-    /// Those of the device; the CPU has none.
-    ///
-    /// # Panics
-    /// If another engine made the table.
-    fn swap_gains(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut SwapTable,
-        update: Option<&SwapUpdate<'_>>,
-        weights: &[Vec<f64>],
-    ) -> Result<Vec<Vec<BestSwap>>>;
+    fn swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        residuals: &[f64],
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        Cpu.swap_table(rows, duals, residuals)
+    }
 }
 
 /// The linear map a_i ↦ w_l Fᵀ a_i: one weight per group, one factor for all.

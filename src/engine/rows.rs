@@ -96,8 +96,8 @@ impl<'a> Rows<'a> {
     }
 
     /// The same under a watch: a pass that it ends leaves the rest of the rows out, and what it returns means nothing.
-    pub(super) fn under<'l>(&'l self, latch: &'l Latch<'_>) -> Rows<'l> {
-        Rows { latch: Some(latch), ..self.clone() }
+    pub(super) fn under(&self, latch: &'a Latch<'_>) -> Self {
+        Self { latch: Some(latch), ..self.clone() }
     }
 
     /// Whether a pass need not go on.

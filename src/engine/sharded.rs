@@ -1,89 +1,21 @@
 //! Set-up passes by shards: each reads its own rows, here or on another machine, and what they find is merged.
 
-use std::{fmt, ops::Range};
+use std::ops::Range;
 
 use faer::{Mat, MatRef};
 
 use super::{
-    BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
-    Group, Items, PhaseGrid, Precision, RowMap, Rows, SwapTable, SwapUpdate, Top, in_double, sealed::Sealed,
+    Cpu, Engine, EngineInfo, Group, Items, Precision, RowMap, Rows, Shard, ShardFactor, ShardMap, ShardRows,
+    sealed::Sealed,
+    shard::{check_size, numbers},
 };
-use crate::{Error, Features, Result, parallel::map_ordered};
-
-/// Some of the items of a ground set, one after the other, and somebody who computes with their rows in f64.
-///
-/// Implement it to have set-up done elsewhere: send the arguments to where the rows are, let a [`LocalShard`] answer there,
-/// send the answer back. Arguments and answers are plain numbers: with every pass the index of every item of the shard
-/// that may be chosen; then p·n² for Gram matrices, and one for each of these items for the table of trials.
-pub trait Shard: fmt::Debug + Send + Sync {
-    /// Number of items.
-    fn items(&self) -> usize;
-
-    /// Number of features of each.
-    fn dims(&self) -> usize;
-
-    /// As [`Engine::part_grams`], over rows of this shard.
-    ///
-    /// # Errors
-    /// Those of whoever computes.
-    fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>>;
-
-    /// As [`Engine::row_forms`], over rows of this shard.
-    ///
-    /// # Errors
-    /// Those of whoever computes.
-    fn row_forms(&self, rows: &ShardRows, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
-}
-
-/// Groups of the rows of a shard, counted from its first.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShardRows {
-    /// For every group, its rows and their scale.
-    pub groups: Vec<(Vec<u32>, f64)>,
-}
-
-impl ShardRows {
-    /// These rows of the features of the shard.
-    #[must_use]
-    pub fn of<'a>(&'a self, features: &'a Features<'a>) -> Rows<'a> {
-        let group =
-            |(items, scale): &'a (Vec<u32>, f64)| Group { items: Items::Listed(items), scale: *scale };
-        Rows::with_scales(features, self.groups.iter().map(group).collect())
-    }
-}
-
-/// A shard whose rows are at hand.
-#[derive(Clone, Debug)]
-pub struct LocalShard<'a> {
-    /// Its rows.
-    pub features: Features<'a>,
-    /// What computes; the CPU where that does not in f64.
-    pub engine: &'a dyn Engine,
-}
-
-impl Shard for LocalShard<'_> {
-    fn items(&self) -> usize {
-        self.features.items()
-    }
-
-    fn dims(&self) -> usize {
-        self.features.dims()
-    }
-
-    fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
-        in_double(self.engine).part_grams(&rows.of(&self.features), map)
-    }
-
-    fn row_forms(&self, rows: &ShardRows, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
-        in_double(self.engine).row_forms(&rows.of(&self.features), factors)
-    }
-}
+use crate::{Result, parallel::map_ordered};
 
 /// An engine that leaves passes over all rows to the shards of the ground set: set-up at the speed of many machines.
 ///
 /// [`part_grams`](Engine::part_grams) and [`row_forms`](Engine::row_forms) are what samplers and inference set up with;
 /// every other verb runs on the CPU here. The models need the features all the same, to look at a few rows of every part
-/// and to read those that are tried: [`Features::concatenate`] of memory-mapped files will do, which nobody reads through
+/// and to read those that are tried: [`Features::concatenate`](crate::Features::concatenate) of memory-mapped files will do, which nobody reads through
 /// but the shards.
 ///
 /// # Numerics
@@ -152,9 +84,8 @@ fn is_ascending(rows: &Rows<'_>) -> bool {
     rows.groups().iter().all(ascending)
 }
 
-/// Refuses an answer of another size than asked for.
-fn check_size(what: &'static str, expected: usize, found: usize) -> Result<()> {
-    if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+fn factor_of<'a>(matrix: MatRef<'_, f64>, values: &'a [f64]) -> ShardFactor<'a> {
+    ShardFactor { rows: matrix.nrows(), columns: matrix.ncols(), values }
 }
 
 impl<S> Sealed for Sharded<S> {}
@@ -170,16 +101,22 @@ impl<S: Shard> Engine for Sharded<S> {
             return Cpu.part_grams(rows, map);
         }
         let split = self.split(rows)?;
-        let of_shard = |shard: usize| self.shards[shard].part_grams(&split[shard].0, map);
+        let values = map.map(|map| numbers(map.factor));
+        let plain = map
+            .zip(values.as_ref())
+            .map(|(map, values)| ShardMap { weights: map.weights, factor: factor_of(map.factor, values) });
+        let of_shard = |shard: usize| self.shards[shard].part_grams(&split[shard].0, plain.as_ref());
         let answers = map_ordered(split.len(), of_shard).into_iter().collect::<Result<Vec<_>>>()?;
         let size = map.map_or(rows.features().dims(), |map| map.factor.ncols());
         let mut sums = vec![Mat::<f64>::zeros(size, size); rows.groups().len()];
         for grams in answers {
             check_size("the Gram matrices of a shard", sums.len(), grams.len())?;
             for gram in &grams {
-                check_size("a Gram matrix of a shard", size * size, gram.nrows() * gram.ncols())?;
+                check_size("a Gram matrix of a shard", size * size, gram.len())?;
             }
-            sums.iter_mut().zip(grams).for_each(|(sum, gram)| *sum += gram);
+            for (sum, gram) in sums.iter_mut().zip(&grams) {
+                *sum += MatRef::from_column_major_slice(gram, size, size);
+            }
         }
         Ok(sums)
     }
@@ -189,7 +126,10 @@ impl<S: Shard> Engine for Sharded<S> {
             return Cpu.row_forms(rows, factors);
         }
         let split = self.split(rows)?;
-        let of_shard = |shard: usize| self.shards[shard].row_forms(&split[shard].0, factors);
+        let values: Vec<Vec<f64>> = factors.iter().map(|&factor| numbers(factor)).collect();
+        let factors: Vec<ShardFactor<'_>> =
+            factors.iter().zip(&values).map(|(&factor, values)| factor_of(factor, values)).collect();
+        let of_shard = |shard: usize| self.shards[shard].row_forms(&split[shard].0, &factors);
         let answers = map_ordered(split.len(), of_shard).into_iter().collect::<Result<Vec<_>>>()?;
         let mut forms = vec![0.0; rows.len()];
         for ((_, positions), answer) in split.iter().zip(&answers) {
@@ -203,52 +143,5 @@ impl<S: Shard> Engine for Sharded<S> {
             }
         }
         Ok(forms)
-    }
-
-    fn whiten_rows(&self, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
-        Cpu.whiten_rows(rows, map)
-    }
-
-    fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
-        Cpu.grid_determinants(grid, request)
-    }
-
-    fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
-        Cpu.candidate_determinants(candidates)
-    }
-
-    fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {
-        Cpu.project_rows(rows, direction)
-    }
-
-    fn row_norms(&self, rows: &Rows<'_>) -> Result<Vec<f64>> {
-        Cpu.row_norms(rows)
-    }
-
-    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
-        Cpu.gain_table(rows, gains)
-    }
-
-    fn gain_update(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut GainTable,
-        direction: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Top>>> {
-        Cpu.gain_update(rows, table, direction)
-    }
-
-    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
-        Cpu.swap_table(rows, duals, residuals)
-    }
-
-    fn swap_gains(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut SwapTable,
-        update: Option<&SwapUpdate<'_>>,
-        weights: &[Vec<f64>],
-    ) -> Result<Vec<Vec<BestSwap>>> {
-        Cpu.swap_gains(rows, table, update, weights)
     }
 }

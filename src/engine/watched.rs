@@ -12,7 +12,7 @@ use faer::{Mat, MatRef};
 
 use super::{
     BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
-    PhaseGrid, Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
+    PhaseGrid, Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top, sealed::Sealed,
 };
 use crate::{
     Result,
@@ -92,10 +92,15 @@ impl<'a> Watched<'a> {
     }
 
     /// A pass over rows.
-    fn pass<T>(&self, rows: &Rows<'_>, verb: impl FnOnce(&Rows<'_>) -> Result<T>) -> Result<T> {
+    fn pass<'e, T>(&'e self, rows: &Rows<'e>, verb: impl FnOnce(&Rows<'e>) -> Result<T>) -> Result<T> {
+        self.pass_over(rows.len(), || verb(&rows.under(&self.latch)))
+    }
+
+    /// A pass over so many rows.
+    fn pass_over<T>(&self, rows: usize, verb: impl FnOnce() -> Result<T>) -> Result<T> {
         self.latch.check()?;
-        let found = verb(&rows.under(&self.latch))?;
-        self.passed(Step::Row, &self.rows, rows.len())?;
+        let found = verb()?;
+        self.passed(Step::Row, &self.rows, rows)?;
         Ok(found)
     }
 
@@ -182,31 +187,58 @@ impl Engine for Watched<'_> {
         self.pass(rows, |rows| self.engine.row_norms(rows))
     }
 
-    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
+    fn gain_table<'e>(&'e self, rows: &Rows<'e>, gains: &[f64]) -> Result<Box<dyn GainTable + 'e>> {
         self.latch.check()?;
-        self.engine.gain_table(rows, gains)
+        let table = self.engine.gain_table(&rows.under(&self.latch), gains)?;
+        Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
     }
 
-    fn gain_update(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut GainTable,
-        direction: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Top>>> {
-        self.pass(rows, |rows| self.engine.gain_update(rows, table, direction))
+    fn swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        residuals: &[f64],
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        let table = self.pass(rows, |rows| self.engine.swap_table(rows, duals, residuals))?;
+        Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
+    }
+}
+
+/// A table of the engine beneath, of rows under the watch.
+#[derive(Debug)]
+struct WatchedTable<'e, T: ?Sized> {
+    watched: &'e Watched<'e>,
+    /// Number of rows.
+    rows: usize,
+    table: Box<T>,
+}
+
+impl<T: ?Sized> Sealed for WatchedTable<'_, T> {}
+
+impl<'e> GainTable for WatchedTable<'e, dyn GainTable + 'e> {
+    fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>> {
+        self.watched.pass_over(self.rows, || self.table.update(direction))
     }
 
-    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
-        self.pass(rows, |rows| self.engine.swap_table(rows, duals, residuals))
+    fn remove(&mut self, group: usize, position: usize) {
+        self.table.remove(group, position);
     }
 
-    fn swap_gains(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut SwapTable,
-        update: Option<&SwapUpdate<'_>>,
-        weights: &[Vec<f64>],
-    ) -> Result<Vec<Vec<BestSwap>>> {
-        self.pass(rows, |rows| self.engine.swap_gains(rows, table, update, weights))
+    fn close(&mut self, group: usize) {
+        self.table.close(group);
+    }
+
+    fn read(&self) -> Result<Vec<Vec<f64>>> {
+        self.table.read()
+    }
+}
+
+impl<'e> SwapTable for WatchedTable<'e, dyn SwapTable + 'e> {
+    fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
+        self.watched.pass_over(self.rows, || self.table.gains(update, weights))
+    }
+
+    fn read(&self) -> Result<Vec<SwapNumbers>> {
+        self.table.read()
     }
 }

@@ -101,7 +101,7 @@ pub(super) fn places(
 pub(super) struct PlainGains<'c> {
     engine: &'c dyn Engine,
     rows: &'c Rows<'c>,
-    table: Option<GainTable>,
+    table: Option<Box<dyn GainTable + 'c>>,
     /// The largest by group, if no item was taken out since they were found.
     tops: Option<Vec<Vec<Top>>>,
 }
@@ -117,7 +117,7 @@ impl Gains for PlainGains<'_> {
         let (Some(table), None) = (&mut self.table, &self.tops) else {
             return Ok(self.tops.as_ref().map_or_else(Vec::new, |tops| tops[group].clone()));
         };
-        let tops = self.engine.gain_update(self.rows, table, None)?;
+        let tops = table.update(None)?;
         Ok(self.tops.insert(tops)[group].clone())
     }
 
@@ -136,7 +136,7 @@ impl Gains for PlainGains<'_> {
 
     fn apply(&mut self, direction: &[f64]) -> Result<()> {
         let Some(table) = &mut self.table else { return Ok(()) };
-        self.tops = Some(self.engine.gain_update(self.rows, table, Some(direction))?);
+        self.tops = Some(table.update(Some(direction))?);
         Ok(())
     }
 

@@ -195,7 +195,7 @@ fn windows_of_a_large_matrix_meet_the_naive_loops() {
     assert!(ratio < THRESHOLD, "row_norms: {ratio}");
     // A direction of zeros changes no gain: the largest of every group is the one of the norms.
     let mut table = Cpu.gain_table(&rows, &norms).unwrap();
-    let tops = Cpu.gain_update(&rows, &mut table, Some(&vec![0.0; dims])).unwrap();
+    let tops = table.update(Some(&vec![0.0; dims])).unwrap();
     let mut left = &norms[..];
     for (top, group) in tops.iter().zip(&zoo.groups) {
         let (own, rest) = left.split_at(group.len());
@@ -204,7 +204,7 @@ fn windows_of_a_large_matrix_meet_the_naive_loops() {
         assert_eq!(top.first().map(|top| top.position), best);
     }
     let factors = zoo.factors();
-    let found = Cpu.swap_table(&rows, &factors, &norms).unwrap().read(&rows).unwrap();
+    let found = Cpu.swap_table(&rows, &factors, &norms).unwrap().read().unwrap();
     for (l, numbers) in found.iter().enumerate() {
         for (at, &item) in zoo.groups[l].iter().enumerate() {
             let expected = image(&zoo.row(item, rows.groups()[l].scale), factors[l], 1.0);

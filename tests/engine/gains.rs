@@ -96,7 +96,7 @@ fn some_gains(rows: &Rows<'_>) -> Vec<f64> {
 
 fn update(rows: &Rows<'_>, direction: &[f64], gains: &[f64]) -> (Vec<f64>, Vec<Option<Top>>) {
     let mut table = Cpu.gain_table(rows, gains).unwrap();
-    let tops = Cpu.gain_update(rows, &mut table, Some(direction)).unwrap();
+    let tops = table.update(Some(direction)).unwrap();
     (table.read().unwrap().concat(), tops.into_iter().map(|leading| leading.first().copied()).collect())
 }
 

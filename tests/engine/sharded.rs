@@ -6,10 +6,12 @@ use std::sync::{
 };
 
 use approx::{abs_diff_eq, assert_abs_diff_eq};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use partition_dpp::{
     Error, Features, Inference, Method, Partition, PartitionDpp, Quota, Result, Subset,
-    engine::{Cpu, Engine, Items, LocalShard, RowMap, Rows, Shard, ShardRows, Sharded},
+    engine::{
+        Cpu, Engine, Items, LocalShard, RowMap, Rows, Shard, ShardFactor, ShardMap, ShardRows, Sharded,
+    },
 };
 
 use crate::common::random::normals;
@@ -137,7 +139,7 @@ impl Shard for &Remote {
         self.local.dims()
     }
 
-    fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+    fn part_grams(&self, rows: &ShardRows, map: Option<&ShardMap<'_>>) -> Result<Vec<Vec<f64>>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let mut rows = rows.clone();
         if self.forgets {
@@ -147,7 +149,7 @@ impl Shard for &Remote {
         self.local.part_grams(&rows, map)
     }
 
-    fn row_forms(&self, rows: &ShardRows, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+    fn row_forms(&self, rows: &ShardRows, factors: &[ShardFactor<'_>]) -> Result<Vec<f64>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.local.row_forms(rows, factors)
     }
@@ -206,10 +208,10 @@ fn an_answer_of_the_wrong_size_is_refused() {
         fn dims(&self) -> usize {
             self.0.dims()
         }
-        fn part_grams(&self, rows: &ShardRows, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
+        fn part_grams(&self, rows: &ShardRows, map: Option<&ShardMap<'_>>) -> Result<Vec<Vec<f64>>> {
             self.0.part_grams(rows, map)
         }
-        fn row_forms(&self, _: &ShardRows, _: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+        fn row_forms(&self, _: &ShardRows, _: &[ShardFactor<'_>]) -> Result<Vec<f64>> {
             Ok(vec![1.0])
         }
     }
@@ -219,6 +221,34 @@ fn an_answer_of_the_wrong_size_is_refused() {
     let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
     let sampler = dpp.sampler(Method::Rejection, &engine).map(|_| ());
     assert_error!(sampler, Error::Shape { found: 1, .. }, ["answer of a shard"]);
+}
+
+/// Through a map and through factors, the numbers of a shard are those of its engine, to the last bit.
+#[test]
+fn plain_numbers_say_the_same() {
+    let world = World::in_order(&[0, 1, 2, 3]);
+    let features = &world.shards[2];
+    let local = LocalShard { features: features.clone(), engine: &Cpu };
+    let asked = ShardRows { groups: vec![((0..900).collect(), 1.0), ((900..2_500).collect(), 0.5)] };
+    let rows = asked.of(features);
+    let values = normals(DIMS * 3, 8);
+    let factor = Mat::from_fn(DIMS, 3, |i, j| values[DIMS * j + i]);
+    let plain = ShardFactor { rows: DIMS, columns: 3, values: &values };
+    let weights = [0.25, 2.0];
+    let map = RowMap { weights: &weights, factor: factor.as_ref() };
+    let found = local.part_grams(&asked, Some(&ShardMap { weights: &weights, factor: plain })).unwrap();
+    for (found, expected) in found.iter().zip(Cpu.part_grams(&rows, Some(&map)).unwrap()) {
+        let expected: Vec<f64> = (0..9).map(|at| expected[(at % 3, at / 3)]).collect();
+        assert_eq!(*found, expected);
+    }
+    let expected = Cpu.row_forms(&rows, &[factor.as_ref(); 2]).unwrap();
+    assert_eq!(local.row_forms(&asked, &[plain; 2]).unwrap(), expected);
+    let short = ShardFactor { values: &values[1..], ..plain };
+    assert_error!(
+        local.row_forms(&asked, &[short; 2]),
+        Error::Shape { expected: 21, found: 20, .. },
+        ["values of a factor"]
+    );
 }
 
 #[test]

@@ -9,10 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use faer::Mat;
 use partition_dpp::{
     Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result,
     SamplerOptions, Watch,
-    engine::{Cpu, Engine, Watched},
+    engine::{Cpu, Engine, Items, Rows, Watched},
     mcmc::{McmcOptions, Thinning},
     watch::{Ended, Progress, Step},
 };
@@ -155,6 +156,34 @@ fn nodes_and_rows_are_counted() {
     let nodes: Vec<u64> = reports.iter().filter(|(step, _)| *step == Step::Node).map(|(_, n)| *n).collect();
     assert!(rows.iter().all(|count| count % 600 == 0) && rows.is_sorted() && !rows.is_empty(), "{rows:?}");
     assert!(nodes.is_sorted() && !nodes.is_empty(), "{nodes:?}");
+}
+
+#[test]
+fn tables_stay_under_the_watch() {
+    let case = Case::new();
+    let rows = Rows::scaled(&case.features, vec![Items::All(600)]);
+    let (stop, reports) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let report = |progress: Progress| reports.lock().unwrap().push((progress.step, progress.steps));
+    let watched = Watched::new(&Cpu, Watch::default().stopped_by(&stop).reporting_to(&report));
+    let norms = watched.row_norms(&rows).unwrap();
+    let duals = Mat::<f64>::identity(12, 2);
+    let (direction, weights) = ([0.25; 12], [vec![1.0, 2.0]]);
+    let [(mut gains, mut swaps), (mut plain_gains, mut plain_swaps)] =
+        [&watched as &dyn Engine, &Cpu].map(|engine| {
+            let swaps = engine.swap_table(&rows, &[duals.as_ref()], &norms).unwrap();
+            (engine.gain_table(&rows, &norms).unwrap(), swaps)
+        });
+    assert_eq!(gains.update(Some(&direction)).unwrap(), plain_gains.update(Some(&direction)).unwrap());
+    assert_eq!(swaps.gains(None, &weights).unwrap(), plain_swaps.gains(None, &weights).unwrap());
+    // The norms, C and two updates are passes; a table of gains is none.
+    let passes = [600, 1200, 1800, 2400].map(|rows| (Step::Row, rows));
+    assert_eq!(*reports.lock().unwrap(), passes);
+    stop.store(true, Ordering::Relaxed);
+    let ended = Error::Ended(Ended::Interrupted);
+    assert_eq!(gains.update(None).unwrap_err().to_string(), ended.to_string());
+    assert_eq!(swaps.gains(None, &weights).unwrap_err().to_string(), ended.to_string());
+    // What is there can be read.
+    assert_eq!(gains.read().unwrap(), plain_gains.read().unwrap());
 }
 
 #[test]

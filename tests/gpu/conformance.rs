@@ -206,7 +206,7 @@ fn gain_update(tested: &Tested) {
             .chain(steps.chunks(dims).map(|q| Some(q.iter().map(|x| x / norm(q)).collect())))
             .collect();
         for direction in &directions {
-            let tops = tested.engine.gain_update(rows, &mut table, direction.as_deref()).unwrap();
+            let tops = table.update(direction.as_deref()).unwrap();
             for (l, group) in own.iter().enumerate().filter(|(l, _)| *l != 2) {
                 for (gain, row) in expected[l].iter_mut().zip(group) {
                     *gain -= direction.as_ref().map_or(0.0, |q| dot(row, q).powi(2));
@@ -241,12 +241,12 @@ fn the_first_of_equal_gains(tested: &Tested) {
     let rows = Rows::scaled(&features, vec![Items::All(900)]);
     let mut table = tested.engine.gain_table(&rows, &vec![1.3125; 900]).unwrap();
     table.remove(0, 0);
-    let tops = tested.engine.gain_update(&rows, &mut table, Some(&[0.0, 1.0, 0.0])).unwrap();
+    let tops = table.update(Some(&[0.0, 1.0, 0.0])).unwrap();
     assert_eq!(tops[0][0].position, 1);
     for position in 0..900 {
         table.remove(0, position);
     }
-    assert!(tested.engine.gain_update(&rows, &mut table, None).unwrap()[0].is_empty());
+    assert!(table.update(None).unwrap()[0].is_empty());
 }
 
 on_every_engine!(

@@ -64,9 +64,9 @@ fn a_reset_in_the_middle_of_a_search() {
     let features = features();
     let rows = all(&features);
     let mut table = gpu.gain_table(&rows, &gpu.row_norms(&rows).unwrap()).unwrap();
-    gpu.gain_update(&rows, &mut table, None).unwrap();
+    table.update(None).unwrap();
     gpu.fake(Fault::Reset);
-    let outcome = gpu.gain_update(&rows, &mut table, Some(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    let outcome = table.update(Some(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
     assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
     assert_error!(table.read(), Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
     let dpp = KDpp::new(&features, 3).unwrap();
@@ -166,7 +166,7 @@ type Verb = (&'static str, &'static str, fn(&Gpu, &Rows<'_>) -> Result<(), Error
 fn swaps(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     let duals = Mat::from_fn(7, 2, |i, j| if i == j { 1.0 } else { 0.1 });
     let mut table = gpu.swap_table(rows, &[duals.as_ref()], &vec![1.0; 600])?;
-    gpu.swap_gains(rows, &mut table, None, &[vec![1.0, 2.0]])?;
+    table.gains(None, &[vec![1.0, 2.0]])?;
     let update = partition_dpp::engine::SwapUpdate {
         group: 0,
         leaving_position: 0,
@@ -177,12 +177,12 @@ fn swaps(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
         residual_gain: 0.1,
         residual_loss: 0.01,
     };
-    gpu.swap_gains(rows, &mut table, Some(&update), &[vec![1.0, 2.0]]).map(drop)
+    table.gains(Some(&update), &[vec![1.0, 2.0]]).map(drop)
 }
 
 fn gains(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     let mut table = gpu.gain_table(rows, &vec![9.0; 600])?;
-    gpu.gain_update(rows, &mut table, Some(&[0.1; 7])).map(drop)
+    table.update(Some(&[0.1; 7])).map(drop)
 }
 
 fn determinants(gpu: &Gpu, request: GridRequest) -> Result<(), Error> {

@@ -147,9 +147,9 @@ fn swaps_hold_numbers_of_any_size() {
         let residuals: Vec<f64> = normals(ITEMS, 5).iter().map(|x| x.abs()).collect();
         let run = |engine: &dyn Engine, update| {
             let mut table = engine.swap_table(&rows, &duals, &residuals).unwrap();
-            let mut found = engine.swap_gains(&rows, &mut table, None, &weights).unwrap();
-            found.extend(engine.swap_gains(&rows, &mut table, update, &weights).unwrap());
-            (found, table.read(&rows).unwrap())
+            let mut found = table.gains(None, &weights).unwrap();
+            found.extend(table.gains(update, &weights).unwrap());
+            (found, table.read().unwrap())
         };
         let ((found, numbers), (expected, on_cpu)) = (run(&gpu, Some(&update)), run(&Cpu, Some(&update)));
         for (found, expected) in found.iter().zip(&expected) {
@@ -278,6 +278,6 @@ fn the_best_of_many_that_look_alike_is_found() {
             &vec![0.0; items],
         )
         .unwrap();
-    let found = gpu.swap_gains(&rows, &mut table, None, &[vec![1.0]]).unwrap();
+    let found = table.gains(None, &[vec![1.0]]).unwrap();
     assert_eq!(found[0].len(), items, "all are rivals");
 }

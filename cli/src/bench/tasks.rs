@@ -57,7 +57,7 @@ fn gain_updates(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
     for step in 0..problem.size.k {
         let mut axis = vec![0.0; problem.size.dims];
         axis[step % problem.size.dims] = 1.0;
-        let tops = engine.gain_update(&rows, &mut table, Some(&axis))?;
+        let tops = table.update(Some(&axis))?;
         largest.extend(tops.iter().filter_map(|leading| leading.first()).map(|top| top.gain));
     }
     Ok(largest)

@@ -5,7 +5,8 @@ use faer::{
     linalg::matmul::triangular::{self, BlockStructure},
 };
 
-use crate::engine::{Group, Rows, swaps::TILE};
+use super::swap_table::TILE;
+use crate::engine::{Group, Rows};
 
 /// Rows converted to f64 at a time: 256 rows of 64 values are 128 KiB.
 pub(super) const BLOCK: usize = 256;

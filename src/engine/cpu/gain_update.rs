@@ -5,9 +5,10 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::blocks::{AHEAD, Task, split, tasks};
 use crate::{
+    Result,
     data::{Scalar, StoredRows, with_rows},
     engine::row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
-    engine::{GainTable, Items, Rows, Top},
+    engine::{GainTable, Items, Rows, Top, sealed::Sealed},
     parallel::map_ordered_mut,
 };
 
@@ -21,14 +22,61 @@ pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
     norms
 }
 
-pub(super) fn gain_update(
+/// A table, with the rows that it is of.
+#[derive(Debug)]
+pub(super) struct CpuGains<'a> {
+    rows: Rows<'a>,
+    /// By group.
+    gains: Vec<Vec<f64>>,
+    /// Groups that still count.
+    open: Vec<bool>,
+    /// Group and position of rows that were taken out since the last update.
+    removed: Vec<(usize, usize)>,
+}
+
+impl<'a> CpuGains<'a> {
+    /// From gains given group after group.
+    pub(super) fn new(rows: &Rows<'a>, gains: &[f64]) -> Self {
+        let mut rest = gains;
+        let mut groups = Vec::with_capacity(rows.groups().len());
+        for group in rows.groups() {
+            let (own, others) = rest.split_at(group.items.len());
+            groups.push(own.to_vec());
+            rest = others;
+        }
+        Self { open: vec![true; groups.len()], removed: Vec::new(), rows: rows.clone(), gains: groups }
+    }
+}
+
+impl Sealed for CpuGains<'_> {}
+
+impl GainTable for CpuGains<'_> {
+    fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>> {
+        let Self { rows, gains, open, removed } = self;
+        removed.drain(..).for_each(|(group, position)| gains[group][position] = f64::NEG_INFINITY);
+        let tops = gain_update(rows, gains, open, direction);
+        Ok(tops.into_iter().map(|top| top.into_iter().collect()).collect())
+    }
+
+    fn remove(&mut self, group: usize, position: usize) {
+        self.removed.push((group, position));
+    }
+
+    fn close(&mut self, group: usize) {
+        self.open[group] = false;
+    }
+
+    fn read(&self) -> Result<Vec<Vec<f64>>> {
+        Ok(self.gains.clone())
+    }
+}
+
+fn gain_update(
     rows: &Rows<'_>,
-    table: &mut GainTable,
+    groups: &mut [Vec<f64>],
+    open: &[bool],
     direction: Option<&[f64]>,
 ) -> Vec<Option<Top>> {
-    let GainTable { values, open, removed } = table;
-    let groups = values.host();
-    removed.drain(..).for_each(|(group, position)| groups[group][position] = f64::NEG_INFINITY);
     let tasks: Vec<Task> = tasks(rows).into_iter().filter(|task| open[task.group]).collect();
     let chunked = direction.map(|direction| {
         let mut chunked = Vec::new();

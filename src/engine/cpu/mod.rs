@@ -8,13 +8,14 @@ mod part_grams;
 mod project_rows;
 mod row_forms;
 mod swap_gains;
+mod swap_table;
 mod whiten_rows;
 
 use faer::{Mat, MatRef};
 
 use super::{
-    BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
-    Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
+    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
+    Precision, RowMap, Rows, SwapTable,
 };
 use crate::Result;
 
@@ -58,33 +59,17 @@ impl Engine for Cpu {
         Ok(gain_update::row_norms(rows))
     }
 
-    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
-        Ok(GainTable::on_host(rows, gains))
+    fn gain_table<'e>(&'e self, rows: &Rows<'e>, gains: &[f64]) -> Result<Box<dyn GainTable + 'e>> {
+        Ok(Box::new(gain_update::CpuGains::new(rows, gains)))
     }
 
-    fn gain_update(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut GainTable,
-        direction: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Top>>> {
-        let tops = gain_update::gain_update(rows, table, direction);
-        Ok(tops.into_iter().map(|top| top.into_iter().collect()).collect())
-    }
-
-    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
-        Ok(swap_gains::swap_table(rows, duals, residuals))
-    }
-
-    fn swap_gains(
-        &self,
-        rows: &Rows<'_>,
-        table: &mut SwapTable,
-        update: Option<&SwapUpdate<'_>>,
-        weights: &[Vec<f64>],
-    ) -> Result<Vec<Vec<BestSwap>>> {
-        let best = swap_gains::swap_gains(rows, table, update, weights);
-        Ok(best.into_iter().map(|swap| swap.into_iter().collect()).collect())
+    fn swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        residuals: &[f64],
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        Ok(Box::new(swap_table::swap_table(rows, duals, residuals)))
     }
 
     fn project_rows(&self, rows: &mut [f64], direction: &[f64]) -> Result<Vec<f64>> {

@@ -1,59 +1,24 @@
-//! `swap_table`: C = WᵀAᵀ in tiles; `swap_gains`: its update by one exchange, and the best next one.
+//! `swap_gains`: the update of a table by one exchange, and the best next one.
 
-use faer::MatRef;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{
-    blocks::{Factor, Task, tasks},
+    blocks::tasks,
     gain_update::Run,
+    swap_table::{SwapGroup, TILE, split},
 };
 use crate::{
     data::{Scalar, StoredRows, with_rows},
-    engine::{
-        BestSwap, Rows, SwapTable, SwapUpdate,
-        row_kernels::row_dot_in,
-        swaps::{SwapGroup, SwapValues, TILE},
-    },
-    linalg::column,
+    engine::{BestSwap, Rows, SwapUpdate, row_kernels::row_dot_in},
     parallel::map_ordered_mut,
 };
 
-pub(super) fn swap_table(rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> SwapTable {
-    let slots: Vec<usize> = duals.iter().map(MatRef::ncols).collect();
-    let mut groups = SwapGroup::empty(rows, &slots, residuals);
-    let tasks = tasks(rows);
-    map_ordered_mut(split(&tasks, &mut groups), |index, (coefficients, _)| {
-        let task = &tasks[index];
-        let factor = Factor::new(duals[task.group]);
-        let slots = slots[task.group];
-        if slots == 0 {
-            return;
-        }
-        let mut image = factor.image_buffer();
-        let mut tiles = coefficients.chunks_exact_mut(TILE * slots);
-        task.for_each_block(rows, |block| {
-            let mut image = image.as_mut().subcols_mut(0, block.ncols());
-            factor.apply(block, 1.0, image.as_mut());
-            for start in (0..image.ncols()).step_by(TILE) {
-                let items = start..image.ncols().min(start + TILE);
-                let Some(tile) = tiles.next() else { unreachable!("tiles cover the task") };
-                for (lane, item) in items.enumerate() {
-                    let lanes = tile[lane..].iter_mut().step_by(TILE);
-                    lanes.zip(column(image.as_ref(), item)).for_each(|(out, &x)| *out = x);
-                }
-            }
-        });
-    });
-    SwapTable { values: SwapValues::Host(groups) }
-}
-
 pub(super) fn swap_gains(
     rows: &Rows<'_>,
-    table: &mut SwapTable,
+    groups: &mut [SwapGroup],
     update: Option<&SwapUpdate<'_>>,
     weights: &[Vec<f64>],
 ) -> Vec<Option<BestSwap>> {
-    let groups = table.values.host();
     if let Some(update) = update {
         let residuals = &mut groups[update.group].residuals;
         residuals[update.leaving_position] = 0.0;
@@ -85,26 +50,6 @@ pub(super) fn swap_gains(
         }
     }
     best
-}
-
-/// Coefficients and residuals of every task. Tasks start at multiples of a tile.
-fn split<'a>(tasks: &[Task], groups: &'a mut [SwapGroup]) -> Vec<(&'a mut [f64], &'a mut [f64])> {
-    let mut rest: Vec<(usize, &mut [f64], &mut [f64])> = groups
-        .iter_mut()
-        .map(|SwapGroup { slots, coefficients, residuals }| {
-            (*slots, &mut coefficients[..], &mut residuals[..])
-        })
-        .collect();
-    let mut slices = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        let padded = task.len().next_multiple_of(TILE);
-        let (slots, coefficients, residuals) = &mut rest[task.group];
-        let own = std::mem::take(coefficients).split_at_mut(*slots * padded);
-        let own_residuals = std::mem::take(residuals).split_at_mut(padded);
-        slices.push((own.0, own_residuals.0));
-        (*coefficients, *residuals) = (own.1, own_residuals.1);
-    }
-    slices
 }
 
 /// The part of a table that a task works on.

@@ -13,17 +13,21 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{GainTable, Precision, Rows, Top, gains::GainValues},
+    engine::{GainTable, Precision, Rows, Top, sealed::Sealed},
 };
 
 /// Tiles whose gains are read together where rounding cannot tell them apart.
 const TILES_TOGETHER: usize = 1024;
 
-/// The gains of a table, on the device.
+/// A table on the device.
 #[derive(Debug)]
-pub(crate) struct DeviceGains {
+pub(super) struct DeviceGains {
     gpu: Gpu,
     groups: Vec<GroupGains>,
+    /// Groups that still count.
+    open: Vec<bool>,
+    /// Group and position of rows that were taken out since the last update.
+    removed: Vec<(usize, usize)>,
     /// Directions so far.
     updates: usize,
 }
@@ -45,7 +49,7 @@ struct ChunkGains {
     positions: Lease,
 }
 
-pub(super) fn gain_table(gpu: &Gpu, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
+pub(super) fn gain_table(gpu: &Gpu, rows: &Rows<'_>, gains: &[f64]) -> Result<DeviceGains> {
     let context = gpu.context();
     let groups = gpu.with_room("gain_table", || {
         let mut rest = gains;
@@ -71,33 +75,56 @@ pub(super) fn gain_table(gpu: &Gpu, rows: &Rows<'_>, gains: &[f64]) -> Result<Ga
         }
         Ok(groups)
     })?;
-    let values = GainValues::Device(DeviceGains { gpu: gpu.clone(), groups, updates: 0 });
-    Ok(GainTable { open: vec![true; rows.groups().len()], removed: Vec::new(), values })
+    let open = vec![true; rows.groups().len()];
+    Ok(DeviceGains { gpu: gpu.clone(), groups, open, removed: Vec::new(), updates: 0 })
 }
 
-pub(super) fn gain_update(
-    gpu: &Gpu,
-    table: &mut GainTable,
-    direction: Option<&[f64]>,
-) -> Result<Vec<Vec<Top>>> {
-    let context = gpu.context();
-    let GainTable { values, open, removed } = table;
-    let device = values.device();
-    context.checked("gain_update", || {
-        let lowest = [f64::NEG_INFINITY];
-        for (group, position) in removed.drain(..) {
-            let group = &device.groups[group];
-            let at = group.rows.chunks.partition_point(|chunk| chunk.start + chunk.len <= position);
-            context.write(&group.chunks[at].gains, position - group.rows.chunks[at].start, &lowest)?;
-        }
-        device.updates += usize::from(direction.is_some());
-        let tiles = device.run(context, open, direction)?;
-        let mut tops = vec![Vec::new(); open.len()];
-        for (group, tiles) in tiles {
-            tops[group] = device.leading(context, group, &tiles)?;
-        }
-        Ok(tops)
-    })
+impl Sealed for DeviceGains {}
+
+impl GainTable for DeviceGains {
+    fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>> {
+        let gpu = self.gpu.clone();
+        let context = gpu.context();
+        context.checked("gain_update", || {
+            let lowest = [f64::NEG_INFINITY];
+            for (group, position) in self.removed.drain(..) {
+                let group = &self.groups[group];
+                let at = group.rows.chunks.partition_point(|chunk| chunk.start + chunk.len <= position);
+                context.write(&group.chunks[at].gains, position - group.rows.chunks[at].start, &lowest)?;
+            }
+            self.updates += usize::from(direction.is_some());
+            let tiles = self.run(context, direction)?;
+            let mut tops = vec![Vec::new(); self.open.len()];
+            for (group, tiles) in tiles {
+                tops[group] = self.leading(context, group, &tiles)?;
+            }
+            Ok(tops)
+        })
+    }
+
+    fn remove(&mut self, group: usize, position: usize) {
+        self.removed.push((group, position));
+    }
+
+    fn close(&mut self, group: usize) {
+        self.open[group] = false;
+    }
+
+    fn read(&self) -> Result<Vec<Vec<f64>>> {
+        let context = self.gpu.context();
+        context.checked("gain_update", || {
+            let read = |group: &GroupGains| {
+                let width = size_of(context.precision) as u64;
+                let chunks = group.chunks.iter().zip(&group.rows.chunks);
+                let parts: Vec<(&wgpu::Buffer, u64, u64)> =
+                    chunks.map(|(own, rows)| (&*own.gains, 0, width * rows.len as u64)).collect();
+                let bytes = context.download(context.work("gain_update"), &parts)?.concat();
+                let gains = context.values_or_lowest("gain_update", &bytes)?;
+                Ok(gains.iter().map(|gain| gain * group.rows.unit * group.rows.unit).collect())
+            };
+            self.groups.iter().map(read).collect()
+        })
+    }
 }
 
 /// What a tile has found.
@@ -111,19 +138,14 @@ struct TileTop {
 
 impl DeviceGains {
     /// Updates all open groups and reads what their tiles have found.
-    fn run(
-        &self,
-        context: &Context,
-        open: &[bool],
-        direction: Option<&[f64]>,
-    ) -> Result<Vec<(usize, Vec<TileTop>)>> {
+    fn run(&self, context: &Context, direction: Option<&[f64]>) -> Result<Vec<(usize, Vec<TileTop>)>> {
         let update = u32::from(direction.is_some());
         let direction = Padded::vector(Precision::F64, direction.unwrap_or(&[0.0]));
         let direction = context.uploaded(&direction.values)?;
         let mut work = context.work("gain_update");
         let mut parts: Vec<(&wgpu::Buffer, u64, u64)> = Vec::new();
         let width = size_of(context.precision) as u64;
-        let opened = || self.groups.iter().enumerate().filter(|(group, _)| open[*group]);
+        let opened = || self.groups.iter().enumerate().filter(|(group, _)| self.open[*group]);
         for (_, group) in opened() {
             for (rows, own) in group.rows.chunks.iter().zip(&group.chunks) {
                 let load = tiles(context.precision, rows.len, group.rows.quads);
@@ -208,22 +230,5 @@ impl DeviceGains {
             tops.extend(gains.into_iter().enumerate().map(top));
         }
         Ok(tops)
-    }
-
-    /// All gains, by group.
-    pub(crate) fn read(&self) -> Result<Vec<Vec<f64>>> {
-        let context = self.gpu.context();
-        context.checked("gain_update", || {
-            let read = |group: &GroupGains| {
-                let width = size_of(context.precision) as u64;
-                let chunks = group.chunks.iter().zip(&group.rows.chunks);
-                let parts: Vec<(&wgpu::Buffer, u64, u64)> =
-                    chunks.map(|(own, rows)| (&*own.gains, 0, width * rows.len as u64)).collect();
-                let bytes = context.download(context.work("gain_update"), &parts)?.concat();
-                let gains = context.values_or_lowest("gain_update", &bytes)?;
-                Ok(gains.iter().map(|gain| gain * group.rows.unit * group.rows.unit).collect())
-            };
-            self.groups.iter().map(read).collect()
-        })
     }
 }

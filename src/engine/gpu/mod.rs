@@ -30,11 +30,9 @@ use std::{
 use faer::{Mat, MatRef};
 
 pub(in crate::engine) use auto::worthwhile;
-pub(crate) use gain_update::DeviceGains;
 pub use options::{AdapterSummary, GpuOptions, summaries};
 #[doc(hidden)]
 pub use submissions::Fault;
-pub(crate) use swap_table::DeviceSwaps;
 
 use self::{
     buffers::{Lease, size_of},
@@ -44,8 +42,8 @@ use self::{
     submissions::Work,
 };
 use super::{
-    BestSwap, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
-    Precision, RowMap, Rows, SwapTable, SwapUpdate, Top,
+    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
+    Precision, RowMap, Rows, SwapTable,
 };
 use crate::Result;
 
@@ -252,30 +250,16 @@ impl Engine for Gpu {
         row_norms::row_norms(self, rows)
     }
 
-    fn gain_table(&self, rows: &Rows<'_>, gains: &[f64]) -> Result<GainTable> {
-        gain_update::gain_table(self, rows, gains)
+    fn gain_table<'e>(&'e self, rows: &Rows<'e>, gains: &[f64]) -> Result<Box<dyn GainTable + 'e>> {
+        Ok(Box::new(gain_update::gain_table(self, rows, gains)?))
     }
 
-    fn gain_update(
-        &self,
-        _rows: &Rows<'_>,
-        table: &mut GainTable,
-        direction: Option<&[f64]>,
-    ) -> Result<Vec<Vec<Top>>> {
-        gain_update::gain_update(self, table, direction)
-    }
-
-    fn swap_table(&self, rows: &Rows<'_>, duals: &[MatRef<'_, f64>], residuals: &[f64]) -> Result<SwapTable> {
-        swap_table::swap_table(self, rows, duals, residuals)
-    }
-
-    fn swap_gains(
-        &self,
-        _rows: &Rows<'_>,
-        table: &mut SwapTable,
-        update: Option<&SwapUpdate<'_>>,
-        weights: &[Vec<f64>],
-    ) -> Result<Vec<Vec<BestSwap>>> {
-        swap_gains::swap_gains(self, table, update, weights)
+    fn swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        residuals: &[f64],
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        Ok(Box::new(swap_table::swap_table(self, rows, duals, residuals)?))
     }
 }

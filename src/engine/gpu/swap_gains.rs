@@ -1,7 +1,6 @@
 //! `swap_gains`: the update of a table by one exchange, and the best next one.
 
 use super::{
-    Gpu,
     buffers::size_of,
     context::Context,
     kernels::Kernel,
@@ -13,29 +12,27 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{BestSwap, Precision, SwapTable, SwapUpdate},
+    engine::{BestSwap, Precision, SwapUpdate},
 };
 
 /// Residuals and coefficients of tiles that are read together where rounding cannot tell them apart.
 const PARTS_TOGETHER: usize = 2048;
 
 pub(super) fn swap_gains(
-    gpu: &Gpu,
-    table: &mut SwapTable,
+    table: &mut DeviceSwaps,
     update: Option<&SwapUpdate<'_>>,
     weights: &[Vec<f64>],
 ) -> Result<Vec<Vec<BestSwap>>> {
+    let gpu = table.gpu.clone();
     let context = gpu.context();
-    let device = table.values.device();
     context.checked("swap_gains", || {
         if let Some(update) = update {
-            device.updates += 1;
-            device.mark(context, update.group, update.leaving_position, 0.0)?;
-            device.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)?;
+            table.updates += 1;
+            table.mark(context, update.group, update.leaving_position, 0.0)?;
+            table.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)?;
         }
-        let found = device.run(context, update, weights)?;
-        let leading =
-            |(group, tiles): (usize, Vec<TileSwap>)| device.leading(context, group, &tiles, weights);
+        let found = table.run(context, update, weights)?;
+        let leading = |(group, tiles): (usize, Vec<TileSwap>)| table.leading(context, group, &tiles, weights);
         found.into_iter().enumerate().map(leading).collect()
     })
 }

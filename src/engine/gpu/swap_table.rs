@@ -12,16 +12,17 @@ use super::{
     range::{Padded, unit_of},
     resident::{BLOCK, DeviceGroup, QUAD, TILE, blocks, rows_per_binding},
     row_norms::row_norms,
+    swap_gains::swap_gains,
     words,
 };
 use crate::{
     Result,
-    engine::{Precision, Rows, SwapNumbers, SwapTable, swaps::SwapValues},
+    engine::{BestSwap, Precision, Rows, SwapNumbers, SwapTable, SwapUpdate, sealed::Sealed},
 };
 
 /// A table on the device.
 #[derive(Debug)]
-pub(crate) struct DeviceSwaps {
+pub(super) struct DeviceSwaps {
     pub(super) gpu: Gpu,
     pub(super) groups: Vec<GroupSwaps>,
     /// Exchanges so far.
@@ -67,7 +68,7 @@ pub(super) fn swap_table(
     rows: &Rows<'_>,
     duals: &[MatRef<'_, f64>],
     residuals: &[f64],
-) -> Result<SwapTable> {
+) -> Result<DeviceSwaps> {
     let context = gpu.context();
     let norms = match context.precision {
         Precision::F32 => row_norms(gpu, rows)?,
@@ -88,7 +89,50 @@ pub(super) fn swap_table(
         }
         Ok(groups)
     })?;
-    Ok(SwapTable { values: SwapValues::Device(DeviceSwaps { gpu: gpu.clone(), groups, updates: 0 }) })
+    Ok(DeviceSwaps { gpu: gpu.clone(), groups, updates: 0 })
+}
+
+impl Sealed for DeviceSwaps {}
+
+impl SwapTable for DeviceSwaps {
+    fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
+        swap_gains(self, update, weights)
+    }
+
+    fn read(&self) -> Result<Vec<SwapNumbers>> {
+        let context = self.gpu.context();
+        context.checked("swap_gains", || {
+            let read = |group: &GroupSwaps| {
+                let len = group.rows.chunks.iter().map(|chunk| chunk.len).sum();
+                let unit = group.rows.unit;
+                let mut numbers = SwapNumbers {
+                    coefficients: Mat::zeros(group.slots.len(), len),
+                    residuals: vec![f64::NEG_INFINITY; len],
+                };
+                let width = size_of(context.precision) as u64;
+                for piece in &group.pieces {
+                    let count = width * piece.len as u64;
+                    let parts = [
+                        (&*piece.residuals, 0, count),
+                        (&*piece.coefficients, 0, count * group.slots.len() as u64),
+                    ];
+                    let found = context.download(context.work("swap_gains"), &parts)?;
+                    let residuals = context.values_or_lowest("swap_gains", &found[0])?;
+                    let values = context.values("swap_gains", &found[1])?;
+                    let start = piece.start(&group.rows);
+                    for at in 0..piece.len {
+                        numbers.residuals[start + at] = residuals[at] * (unit * unit);
+                        for (slot, own) in group.slots.iter().enumerate() {
+                            numbers.coefficients[(slot, start + at)] =
+                                values[slot * piece.len + at] * (own * unit);
+                        }
+                    }
+                }
+                Ok(numbers)
+            };
+            self.groups.iter().map(read).collect()
+        })
+    }
 }
 
 /// What the duals of every slot are divided by. One of zeros, for additions, has no size: that of the smallest.
@@ -156,42 +200,4 @@ fn pieces(
     }
     context.submit(work)?;
     Ok(pieces)
-}
-
-impl DeviceSwaps {
-    /// All numbers, by group.
-    pub(crate) fn read(&self) -> Result<Vec<SwapNumbers>> {
-        let context = self.gpu.context();
-        context.checked("swap_gains", || {
-            let read = |group: &GroupSwaps| {
-                let len = group.rows.chunks.iter().map(|chunk| chunk.len).sum();
-                let unit = group.rows.unit;
-                let mut numbers = SwapNumbers {
-                    coefficients: Mat::zeros(group.slots.len(), len),
-                    residuals: vec![f64::NEG_INFINITY; len],
-                };
-                let width = size_of(context.precision) as u64;
-                for piece in &group.pieces {
-                    let count = width * piece.len as u64;
-                    let parts = [
-                        (&*piece.residuals, 0, count),
-                        (&*piece.coefficients, 0, count * group.slots.len() as u64),
-                    ];
-                    let found = context.download(context.work("swap_gains"), &parts)?;
-                    let residuals = context.values_or_lowest("swap_gains", &found[0])?;
-                    let values = context.values("swap_gains", &found[1])?;
-                    let start = piece.start(&group.rows);
-                    for at in 0..piece.len {
-                        numbers.residuals[start + at] = residuals[at] * (unit * unit);
-                        for (slot, own) in group.slots.iter().enumerate() {
-                            numbers.coefficients[(slot, start + at)] =
-                                values[slot * piece.len + at] * (own * unit);
-                        }
-                    }
-                }
-                Ok(numbers)
-            };
-            self.groups.iter().map(read).collect()
-        })
-    }
 }

@@ -46,7 +46,7 @@ pub(super) struct Chosen<'c> {
     pub(super) duals: Mat<f64>,
     /// An orthonormal basis of what is orthogonal to the rows.
     pub(super) complement: Mat<f64>,
-    pub(super) table: SwapTable,
+    pub(super) table: Box<dyn SwapTable + 'c>,
     /// ln det K of the set with the included items, as it was built.
     pub(super) log_det: f64,
 }
@@ -64,7 +64,7 @@ impl<'c> Chosen<'c> {
             *next += slots.len();
             Some(*next - slots.len())
         });
-        let first = first.collect();
+        let first: Vec<usize> = first.collect();
         let Some((rows, log_det)) = read_rows(problem, &slots) else { return Ok(None) };
         let Some((mut duals, complement, log_volume)) = dual_basis(rows.as_ref()) else { return Ok(None) };
         let mut rows = rows;
@@ -84,22 +84,14 @@ impl<'c> Chosen<'c> {
             slots.iter().for_each(|position| residuals[start + position] = f64::NEG_INFINITY);
             start += group.items.len();
         }
-        let mut chosen = Self {
-            problem,
-            slots,
-            first,
-            offers: Vec::new(),
-            rows,
-            duals,
-            complement,
-            table: SwapTable::default(),
-            log_det: log_det + log_volume,
-        };
-        chosen.offers = (0..chosen.slots.len()).map(|group| chosen.offers_to(group)).collect();
-        let duals: Vec<_> = (0..chosen.slots.len()).map(|group| chosen.table_duals(group)).collect();
-        let duals: Vec<_> = duals.iter().map(Mat::as_ref).collect();
-        chosen.table = problem.engine.swap_table(problem.rows, &duals, &residuals)?;
-        Ok(Some(chosen))
+        let offers: Vec<Vec<Offer>> =
+            (0..slots.len()).map(|group| offers_to(group, problem, &slots, &first, duals.ncols())).collect();
+        let offered: Vec<Mat<f64>> =
+            offers.iter().map(|offers| offered_duals(offers, duals.as_ref())).collect();
+        let offered: Vec<_> = offered.iter().map(Mat::as_ref).collect();
+        let table = problem.engine.swap_table(problem.rows, &offered, &residuals)?;
+        let log_det = log_det + log_volume;
+        Ok(Some(Self { problem, slots, first, offers, rows, duals, complement, table, log_det }))
     }
 
     pub(super) fn places(&self) -> Vec<Place> {
@@ -127,31 +119,6 @@ impl<'c> Chosen<'c> {
     /// How many items each group has.
     pub(super) fn counts(&self) -> Vec<usize> {
         self.slots.iter().map(Vec::len).collect()
-    }
-
-    fn offers_to(&self, group: usize) -> Vec<Offer> {
-        let (allowed, counts) = (&self.problem.candidates.counts, self.counts());
-        let scale = |group: usize| self.problem.rows.groups()[group].scale;
-        let others = (0..counts.len()).filter(|&other| other != group);
-        let leaving = std::iter::once(group).chain(others);
-        let mut offers = Vec::new();
-        for from in leaving.filter(|&from| allowed.allow_move(&counts, Some(from), Some(group))) {
-            let factor = (scale(from) / scale(group)).clamp(FACTORS.0, FACTORS.1);
-            let offer = |slot| Offer { leaving: Some((from, slot)), column: self.column(from, slot), factor };
-            offers.extend((0..counts[from]).map(offer));
-        }
-        if allowed.allow_move(&counts, None, Some(group)) {
-            offers.push(Offer { leaving: None, column: self.duals.ncols() - 1, factor: 1.0 });
-        }
-        offers
-    }
-
-    /// The dual vectors of what an entering item of a group may take the place of.
-    fn table_duals(&self, group: usize) -> Mat<f64> {
-        let offers = &self.offers[group];
-        Mat::from_fn(self.duals.nrows(), offers.len(), |j, at| {
-            offers[at].factor * self.duals[(j, offers[at].column)]
-        })
     }
 
     /// M_ii of everything that is offered.
@@ -191,8 +158,7 @@ impl<'c> Chosen<'c> {
     pub(super) fn best_swaps(&mut self, made: Option<&Made>) -> Result<Vec<Option<BestSwap>>> {
         let weights = self.weights();
         let update = made.map(Made::update);
-        let found =
-            self.problem.engine.swap_gains(self.problem.rows, &mut self.table, update.as_ref(), &weights)?;
+        let found = self.table.gains(update.as_ref(), &weights)?;
         let precise = self.problem.engine.info().precision == Precision::F64;
         let best = |(group, leading): (usize, Vec<BestSwap>)| {
             let exact = |swap: BestSwap| {
@@ -205,4 +171,34 @@ impl<'c> Chosen<'c> {
         };
         Ok(found.into_iter().enumerate().map(best).collect())
     }
+}
+
+/// What an item that enters a group may take the place of; the last of all columns stands for additions.
+fn offers_to(
+    group: usize,
+    problem: &Problem<'_>,
+    slots: &[Vec<usize>],
+    first: &[usize],
+    columns: usize,
+) -> Vec<Offer> {
+    let counts: Vec<usize> = slots.iter().map(Vec::len).collect();
+    let allowed = &problem.candidates.counts;
+    let scale = |group: usize| problem.rows.groups()[group].scale;
+    let others = (0..counts.len()).filter(|&other| other != group);
+    let leaving = std::iter::once(group).chain(others);
+    let mut offers = Vec::new();
+    for from in leaving.filter(|&from| allowed.allow_move(&counts, Some(from), Some(group))) {
+        let factor = (scale(from) / scale(group)).clamp(FACTORS.0, FACTORS.1);
+        let offer = |slot| Offer { leaving: Some((from, slot)), column: first[from] + slot, factor };
+        offers.extend((0..counts[from]).map(offer));
+    }
+    if allowed.allow_move(&counts, None, Some(group)) {
+        offers.push(Offer { leaving: None, column: columns - 1, factor: 1.0 });
+    }
+    offers
+}
+
+/// The dual vectors of what an entering item may take the place of.
+fn offered_duals(offers: &[Offer], duals: MatRef<'_, f64>) -> Mat<f64> {
+    Mat::from_fn(duals.nrows(), offers.len(), |j, at| offers[at].factor * duals[(j, offers[at].column)])
 }

@@ -181,7 +181,7 @@ mod tests {
                 assert!((found / expected - 1.0).abs() < 1e-9, "M: {found} {expected}");
                 for position in 0..rows.len() {
                     let of = |chosen: &Chosen<'_>| {
-                        let numbers = &chosen.table.read(&rows).unwrap()[0];
+                        let numbers = &chosen.table.read().unwrap()[0];
                         (numbers.coefficients[(slot, position)], numbers.residuals[position])
                     };
                     let ((c, d), (x, y)) = (of(&updated), of(&fresh));

@@ -164,6 +164,11 @@ impl Partition {
         self.items.part_of[item] as usize
     }
 
+    /// The part of every item.
+    pub(crate) fn part_of_items(&self) -> &[u32] {
+        &self.items.part_of
+    }
+
     /// Items of a part, ascending.
     ///
     /// # Panics

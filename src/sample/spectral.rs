@@ -99,12 +99,16 @@ impl Allowed {
         Self { partition: dpp.partition().clone(), groups, counts, correction }
     }
 
-    /// Whether a proposal with one more item may still be accepted.
-    fn admits(&self, item: u32, found: &mut [usize]) -> bool {
-        self.groups[self.partition.part_of(item as usize)].is_some_and(|group| {
-            found[group] += 1;
-            found[group] <= self.counts.high[group]
-        })
+    /// Whether a proposal with one more item may still be accepted: every pick asks.
+    fn admits(&self, found: &mut [usize]) -> impl FnMut(u32) -> bool {
+        let (part_of, groups, high) =
+            (self.partition.part_of_items(), &self.groups[..], &self.counts.high[..]);
+        move |item| {
+            groups[part_of[item as usize] as usize].is_some_and(|group| {
+                found[group] += 1;
+                found[group] <= high[group]
+            })
+        }
     }
 
     /// Whether a whole proposal is accepted.
@@ -233,7 +237,10 @@ impl<'a> SpectralLaw<'a> {
         let Some(allowed) = &self.allowed else { return self.projection.draw(rng, scratch, |_| go_on()) };
         found.fill(0);
         // A proposal is hopeless as soon as a part overflows.
-        let picks = self.projection.draw(rng, scratch, |item| allowed.admits(item, found) && go_on())?;
+        let picks = {
+            let mut admits = allowed.admits(found);
+            self.projection.draw(rng, scratch, |item| admits(item) && go_on())?
+        };
         allowed.accepts(found, rng).then_some(picks)
     }
 

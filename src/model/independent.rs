@@ -1,7 +1,7 @@
 //! One k-DPP per part, independent of each other: the baseline that ignores similarity across
 //! parts.
 
-use super::{FreeItems, GroundSet, feasibility, partition_dpp::free_count};
+use super::{FreeItems, GroundSet, feasibility};
 use crate::{Error, Features, Partition, Quota, Result, Subset, data::check_labels, engine::Items};
 
 /// Independent κ_l-DPPs on the parts.
@@ -114,5 +114,23 @@ impl<'a> IndependentKDpps<'a> {
             self.parts.push(Part { ground, items, count });
         }
         Ok(self)
+    }
+}
+
+/// What is left of a part's quota, if it can be met.
+fn free_count(
+    partition: &Partition,
+    part: usize,
+    quota: usize,
+    included: usize,
+    free: usize,
+) -> Result<usize> {
+    let name = || partition.names()[part].clone();
+    match quota.checked_sub(included) {
+        None => Err(Error::QuotaBelowIncluded { part: name(), quota, included }),
+        Some(count) if count > free => {
+            Err(Error::QuotaAbovePartSize { part: name(), quota, size: free + included })
+        }
+        Some(count) => Ok(count),
     }
 }

@@ -57,7 +57,7 @@ impl PartitionDpp<'_> {
         let narrowed = given.into_iter().zip(bases).enumerate().filter_map(|(at, (part, basis))| {
             let (low, high) = (counts.low[at], counts.high[at]);
             // Rows that are zero, or lie in the span of the included ones, are never chosen.
-            let real = || self.ground.exact_rank_beyond(Items::from(&part.items).iter()) > 0;
+            let real = || self.ground.exact_rank_beyond(part.items.iter()) > 0;
             (high > 0 && (!basis.is_empty() || real())).then_some(OpenPart { low, high, ..part })
         });
         self.parts = narrowed.collect();
@@ -68,7 +68,7 @@ impl PartitionDpp<'_> {
     /// nothing.
     pub(crate) fn narrowed(mut self) -> Self {
         for part in &mut self.parts {
-            let rank = self.ground.exact_rank_beyond(Items::from(&part.items).iter());
+            let rank = self.ground.exact_rank_beyond(part.items.iter());
             part.high = part.high.min(rank).max(part.low);
         }
         let counts = self.counts();
@@ -93,7 +93,7 @@ impl PartitionDpp<'_> {
         let wanted =
             |part: &OpenPart| (self.quota.high()[part.part] - included[part.part]).min(part.items.len());
         let limited = self.parts.iter().zip(&narrowed.high).filter(|(part, high)| **high < wanted(part));
-        self.ground.beyond_rank(limited.flat_map(|(part, _)| Items::from(&part.items).iter()))
+        self.ground.beyond_rank(limited.flat_map(|(part, _)| part.items.iter()))
     }
 
     /// The groups that the ranges leave something of, with the least and most of each, whatever their rank.
@@ -179,13 +179,13 @@ impl PartitionDpp<'_> {
     fn largest_total(&self, parts: &[usize], counts: &[usize]) -> usize {
         let (within, others): (Vec<usize>, Vec<usize>) =
             (0..self.parts.len()).partition(|at| parts.contains(at));
-        let items = within.iter().flat_map(|&at| Items::from(&self.parts[at].items).iter());
+        let items = within.iter().flat_map(|&at| self.parts[at].items.iter());
         self.ground.exact_rank_beyond(items) + others.iter().map(|&at| counts[at]).sum::<usize>()
     }
 
     /// Whether parts span too little in exact arithmetic, too.
     fn is_exact(&self, violation: &Violation) -> bool {
-        let items = violation.parts.iter().flat_map(|&at| Items::from(&self.parts[at].items).iter());
+        let items = violation.parts.iter().flat_map(|&at| self.parts[at].items.iter());
         self.ground.exact_rank_beyond(items) < violation.quota
     }
 

@@ -228,21 +228,3 @@ impl<'a> PartitionDpp<'a> {
         self.node_budget
     }
 }
-
-/// What is left of a part's quota, if it can be met.
-pub(super) fn free_count(
-    partition: &Partition,
-    part: usize,
-    quota: usize,
-    included: usize,
-    free: usize,
-) -> Result<usize> {
-    let name = || partition.names()[part].clone();
-    match quota.checked_sub(included) {
-        None => Err(Error::QuotaBelowIncluded { part: name(), quota, included }),
-        Some(count) if count > free => {
-            Err(Error::QuotaAbovePartSize { part: name(), quota, size: free + included })
-        }
-        Some(count) => Ok(count),
-    }
-}

@@ -123,7 +123,7 @@ impl<'a> Watch<'a> {
         self.ended().map_or(Ok(()), |ended| Err(ended.into()))
     }
 
-    /// When work begins that somebody is told about. No clock is read where nobody is.
+    /// When work begins whose progress is reported. No clock is read where it is not.
     pub(crate) fn begin(&self) -> Option<Instant> {
         self.report.map(|_| Instant::now())
     }

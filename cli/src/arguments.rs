@@ -55,7 +55,7 @@ pub(crate) enum Command {
     /// there is no --k.
     #[command(after_long_help = EXIT_STATUS)]
     Counts(CountsArguments),
-    /// The processor against a graphics processor, over a grid of sizes; answers are checked.
+    /// The CPU against a GPU, over a grid of sizes; answers are checked.
     #[cfg(feature = "gpu")]
     #[command(after_long_help = EXIT_STATUS)]
     Bench(BenchArguments),

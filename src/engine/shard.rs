@@ -1,4 +1,4 @@
-//! A part of a ground set whose rows somebody else may have: what it is asked, and the answer of one at hand.
+//! A shard of a ground set, whose rows may be on another machine: what it is asked, and one that answers here.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use super::{Engine, Group, Items, RowMap, Rows, in_double};
 use crate::{Error, Features, Result};
 
-/// Some of the items of a ground set, one after the other, and somebody who computes with their rows in f64.
+/// Consecutive items of a ground set, with whatever computes with their rows in f64.
 ///
 /// Implement it to have set-up done elsewhere: send the arguments to where the rows are, let a [`LocalShard`] answer there,
 /// send the answer back. Arguments and answers are plain numbers: with every pass the index of every item of the shard

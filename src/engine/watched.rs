@@ -55,7 +55,7 @@ pub struct Watched<'a> {
     stand_in: Option<Box<Watched<'a>>>,
 }
 
-/// A watch that has ended work once and for all: what a pass has left out stays left out, even if somebody takes the
+/// A watch that has ended work once and for all: what a pass has left out stays left out, even if the caller takes the
 /// flag down again.
 #[derive(Debug)]
 pub(super) struct Latch<'a> {

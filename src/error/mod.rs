@@ -377,7 +377,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: NpyProblem,
     },
-    /// A graphics device cannot be had, or fails.
+    /// A GPU is not available, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),
     /// Work ended before it was done, as its [`Watch`](crate::Watch) asked for.

@@ -130,7 +130,7 @@ pub enum Termination {
     Rounding,
     /// The time limit passed.
     TimeLimit,
-    /// Somebody asked for it.
+    /// It was interrupted.
     Interrupted,
     /// Every item was decided.
     AllDecided,

@@ -9,7 +9,7 @@ use crate::watch::{Ended, Step, Watch};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock<'a> {
     watch: Watch<'a>,
-    /// Where somebody is told.
+    /// Where progress is reported.
     start: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! Draws that somebody watches.
+//! Draws under a watch.
 
 use std::{
     ops::Range,

@@ -19,12 +19,12 @@ pub(crate) struct ComputeArguments {
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineChoice {
-    /// A graphics processor with f64 for much data, else the processor.
+    /// A GPU with f64 for much data, else the CPU.
     #[default]
     Auto,
     /// The processor.
     Cpu,
-    /// A graphics processor.
+    /// A GPU.
     Gpu,
 }
 

@@ -12,7 +12,7 @@ pub(super) fn render(devices: &[Device]) -> String {
         table.add_row([
             Cell::new(&device.name),
             Cell::new(&device.interface),
-            Cell::new(if device.software { "software" } else { "graphics processor" }),
+            Cell::new(if device.software { "software" } else { "GPU" }),
             Cell::new(if device.f64 { "yes" } else { "no" }),
             right(format!("{} MiB", device.largest_binding >> 20)),
             right(format!("{} KiB", device.workgroup_memory >> 10)),
@@ -22,8 +22,8 @@ pub(super) fn render(devices: &[Device]) -> String {
     let drivers: Vec<String> =
         devices.iter().map(|device| format!("driver    {}: {}\n", device.name, device.driver)).collect();
     let auto = match devices.iter().find(|device| device.auto) {
-        Some(device) => format!("{} for four million values or more, else the CPU", device.name),
-        None => "the CPU: there is no graphics processor with f64".to_owned(),
+        Some(device) => format!("{} for some 36 million values or more, else the CPU", device.name),
+        None => "the CPU: there is no GPU with f64".to_owned(),
     };
     format!("{adapters}{}auto      {auto}\n", drivers.concat())
 }

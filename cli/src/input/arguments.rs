@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug)]
 #[group(id = "source", required = true, multiple = false)]
 pub(crate) struct Source {
-    /// Feature matrix, one item per row: .npy, or .csv (a first row that is not all numbers is a header). Of several
-    /// files the items are counted through.
+    /// Feature matrix, one item per row: .npy, or .csv (a first row that is not all numbers is a header). Items
+    /// are numbered consecutively across several files.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
     pub(crate) features: Vec<PathBuf>,
     /// Likelihood kernel, one row and column per item: .npy, or .csv without a header.

@@ -26,7 +26,7 @@ pub(crate) struct ReproduceArguments {
     /// Random instances of each synthetic set.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) instances: u64,
-    /// What computes; a graphics processor is timed beside the processor.
+    /// What computes; a GPU is timed beside the CPU.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
     /// No progress.

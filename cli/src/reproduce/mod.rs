@@ -60,7 +60,7 @@ fn make_folder(out: &Path) -> Result<(), Failure> {
 }
 
 fn made(device: Option<&dyn Engine>, seed: u64) -> String {
-    let device = device.map_or("no graphics processor".to_owned(), |device| device.info().to_string());
+    let device = device.map_or("no GPU".to_owned(), |device| device.info().to_string());
     format!(
         "Made by pdpp {}, seed {seed}, {} threads, {device}; everything in f64 unless said otherwise.",
         env!("CARGO_PKG_VERSION"),

@@ -50,7 +50,7 @@ pub(crate) struct SampleArguments {
     #[arg(long, value_name = "SIZE", help_heading = "Computation")]
     pub(crate) memory: Option<ByteSize>,
     /// Seconds that exact draws under a quota may take, as predicted: more are refused before they begin. 300 unless given;
-    /// --method rejection asks nobody.
+    /// --method rejection ignores it.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) budget: Option<Duration>,
     /// Stop after so many seconds with the samples drawn by then.

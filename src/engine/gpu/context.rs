@@ -39,7 +39,7 @@ pub(super) struct Context {
     pipelines: Pipelines,
     /// Why nothing more can be computed.
     lost: Arc<Mutex<Option<String>>>,
-    /// Whether it may still be at work on something that nobody waits for.
+    /// Whether it may still be at work on something that is no longer waited for.
     given_up: AtomicBool,
     dispatches: [AtomicU64; KERNELS],
 }
@@ -67,7 +67,7 @@ impl Context {
         Ok(opened)
     }
 
-    /// On a device that somebody else opened, whose callbacks stay theirs: that it is lost shows when it is used.
+    /// On a device that the application opened and whose callbacks it keeps: that it is lost shows when it is used.
     pub(super) fn on(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         let info = device.adapter_info();
         let precision = options.precision_on(&info.name, device.features())?;
@@ -185,7 +185,7 @@ impl Context {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
     }
 
-    /// Never uses the device again, which may still be at work, or in a state that nobody knows.
+    /// Never uses the device again, which may still be at work, or in an unknown state.
     pub(super) fn give_up(&self, reason: &str) {
         self.lose(reason);
         self.given_up.store(true, Ordering::Relaxed);

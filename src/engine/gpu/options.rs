@@ -104,7 +104,7 @@ impl GpuOptions {
         }
     }
 
-    /// The adapter that these options mean: of those that match, real graphics processors first.
+    /// The adapter that these options mean: of those that match, hardware first.
     pub(super) fn choose(&self) -> Result<wgpu::Adapter> {
         let mut adapters = adapters();
         if adapters.is_empty() {
@@ -138,7 +138,7 @@ pub struct AdapterSummary {
     pub interface: String,
     /// The driver, with its version.
     pub driver: String,
-    /// Whether it is a processor that plays graphics device.
+    /// Whether it is a software adapter.
     pub is_software: bool,
     /// Whether it is a GPU with memory of its own.
     pub is_discrete: bool,
@@ -158,7 +158,7 @@ pub fn summaries() -> Vec<AdapterSummary> {
     adapters.iter().map(AdapterSummary::of).collect()
 }
 
-/// Graphics processors of their own come first, software last.
+/// Discrete GPUs come first, software adapters last.
 fn rank(adapter: &wgpu::Adapter) -> u8 {
     match adapter.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,

@@ -109,7 +109,7 @@ impl Resident {
         (0..rows.groups().len()).map(|group| self.group(context, rows, group)).collect()
     }
 
-    /// Forgets all groups: their memory is free once nobody uses it.
+    /// Forgets all groups: their memory is freed with its last user.
     pub(super) fn clear(&self) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -65,7 +65,7 @@ pub(super) struct Submissions {
 struct Pending {
     /// Submissions so far.
     count: u64,
-    /// Those that nobody has seen finished, in order.
+    /// Those not yet seen to be finished, in order.
     indices: VecDeque<(u64, wgpu::SubmissionIndex)>,
 }
 

@@ -60,7 +60,7 @@ impl Candidates {
     pub(super) fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> Candidate {
         loop {
             let position = self.table.look_up(rng.next_u64());
-            if !self.table.is_nobody(position) {
+            if !self.table.is_null(position) {
                 return self.at(position);
             }
         }

@@ -14,7 +14,7 @@ const SHARES: f64 = (1_u64 << 30) as f64;
 /// Weights are rounded up to multiples of a share, about 2⁻³⁰ of their mean, and every entry holds equally many
 /// shares, so the table is what it should be to the last bit: the weight that [`weight`](AliasTable::weight) returns
 /// is exactly what the item is drawn in proportion to, but for the 2⁻⁶⁴ of a random word. Shares that are left over
-/// belong to nobody; whoever draws them draws again.
+/// belong to a null entry; a draw of it is repeated.
 ///
 /// A ready-made table draws an item in one go, and waits for memory each time. Here the random word comes first, its
 /// entry is prefetched, and looked up later.
@@ -24,7 +24,7 @@ const SHARES: f64 = (1_u64 << 30) as f64;
 /// Hübschle-Schneider and Sanders, *Parallel weighted random sampling* (2022), for the construction in one sweep.
 #[derive(Clone, Debug)]
 pub(crate) struct AliasTable {
-    /// One for every item, and one for nobody.
+    /// One for every item, and a null entry, which is always rejected.
     entries: Vec<Entry>,
     /// Shares of an entry.
     capacity: u64,
@@ -67,10 +67,10 @@ impl AliasTable {
     }
 
     /// Fills entries from left to right: those that a weight does not fill from the last one seen that overflows.
-    fn fill(&mut self, nobody: u64) {
+    fn fill(&mut self, null: u64) {
         let (capacity, share, last) = (self.capacity, self.share, self.entries.len() - 1);
         let shares = |table: &Self, at: usize| {
-            if at == last { nobody } else { shares_of(table.entries[at].weight, share) }
+            if at == last { null } else { shares_of(table.entries[at].weight, share) }
         };
         let next = |table: &Self, from: usize, fits: bool| {
             (from..=last).find(|&at| (shares(table, at) <= capacity) == fits)
@@ -146,13 +146,13 @@ impl AliasTable {
         prefetch_index(&self.entries, position as usize);
     }
 
-    /// The item at a position; any item for nobody.
+    /// The item at a position; any item for the null entry.
     #[inline]
     pub(crate) fn item(&self, position: u32) -> u32 {
         self.entries[position as usize].item
     }
 
-    /// What the item at a position is drawn in proportion to: its weight, rounded up; infinite for nobody.
+    /// What the item at a position is drawn in proportion to: its weight, rounded up; infinite for the null entry.
     #[inline]
     pub(crate) fn weight(&self, position: u32) -> f32 {
         self.entries[position as usize].weight
@@ -163,8 +163,8 @@ impl AliasTable {
         self.entries.len() - 1
     }
 
-    /// Whether a position is nobody's.
-    pub(crate) fn is_nobody(&self, position: u32) -> bool {
+    /// Whether a position is the null entry's.
+    pub(crate) fn is_null(&self, position: u32) -> bool {
         position as usize == self.len()
     }
 
@@ -226,9 +226,9 @@ mod tests {
                 assert_eq!((shares as f64 * table.share).to_bits(), stored.to_bits());
                 assert_eq!(table.item(position), position);
             }
-            // Nobody has less than one entry, of a mean share of 2⁻²⁹ at most.
+            // The null entry has less than one share, of a mean share of 2⁻²⁹ at most.
             assert!((shares[weights.len()] as f64) < 1e-8 * shares.iter().sum::<u64>() as f64 + 3.0);
-            assert!(table.is_nobody(table.len().try_into().unwrap()));
+            assert!(table.is_null(table.len().try_into().unwrap()));
             // A weight of zero is never drawn, at either end of an entry's range.
             for word in (0..4096_u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).chain([u64::MAX]) {
                 assert!(table.weight(table.look_up(word)) > 0.0);

@@ -173,7 +173,7 @@ impl<'a> LeverageTrials<'a> {
         let trial = pipeline.trials[now % RING];
         let item = self.trials.item(trial);
         let group = self.groups.partition_point(|&start| start <= trial) - 1;
-        // Nobody's weight is infinite, and the row becomes zero: never accepted.
+        // The null entry's weight is infinite, and the row becomes zero: never accepted.
         let weight = self.row_weights[group] / f64::from(self.trials.weight(trial)).sqrt();
         self.features.read_row(item as usize, weight, &mut pipeline.row);
         item

@@ -10,13 +10,17 @@ use crate::{
     parallel::map_ordered,
 };
 
+/// Where P⁻¹N(θ) is larger, P is so nearly singular that eigenvalues of ordinary size have lost digits.
+const LARGEST: f64 = 16.0;
+
 /// E[e^{iθ·counts}; |S| = k] at every node: the coefficient of x^k of det(C + x Σ e^{iθ_l} N_l).
 ///
 /// With P = C + N(θ) and the eigenvalues ν of P⁻¹N(θ) it is det P · [x^k] Π (1 − ν_j + x ν_j); all of
-/// ordinary size, since at θ = 0 the ν are probabilities.
+/// ordinary size, since at θ = 0 the ν are probabilities; but where P is nearly singular, and the coefficient is
+/// interpolated in x.
 ///
 /// # Cost
-/// About 60r³ per node.
+/// About 60r³ per node, 8/3·r⁴ where P is nearly singular.
 pub(crate) fn fixed_size_values(
     engine: &dyn Engine,
     function: &GeneratingFunction,
@@ -54,7 +58,11 @@ fn of_node(
             }
         }
     }
-    let values = (inverse * weighted).eigenvalues().map_err(|_| Error::Eigen { size })?;
+    let matrix = inverse * &weighted;
+    if matrix.norm_l2() > LARGEST {
+        return Ok(by_interpolation(grid, &weighted, k));
+    }
+    let values = matrix.eigenvalues().map_err(|_| Error::Eigen { size })?;
     // coefficient[c] = [x^c] of the product so far.
     let mut coefficient = vec![c64::new(0.0, 0.0); k + 1];
     coefficient[0] = *determinant;
@@ -65,4 +73,53 @@ fn of_node(
         }
     }
     Ok(coefficient[k])
+}
+
+/// [x^k] det(C + xN) from the determinants at the roots of unity of order r + 1, C = I − Σ N_l.
+///
+/// # Cost
+/// 8/3·r⁴.
+fn by_interpolation(grid: &PhaseGrid<'_>, weighted: &Mat<c64>, k: usize) -> c64 {
+    let size = weighted.nrows();
+    let nodes = size + 1;
+    let unit = |turns: usize| c64::cis(std::f64::consts::TAU * (turns % nodes) as f64 / nodes as f64);
+    let rest = Mat::from_fn(size, size, |i, j| {
+        let shares: f64 = grid.shares.iter().map(|share| share[(i, j)]).sum();
+        if i == j { 1.0 - shares } else { -shares }
+    });
+    let value = |node: usize| {
+        let x = unit(node);
+        let at_x = Mat::from_fn(size, size, |i, j| weighted[(i, j)] * x + rest[(i, j)]);
+        at_x.determinant() * unit((nodes - k % nodes) * node)
+    };
+    (0..nodes).map(value).sum::<c64>() / nodes as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Cpu;
+
+    /// Where one group is chosen from with probability ½, P is singular at phase π and its inverse says nothing.
+    #[test]
+    fn singular_nodes_keep_their_digits() {
+        let shares = [[0.5, 0.0, 0.0], [0.0, 0.2, 0.1], [0.0, 0.1, 0.3]];
+        let group = |rows: std::ops::Range<usize>| {
+            Mat::from_fn(3, 3, |i, j| if rows.contains(&i) { shares[i][j] } else { 0.0 })
+        };
+        let shares = [group(0..1), group(1..3)];
+        for turn in [1e-14, 1e-9, 1e-4] {
+            let phases = [c64::cis(std::f64::consts::PI - turn), c64::new(1.0, 0.0)];
+            let grid = PhaseGrid { shares: &shares, phases: &phases };
+            let points = grid_inverses(&Cpu, &grid).unwrap();
+            // (½ + ½ z x) (0.55 + 0.4 x + 0.05 x²)
+            let z = phases[0];
+            for (k, [own, other]) in
+                [[0.55, 0.0], [0.4, 0.55], [0.05, 0.4], [0.0, 0.05]].into_iter().enumerate()
+            {
+                let found = of_node(&points[0], &grid, 0, k).unwrap();
+                assert!((found - (z * other + own) * 0.5).norm() < 1e-15, "{turn} {k}: {found}");
+            }
+        }
+    }
 }

@@ -34,9 +34,10 @@
 //!
 //! # Modules
 //!
-//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`], [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which makes [`Subset`]s (or [`mcmc::Chains`], which make
-//! them approximately), or an [`Inference`], which knows their probabilities; the solvers of [`map`] find the most
-//! probable. [`polynomial`] holds what the models share.
+//! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`],
+//! [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which draws [`Subset`]s (or [`mcmc::Chains`],
+//! which draw them approximately), or an [`Inference`], which computes their probabilities; the solvers of [`map`] find
+//! the most probable. [`polynomial`] holds what the models share.
 
 pub mod data;
 pub mod engine;

@@ -58,8 +58,9 @@ impl Objective for KDpp<'_> {
 impl Objective for PartitionDpp<'_> {
     #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
-        let Counts { low, high, .. } = self.counts();
-        in_counts(self, self.ground(), (self.groups(), low, high), self.counts().total())
+        let counts = self.counts();
+        let total = counts.total();
+        in_counts(self, self.ground(), (self.groups(), counts.low, counts.high), total)
     }
 
     #[expect(private_interfaces, reason = "only this library implements and calls it")]

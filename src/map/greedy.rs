@@ -49,8 +49,8 @@ pub struct Greedy {}
 impl<M: Objective> Solver<M> for Greedy {
     /// The greedy set of a model.
     ///
-    /// When stopped, quotas are met
-    /// at once with the items whose gains were largest when last known, as far as these are independent.
+    /// When stopped, quotas are met at once with the items whose gains were largest when last known, as far as these
+    /// are independent.
     ///
     /// # Errors
     /// Those of the engine.

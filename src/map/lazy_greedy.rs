@@ -7,8 +7,10 @@ use super::{
 };
 use crate::{
     Result,
-    engine::row_kernels::{CHUNK, push_chunks},
-    engine::{Engine, Rows, Top, in_double},
+    engine::{
+        Engine, Rows, Top, in_double,
+        row_kernels::{CHUNK, push_chunks},
+    },
     parallel::map_ordered_mut,
 };
 

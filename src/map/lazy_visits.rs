@@ -4,8 +4,10 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::{
     data::{Features, Scalar, StoredRows, with_rows},
-    engine::row_kernels::{CHUNK, ChunkedRow, chunks},
-    engine::{Group, Top},
+    engine::{
+        Group, Top,
+        row_kernels::{CHUNK, ChunkedRow, chunks},
+    },
 };
 
 /// Rows that are asked for before they are read.

@@ -1,7 +1,10 @@
 //! One k-DPP per part, independent of each other: the baseline that ignores similarity across
 //! parts.
 
-use super::{FreeItems, GroundSet, feasibility};
+use super::{
+    FreeItems, GroundSet, feasibility,
+    open_parts::{OpenPart, open_part},
+};
 use crate::{Error, Features, Partition, Quota, Result, Subset, data::check_labels, engine::Items};
 
 /// Independent κ_l-DPPs on the parts.
@@ -103,9 +106,9 @@ impl<'a> IndependentKDpps<'a> {
             let mut ground = self.ground.clone();
             ground.include(&included)?;
             ground.exclude(&excluded)?;
-            let items = ground.free_members(&self.partition, part);
             let quota = self.counts[part];
-            let count = free_count(&self.partition, part, quota, included.len(), items.len())?;
+            let OpenPart { items, low: count, .. } =
+                open_part(&ground, &self.partition, part, included.len(), [quota, quota])?;
             let rank = feasibility::part_basis(&ground, Items::from(&items), count).len();
             if rank < count {
                 let parts = vec![self.partition.names()[part].clone()];
@@ -114,23 +117,5 @@ impl<'a> IndependentKDpps<'a> {
             self.parts.push(Part { ground, items, count });
         }
         Ok(self)
-    }
-}
-
-/// What is left of a part's quota, if it can be met.
-fn free_count(
-    partition: &Partition,
-    part: usize,
-    quota: usize,
-    included: usize,
-    free: usize,
-) -> Result<usize> {
-    let name = || partition.names()[part].clone();
-    match quota.checked_sub(included) {
-        None => Err(Error::QuotaBelowIncluded { part: name(), quota, included }),
-        Some(count) if count > free => {
-            Err(Error::QuotaAbovePartSize { part: name(), quota, size: free + included })
-        }
-        Some(count) => Ok(count),
     }
 }

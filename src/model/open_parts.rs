@@ -23,24 +23,34 @@ pub(super) fn open_parts(
     quota: &Quota,
 ) -> Result<Vec<OpenPart>> {
     let included = ground.included_by(partition);
-    let mut parts = Vec::new();
-    for (part, &included) in included.iter().enumerate() {
-        let items = ground.free_members(partition, part);
-        let (low, high) = (quota.low()[part], quota.high()[part]);
-        let name = || partition.names()[part].clone();
-        if included > high {
-            return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
-        }
-        let size = items.len() + included;
-        if low > size {
-            return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
-        }
-        let (low, high) = (low.saturating_sub(included), (high - included).min(items.len()));
-        if high > 0 {
-            parts.push(OpenPart { part, items, low, high });
-        }
+    let ranges = quota.low().iter().zip(quota.high());
+    let parts =
+        included.iter().zip(ranges).enumerate().map(|(part, (&included, (&low, &high)))| {
+            open_part(ground, partition, part, included, [low, high])
+        });
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    Ok(parts.into_iter().filter(|part| part.high > 0).collect())
+}
+
+/// What a range leaves of one part beyond its included items, perhaps nothing.
+pub(super) fn open_part(
+    ground: &GroundSet<'_>,
+    partition: &Partition,
+    part: usize,
+    included: usize,
+    [low, high]: [usize; 2],
+) -> Result<OpenPart> {
+    let items = ground.free_members(partition, part);
+    let name = || partition.names()[part].clone();
+    if included > high {
+        return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
     }
-    Ok(parts)
+    let size = items.len() + included;
+    if low > size {
+        return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
+    }
+    let (low, high) = (low.saturating_sub(included), (high - included).min(items.len()));
+    Ok(OpenPart { part, items, low, high })
 }
 
 impl PartitionDpp<'_> {

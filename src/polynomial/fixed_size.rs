@@ -103,20 +103,16 @@ mod tests {
     /// Where one group is chosen from with probability ½, P is singular at phase π and its inverse says nothing.
     #[test]
     fn singular_nodes_keep_their_digits() {
-        let shares = [[0.5, 0.0, 0.0], [0.0, 0.2, 0.1], [0.0, 0.1, 0.3]];
-        let group = |rows: std::ops::Range<usize>| {
-            Mat::from_fn(3, 3, |i, j| if rows.contains(&i) { shares[i][j] } else { 0.0 })
-        };
-        let shares = [group(0..1), group(1..3)];
+        // Rank-one groups in directions at right angles, none of them a coordinate.
+        let group = |row: [f64; 3], p: f64| Mat::from_fn(3, 3, |i, j| p * row[i] * row[j] / 9.0);
+        let shares = [group([1.0, 2.0, 2.0], 0.5), group([2.0, 1.0, -2.0], 0.3)];
         for turn in [1e-14, 1e-9, 1e-4] {
             let phases = [c64::cis(std::f64::consts::PI - turn), c64::new(1.0, 0.0)];
             let grid = PhaseGrid { shares: &shares, phases: &phases };
             let points = grid_inverses(&Cpu, &grid).unwrap();
-            // (½ + ½ z x) (0.55 + 0.4 x + 0.05 x²)
+            // (½ + ½ z x) (0.7 + 0.3 x)
             let z = phases[0];
-            for (k, [own, other]) in
-                [[0.55, 0.0], [0.4, 0.55], [0.05, 0.4], [0.0, 0.05]].into_iter().enumerate()
-            {
+            for (k, [own, other]) in [[0.7, 0.0], [0.3, 0.7], [0.0, 0.3]].into_iter().enumerate() {
                 let found = of_node(&points[0], &grid, 0, k).unwrap();
                 assert!((found - (z * other + own) * 0.5).norm() < 1e-15, "{turn} {k}: {found}");
             }

@@ -7,8 +7,11 @@ use super::blocks::{AHEAD, Task, split, tasks};
 use crate::{
     Result,
     data::{Scalar, StoredRows, with_rows},
-    engine::row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
-    engine::{GainTable, Items, Rows, Top, sealed::Sealed},
+    engine::{
+        GainTable, Items, Rows, Top,
+        row_kernels::{CHUNK, ChunkedRow, push_chunks, row_norm_in},
+        sealed::Sealed,
+    },
     parallel::map_ordered_mut,
 };
 

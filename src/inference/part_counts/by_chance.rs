@@ -115,22 +115,37 @@ fn probability_of<'a>(
     let ground = law.ground();
     let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
         Err(error) if is_impossible(&error) => return never(law, engine),
+        // All items of a part, in a kernel whose factor does not tell them apart.
+        Err(error @ Error::DependentItems { .. }) => {
+            return next_to_nothing(law, partition, quota, engine, error);
+        }
         dpp => dpp?,
     };
     let met = match dpp.inference(engine).map(|inference| inference.log_partition_function()) {
         Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
-            // Sets that are hardly there have no law of their own, but a probability next to nothing.
-            return match law.table(partition, engine) {
-                Ok(table) => Ok(from_table(&table, quota)),
-                Err(ended @ Error::Ended(_)) => Err(ended),
-                Err(_) => Err(error),
-            };
+            return next_to_nothing(law, partition, quota, engine, error);
         }
         met => met?,
     };
     let all = law.log_z(engine)?;
     let value = (met.value - all.value).exp().min(1.0);
     Ok(Estimate { value, error: value * (met.error + all.error) })
+}
+
+/// Of sets that are hardly there, and so have no law of their own, from the table of all counts; `error` where there
+/// is none.
+fn next_to_nothing<'a>(
+    law: &impl FreeCounts<'a>,
+    partition: &Partition,
+    quota: &Quota,
+    engine: &'a dyn Engine,
+    error: Error,
+) -> Result<Estimate<f64>> {
+    match law.table(partition, engine) {
+        Ok(table) => Ok(from_table(&table, quota)),
+        Err(ended @ Error::Ended(_)) => Err(ended),
+        Err(_) => Err(error),
+    }
 }
 
 fn from_table(table: &PartCounts, quota: &Quota) -> Estimate<f64> {

@@ -153,10 +153,10 @@ impl PartitionDpp<'_> {
         let dims = self.ground.dims_left();
         let mut counts: Vec<usize> = self.parts.iter().map(|part| part.low).collect();
         if let Err(violation) = feasibility::check(bases, &counts, dims) {
-            if self.dependence == Dependence::Exact && !self.is_exact(&violation) {
-                return Ok(());
-            }
-            return Err(self.infeasible(violation));
+            let near = self.dependence == Dependence::Exact && !self.is_exact(&violation);
+            // Behind parts that are nearly dependent others may be so exactly.
+            let other = if near { self.too_small_part() } else { Some(violation) };
+            return other.map_or(Ok(()), |violation| Err(self.infeasible(violation)));
         }
         let Some(total) = self.total else { return Ok(()) };
         let mut stuck = Vec::new();
@@ -191,6 +191,14 @@ impl PartitionDpp<'_> {
             (0..self.parts.len()).partition(|at| parts.contains(at));
         let items = within.iter().flat_map(|&at| self.parts[at].items.iter());
         self.ground.exact_rank_beyond(items) + others.iter().map(|&at| counts[at]).sum::<usize>()
+    }
+
+    /// A part that alone spans too little in exact arithmetic.
+    fn too_small_part(&self) -> Option<Violation> {
+        self.parts.iter().enumerate().find_map(|(at, part)| {
+            let rank = self.ground.exact_rank_beyond(part.items.iter());
+            (rank < part.low).then(|| Violation { parts: vec![at], rank, quota: part.low })
+        })
     }
 
     /// Whether parts span too little in exact arithmetic, too.

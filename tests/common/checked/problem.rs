@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::RangeInclusive};
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use partition_dpp::{Features, Kernel, Partition, Quota, Result};
 
 use crate::common::exact::{Minors, Set, counts, items_of, set_of};
@@ -147,13 +147,17 @@ impl Problem {
     /// Items that no choice is left about: those included, and all that are left of parts that are needed whole.
     pub fn settled(&self) -> Set {
         let include = set_of(self.include.iter().copied());
-        let Constraint::Quota(quota) = &self.constraint else { return include };
+        let quota: Vec<usize> = match &self.constraint {
+            Constraint::Quota(quota) => quota.clone(),
+            Constraint::Ranges(ranges, _) => ranges.iter().map(|range| *range.start()).collect(),
+            _ => return include,
+        };
         let left = |part: usize| {
             set_of((0..self.items()).filter(|i| self.labels[*i] == part && !self.exclude.contains(i)))
         };
         let whole = (0..self.parts()).map(left).zip(quota);
         whole
-            .filter(|(left, quota)| left.count_ones() as usize == **quota)
+            .filter(|(left, quota)| left.count_ones() as usize == *quota)
             .fold(include, |all, (left, _)| all | left)
     }
 
@@ -172,7 +176,13 @@ impl Problem {
             let noise = self.items() as f64 * f64::EPSILON * scales.iter().sum::<f64>();
             let of_any_size = matches!(self.constraint, Constraint::Any | Constraint::Ranges(_, None));
             let is_noisy = of_any_size && rank < self.items() && noise > 1e-7;
-            return rank > 0 && !is_noisy && self.condition(all, &scales, rank) < 1e7;
+            // Nor are determinants of rows that must be in known beyond that.
+            let largest = self.eigenvalues(all).max();
+            let is_known = |set: Set| set == 0 || largest < 1e7 * self.eigenvalues(set).min();
+            return rank > 0
+                && !is_noisy
+                && self.condition(all, &scales, rank) < 1e7
+                && is_known(self.settled());
         }
         let (include, scales) = (set_of(self.include.iter().copied()), self.scales());
         let is_good = |set: Set| self.condition(set, &scales, minors.rank(set)) < 1e7;
@@ -202,10 +212,15 @@ impl Problem {
 
     /// How far eigenvalues of the kernel are below zero, all together: its factor has none of them.
     pub fn indefiniteness(&self) -> f64 {
-        let items = self.items();
-        let kernel = DMatrix::from_fn(items, items, |i, j| self.rows[i][j]);
-        let values = kernel.symmetric_eigenvalues();
+        let values = self.eigenvalues((1 << self.items()) - 1);
         -values.iter().filter(|value| **value < 0.0).sum::<f64>()
+    }
+
+    /// Of a kernel's rows and columns of some items.
+    fn eigenvalues(&self, among: Set) -> DVector<f64> {
+        let items = items_of(among);
+        let entry = |i: usize, j: usize| self.rows[items[i]][items[j]];
+        DMatrix::from_fn(items.len(), items.len(), entry).symmetric_eigenvalues()
     }
 
     fn free_of(&self, part: usize) -> Set {

@@ -175,10 +175,10 @@ impl Candidates<'_> {
     /// Between what values ln det K_S lies.
     pub(crate) fn log_volume(&self, chosen: &[Place]) -> LogVolume {
         let set = self.subset(chosen);
-        let above = LogVolume::of(self.features(), set.as_slice());
         if self.features.residual().is_none() {
-            return above;
+            return LogVolume::of(self.features, set.as_slice());
         }
+        let above = LogVolume::of(self.features(), set.as_slice());
         let at_least = LogVolume::of(self.features, set.as_slice()).at_least;
         LogVolume { at_least: at_least - factor_error(self.features, set.iter()), ..above }
     }

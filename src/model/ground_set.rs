@@ -104,6 +104,12 @@ impl<'a> GroundSet<'a> {
         &self.features
     }
 
+    /// The number of features that a row of wide features had before they were compressed.
+    pub(crate) fn compressed_from(&self) -> Option<usize> {
+        let dims = self.given.dims();
+        (dims > self.given.items()).then_some(dims)
+    }
+
     /// Whether rows are in triangular coordinates: then every entry is accurate relative to its column, …
     pub(crate) fn is_graded(&self) -> bool {
         matches!(self.residual, Residual::Graded { .. })
@@ -112,7 +118,7 @@ impl<'a> GroundSet<'a> {
     /// … and otherwise by how many ε of its length a row may be off beyond the rounding of its entries.
     pub(crate) fn row_rounding(&self) -> f64 {
         let dims = self.given.dims() as f64;
-        let compressed = if self.given.dims() > self.given.items() { dims } else { 0.0 };
+        let compressed = self.compressed_from().map_or(0.0, |dims| dims as f64);
         match &self.residual {
             Residual::Whole => compressed,
             Residual::Within(Subspace { least, .. }) => compressed + dims / least,

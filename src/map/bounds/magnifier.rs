@@ -14,6 +14,9 @@ use crate::{
 /// How errors of the rows that the model includes come back in what all others have beyond them.
 pub(super) struct Magnifier {
     included: Option<Included>,
+    /// How far rows may be from the data's, up to a rotation of all, as a fraction of their lengths: of wide features,
+    /// which are compressed.
+    compressed: f64,
 }
 
 /// The rows that the model includes, t of them.
@@ -32,8 +35,12 @@ struct Included {
 impl Magnifier {
     pub(super) fn of(candidates: &Candidates<'_>) -> Self {
         let (features, included) = (candidates.features(), candidates.ground.included());
+        let compressed = candidates
+            .ground
+            .compressed_from()
+            .map_or(0.0, |dims| of_orthogonalisation(dims, candidates.features().items()));
         if included.is_empty() {
-            return Self { included: None };
+            return Self { included: None, compressed };
         }
         let (dims, count) = (features.dims(), included.len());
         let mut units = Mat::zeros(dims, count);
@@ -44,14 +51,14 @@ impl Magnifier {
         }
         let duals = dual_basis(units.as_ref()).map(|(duals, ..)| duals);
         // In finding the span, and in finding what is orthogonal to it.
-        let error = 2.0 * of_orthogonalisation(dims, count);
+        let error = 2.0 * of_orthogonalisation(dims, count) + compressed;
         let norm = |dual: &[f64]| kernels::dot(dual, dual).sqrt();
         let sine = duals.as_ref().map_or(1.0, |duals| {
             2.0 * error * (0..count).map(|i| norm(column(duals.as_ref(), i))).sum::<f64>()
         });
         // Every coordinate is a sum over a row.
         let projecting = of_sum(dims) * (dims as f64).sqrt();
-        Self { included: Some(Included { duals, error, sine, projecting }) }
+        Self { included: Some(Included { duals, error, sine, projecting }), compressed }
     }
 
     /// How far what is computed of a row beyond the included ones may be from it, up to a rotation of all.
@@ -62,7 +69,8 @@ impl Magnifier {
         if row.iter().all(|&x| x == 0.0) {
             return 0.0;
         }
-        let Some(Included { duals, error, sine, projecting }) = &self.included else { return VANISHING };
+        let own = length * self.compressed + VANISHING;
+        let Some(Included { duals, error, sine, projecting }) = &self.included else { return own };
         let (along, bend) = match duals {
             Some(duals) if *sine < 1.0 => {
                 let along = |i: usize| kernels::dot(column(duals.as_ref(), i), row).abs();
@@ -71,7 +79,7 @@ impl Magnifier {
             // Nothing is known of the span.
             _ => (length, 2.0),
         };
-        along.min(length) + length * (bend + projecting) + VANISHING
+        along.min(length) + length * (bend + projecting) + own
     }
 
     /// The most that it can be, as a fraction of a row.
@@ -79,6 +87,6 @@ impl Magnifier {
         let of = |Included { sine, projecting, .. }: &Included| {
             if *sine < 1.0 { 2.0 * sine + sine * sine + projecting } else { 3.0 + projecting }
         };
-        self.included.as_ref().map_or(0.0, of)
+        self.included.as_ref().map_or(0.0, of) + self.compressed
     }
 }

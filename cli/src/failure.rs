@@ -80,6 +80,9 @@ pub(crate) enum Failure {
         /// Items asked for.
         asked: usize,
     },
+    /// The best set found is none that can be told from one of probability zero.
+    #[error("no set has been found whose determinant can be told from zero in f64")]
+    Vanishing,
     /// The answer is predicted to take too long.
     #[error("{predicted}, more than the budget of {budget} s: --budget {enough} allows it{advice}")]
     Slow {

@@ -57,6 +57,7 @@ pub use symmetric_greedy::{Decision, ItemOrder, SymmetricGreedy};
 use crate::{
     Subset,
     engine::{Engine, EngineInfo},
+    model::factor_error,
 };
 
 /// A set, what it is worth, and how it was found.
@@ -65,8 +66,8 @@ use crate::{
 pub struct Solution {
     /// The set, with the items that must be included.
     pub subset: Subset,
-    /// ln det K_S, computed from the features in f64 whatever the solver computed with; −∞ for dependent
-    /// rows, 0 for the empty set.
+    /// ln det K_S, computed from the features in f64 whatever the solver computed with; 0 for the empty set. −∞ for
+    /// dependent rows, and for a [`Kernel`](crate::Kernel) where the determinant is below the rounding of its factor.
     pub log_det: f64,
     /// How many items the set has less than the model asks for: 0, but where the rank is exhausted or a run was stopped
     /// before it had found independent items.
@@ -89,9 +90,11 @@ impl Solution {
         termination: Termination,
         engine: &dyn Engine,
     ) -> Self {
+        let subset = candidates.subset(chosen);
+        let is_known = factor_error(candidates.features, subset.iter()).is_finite();
         Self {
-            subset: candidates.subset(chosen),
-            log_det: candidates.log_det(chosen),
+            subset,
+            log_det: if is_known { candidates.log_det(chosen) } else { f64::NEG_INFINITY },
             missing: candidates.counts.missing(&candidates.counts_of(chosen)),
             upper_bound: None,
             termination,

@@ -63,8 +63,11 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
 /// A set that lacks items is no answer, unless Ctrl-C has asked for what there is.
 fn check_complete(solution: &Solution) -> Result<(), Failure> {
     let (missing, found, termination) = (solution.missing, solution.subset.len(), solution.termination);
-    if missing == 0 || interrupt::raised() {
+    if interrupt::raised() {
         return Ok(());
+    }
+    if missing == 0 {
+        return if solution.log_det == f64::NEG_INFINITY { Err(Failure::Vanishing) } else { Ok(()) };
     }
     Err(Failure::Incomplete { termination, found, asked: found + missing })
 }

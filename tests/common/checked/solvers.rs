@@ -22,7 +22,10 @@ pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {
     if let Some(found) = found {
         proof(examined, &found);
     }
-    if let Some(certificate) = examined.answered("certificate", UpperBound::default().certify(model, engine))
+    let certificate = UpperBound::default().certify(model, engine);
+    // Any number bounds the determinants of no set.
+    if examined.law.is_some()
+        && let Some(certificate) = examined.answered("certificate", certificate)
     {
         for (bound, value) in certificate.bounds {
             upper_bound(examined, &format!("certificate ({bound})"), value);
@@ -37,14 +40,16 @@ pub fn any_size(examined: &mut Examined<'_>, model: &Dpp<'_>) {
 }
 
 fn solution(examined: &mut Examined<'_>, by: &str, found: Result<Solution>) -> Option<Solution> {
-    let found = examined.answered(by, found)?;
-    let set = set_of(found.subset.iter());
-    *examined.report.compared.entry(Kind::Map).or_default() += 1;
-    if found.missing > 0 || found.log_det == f64::NEG_INFINITY {
-        let what = format!("{}, {} missing, ln det {}", found.termination, found.missing, found.log_det);
+    if let Ok(short) = &found
+        && (short.missing > 0 || short.log_det == f64::NEG_INFINITY)
+    {
+        let what = format!("{}, {} missing, ln det {}", short.termination, short.missing, short.log_det);
         examined.report.refused(Refused::Short, by, &what);
         return None;
     }
+    let found = examined.answered(by, found)?;
+    let set = set_of(found.subset.iter());
+    *examined.report.compared.entry(Kind::Map).or_default() += 1;
     if !examined.allows(set) {
         examined.report.fault(Kind::Map, by, &format!("{} is not allowed", found.subset));
         return None;

@@ -195,14 +195,14 @@ pub enum Error {
         /// Items there.
         items: usize,
     },
-    /// A subset size exceeds the numerical rank of the kernel: no such set has a determinant that f64 tells from zero.
+    /// A subset size exceeds the rank of the kernel: the determinants of all such sets are zero, as far as f64 tells.
     #[error(
-        "k = {k} is above the numerical rank of the kernel, {rank}: no set of {k} items has a determinant that f64 tells from zero"
+        "k = {k} is above the rank of the kernel, {rank}: the determinants of all sets of {k} items are zero in f64"
     )]
     SizeAboveRank {
         /// Size asked for.
         k: usize,
-        /// Rank of the kernel.
+        /// Rank of the kernel, or the number of features, which it cannot exceed.
         rank: usize,
     },
     /// No set with the quota has a positive determinant (Rado's theorem names the parts).

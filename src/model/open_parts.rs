@@ -58,6 +58,7 @@ impl PartitionDpp<'_> {
     pub(super) fn find_open_parts(&mut self) -> Result<()> {
         self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
         self.total = self.free_total()?;
+        self.check_dims()?;
         let bases = self.bases();
         self.check_ranks(&bases)?;
         let counts = self.counts();
@@ -134,10 +135,24 @@ impl PartitionDpp<'_> {
         Ok(Some(free))
     }
 
+    /// Refuses what asks for more items than there are dimensions, before any row is read.
+    fn check_dims(&self) -> Result<()> {
+        let (free, dims) = (self.least(), self.ground.dims_left());
+        if free <= dims {
+            return Ok(());
+        }
+        let included = self.ground.included().len();
+        Err(Error::SizeAboveRank { k: free + included, rank: dims + included })
+    }
+
+    /// Free items of the smallest sets allowed.
+    fn least(&self) -> usize {
+        self.total.unwrap_or_else(|| self.parts.iter().map(|part| part.low).sum())
+    }
+
     /// Rows that span every open part, as far as the least counts and the total need them.
     fn bases(&self) -> Vec<PartBasis> {
-        let least: usize = self.parts.iter().map(|part| part.low).sum();
-        self.bases_up_to(self.total.unwrap_or(least).max(1))
+        self.bases_up_to(self.least().max(1))
     }
 
     /// As many rows of every open part as span it, `limit` at most.

@@ -65,7 +65,7 @@ fn an_infeasible_quota_names_five_of_fifteen_parts() {
     // Part l has axes l and l + 1, part 13 only axis 0, part 14 only axis 3.
     let mut axes: Vec<Vec<usize>> = (0..13).map(|l| vec![l, l + 1]).collect();
     axes.extend([vec![0], vec![3]]);
-    let (features, partition) = axis_model(14, &axes);
+    let (features, partition) = axis_model(15, &axes);
     let quota = Quota::each(&partition, 1).unwrap();
     assert_error!(
         PartitionDpp::new(&features, &partition, &quota),
@@ -76,9 +76,11 @@ fn an_infeasible_quota_names_five_of_fifteen_parts() {
 
 #[test]
 fn an_infeasible_quota_names_all_parts_where_no_fewer_are_at_fault() {
-    // Fourteen parts in general position share thirteen dimensions.
+    // Fourteen parts in general position share thirteen dimensions: the last two columns are alike.
     let labels: Vec<usize> = (0..42).map(|i| i % 14).collect();
-    let features = Features::from_rows(42, 13, normals(42 * 13, 5)).unwrap();
+    let rows = normals(42 * 13, 5);
+    let rows = rows.chunks_exact(13).flat_map(|row| row.iter().chain(row.last()).copied());
+    let features = Features::from_rows(42, 14, rows.collect::<Vec<f64>>()).unwrap();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     assert_error!(
@@ -86,6 +88,24 @@ fn an_infeasible_quota_names_all_parts_where_no_fewer_are_at_fault() {
         Error::Infeasible { ref parts, rank: 13, quota: 14 } if parts == partition.names(),
         ["parts {0, 1, 2,", "rank 13", "14 items"]
     );
+}
+
+#[test]
+fn more_items_than_features_are_refused_by_arithmetic() {
+    // Zero rows: were any of them read, a part would be named.
+    let features = Features::from_rows(40, 3, vec![0.0; 120]).unwrap();
+    let partition = Partition::from_labels(&(0..40).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
+    let refused = |quota: Quota| PartitionDpp::new(&features, &partition, &quota);
+    let counts = Quota::new(&partition, [2, 2]).unwrap();
+    assert_error!(
+        refused(counts),
+        Error::SizeAboveRank { k: 4, rank: 3 },
+        ["k = 4", "rank of the kernel, 3"]
+    );
+    let total = Quota::new(&partition, [0..=9, 0..=9]).unwrap().with_total(5).unwrap();
+    assert_error!(refused(total), Error::SizeAboveRank { k: 5, rank: 3 }, ["k = 5"]);
+    let least = Quota::new(&partition, [1..=9, 3..=9]).unwrap();
+    assert_error!(refused(least), Error::SizeAboveRank { k: 4, rank: 3 }, ["k = 4"]);
 }
 
 #[test]

@@ -56,12 +56,9 @@ impl Kernel {
     #[cfg(feature = "npy")]
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
         let array = super::NpyArray::open(path)?;
-        if let &[rows, columns] = array.shape()
-            && rows != columns
-        {
-            let what = "a row of the kernel (it must be square)";
+        if let &[rows, columns] = array.shape() {
             let size = |size| usize::try_from(size).unwrap_or(usize::MAX);
-            return Err(Error::Shape { what, expected: size(rows), found: size(columns) });
+            check_square(size(rows), size(columns))?;
         }
         Self::factor(&array.into_features()?)
     }
@@ -187,6 +184,14 @@ fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
 fn residual(kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> f64 {
     let rounding = 4.0 * f64::EPSILON * (kernel.nrows() as f64).sqrt() * largest;
     (kernel - factor * factor.transpose()).norm_l2() + rounding
+}
+
+#[cfg(any(feature = "npy", feature = "nalgebra", feature = "ndarray"))]
+pub(super) fn check_square(rows: usize, columns: usize) -> Result<()> {
+    if rows == columns {
+        return Ok(());
+    }
+    Err(Error::Shape { what: "a row of the kernel (it must be square)", expected: rows, found: columns })
 }
 
 fn check_symmetry(kernel: MatRef<'_, f64>) -> Result<()> {

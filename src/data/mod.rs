@@ -2,8 +2,11 @@
 
 use crate::{Error, Result};
 
-mod convert;
 mod features;
+#[cfg(feature = "nalgebra")]
+mod from_nalgebra;
+#[cfg(feature = "ndarray")]
+mod from_ndarray;
 #[cfg(feature = "npy")]
 mod half;
 mod kernel;

@@ -3,7 +3,6 @@
 use std::{f64, fmt};
 
 use approx::abs_diff_eq;
-use nalgebra::DMatrix;
 use partition_dpp::{
     Error, Features, IndependentKDpps, KDpp, Kernel, Method, Partition, PartitionDpp, Quota, Subset,
 };
@@ -254,9 +253,10 @@ fn a_kernel_in_a_file_is_square() {
     );
 }
 
+#[cfg(feature = "nalgebra")]
 #[test]
 fn a_kernel_is_square() {
-    let matrix = DMatrix::<f64>::zeros(2, 3);
+    let matrix = nalgebra::DMatrix::<f64>::zeros(2, 3);
     assert_error!(Kernel::try_from(&matrix), Error::Shape { expected: 2, found: 3, .. }, ["square"]);
 }
 

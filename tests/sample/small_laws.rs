@@ -207,7 +207,7 @@ fn wide_features_and_their_kernel_have_one_law() {
     let partition = Partition::from_labels(&data.labels).unwrap();
     let quota = Quota::new(&partition, [2, 1]).unwrap();
     let a = nalgebra::DMatrix::from_row_slice(8, 11, &data.rows.concat());
-    let kernel = Kernel::try_from(&(&a * a.transpose())).unwrap();
+    let kernel = Kernel::from_dense(8, (&a * a.transpose()).as_slice()).unwrap();
     assert_eq!(kernel.rank(), 8);
     let wide = data.features();
     let oracle = data.oracle();

@@ -18,19 +18,19 @@ pub(crate) struct CountsArguments {
     /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// The size, and the quota whose probability is wanted.
+    /// The size, and the quota whose probability to compute.
     #[command(flatten)]
     pub(crate) law: LawArguments,
     /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// Stop after so many seconds without an answer.
+    /// Give up after this many seconds, without an answer.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
-    /// What computes.
+    /// Engine, precision and threads.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// What comes out.
+    /// The form of the answer.
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }

@@ -11,7 +11,9 @@ pub enum DeviceProblem {
         reason: String,
     },
     /// The adapter computes in single precision only.
-    #[error("{adapter} has no 64-bit arithmetic in shaders: compute in f32 (--precision f32), or on the CPU (--engine cpu)")]
+    #[error(
+        "{adapter} has no 64-bit arithmetic in shaders: compute in f32 (--precision f32), or on the CPU (--engine cpu)"
+    )]
     NoDoublePrecision {
         /// The adapter's name.
         adapter: String,

@@ -15,13 +15,10 @@ use crate::{
 /// `pdpp infer`.
 #[derive(Args, Debug)]
 pub(crate) struct InferArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// The law.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// Also compute the probabilities of these sets: a JSON list of lists of indices, as in `[[0,5],[3,17]]`.
@@ -30,10 +27,8 @@ pub(crate) struct InferArguments {
     /// Give up after this many seconds, without an answer.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
-    /// Engine, precision and threads.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// The form of the answer.
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }

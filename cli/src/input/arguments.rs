@@ -30,7 +30,6 @@ pub(crate) enum Dataset {
 /// Items and their parts.
 #[derive(Args, Debug)]
 pub(crate) struct InputArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) source: Source,
     /// The part of each item, from one or several files: .csv with a header line, or one-dimensional .npy of integers.

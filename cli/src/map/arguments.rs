@@ -16,13 +16,10 @@ use crate::{
 /// `pdpp map`.
 #[derive(Args, Debug)]
 pub(crate) struct MapArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// The sets to choose from.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// How to search.
@@ -40,10 +37,8 @@ pub(crate) struct MapArguments {
     /// from run to run.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// Engine, precision and threads.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// The form of the answer.
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// Plot the set among all items, as a .png or .svg file.

@@ -26,7 +26,6 @@ pub(crate) struct ReproduceArguments {
     /// Number of random instances of each synthetic set.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) instances: u64,
-    /// Engine, precision and threads; a GPU is timed beside the CPU.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
     /// Show no progress.

@@ -19,16 +19,13 @@ use crate::{
 /// `pdpp sample`.
 #[derive(Args, Debug)]
 pub(crate) struct SampleArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// The law to draw from.
     #[command(flatten)]
     pub(crate) law: LawArguments,
     /// One k-DPP per part, blind to similarity across parts.
     #[arg(long, requires = "quota", help_heading = "Law")]
     pub(crate) independent: bool,
-    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// Number of subsets to draw.
@@ -40,7 +37,6 @@ pub(crate) struct SampleArguments {
     /// How to draw from a Partition-DPP. Every method but mcmc is exact.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
     pub(crate) method: MethodChoice,
-    /// How chains run.
     #[command(flatten)]
     pub(crate) chains: ChainArguments,
     /// Draw nothing; state which method would draw, why, at what predicted cost, and in how much memory.
@@ -56,10 +52,8 @@ pub(crate) struct SampleArguments {
     /// Stop after this many seconds with the samples drawn so far.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
-    /// Engine, precision and threads.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// The form of the answer.
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// Plot the first subset among all items, as a .png or .svg file.

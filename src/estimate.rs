@@ -1,11 +1,10 @@
-//! Values that know how accurate they are.
+//! Values with error estimates.
 
 use crate::{Error, Result};
 
 /// A value with an estimate of its absolute error.
 ///
-/// The error holds what truncation (aliasing) may add, which is bounded, and what rounding is expected to
-/// add, which is estimated.
+/// The error is the sum of a bound on truncation (aliasing) and an estimate of rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate<T> {
     /// The value.
@@ -17,7 +16,7 @@ pub struct Estimate<T> {
 /// Estimated errors above this are refused.
 pub(crate) const REFUSED: f64 = 1e-4;
 
-/// An estimated error, unless it says that everything is lost.
+/// The estimated error, unless all accuracy is lost.
 pub(crate) fn accurate(error: f64) -> Result<f64> {
     if (0.0..=REFUSED).contains(&error) {
         Ok(error)

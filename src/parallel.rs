@@ -1,7 +1,7 @@
-//! Ordered parallel maps: the one place that knows about threads.
+//! Ordered parallel maps. Only this module knows about threads.
 //!
-//! Work is cut into tasks by size, never by thread count, and results come back in
-//! task order, so every sum and every subset is the same for any number of threads.
+//! Work is split into tasks by size, never by thread count, and results are returned in task order, so every sum and
+//! every subset is the same for any number of threads.
 
 /// Threads of the current pool.
 pub(crate) fn threads() -> usize {
@@ -15,7 +15,7 @@ pub(crate) fn threads() -> usize {
 #[cfg(feature = "parallel")]
 pub(crate) fn map_ordered<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     use rayon::prelude::*;
-    // One task is not worth waking another thread.
+    // A single task does not need another thread.
     if count == 1 {
         return vec![task(0)];
     }
@@ -35,7 +35,7 @@ pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     task: impl Fn(usize, P) -> T + Sync + Send,
 ) -> Vec<T> {
     use rayon::prelude::*;
-    // One task is not worth waking another thread.
+    // A single task does not need another thread.
     if parts.len() == 1 {
         return parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect();
     }
@@ -51,8 +51,7 @@ pub(crate) fn map_ordered_mut<P: Send, T: Send>(
     parts.into_iter().enumerate().map(|(index, part)| task(index, part)).collect()
 }
 
-/// Feeds the results of `task(0), …, task(count − 1)` to `sink` in that order, holding
-/// at most `wave` of them at a time.
+/// Passes the results of `task(0), …, task(count − 1)` to `sink` in that order, with at most `wave` of them in memory.
 pub(crate) fn fold_ordered<T: Send>(
     count: usize,
     wave: usize,

@@ -1,4 +1,4 @@
-//! Long work: when it has to end, and whom to tell how far it is.
+//! Long work: when to end it, and how to report its progress.
 
 use std::{
     fmt,
@@ -8,23 +8,23 @@ use std::{
 
 use crate::Result;
 
-/// How far long work has come.
+/// The progress of long work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What the steps are.
+    /// The kind of steps.
     pub step: Step,
-    /// How many steps have been taken.
+    /// Number of steps done.
     pub steps: u64,
-    /// ln det of the best set so far; −∞ where no set is searched for.
+    /// ln det of the best set so far; −∞ if the work does not search for a set.
     pub log_det: f64,
-    /// No set has a larger ln det, where that is known.
+    /// Upper bound on ln det of every set, if one is known.
     pub upper_bound: Option<f64>,
-    /// Since the start.
+    /// Time since the start.
     pub elapsed: Duration,
 }
 
-/// What is counted as work goes on.
+/// What a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
@@ -38,7 +38,7 @@ pub enum Step {
     Draw,
 }
 
-/// Why work ended before it was done.
+/// Why work ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ended {
@@ -50,14 +50,14 @@ pub enum Ended {
     TimeLimit,
 }
 
-/// When long work has to end, and a callback for its progress.
+/// A stop flag and a deadline for long work, and a callback for its progress.
 ///
 /// A solver that is stopped returns the best set it has, and a [`Sampler`](crate::Sampler) the subsets drawn so far.
-/// Set-up and inference have nothing to return: given an engine under a watch
-/// ([`engine::Watched`](crate::engine::Watched)), they end with [`Error::Ended`](crate::Error::Ended).
+/// Set-up and inference, with an engine under a watch ([`engine::Watched`](crate::engine::Watched)), end with
+/// [`Error::Ended`](crate::Error::Ended).
 ///
-/// Only deadlines and reports read a clock. wasm32-unknown-unknown has none, and [`Instant::now`] panics there: a watch can
-/// have a flag, and time limits of solvers are out of reach.
+/// Only deadlines and reports read a clock. wasm32-unknown-unknown has none, and [`Instant::now`] panics there: use a
+/// flag instead of a deadline, and no time limits of solvers.
 ///
 /// # Examples
 /// ```
@@ -97,13 +97,14 @@ impl<'a> Watch<'a> {
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// Calls `report` now and then, from any thread.
+    /// Calls `report` from time to time, from any thread.
     #[must_use]
     pub fn reporting_to(self, report: &'a (dyn Fn(Progress) + Sync)) -> Self {
         Self { report: Some(report), ..self }
     }
 
-    /// Why the work has to end now, if it has to. Costs a few nanoseconds; with a deadline it reads the clock.
+    /// The reason to end the work now, if there is one. Takes a few nanoseconds, or the time to read the clock if there
+    /// is a deadline.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
         let late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -115,7 +116,7 @@ impl<'a> Watch<'a> {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)).then_some(Ended::Interrupted)
     }
 
-    /// The same as an error.
+    /// [`ended`](Self::ended) as an error.
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended).
@@ -123,17 +124,17 @@ impl<'a> Watch<'a> {
         self.ended().map_or(Ok(()), |ended| Err(ended.into()))
     }
 
-    /// When work begins whose progress is reported. No clock is read where it is not.
+    /// The start time of the work, if its progress is reported; otherwise reads no clock.
     pub(crate) fn begin(&self) -> Option<Instant> {
         self.report.map(|_| Instant::now())
     }
 
-    /// Tells how far work has come that began at `start`.
+    /// Reports the progress of work that began at `start`.
     pub(crate) fn report(&self, start: Option<Instant>, step: Step, steps: u64) {
         self.report_search(start, (step, steps), (f64::NEG_INFINITY, None));
     }
 
-    /// The same of a search with a set and a bound of this ln det.
+    /// Reports the progress of a search with a set and a bound of this ln det.
     pub(crate) fn report_search(
         &self,
         start: Option<Instant>,
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn no_clock_is_read_for_nobody() {
+    fn no_clock_is_read_without_a_report() {
         assert_eq!(Watch::default().begin(), None);
         assert!(Watch::default().reporting_to(&|_| ()).begin().is_some());
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, as one line of text and an exit status.
+//! Failures of commands: one line of text, and an exit status.
 
 use std::{
     io,
@@ -16,15 +16,15 @@ pub(crate) enum Failure {
     /// Arguments that do not fit together.
     #[error("{0}")]
     Arguments(String),
-    /// A file that does not hold what it should.
+    /// A file at fault.
     #[error("{}: {problem}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: String,
     },
-    /// The library refuses what a file holds.
+    /// The library refuses the contents of a file.
     #[error("{}", in_file(path, source))]
     InFile {
         /// The file.
@@ -40,42 +40,42 @@ pub(crate) enum Failure {
     Budget {
         /// The library's reason.
         source: Error,
-        /// What the command line can do about it.
+        /// The way out on the command line.
         advice: &'static str,
     },
     /// The answer would take too much memory.
-    #[error("{needed} of memory are needed, {limit} are {rule}: {plan}")]
+    #[error("{needed} of memory are needed, but only {limit} are {rule}: {plan}")]
     Memory {
-        /// What is needed.
+        /// Memory needed.
         needed: String,
-        /// What there is.
+        /// Memory that may be used.
         limit: String,
-        /// Why no more.
+        /// Where the limit comes from.
         rule: &'static str,
-        /// What for.
+        /// The uses of memory.
         plan: String,
     },
     /// Chains would take too long.
     #[error(
-        "--burn-in, --thin, --samples and --chains ask for {moves:.1e} moves of the chains, where {limit:.0e} are the most; ask for less"
+        "--burn-in, --thin, --samples and --chains ask for {moves:.1e} moves of the chains, above the limit of {limit:.0e}; ask for less"
     )]
     Moves {
         /// Moves asked for.
         moves: f64,
-        /// Moves made at most.
+        /// The limit.
         limit: f64,
     },
     /// A signal cannot be caught.
     #[error("signals cannot be caught: {0}")]
     Signal(String),
-    /// No set with all items that were asked for is found; what was found is not shown.
+    /// The search found no set of the size asked for; the smaller set is not printed.
     #[error(
-        "{termination}: no set of {asked} items has been found whose determinant is not zero in f64, only one of {found}"
+        "{termination}: found no set of {asked} items whose determinant is not zero in f64, only one of {found}"
     )]
     Incomplete {
-        /// Why no more were found.
+        /// Why the search ended.
         termination: Termination,
-        /// Items of the answer, with those that must be in.
+        /// Items of the smaller set, included items among them.
         found: usize,
         /// Items asked for.
         asked: usize,
@@ -86,22 +86,22 @@ pub(crate) enum Failure {
     /// The answer is predicted to take too long.
     #[error("{predicted}, more than the budget of {budget} s: --budget {enough} allows it{advice}")]
     Slow {
-        /// What is predicted.
+        /// The prediction, in words.
         predicted: String,
         /// The budget.
         budget: f64,
-        /// A budget that is enough.
+        /// A budget that suffices.
         enough: f64,
-        /// What else the command line can do about it.
+        /// Other options of the command line.
         advice: &'static str,
     },
     /// Ctrl-C or a time limit; nothing is printed.
     #[error("{0}: nothing is printed")]
     Abandoned(Ended),
     /// Ctrl-C; the best answer so far is printed.
-    #[error("interrupted: what is printed is the best so far")]
+    #[error("interrupted: the best set so far is printed")]
     Interrupted,
-    /// Ctrl-C; what was done is written.
+    /// Ctrl-C; the finished parts are written.
     #[error("interrupted: {done} of {of} parts are in the report")]
     Stopped {
         /// Parts that were finished.
@@ -109,10 +109,10 @@ pub(crate) enum Failure {
         /// Parts that were asked for.
         of: usize,
     },
-    /// Ctrl-C or a time limit; what was drawn is printed.
+    /// Ctrl-C or a time limit; the samples drawn so far are printed.
     #[error("{ended}: {done} of {of} samples are printed")]
     StoppedSampling {
-        /// Which of them.
+        /// Which of the two.
         ended: Ended,
         /// Samples that were drawn.
         done: u64,
@@ -125,8 +125,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Exit status: 2 for what was asked or where it was to be written, 3 no device, 4 a budget refused or used up, 130
-    /// interrupted.
+    /// Exit status: 2 for bad input or output, 3 for a GPU, 4 for a budget, 130 for an interruption.
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Library(
@@ -148,12 +147,12 @@ impl Failure {
         }
     }
 
-    /// A problem with a file.
+    /// A fault of a file.
     pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
         Failure::File { path: path.to_owned(), problem: problem.into() }
     }
 
-    /// A file that the system would not open, read or write.
+    /// An error of the system with a file.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         Failure::file(path, error.to_string())
     }
@@ -163,7 +162,7 @@ impl Failure {
         move |source| Failure::InFile { path: path.to_owned(), source }
     }
 
-    /// Adds advice where a budget is refused.
+    /// Adds advice to errors that refuse a budget.
     pub(crate) fn advise(advice: &'static str) -> impl Fn(Error) -> Self {
         move |source| match source {
             Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
@@ -183,7 +182,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Some errors know their file, the others get its name in front.
+/// The message, with the path in front unless it contains it already.
 fn in_file(path: &Path, source: &Error) -> String {
     match source {
         Error::Io { .. } | Error::Npy { .. } => source.to_string(),
@@ -192,7 +191,7 @@ fn in_file(path: &Path, source: &Error) -> String {
 }
 
 impl From<clap::Error> for Failure {
-    /// The message without usage and hints at help, folded to one line.
+    /// The message without the usage and the hint at `--help`, on one line.
     fn from(error: clap::Error) -> Self {
         let text = error.render().to_string();
         let text = text.split("\n\nUsage:").next().unwrap_or_default();

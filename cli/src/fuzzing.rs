@@ -1,6 +1,6 @@
-//! What fuzz targets call beside whole commands. It is no interface: it changes with what it calls.
+//! Entry points of fuzz targets besides whole commands; not a stable interface.
 
-#![allow(missing_docs, reason = "not for others")]
+#![allow(missing_docs, reason = "not a public interface")]
 
 use std::path::Path;
 

@@ -13,12 +13,12 @@ use crate::{failure::Failure, output};
 
 /// Set by the first Ctrl-C.
 static FLAG: AtomicBool = AtomicBool::new(false);
-/// Whether the work looks at the flag and at the clock itself.
+/// Whether the work checks the flag and the clock itself.
 static WATCHED: AtomicBool = AtomicBool::new(false);
-/// Whether the process is this program's own, to be ended.
+/// Whether this program owns the process and may end it.
 static OWN: AtomicBool = AtomicBool::new(false);
 
-/// Catches Ctrl-C: the program ends at once with a sentence and the status of an interrupted program.
+/// Catches Ctrl-C: unless the work checks the [`flag`], the program ends at once with a message and exit status 130.
 pub(crate) fn catch() -> Result<(), Failure> {
     OWN.store(true, Ordering::Relaxed);
     let handler = || {
@@ -30,11 +30,11 @@ pub(crate) fn catch() -> Result<(), Failure> {
     ctrlc::set_handler(handler).map_err(|error| Failure::Signal(error.to_string()))
 }
 
-/// What Ctrl-C ends, and a limit that begins now: the program ends at once when it passes, as by Ctrl-C, until somebody
-/// [looks](flag). In the process of another program only those who watch end.
+/// A watch that ends at Ctrl-C and after a limit that begins now. Until the work checks the [`flag`], the limit ends
+/// the program at once, as Ctrl-C does; in the process of another program it ends only watched work.
 pub(crate) fn within(limit: Option<Duration>) -> Watch<'static> {
     let watch = Watch::default().stopped_by(&FLAG);
-    // A limit that no clock reaches is none.
+    // A deadline that the clock cannot represent is no limit.
     let Some(deadline) = limit.and_then(|limit| Instant::now().checked_add(limit)) else { return watch };
     if OWN.load(Ordering::Relaxed) {
         thread::spawn(move || {
@@ -47,15 +47,15 @@ pub(crate) fn within(limit: Option<Duration>) -> Watch<'static> {
     watch.until(deadline)
 }
 
-/// Ends the program before there is anything to print.
+/// Ends the program without an answer.
 fn end(ended: Ended) {
     let failure = Failure::Abandoned(ended);
     output::report_failure(&failure, &mut io::stderr());
     process::exit(failure.status().into());
 }
 
-/// From now on the first Ctrl-C sets this flag, and only the second ends the program at once; time limits end nothing by
-/// themselves.
+/// From now on the first Ctrl-C only sets this flag, the second ends the program at once, and time limits end watched
+/// work only.
 pub(crate) fn flag() -> &'static AtomicBool {
     WATCHED.store(true, Ordering::Relaxed);
     &FLAG

@@ -1,4 +1,5 @@
-//! `pdpp`, the command line of partition-dpp, as a library: [`run`] is a whole command, [`process`] a process of its own.
+//! `pdpp`, the command line of partition-dpp, as a library: [`run`] runs a command in the caller's process, [`process`]
+//! is the program itself.
 
 #![forbid(unsafe_code)]
 
@@ -38,11 +39,11 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 use failure::Failure;
 
-/// Does what the arguments ask for, the first being the name of the program. The answer goes to `out`, one line on what is
-/// wrong to `messages`; what is returned is the exit status, as `pdpp --help` lists them.
+/// Runs a command; the first argument is the name of the program. Writes the answer to `out` and errors, one line each,
+/// to `messages`, and returns the exit status, as listed by `pdpp --help`.
 ///
-/// Nothing here ends the process, catches its signals or replaces its panic hook. `--threads` is for the whole process
-/// and can be given once; `--plot /dev/stdout` is the process's own, too.
+/// Does not end the process, catch its signals or replace its panic hook. `--threads` applies to the whole process and
+/// can be given once; `--plot /dev/stdout` writes to the standard output of the process.
 pub fn run(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     out: &mut dyn Write,
@@ -51,7 +52,7 @@ pub fn run(
     status(obey(arguments, out), messages)
 }
 
-/// The same as a process: arguments and streams are its own, Ctrl-C and time limits end it.
+/// Runs a command with the arguments and streams of the process; Ctrl-C and time limits end the process.
 #[must_use]
 pub fn process() -> ExitCode {
     compute::quiet_resets();

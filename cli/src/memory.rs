@@ -1,4 +1,4 @@
-//! Whether what is asked for fits into memory; found out before the work begins.
+//! Memory limits, checked before the work begins.
 
 use std::path::Path;
 
@@ -7,26 +7,24 @@ use sysinfo::System;
 
 use crate::failure::Failure;
 
-/// Bytes that may be taken, and why no more.
+/// A limit of memory, and its reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
-    /// How many.
     pub(crate) bytes: u64,
-    /// Who says so.
     pub(crate) rule: &'static str,
 }
 
-/// What is made of features.
+/// How features are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Products of all columns, and their eigenvectors.
+    /// For products of all columns, and their eigenvectors.
     Products,
-    /// Single rows are chosen, one by one.
+    /// Row by row.
     Rows,
 }
 
 impl Limit {
-    /// As much as is allowed, or as is free. What is read counts as needed, so this comes before anything is.
+    /// The memory allowed, or free memory. Call it before reading, since data that is read counts as needed.
     pub(crate) fn of(allowed: Option<ByteSize>) -> Self {
         match allowed {
             Some(size) => Self { bytes: size.as_u64(), rule: "allowed by --memory" },
@@ -34,7 +32,7 @@ impl Limit {
         }
     }
 
-    /// Refuses what needs more, named by its purpose.
+    /// Refuses a need above the limit, with its purpose.
     pub(crate) fn check(self, needed: u64, purpose: impl FnOnce() -> String) -> Result<(), Failure> {
         let Self { bytes, rule } = self;
         if needed <= bytes {
@@ -43,7 +41,7 @@ impl Limit {
         Err(Failure::Memory { needed: megabytes(needed), limit: megabytes(bytes), rule, plan: purpose() })
     }
 
-    /// Refuses features that take too much: found from their sizes, before anything is read.
+    /// Refuses features that need too much, by their sizes, before they are read.
     pub(crate) fn check_features(
         self,
         path: &Path,
@@ -51,7 +49,7 @@ impl Limit {
         copied: u64,
         made: Use,
     ) -> Result<(), Failure> {
-        // Products, eigenvectors and a copy to work on; wide rows are first made square, which takes them twice.
+        // Products, eigenvectors and a working copy; wide rows are first made square, which takes two copies of them.
         let rank = rows.min(columns);
         let squares = if made == Use::Products { product(&[24, rank, rank]) } else { 0 };
         let wide = if columns > rows { product(&[16, rows, columns]) } else { 0 };
@@ -70,7 +68,7 @@ fn product(factors: &[u64]) -> u64 {
     factors.iter().fold(1, |product, &factor| product.saturating_mul(factor))
 }
 
-/// Bytes that can be had without disturbing others; no limit where the system does not tell.
+/// Bytes that can be allocated without swapping; unlimited where the system does not report them.
 fn available() -> u64 {
     let mut system = System::new();
     system.refresh_memory();
@@ -78,11 +76,11 @@ fn available() -> u64 {
         0 => u64::MAX,
         free => free,
     };
-    // What a group's files have in the cache counts as used, but can be had.
+    // The page cache of a group counts as used, but can be reclaimed.
     system.cgroup_limits().map_or(free, |group| free.min(group.total_memory.saturating_sub(group.rss)))
 }
 
-/// In megabytes of 10⁶ bytes, or in gigabytes where these are many.
+/// In megabytes of 10⁶ bytes, or in gigabytes from 100 of them on.
 pub(crate) fn megabytes(bytes: u64) -> String {
     match bytes as f64 / 1e6 {
         few if few < 1e5 => format!("{few:.1} MB"),

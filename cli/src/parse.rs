@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, str::FromStr, time::Duration};
 
-/// A number of things from 1 to a limit, which may be written too large for any type.
+/// A number of things from 1 to a limit. Numbers too large for the type are refused as too many.
 pub(crate) fn within<T: FromStr + Copy + PartialOrd + Display + From<u8>>(
     text: &str,
     most: T,
@@ -14,7 +14,7 @@ pub(crate) fn within<T: FromStr + Copy + PartialOrd + Display + From<u8>>(
         }
         Ok(number) if number <= most => Ok(number),
         Err(_) if !is_number(text) => Err(format!("'{text}' is not a number of {things}")),
-        _ => Err(format!("{text} {things} are too many; at most {most} are made")),
+        _ => Err(format!("{text} {things} are too many; at most {most} are allowed")),
     }
 }
 

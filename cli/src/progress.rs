@@ -8,7 +8,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use partition_dpp::watch::{Progress as Reached, Step};
 
-/// A spinner, then a bar; or nothing at all.
+/// A spinner, then a bar; or nothing.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -21,9 +21,9 @@ impl Progress {
         Self { bar: if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() } }
     }
 
-    /// Work of unknown length begins.
+    /// Starts work of unknown length.
     pub(crate) fn stage(&self, message: &'static str) {
-        // A ticker is a thread.
+        // A steady tick takes a thread.
         if self.bar.is_hidden() {
             return;
         }
@@ -31,7 +31,7 @@ impl Progress {
         self.bar.enable_steady_tick(Duration::from_millis(100));
     }
 
-    /// `total` steps begin.
+    /// Starts `total` draws.
     pub(crate) fn steps(&self, total: u64) {
         self.bar.disable_steady_tick();
         self.bar.set_message("sampling");
@@ -41,7 +41,7 @@ impl Progress {
         self.bar.set_length(total);
     }
 
-    /// `total` steps with names begin.
+    /// Starts `total` steps with names.
     pub(crate) fn work(&self, total: u64) {
         if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {elapsed} {msg}") {
             self.bar.set_style(style);
@@ -50,22 +50,23 @@ impl Progress {
         self.bar.enable_steady_tick(Duration::from_millis(250));
     }
 
-    /// The step after `done` others begins.
+    /// Starts the step after `done` others.
     pub(crate) fn at(&self, done: u64, what: &str) {
         self.bar.set_position(done);
         self.bar.set_message(what.to_owned());
     }
 
-    /// A search has come so far.
+    /// Shows how far a search is.
     pub(crate) fn searched(&self, step: &Reached) {
         let gap =
             step.upper_bound.map_or(String::new(), |bound| format!(", gap {:.4}", bound - step.log_det));
         let (log_det, steps, seconds) = (step.log_det, step.steps, step.elapsed.as_secs());
-        self.bar
-            .set_message(format!("log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C: take it)"));
+        self.bar.set_message(format!(
+            "log det {log_det:.6}{gap}; {steps} steps, {seconds} s (Ctrl-C stops here)"
+        ));
     }
 
-    /// Set-up or inference has come so far.
+    /// Shows how far set-up or inference is.
     pub(crate) fn computed(&self, reached: &Reached) {
         let what = match reached.step {
             Step::Row => "rows read",
@@ -75,19 +76,19 @@ impl Progress {
         self.bar.set_message(format!("computing: {} {what}, {} s", reached.steps, reached.elapsed.as_secs()));
     }
 
-    /// No set has a larger ln det than the bound of a step, and one has this.
+    /// Shows an upper bound on ln det, for a set that has this ln det.
     pub(crate) fn bounded(&self, step: &Reached, log_det: f64) {
         let Some(bound) = step.upper_bound else { return };
         let (gap, seconds) = (bound - log_det, step.elapsed.as_secs());
-        self.bar.set_message(format!("at most {bound:.6}, gap {gap:.4}; {seconds} s (Ctrl-C: take it)"));
+        self.bar.set_message(format!("at most {bound:.6}, gap {gap:.4}; {seconds} s (Ctrl-C stops here)"));
     }
 
-    /// `done` steps are done.
+    /// Shows that `done` steps are done.
     pub(crate) fn reached(&self, done: u64) {
         self.bar.set_position(done);
     }
 
-    /// Wipes the bar off the terminal.
+    /// Clears the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -12,22 +12,17 @@ use crate::failure::Failure;
 pub(crate) enum QuotaRequest {
     /// `2,1..3,2`: one entry per part, in the order of the parts.
     Positional(Vec<Entry>),
-    /// `dark=2,light=..3`: parts not named get zero.
+    /// `dark=2,light=..3`: parts that are not named get zero.
     Named(Vec<(String, Entry)>),
 }
 
-/// What is asked of one part.
+/// The entry of one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// `2`.
     Exactly(usize),
     /// `2..4`, `..4`, `2..` or `..`, both ends included.
-    Range {
-        /// The least.
-        low: usize,
-        /// The most, if there is one.
-        high: Option<usize>,
-    },
+    Range { low: usize, high: Option<usize> },
 }
 
 impl FromStr for QuotaRequest {
@@ -36,7 +31,7 @@ impl FromStr for QuotaRequest {
     fn from_str(text: &str) -> Result<Self, String> {
         let entries: Vec<&str> = text.split(',').map(str::trim).collect();
         if let Some(entry) = entries.iter().find(|entry| entry.contains("..=")) {
-            return Err(format!("entry '{entry}': the ends of a range belong to it, write it without ="));
+            return Err(format!("entry '{entry}': ranges include their ends; write it without ="));
         }
         if !text.contains('=') {
             return entries
@@ -46,9 +41,9 @@ impl FromStr for QuotaRequest {
                 .map(QuotaRequest::Positional);
         }
         if let Some(entry) = entries.iter().find(|entry| !entry.contains('=')) {
-            return Err(format!("entry '{entry}' names no part, others do; name all of them or none"));
+            return Err(format!("entry '{entry}' names no part, but others do; name all parts or none"));
         }
-        // A part's name may itself contain `=`: the last one separates.
+        // A part's name may contain `=`, so the last one separates.
         let named = entries.into_iter().filter_map(|entry| entry.rsplit_once('='));
         let named = named.map(|(name, entry)| Ok((name.trim().to_owned(), entry.trim().parse()?)));
         named.collect::<Result<_, _>>().map(QuotaRequest::Named)
@@ -93,12 +88,12 @@ impl QuotaRequest {
         }
     }
 
-    /// What is asked, once it is resolved.
+    /// The resolved quota, with the form in which it is written.
     pub(crate) fn asked<'a>(&self, quota: &'a Quota) -> Asked<'a> {
         if self.has_ranges() { Asked::Ranges(quota) } else { Asked::Counts(quota) }
     }
 
-    /// Checks the quota against the parts there are, and against the total, if one is given.
+    /// The quota of these parts, with the total if there is one.
     pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota, Failure> {
         let quota = match self {
             QuotaRequest::Positional(entries) => Quota::new(partition, entries.iter().copied())?,
@@ -116,19 +111,19 @@ impl QuotaRequest {
     }
 }
 
-/// What is asked of the parts.
+/// The part counts asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked<'a> {
-    /// Nothing: parts take what the law gives them.
+    /// No quota.
     Anything,
     /// One number per part.
     Counts(&'a Quota),
-    /// One range per part, if only as it is written.
+    /// One range per part; a quota written with ranges, even if each allows one count only.
     Ranges(&'a Quota),
 }
 
 impl Asked<'_> {
-    /// Of one part, in words: `2` or `2..4`.
+    /// The entry of one part: `2` or `2..4`.
     pub(crate) fn of(self, part: usize) -> Option<String> {
         match self {
             Asked::Anything => None,
@@ -139,12 +134,12 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether nothing is wanted of a part.
+    /// Whether no item of a part is asked for.
     pub(crate) fn is_nothing(self, part: usize) -> bool {
         self.of(part).is_some_and(|asked| asked == "0")
     }
 
-    /// The number of items of all parts, where that is fixed.
+    /// The total, where it is fixed.
     pub(crate) fn total(self) -> Option<usize> {
         match self {
             Asked::Anything => None,

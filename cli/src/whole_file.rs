@@ -1,8 +1,7 @@
-//! Everything that is written to files: whole, or not at all.
+//! Files, written completely or not at all.
 //!
-//! A regular file is replaced by one that was written beside it, so that at no time there is half a file; of a
-//! symbolic link it is the target that is replaced. What is no regular file (a device, a pipe) is written to and never
-//! replaced.
+//! A new file is written beside a regular file and then replaces it, so that there is never half a file. Symbolic links
+//! are followed. Devices and pipes are written to.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions, Permissions},
@@ -18,12 +17,12 @@ use tempfile::NamedTempFile;
 
 use crate::{failure::Failure, interrupt};
 
-/// Links to links are followed so far.
+/// The longest chain of symbolic links that is followed.
 const MOST_LINKS: usize = 40;
-/// How long a Ctrl-C may wait while a pipe has no reader.
+/// Time between checks for Ctrl-C while a pipe has no reader.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Makes writing past a limit of file sizes (`ulimit -f`) an error like a full disk, not the end of the program.
+/// Makes writing past the limit of file sizes (`ulimit -f`) an error, as a full disk is, instead of a fatal signal.
 #[cfg(unix)]
 pub(crate) fn survive_size_limits() -> Result<(), Failure> {
     use std::sync::{Arc, atomic::AtomicBool};
@@ -32,7 +31,7 @@ pub(crate) fn survive_size_limits() -> Result<(), Failure> {
         .map_err(|error| Failure::Signal(error.to_string()))
 }
 
-/// Refuses, before anything is computed, a file that could not be written in the end; `what` it would hold.
+/// Refuses a file that cannot be written, before the work begins; `what` names its contents in messages.
 pub(crate) fn check(path: &Path, what: &str) -> Result<(), Failure> {
     let checked = Target::of(path).and_then(|target| match target {
         Target::Regular { file, .. } => new_file_beside(&file).map(drop),
@@ -48,11 +47,11 @@ pub(crate) fn write(path: &Path, what: &str, bytes: &[u8]) -> Result<(), Failure
     files.finish()
 }
 
-/// Several files, of which none is there before all are written.
+/// Several files that appear only once all of them are written.
 #[derive(Debug, Default)]
 pub(crate) struct Files(Vec<Pending>);
 
-/// A file that waits for its name, or bytes that wait for their reader.
+/// A temporary file, or the bytes for a device or pipe.
 #[derive(Debug)]
 enum Pending {
     Whole { path: PathBuf, what: String, file: NamedTempFile, target: PathBuf },
@@ -60,7 +59,7 @@ enum Pending {
 }
 
 impl Files {
-    /// One more.
+    /// Adds a file.
     pub(crate) fn add(&mut self, path: &Path, what: &str, bytes: &[u8]) -> Result<(), Failure> {
         let pending = Target::of(path).and_then(|target| {
             let (path, what) = (path.to_owned(), what.to_owned());
@@ -76,7 +75,7 @@ impl Files {
         Ok(())
     }
 
-    /// Gives them their names.
+    /// Renames all files to their names.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         for pending in self.0 {
             match pending {
@@ -87,7 +86,7 @@ impl Files {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                         return Err(Failure::Abandoned(Ended::Interrupted));
                     }
-                    // A reader who has seen enough is no failure.
+                    // A reader that closes the pipe early is no failure.
                     Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                         return Err(cannot(&path, &what, &error.to_string()));
                     }
@@ -99,16 +98,16 @@ impl Files {
     }
 }
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Debug)]
 enum Target {
-    /// A file at the end of all links, which is there already if it has permissions.
+    /// A regular file behind all links; with permissions if it exists already.
     Regular { file: PathBuf, permissions: Option<Permissions> },
     /// A device or a pipe.
     Stream(PathBuf),
-    /// What standard output is connected to: opened anew it would be written from its start.
+    /// Standard output, which would be overwritten from its start if it were opened again.
     Output,
-    /// The same of standard error.
+    /// Standard error, likewise.
     Messages,
 }
 
@@ -132,7 +131,7 @@ impl Target {
         if !found.is_file() {
             return Ok(Target::Stream(path.to_owned()));
         }
-        // What must not be written to must not be replaced either.
+        // A file that may not be written to is not replaced either.
         OpenOptions::new().write(true).open(path).map_err(of_system)?;
         let file = fs::canonicalize(path).map_err(of_system)?;
         Ok(Target::Regular { file, permissions: Some(found.permissions()) })
@@ -148,7 +147,7 @@ impl Target {
     }
 }
 
-/// Kinds of files that nothing is written to, in words.
+/// The kind of a file that is not written to, in words.
 fn unwritable(found: &Metadata) -> Option<&'static str> {
     if found.is_dir() {
         return Some("a folder");
@@ -166,7 +165,7 @@ fn unwritable(found: &Metadata) -> Option<&'static str> {
     None
 }
 
-/// Where a path leads that leads to no file yet: one of its links may point there.
+/// The path of a file that does not exist yet, behind all links.
 fn end_of_links(path: &Path) -> Result<PathBuf, String> {
     let mut end = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -179,7 +178,7 @@ fn end_of_links(path: &Path) -> Result<PathBuf, String> {
     Err("its links lead nowhere".into())
 }
 
-/// An open file without a lasting name, in the folder of another.
+/// A temporary file in the folder of another.
 fn new_file_beside(target: &Path) -> Result<NamedTempFile, String> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -187,37 +186,37 @@ fn new_file_beside(target: &Path) -> Result<NamedTempFile, String> {
     #[cfg(unix)]
     builder.permissions(mode);
     let made = builder.tempfile_in(folder(target));
-    // The system's message would name the temporary file.
-    made.map_err(|error| format!("no file can be made in its folder: {}", error.kind()))
+    // The system's message names the temporary file.
+    made.map_err(|error| format!("cannot create a file in its folder: {}", error.kind()))
 }
 
-/// The file that is to take the target's place, on the disk with all its bytes.
+/// A temporary file with these bytes, flushed to the disk.
 fn filled(target: &Path, permissions: Option<Permissions>, bytes: &[u8]) -> Result<NamedTempFile, String> {
     let file = new_file_beside(target)?;
     let fill = |mut file: &File| {
         file.write_all(bytes)?;
         permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
-        // Some file systems find out only now that they are full.
+        // Some file systems report only now that they are full.
         file.sync_all()
     };
     fill(file.as_file()).map_err(|error| error.to_string())?;
     Ok(file)
 }
 
-/// Opening a pipe blocks until it has a reader; Ctrl-C must be able to end that.
+/// Opens a pipe, which blocks until it has a reader, but ends at Ctrl-C.
 fn write_to_stream(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let stream = OpenOptions::new().write(true).open(path);
         let written = stream.and_then(|mut stream| stream.write_all(&bytes).and_then(|()| stream.flush()));
-        // After a Ctrl-C there is no receiver.
+        // After Ctrl-C the receiver is gone.
         let _ = sender.send(written);
     });
     let already_raised = interrupt::raised();
     loop {
         match receiver.recv_timeout(PATIENCE) {
             Ok(written) => return written,
-            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the writer has failed")),
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the writer failed")),
             Err(RecvTimeoutError::Timeout) if already_raised || !interrupt::raised() => {}
             Err(RecvTimeoutError::Timeout) => return Err(io::ErrorKind::Interrupted.into()),
         }

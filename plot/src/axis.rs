@@ -1,32 +1,32 @@
-//! An axis: where a value stands, which ticks there are, what they are called.
+//! An axis: positions of values, ticks and their labels.
 
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
-/// How values are spread along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     Linear,
-    /// By their logarithm.
+    /// Logarithmic.
     Logarithmic,
 }
 
 /// A titled axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it shows, with the unit.
+    /// The quantity, with its unit.
     pub title: String,
-    /// How.
+    /// The scale.
     pub scale: Scale,
 }
 
-/// Ticks of an axis at most, roughly.
+/// About the most ticks of an axis.
 const MOST_TICKS: f64 = 8.0;
 
 impl Axis {
-    /// An even axis.
+    /// A linear axis.
     #[must_use]
     pub fn linear(title: &str) -> Self {
         Self { title: title.to_owned(), scale: Scale::Linear }
@@ -38,7 +38,7 @@ impl Axis {
         Self { title: title.to_owned(), scale: Scale::Logarithmic }
     }
 
-    /// Where a value stands; decades on a logarithmic axis.
+    /// The position of a value; decades on a logarithmic axis.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => value,
@@ -46,7 +46,7 @@ impl Axis {
         }
     }
 
-    /// The places from the least to the largest value, with room at both ends; an even axis that comes near zero
+    /// The range from the least to the largest value, with room at both ends; a linear axis that comes near zero
     /// begins there.
     pub(crate) fn span(&self, values: impl Iterator<Item = f64>) -> Range<f64> {
         let places = values.map(|value| self.place(value));
@@ -60,7 +60,7 @@ impl Axis {
         (if from_zero { -0.2 * room } else { low - room })..high + room
     }
 
-    /// The places from the first to the last, with their ticks.
+    /// A range with its ticks.
     pub(crate) fn ticked(&self, span: Range<f64>) -> Ticked {
         let ticks = self.ticks(&span);
         Ticked { span, ticks }
@@ -79,7 +79,7 @@ impl Axis {
         }
     }
 
-    /// What a tick is called.
+    /// The label of a tick.
     pub(crate) fn label(&self, tick: f64) -> String {
         match self.scale {
             Scale::Linear => {
@@ -100,12 +100,12 @@ impl Axis {
     }
 }
 
-/// Places with ticks where we want them.
+/// A range with chosen ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticked {
-    /// From the first place to the last.
+    /// The ends of the range.
     pub(crate) span: Range<f64>,
-    /// In between.
+    /// The ticks in between.
     pub(crate) ticks: Vec<f64>,
 }
 

@@ -16,24 +16,24 @@ use super::{
 /// One bar of every group.
 #[derive(Clone, Debug)]
 pub struct Bars {
-    /// Its line of the legend.
+    /// Its entry in the legend.
     pub name: String,
     /// Heights, group by group.
     pub heights: Vec<f64>,
-    /// What they should be, where that is known: a tick across the bar.
+    /// Reference values, drawn as ticks across the bars, where they are known.
     pub expected: Vec<Option<f64>>,
 }
 
-/// A picture of bars.
+/// A bar chart.
 #[derive(Clone, Debug)]
 pub struct BarChart {
-    /// In large letters.
+    /// Title.
     pub title: String,
-    /// In small letters.
+    /// Subtitle.
     pub subtitle: String,
-    /// What the groups are.
+    /// Label of the groups' axis.
     pub x: String,
-    /// What the heights are.
+    /// The axis of heights.
     pub y: Axis,
     /// Names of the groups.
     pub groups: Vec<String>,
@@ -86,7 +86,7 @@ impl Picture for BarChart {
                 let bar = [(left, 0.0), (right, height)];
                 chart.draw_series([Rectangle::new(bar, colour(number).filled())])?;
                 if height <= 0.0 {
-                    // Nothing to see is something to say.
+                    // A bar of height zero is marked.
                     let (x, y) = chart.backend_coord(&(0.5 * (left + right), 0.0));
                     let corner = main.get_pixel_range();
                     pen.write(&main, "0", (x - corner.0.start - 7, y - corner.1.start - 34), 24)?;

@@ -26,14 +26,14 @@ pub enum Mark {
     Dashes,
 }
 
-/// A value, and where it may lie.
+/// A point, with an interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     /// Along.
     pub x: f64,
     /// Up.
     pub y: f64,
-    /// The least and the largest, where there are several.
+    /// The least and the largest value, if there are several.
     pub spread: Option<(f64, f64)>,
 }
 
@@ -45,12 +45,12 @@ impl Point {
     }
 }
 
-/// What belongs together.
+/// A series of points.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its line of the legend; none repeats the colour of another.
+    /// Its entry in the legend.
     pub name: Option<String>,
-    /// Number of its colour.
+    /// Index of its colour.
     pub colour: usize,
     /// How it is drawn.
     pub mark: Mark,
@@ -58,12 +58,12 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// A picture of some series.
+/// A chart of some series.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// In large letters.
+    /// Title.
     pub title: String,
-    /// In small letters.
+    /// Subtitle.
     pub subtitle: String,
     /// Along.
     pub x: Axis,
@@ -158,7 +158,7 @@ fn heights(point: &Point) -> Vec<f64> {
     vec![low, point.y, high]
 }
 
-/// A disc with a white one in it: circles have no width in bitmaps.
+/// A disc with a white one in it, since circles have no line width in bitmaps.
 fn ring<C>(at: C, colour: RGBColor) -> [Circle<C, i32>; 2]
 where
     C: Copy,
@@ -166,7 +166,7 @@ where
     [Circle::new(at, 8, colour.filled()), Circle::new(at, 5, WHITE.filled())]
 }
 
-/// A short piece of a series, for the legend.
+/// A sample of a series, for the legend.
 fn draw_sample<B: DrawingBackend>(legend: &Area<B>, series: &Series, y: i32) -> Drawing<B> {
     let colour: RGBColor = colour(series.colour);
     let (ends, middle) = (vec![(12, y), (60, y)], (36, y));

@@ -1,8 +1,7 @@
 //! Plots of determinantal point processes, as .png and .svg.
 //!
-//! A crate of its own because both the command line `pdpp` and the reproduction of the paper (`pdpp-reproduce`) draw, and
-//! neither should depend on the other for it. It takes data of `partition-dpp` and returns bytes; nothing here reads or
-//! writes files.
+//! The command line `pdpp` and the reproduction of the paper, `pdpp-reproduce`, share this crate. It takes data of
+//! `partition-dpp` and returns bytes; it does not read or write files.
 
 #![forbid(unsafe_code)]
 

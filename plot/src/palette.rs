@@ -2,8 +2,8 @@
 
 use plotters::style::RGBColor;
 
-/// M. A. Petroff, *Accessible color sequences for data visualization* (2021): ten colours told apart
-/// with any colour vision.
+/// M. A. Petroff, *Accessible color sequences for data visualization* (2021): ten colours that
+/// remain distinct with any colour vision.
 const PALETTE: [RGBColor; 10] = [
     RGBColor(0x3f, 0x90, 0xda),
     RGBColor(0xff, 0xa9, 0x0e),
@@ -17,7 +17,7 @@ const PALETTE: [RGBColor; 10] = [
     RGBColor(0x92, 0xda, 0xdd),
 ];
 
-/// For the parts beyond the tenth, in turn.
+/// Further colours, used in turn for parts beyond the tenth.
 const GREYS: [RGBColor; 3] =
     [RGBColor(0x55, 0x55, 0x55), RGBColor(0x88, 0x88, 0x88), RGBColor(0xbb, 0xbb, 0xbb)];
 

@@ -1,4 +1,4 @@
-//! Text at the same place in both formats.
+//! Text, at the same position in both formats.
 
 use plotters::{
     prelude::{DrawingAreaErrorKind, DrawingBackend, Text},
@@ -10,16 +10,15 @@ use super::{
     picture::{Area, Drawing, Format},
 };
 
-/// Writes text so that capitals stand in the middle of a box as high as the font size.
+/// Writes text with capitals centred in a box as high as the font size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pen {
-    /// How far plotters puts them too high, as a share of the size: it measures text differently for
-    /// bitmaps and for vectors.
+    /// The upward shift of plotters' text as a share of the size, which differs between bitmaps and vectors.
     drop: f64,
 }
 
 impl Pen {
-    /// For one of the formats.
+    /// A pen for a format.
     pub(crate) fn of(format: Format) -> Self {
         Self {
             drop: match format {
@@ -43,12 +42,12 @@ impl Pen {
     }
 }
 
-/// Height of title and subtitle, and what is left free beside them.
+/// Height of title and subtitle, and their margin.
 pub(crate) const HEAD: i32 = 110;
 pub(crate) const MARGIN: i32 = 40;
 
 impl Pen {
-    /// Writes title and subtitle; the area below them.
+    /// Writes title and subtitle, and returns the area below them.
     pub(crate) fn write_head<B: DrawingBackend>(
         self,
         area: &Area<B>,
@@ -61,12 +60,12 @@ impl Pen {
     }
 }
 
-/// Text of a size, in ink.
+/// The style of text of a size.
 pub(crate) fn text(size: i32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&INK)
 }
 
-/// Pixels across; a guess if the font cannot tell.
+/// Width in pixels, estimated if the font cannot measure it.
 pub(crate) fn width_of<B: DrawingBackend>(area: &Area<B>, line: &str, size: i32) -> i32 {
     let guess = || i32::try_from(line.chars().count()).unwrap_or(i32::MAX / size).saturating_mul(size);
     area.estimate_text_size(line, &text(size)).map_or_else(|_| guess(), |(width, _)| width.cast_signed())

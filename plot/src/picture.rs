@@ -10,24 +10,24 @@ use plotters::{
 
 /// An area in pixels.
 pub(crate) type Area<B> = DrawingArea<B, Shift>;
-/// The outcome of drawing.
+/// The result of drawing.
 pub(crate) type Drawing<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Pixels.
+    /// A bitmap.
     Png,
-    /// Vectors.
+    /// Vector graphics.
     Svg,
 }
 
-/// Why a picture could not be drawn.
+/// The reason why a plot could not be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DrawingError(String);
 
-/// What can be drawn in both formats.
+/// A plot, which can be drawn in both formats.
 pub trait Picture {
     /// Width and height.
     fn size(&self) -> (u32, u32);
@@ -35,11 +35,11 @@ pub trait Picture {
     /// Draws everything.
     ///
     /// # Errors
-    /// Whatever the backend fails with.
+    /// The errors of the backend.
     fn draw<B: DrawingBackend>(&self, area: &Area<B>, format: Format) -> Drawing<B>;
 }
 
-/// The picture as the text of an .svg file.
+/// The plot as the text of an .svg file.
 ///
 /// # Errors
 /// [`DrawingError`] where plotters fails.
@@ -52,7 +52,7 @@ pub fn svg(picture: &impl Picture) -> Result<String, DrawingError> {
     Ok(text)
 }
 
-/// The picture as the bytes of a .png file.
+/// The plot as the bytes of a .png file.
 ///
 /// # Errors
 /// [`DrawingError`] where plotters or the encoder fails.
@@ -77,7 +77,7 @@ pub fn grey_png(pixels: &[f64], (width, height): (usize, usize)) -> Result<Vec<u
     encode(&levels, (side(width)?, side(height)?), png::ColorType::Grayscale).map_err(|error| refused(&error))
 }
 
-/// The font is compiled in, under the name that viewers of .svg files know.
+/// Registers the built-in font under the name that viewers of .svg files know.
 fn load_font() -> Result<(), DrawingError> {
     register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
         .map_err(|_| DrawingError("the font is damaged".into()))

@@ -14,17 +14,17 @@ use super::{
 /// Probabilities of (a, b, k − a − b).
 #[derive(Clone, Debug)]
 pub struct Triangle {
-    /// In large letters.
+    /// Title.
     pub title: String,
-    /// In small letters.
+    /// Subtitle.
     pub subtitle: String,
-    /// What is counted: along, up, and the rest.
+    /// Names of the counts: along, up, and the rest.
     pub names: [String; 3],
     /// k.
     pub total: usize,
     /// The probability of (a, b) at `cells[a][b]`.
     pub cells: Vec<Vec<f64>>,
-    /// The cell with a frame.
+    /// The framed cell.
     pub framed: (usize, usize),
 }
 
@@ -88,7 +88,7 @@ impl Picture for Triangle {
     }
 }
 
-/// White for nothing, a light blue for the largest: black letters stay readable.
+/// White for zero, light blue for the largest, so that black letters stay readable.
 fn shade(share: f64) -> RGBColor {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=255")]
     let mixed = |end: f64| (255.0 - (255.0 - end) * share.clamp(0.0, 1.0).sqrt()).round() as u8;

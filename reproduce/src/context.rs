@@ -1,4 +1,4 @@
-//! What all parts share: the data, the GPU, the pace.
+//! What all parts share: the data, the GPU, the progress.
 
 use std::{
     cell::Cell,
@@ -13,23 +13,23 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::failure::Failure;
 
-/// What to compute with.
+/// The data and settings of a report.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
-    /// The folder of the data sets: yaleb, corel16k, corel5k, debates2012. What is missing is skipped by name, or shown on
-    /// digits.
+    /// The folder of the data sets: yaleb, corel16k, corel5k, debates2012. A missing data set is skipped with a
+    /// reason, or replaced by digits.
     pub data: Option<&'a Path>,
-    /// What stands in for images that are not there.
+    /// Replace missing images.
     pub digits: Digits<'a>,
     /// A GPU to time beside the CPU.
     pub device: Option<&'a dyn Engine>,
-    /// Of everything that is random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Random instances of each synthetic set.
+    /// Number of random instances of each synthetic set.
     pub instances: u64,
-    /// Ends the work: parts that are finished by then are reported, the one under way is not.
+    /// Ends the work; the report has the parts that are finished.
     pub watch: Watch<'a>,
-    /// Called at every step with the number of steps before it and its name.
+    /// Called at every step, with the number of steps before it and its name.
     pub on_step: &'a dyn Fn(u64, &str),
 }
 
@@ -47,14 +47,14 @@ impl fmt::Debug for Setup<'_> {
 pub struct Digits<'a> {
     /// The pixels.
     pub features: &'a Features<'a>,
-    /// Which digit it is: parts 0 to 9.
+    /// The digits as parts 0 to 9.
     pub partition: &'a Partition,
 }
 
 /// What all parts share.
 pub(crate) struct Context<'a> {
     pub(crate) setup: Setup<'a>,
-    /// Steps that have begun.
+    /// Number of steps begun.
     begun: Cell<u64>,
 }
 
@@ -63,12 +63,12 @@ impl<'a> Context<'a> {
         Self { setup, begun: Cell::new(0) }
     }
 
-    /// The folder of a data set, if it is there.
+    /// The folder of a data set, if it exists.
     pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
         self.setup.data.map(|data| data.join(name)).filter(|folder| folder.is_dir())
     }
 
-    /// Another step begins; the place to stop if the watch says so.
+    /// Begins a step, unless the watch has ended.
     pub(crate) fn step(&self, what: &str) -> Result<(), Failure> {
         if self.setup.watch.ended().is_some() {
             return Err(Failure::Interrupted);
@@ -81,14 +81,14 @@ impl<'a> Context<'a> {
     /// Uniform numbers in [0, 1), m·n of them: the same for the same name and number.
     pub(crate) fn uniform(&self, name: &str, number: u64, count: usize) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.setup.seed);
-        // A stream of its own for every name and number.
+        // Every name and number has its own stream.
         let name = name.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(257) + u64::from(byte));
         rng.set_stream(name.wrapping_mul(1 << 20).wrapping_add(number));
         (0..count).map(|_| rng.random::<f64>()).collect()
     }
 }
 
-/// The median of some runs: at least one, more of what is fast.
+/// The median of some runs: more of them the faster they are, at least one.
 pub(crate) fn median_seconds(mut work: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
     const RUNS: usize = 9;
     const ENOUGH: f64 = 0.4;
@@ -98,7 +98,7 @@ pub(crate) fn median_seconds(mut work: impl FnMut() -> Result<(), Failure>) -> R
         work()?;
         times.push(start.elapsed().as_secs_f64());
     }
-    // The first run may have met cold caches.
+    // The first run may meet cold caches.
     times.sort_by(f64::total_cmp);
     Ok(times[(times.len() - 1) / 2])
 }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Failures.
 
 use std::path::{Path, PathBuf};
 
@@ -9,15 +9,15 @@ use pdpp_plot::DrawingError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// A file of the data that does not hold what it should.
+    /// A file of the data is at fault.
     #[error("{}: {problem}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: String,
     },
-    /// The library refuses what a file holds.
+    /// The library refuses the contents of a file.
     #[error("{}", in_file(path, source))]
     InFile {
         /// The file.
@@ -28,7 +28,7 @@ pub enum Failure {
     /// The library refuses the question.
     #[error(transparent)]
     Library(#[from] Error),
-    /// A figure that cannot be drawn.
+    /// A figure cannot be drawn.
     #[error("the figure {name} cannot be drawn: {source}")]
     Figure {
         /// Its name.
@@ -42,7 +42,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A problem with a file.
+    /// A fault of a file.
     pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
         Failure::File { path: path.to_owned(), problem: problem.into() }
     }
@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// Some errors know their file, the others get its name in front.
+/// The message, with the path in front unless it contains it already.
 fn in_file(path: &Path, source: &Error) -> String {
     match source {
         Error::Io { .. } | Error::Npy { .. } => source.to_string(),

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else.
+//! The report as one self-contained page.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -9,14 +9,14 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("style.css");
-/// Characters of a long text that are shown at once.
+/// Characters of a long text that are shown before it is unfolded.
 const SHOWN: usize = 160;
 
-/// A heading, and what stands under it.
+/// The heading and contents of the page.
 pub(crate) struct Page<'a> {
     /// One line on the machine, the version and the seed.
     pub(crate) made: String,
-    /// Every part; what was skipped says why.
+    /// All parts; skipped ones with the reason.
     pub(crate) parts: Vec<&'a Finished>,
 }
 

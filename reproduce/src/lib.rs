@@ -1,9 +1,8 @@
-//! The tables and figures of Kathuria and Deshpande (2016), computed again.
+//! The tables and figures of Kathuria and Deshpande (2016), reproduced.
 //!
-//! A crate of its own because it is a program on top of `partition-dpp`, not a part of the command line, which only runs it
-//! as `pdpp reproduce`. The crates depend on each other in one direction: `pdpp` → `pdpp-reproduce` → `pdpp-plot` →
-//! `partition-dpp`. What belongs to a process stays with the caller: a [`Setup`] brings the data, a [`Watch`] and a callback
-//! for the progress, and a [`Report`] returns files as bytes. Nothing here prints, writes files or catches signals.
+//! The command line runs this program as `pdpp reproduce`. Dependencies go in one direction: `pdpp` → `pdpp-reproduce` →
+//! `pdpp-plot` → `partition-dpp`. A [`Setup`] holds the data, a [`Watch`] and a callback for progress, and a [`Report`]
+//! returns files as bytes; this crate does not print, write files or catch signals.
 //!
 //! [`Watch`]: partition_dpp::Watch
 
@@ -33,7 +32,7 @@ pub use self::{
 };
 
 impl Part {
-    /// How many steps it takes, given the number of random instances.
+    /// The number of steps, given the number of random instances.
     #[must_use]
     pub fn steps(self, instances: u64) -> u64 {
         match self {
@@ -56,10 +55,10 @@ impl Part {
     }
 }
 
-/// Computes some parts, or those before the watch ended the work.
+/// Computes some parts; if the watch ends the work, those finished before.
 ///
 /// # Errors
-/// [`Failure`] where the data are damaged or a computation fails.
+/// [`Failure`] if the data are damaged or a computation fails.
 pub fn run(parts: &[Part], setup: &Setup<'_>) -> Result<Report, Failure> {
     let context = Context::new(*setup);
     let mut report = Report { parts: Vec::new() };

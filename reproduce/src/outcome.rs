@@ -1,4 +1,4 @@
-//! Parts of the paper, and what they come to.
+//! Parts of the paper, and their outcomes.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use crate::report::{Claim, Section};
 /// A part of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Seconds per sample, what rejection accepts, how both grow.
+    /// Seconds per sample and acceptance rates, and how both grow with the size.
     Timing,
-    /// Faces in three lights.
+    /// Faces under three lights.
     Yale,
     /// Images with several labels.
     Corel,
@@ -20,7 +20,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them, in the paper's order.
+    /// All parts, in the paper's order.
     pub const ALL: [Self; 5] = [Part::Timing, Part::Yale, Part::Corel, Part::MapSynthetic, Part::MapDebates];
 
     /// Its name in the report.
@@ -36,21 +36,21 @@ impl Part {
     }
 }
 
-/// What one part came to.
+/// The outcome of a part.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It was done.
+    /// The part is done.
     Done(Box<Section>),
-    /// Its data are not there.
+    /// Its data are missing.
     Skipped(String),
 }
 
-/// A part that is over.
+/// A finished part.
 #[derive(Debug)]
 pub struct Finished {
-    /// Which one.
+    /// The part.
     pub part: Part,
-    /// What it took.
+    /// The time it took.
     pub time: Duration,
     pub(crate) outcome: Outcome,
 }
@@ -63,7 +63,7 @@ pub struct Report {
 }
 
 impl Finished {
-    /// Why it was skipped, if it was.
+    /// The reason why it was skipped, if it was.
     #[must_use]
     pub fn skipped(&self) -> Option<&str> {
         match &self.outcome {
@@ -72,7 +72,7 @@ impl Finished {
         }
     }
 
-    /// Why it shows something else than the paper's data, where it does.
+    /// The reason why its data are not the paper's, if they are not.
     #[must_use]
     pub fn stand_in(&self) -> Option<&str> {
         self.section().and_then(|section| section.stand_in.as_deref())

@@ -1,4 +1,4 @@
-//! What a part of the reproduction found: words, tables, figures, claims.
+//! The findings of a part: text, tables, figures, claims.
 
 use pdpp_plot::{Picture, svg};
 
@@ -9,9 +9,9 @@ use crate::failure::Failure;
 pub(crate) struct Section {
     /// Its heading.
     pub(crate) title: String,
-    /// Why it shows something else than the paper's data, where it does.
+    /// The reason why its data are not the paper's, if they are not.
     pub(crate) stand_in: Option<String>,
-    /// What there is to read and see, in order.
+    /// Its contents, in order.
     pub(crate) blocks: Vec<Block>,
     /// What the paper says, and what was found here.
     pub(crate) claims: Vec<Claim>,
@@ -44,7 +44,7 @@ impl Section {
         self.blocks.push(Block::FoldedGallery(gallery));
     }
 
-    /// Draws a picture.
+    /// Draws a figure.
     pub(crate) fn figure(
         &mut self,
         name: &'static str,
@@ -61,7 +61,7 @@ impl Section {
     }
 }
 
-/// A piece of a section.
+/// An element of a section.
 #[derive(Debug)]
 pub(crate) enum Block {
     Text(String),
@@ -75,7 +75,7 @@ pub(crate) enum Block {
 /// Rows under a header; also written as a .csv file.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Name of the file, without its ending.
+    /// Name of the file, without extension.
     pub(crate) name: &'static str,
     pub(crate) caption: String,
     pub(crate) header: Vec<String>,
@@ -109,16 +109,16 @@ impl Table {
     }
 }
 
-/// What a table holds at one place.
+/// A cell of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
-    /// More words than fit: unfolded on request.
+    /// A long text, unfolded on request.
     Long(String),
-    /// A number, and how it is shown.
+    /// A number, and its text.
     Number { value: f64, shown: String },
-    /// Nothing is known.
+    /// No value.
     Missing,
 }
 
@@ -131,7 +131,7 @@ impl Cell {
         Cell::Number { value: count as f64, shown: count.to_string() }
     }
 
-    /// With so many digits after the point.
+    /// A number with this many digits after the point.
     pub(crate) fn fixed(value: f64, digits: usize) -> Self {
         Cell::Number { value, shown: format!("{value:.digits$}") }
     }
@@ -142,22 +142,22 @@ impl Cell {
         Cell::Number { value, shown: format!("{:.digits$} %", 100.0 * value) }
     }
 
-    /// Two significant digits at least, with a unit.
+    /// At least two significant digits, with a unit.
     pub(crate) fn seconds(value: f64) -> Self {
         Cell::Number { value, shown: seconds(value) }
     }
 
-    /// How many times as much, from the logarithm.
+    /// A factor, from its logarithm.
     pub(crate) fn factor(log: f64) -> Self {
         Cell::Number { value: log, shown: factor(log) }
     }
 
-    /// The same as a mean, with a standard deviation.
+    /// A mean factor, with its standard deviation.
     pub(crate) fn factor_and_deviation((log, deviation): (f64, f64)) -> Self {
         Cell::Number { value: log, shown: format!("{} ×/÷ {:.2}", factor(log), deviation.exp()) }
     }
 
-    /// A determinant from its logarithm, as the paper prints them.
+    /// A determinant from its logarithm, as the paper prints it.
     pub(crate) fn determinant(log: f64) -> Self {
         Cell::Number { value: log, shown: scientific(log) }
     }
@@ -192,7 +192,7 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{number:.digits$} {unit}")
 }
 
-/// How many times as much, from the logarithm: in full where it is not much.
+/// A factor, from its logarithm; small ones in full.
 pub(crate) fn factor(log: f64) -> String {
     match log.exp() {
         x if x < 99.5 => format!("{x:.3}"),
@@ -206,7 +206,7 @@ pub(crate) fn scientific(log: f64) -> String {
     let decimal = log / std::f64::consts::LN_10;
     let exponent = decimal.floor();
     let digits = 10_f64.powf(decimal - exponent);
-    // 9.996 is 10.00 on paper.
+    // 9.996 rounds to 10.00.
     let (digits, exponent) = if digits >= 9.995 { (1.0, exponent + 1.0) } else { (digits, exponent) };
     format!("{digits:.2}e{exponent:.0}")
 }
@@ -214,7 +214,7 @@ pub(crate) fn scientific(log: f64) -> String {
 /// A drawing; also written as an .svg file.
 #[derive(Debug)]
 pub(crate) struct Figure {
-    /// Name of the file, without its ending.
+    /// Name of the file, without extension.
     pub(crate) name: &'static str,
     pub(crate) caption: String,
     pub(crate) svg: String,
@@ -225,7 +225,7 @@ pub(crate) struct Figure {
 pub(crate) struct Gallery {
     pub(crate) caption: String,
     pub(crate) header: Vec<String>,
-    /// What a row is of, and the images of every column.
+    /// The title of a row, and the images of every column.
     pub(crate) rows: Vec<(String, Vec<Vec<Image>>)>,
 }
 
@@ -237,7 +237,7 @@ impl Gallery {
     }
 }
 
-/// A grey image, and what it is.
+/// A grey image with its title.
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
     pub(crate) png: Vec<u8>,
@@ -247,22 +247,22 @@ pub(crate) struct Image {
 /// What the paper says, and what was found.
 #[derive(Debug)]
 pub struct Claim {
-    /// The paper's words, or their gist.
+    /// The paper's claim, quoted or summarised.
     pub paper: &'static str,
     /// What was found.
     pub here: String,
-    /// Whether it is true.
+    /// Whether the claim holds.
     pub verdict: Verdict,
 }
 
-/// Whether a claim is true.
+/// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Yes.
+    /// It holds.
     Holds,
-    /// As far as it goes.
+    /// It holds in part.
     Partly,
-    /// No.
+    /// It does not hold.
     DoesNotHold,
 }
 

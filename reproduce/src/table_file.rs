@@ -1,4 +1,4 @@
-//! Tables that come with the data.
+//! Tables of the data sets.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ impl TableFile {
     pub(crate) fn column(&self, name: &str) -> Result<Vec<&str>, Failure> {
         let at = self.header.iter().position(|column| column == name);
         let at = at.ok_or_else(|| Failure::file(&self.path, format!("there is no column {name}")))?;
-        // The reader has seen to it that all records are as long as the header.
+        // The reader checks that all records are as long as the header.
         Ok(self.records.iter().map(|record| record.get(at).unwrap_or_default()).collect())
     }
 
@@ -35,7 +35,7 @@ impl TableFile {
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<usize>, Failure> {
         let parse = |(row, text): (usize, &str)| {
             text.parse().map_err(|_| {
-                Failure::file(&self.path, format!("row {}, column {name}: '{text}' is no number", row + 2))
+                Failure::file(&self.path, format!("row {}, column {name}: '{text}' is not a number", row + 2))
             })
         };
         self.column(name)?.into_iter().enumerate().map(parse).collect()
@@ -50,7 +50,7 @@ pub(crate) fn open(path: &Path) -> Result<Features<'static>, Failure> {
 /// Some rows of it.
 pub(crate) fn rows(features: &Features<'_>, items: &[usize], path: &Path) -> Result<Vec<Vec<f64>>, Failure> {
     if let Some(item) = items.iter().find(|item| **item >= features.items()) {
-        let problem = format!("there are {} rows, and row {item} is wanted", features.items());
+        let problem = format!("there is no row {item}: there are {} rows", features.items());
         return Err(Failure::file(path, problem));
     }
     Ok(items.iter().map(|&item| features.row(item)).collect())

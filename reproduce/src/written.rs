@@ -9,7 +9,7 @@ use crate::{
     report::Block,
 };
 
-/// The name of the page that shows everything.
+/// The name of the page with everything.
 pub const PAGE: &str = "report.html";
 
 /// A file of a report.
@@ -17,7 +17,7 @@ pub const PAGE: &str = "report.html";
 pub struct File {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Its contents.
     pub bytes: Vec<u8>,
 }
 

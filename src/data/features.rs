@@ -12,16 +12,16 @@ use crate::{Error, Result};
 
 /// A, m×n, row-major: item i is the row a_i, and the kernel is K = A Aᵀ.
 ///
-/// Values are f16, f32 or f64; owned (`Vec`), borrowed (slice) or memory-mapped (.npy), in one place or in
-/// several ([`concatenate`](Features::concatenate)). They are never copied: cloning is cheap, arithmetic converts rows
-/// to f64 as they are read.
+/// Values are f16, f32 or f64; owned (`Vec`), borrowed (slice) or memory-mapped (.npy), in one or several pieces
+/// ([`concatenate`](Features::concatenate)). They are never copied: cloning is cheap, and rows are converted to f64 as
+/// they are read.
 ///
 /// # Shapes
 /// `items` rows of `dims` values. m and n at least 1; n may exceed m.
 ///
 /// # Numerics
-/// Every value is finite, of any magnitude: whoever computes from A first divides by a power of
-/// two that brings the largest entry into [½, 1).
+/// Every value is finite, of any magnitude: computations first divide by a power of two that brings the largest entry
+/// into [½, 1).
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -38,9 +38,9 @@ pub struct Features<'a> {
     dims: usize,
     values: Values<'a>,
     max_abs: f64,
-    /// For the factor of a kernel; `None` if the features are the data.
+    /// Set for the factor of a kernel; `None` if the features are the data.
     residual: Option<Residual>,
-    /// Shared by clones alone: engines that keep a copy know the values by it.
+    /// Shared only by clones: identifies the values to engines that keep a copy.
     #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "for engines that keep a copy"))]
     identity: Arc<()>,
 }
@@ -49,7 +49,7 @@ impl<'a> Features<'a> {
     /// Takes m·n values in row-major order.
     ///
     /// # Cost
-    /// One pass over the values, to see that they are finite.
+    /// One pass over the values, to check that they are finite.
     ///
     /// # Errors
     /// - [`Error::Empty`] for m = 0 or n = 0;
@@ -113,7 +113,7 @@ impl<'a> Features<'a> {
         Ok(Self { items, dims: first.dims, values, max_abs, residual, identity: Arc::new(()) })
     }
 
-    /// Rows of how many values of which type.
+    /// The length of rows and the type of their values, in words.
     fn kind(&self) -> String {
         format!("rows of {} values in {}", self.dims, with_rows!(&self.values, rows => rows.scalar()))
     }
@@ -150,18 +150,18 @@ impl<'a> Features<'a> {
         });
     }
 
-    /// The same for clones, and for no other features while it is held.
+    /// Equal for clones, and different for all other features as long as it is held.
     #[cfg(feature = "gpu")]
     pub(crate) fn identity(&self) -> &Arc<()> {
         &self.identity
     }
 
-    /// As the factor of a kernel.
+    /// Marks the features as the factor of a kernel.
     pub(crate) fn with_residual(self, residual: Option<Residual>) -> Self {
         Self { residual, ..self }
     }
 
-    /// What the factor of a kernel is off by; `None` if the features are the data.
+    /// The error of the factor of a kernel; `None` if the features are the data.
     pub(crate) fn residual(&self) -> Option<Residual> {
         self.residual
     }
@@ -176,7 +176,7 @@ impl<'a> Features<'a> {
         with_rows!(&self.values, rows => rows.footprint())
     }
 
-    /// Bytes of a row as it is stored.
+    /// Bytes of a stored row.
     pub(crate) fn row_bytes(&self) -> usize {
         with_rows!(&self.values, rows => size_of_val(rows.row(0)))
     }
@@ -196,7 +196,7 @@ impl<'a> Features<'a> {
         })
     }
 
-    /// Asks the processor to fetch a row into its cache, without waiting for it.
+    /// Prefetches a row into the cache of the CPU.
     #[inline]
     pub(crate) fn prefetch_row(&self, item: usize) {
         with_rows!(&self.values, rows => rows.prefetch(item));
@@ -206,18 +206,18 @@ impl<'a> Features<'a> {
 #[cfg(feature = "npy")]
 impl Features<'static> {
     /// Opens a two-dimensional .npy file of booleans, integers or floating-point numbers of any size.
-    /// [`NpyArray`](super::NpyArray) tells what a file holds without reading it.
+    /// [`NpyArray`](super::NpyArray) reads only the header.
     ///
-    /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are
-    /// read from the file when they are needed. Other types and orders are converted
-    /// (integers to f32 where that is exact, else to f64). The file must not be truncated or rewritten while it is in use.
+    /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are read from the file on
+    /// demand. Other types and orders are converted, integers to f32 if that is exact, otherwise to f64. The file must
+    /// not be truncated or rewritten while it is in use.
     ///
     /// # Cost
-    /// One pass over the file, to see that every value is finite.
+    /// One pass over the file, to check that every value is finite.
     ///
     /// # Errors
     /// - [`Error::Io`] if the file cannot be read;
-    /// - [`Error::Npy`] if it is not a real matrix, truncated, or no regular file;
+    /// - [`Error::Npy`] if it is not a real matrix, truncated, or not a regular file;
     /// - those of [`Features::from_rows`].
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
         super::NpyArray::open(path)?.into_features()

@@ -21,8 +21,7 @@ impl TryFrom<&DMatrix<f64>> for Kernel {
 
     fn try_from(matrix: &DMatrix<f64>) -> Result<Self> {
         check_square(matrix.nrows(), matrix.ncols())?;
-        // Row-major and column-major agree once the matrix is known to be symmetric, and the
-        // symmetry check does not care.
+        // Row-major and column-major agree for a symmetric matrix, and the symmetry check is the same for both.
         Self::from_dense(matrix.nrows(), matrix.as_slice())
     }
 }

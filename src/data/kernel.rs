@@ -16,9 +16,9 @@ use crate::{Error, Result, linalg};
 ///
 /// # Numerics
 /// Symmetric within 1e-10 of the largest |entry|; the smallest eigenvalue above −1e-10 of the
-/// largest. Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero, and so do the rows of A that are
-/// no longer than the rounding of A, m·ε of its largest singular value: an item with K_ii = 0 has a row of zeros.
-/// What this and rounding change, ‖K − A Aᵀ‖, is part of the error of every answer.
+/// largest. Eigenvalues below m·ε of the largest (2.2e-16·m) count as zero, as do rows of A whose length is within
+/// the rounding of A, m·ε of its largest singular value: an item with K_ii = 0 has a row of zeros. The resulting error
+/// ‖K − A Aᵀ‖ is part of the error of every answer.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -89,7 +89,7 @@ impl Kernel {
         }
         let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt()).collect();
         let mut factor = linalg::scale_columns(eigen.vectors.subcols(0, rank), &roots);
-        // What eigenvectors have of an item that is not there is their rounding.
+        // Entries of eigenvectors for an item of variance zero are rounding.
         let rounding = items as f64 * f64::EPSILON * roots[0];
         for i in 0..items {
             let length = linalg::norm((0..rank).map(|j| factor[(i, j)]));
@@ -98,7 +98,7 @@ impl Kernel {
             }
         }
         let row = |i: usize| (0..items).map(|j| kernel[(i, j)]).collect::<Vec<f64>>();
-        // There is nothing beyond all items.
+        // All items: the factor has no error.
         let dims = if rank < items { linalg::exact_rank((0..items).map(row)) } else { items };
         let residual = Residual {
             relative: residual(kernel.as_ref(), factor.as_ref(), largest),
@@ -123,14 +123,14 @@ impl Kernel {
     }
 }
 
-/// What the factor of a kernel is off by: |K − A Aᵀ| ≤ `relative` in units of every row's size.
+/// The error of the factor of a kernel: |K − A Aᵀ| ≤ `relative` in units of every row's size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Residual {
-    /// ‖D⁻¹ (K − A Aᵀ) D⁻¹‖ for the sizes D of the rows, at most.
+    /// A bound on ‖D⁻¹ (K − A Aᵀ) D⁻¹‖ for the sizes D of the rows.
     relative: f64,
-    /// The largest of them.
+    /// The largest size.
     size: f64,
-    /// Dimensions of K that A has not.
+    /// Dimensions of K that A lacks.
     pub(crate) left_out: usize,
 }
 
@@ -148,28 +148,28 @@ impl Residual {
         self.root_of_row(row).powi(2)
     }
 
-    /// The root of that.
+    /// The square root of that.
     pub(crate) fn root_of_row(self, row: &[f64]) -> f64 {
         let norm = linalg::norm(row.iter().copied());
         if norm == 0.0 {
-            // Its variance was below the normal numbers.
+            // Its variance is subnormal.
             return f64::MIN_POSITIVE.sqrt();
         }
-        // Rounding may have made the row a bit shorter than it was when its size was found.
+        // Rounding may have shortened the row since its size was computed.
         let ratio = 1.001 * norm / self.size;
         self.relative.sqrt() * self.size * rounded_size(ratio)
     }
 }
 
-/// Rows whose length is a thousandth or less of the longest get a size of their own, a power of 16 that is no less: what
-/// is small is not rounding then, and nothing gets larger than the largest was.
+/// Rows at most a thousandth as long as the longest get their own size, a power of 16 that is no smaller than the row, so
+/// that small rows are not taken for rounding and none exceeds the longest.
 fn rounded_size(ratio: f64) -> f64 {
     if 0.0 < ratio && ratio < 2_f64.powi(-10) { (4.0 * (ratio.log2() / 4.0).ceil()).exp2() } else { 1.0 }
 }
 
 /// K ← D⁻¹ K D⁻¹; returns D, powers of two.
 fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
-    // A variance below the normal numbers has too few digits to tell correlations from.
+    // A subnormal variance has too few digits for correlations.
     let length = |variance: f64| if variance < f64::MIN_POSITIVE { 0.0 } else { variance.sqrt() };
     let lengths: Vec<f64> = (0..kernel.nrows()).map(|i| length(kernel[(i, i)])).collect();
     let longest = lengths.iter().fold(0.0, |most, length| f64::max(most, *length));
@@ -180,7 +180,7 @@ fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
     sizes
 }
 
-/// ‖K − A Aᵀ‖, at most: what was found of it, and the rounding of the product.
+/// A bound on ‖K − A Aᵀ‖: its computed value, and the rounding of the product.
 fn residual(kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> f64 {
     let rounding = 4.0 * f64::EPSILON * (kernel.nrows() as f64).sqrt() * largest;
     (kernel - factor * factor.transpose()).norm_l2() + rounding
@@ -214,14 +214,14 @@ fn check_symmetry(kernel: MatRef<'_, f64>) -> Result<()> {
 
 /// Wide features (n > m) as m×m ones with the same A Aᵀ.
 ///
-/// From Aᵀ = Q R follows A Aᵀ = Rᵀ R, so A' = Rᵀ; unlike an eigen-decomposition of A Aᵀ this
-/// does not square the condition number.
+/// Aᵀ = Q R implies A Aᵀ = Rᵀ R, so A' = Rᵀ. Unlike an eigen-decomposition of A Aᵀ, this does not square the condition
+/// number.
 pub(crate) fn compress_wide(features: &Features<'_>) -> Result<Features<'static>> {
     let (items, dims) = (features.items(), features.dims());
     let mut transposed = Mat::<f64>::zeros(dims, items);
     let mut scales = Vec::with_capacity(items);
     for item in 0..items {
-        // By a power of two: nothing is rounded, and no square underflows.
+        // A power of two: nothing is rounded, and no square underflows.
         let row = linalg::column_mut(transposed.as_mut(), item);
         features.read_row(item, 1.0, row);
         let scale = linalg::power_of_two_near(row.iter().fold(0.0, |most, x| f64::max(most, x.abs())));
@@ -230,7 +230,7 @@ pub(crate) fn compress_wide(features: &Features<'_>) -> Result<Features<'static>
     }
     let qr = transposed.qr();
     let r = qr.thin_R();
-    // Column i of R is row i of A'; what lies below the diagonal is zero by definition.
+    // Column i of R is row i of A'; R is zero below the diagonal.
     let rows = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
     let rows = rows.map(|(i, j)| if j <= i { r[(j, i)] * scales[i] } else { 0.0 }).collect::<Vec<_>>();
     Features::from_rows(items, items, rows)

@@ -5,16 +5,16 @@ use std::{fmt::Display, ops::Range};
 use super::{partition::check_item_count, with_rows};
 use crate::{Error, Estimate, Features, Partition, Result, Subset};
 
-/// Items that have any number of labels each, as a ground set of copies: one copy per item and label, in the
-/// part of that label. So parts are disjoint and quotas per label are quotas per part.
+/// Items with any number of labels each, as a ground set of copies: one copy per item and label, in the part of that
+/// label. Parts are then disjoint, and quotas of labels are quotas of parts.
 ///
 /// ```text
 /// Pr(C) = det(K_C) / Z_κ,   K_cd = a_i(c) · a_i(d),   |C ∩ P_l| = κ_l
 /// ```
 ///
 /// for a set C of copies, i(c) the item of copy c. A [`PartitionDpp`](crate::PartitionDpp), a
-/// [`KDpp`](crate::KDpp) or a [`Dpp`](crate::Dpp) over the copies never has an item twice: equal rows make the
-/// determinant zero. [`IndependentKDpps`](crate::IndependentKDpps) may, once per label of the item.
+/// [`KDpp`](crate::KDpp) or a [`Dpp`](crate::Dpp) over the copies never contains an item twice, since equal rows make
+/// the determinant zero. [`IndependentKDpps`](crate::IndependentKDpps) may, once per label of the item.
 ///
 /// Copies are ordered by item, then by label; parts by label. An item without labels has no copy.
 ///
@@ -115,10 +115,10 @@ impl LabelCopies {
     /// From m×n to c×n.
     ///
     /// # Cost
-    /// One pass. Memory: c·n values, also where the items' rows are borrowed or memory-mapped.
+    /// One pass. Memory: c·n values, even if the items' rows are borrowed or memory-mapped.
     ///
     /// # Errors
-    /// [`Error::LabelCount`] for features of another number of items.
+    /// [`Error::LabelCount`] for features with another number of items.
     pub fn features(&self, features: &Features<'_>) -> Result<Features<'static>> {
         let (items, dims, copies) = (features.items(), features.dims(), self.item_of.len());
         if items != self.items() {
@@ -130,26 +130,26 @@ impl LabelCopies {
         })
     }
 
-    /// The item of every chosen copy, ascending: an item as often as it was chosen.
+    /// The item of every chosen copy, ascending; an item appears as often as it is chosen.
     ///
     /// # Panics
-    /// If the subset has a copy that does not exist.
+    /// If a copy of the subset does not exist.
     #[must_use]
     pub fn items_of(&self, subset: &Subset) -> Vec<usize> {
         subset.iter().map(|copy| self.item_of(copy)).collect()
     }
 
-    /// How many of the chosen copies are of an item that another one before them is of.
+    /// The number of chosen copies whose item appears in an earlier chosen copy.
     ///
     /// # Panics
-    /// If the subset has a copy that does not exist.
+    /// If a copy of the subset does not exist.
     #[must_use]
     pub fn repeats(&self, subset: &Subset) -> usize {
         self.items_of(subset).windows(2).filter(|pair| pair[0] == pair[1]).count()
     }
 
-    /// Pr(i ∈ S) of every item from those of its copies: their sum, since no more than one of them is chosen
-    /// (under every law but [`IndependentKDpps`](crate::IndependentKDpps)).
+    /// Pr(i ∈ S) of every item, as the sum over its copies, since at most one of them is chosen (under every law but
+    /// [`IndependentKDpps`](crate::IndependentKDpps)).
     ///
     /// # Panics
     /// If there are fewer probabilities than copies.

@@ -1,4 +1,4 @@
-//! What goes in and comes out: features, dense kernels, partitions, quotas, subsets.
+//! Input and output: features, dense kernels, partitions, quotas, subsets.
 
 use crate::{Error, Result};
 
@@ -40,13 +40,13 @@ pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'
     if features.dims() > features.items() { kernel::compress_wide(features) } else { Ok(features.clone()) }
 }
 
-/// Checks that features, partition and quota speak of the same items and parts.
+/// Checks that features, partition and quota have the same items and parts.
 pub(crate) fn check_labels(features: &Features<'_>, partition: &Partition, quota: &Quota) -> Result<()> {
     check_partition(features, partition)?;
     quota.check(partition)
 }
 
-/// Checks that features and partition speak of the same items.
+/// Checks that features and partition have the same number of items.
 pub(crate) fn check_partition(features: &Features<'_>, partition: &Partition) -> Result<()> {
     let (items, labels) = (features.items(), partition.items());
     if items == labels { Ok(()) } else { Err(Error::LabelCount { items, labels }) }

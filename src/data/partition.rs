@@ -48,7 +48,7 @@ impl Partition {
         Self::of(labels)
     }
 
-    /// As [`from_labels`](Partition::from_labels), from labels that come one by one: of each kind one is kept.
+    /// As [`from_labels`](Partition::from_labels), from an iterator; keeps one copy of each distinct label.
     ///
     /// # Errors
     /// Those of [`from_labels`](Partition::from_labels).
@@ -57,7 +57,10 @@ impl Partition {
         let mut first_seen = BTreeMap::new();
         let mut part_of = Vec::with_capacity(labels.size_hint().0);
         for label in labels {
-            #[expect(clippy::cast_possible_truncation, reason = "checked below: no more kinds than items")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "checked below: there are no more labels than items"
+            )]
             let next = first_seen.len() as u32;
             part_of.push(*first_seen.entry(label).or_insert(next));
         }
@@ -71,8 +74,7 @@ impl Partition {
         Ok(Self::group(first_seen.keys().map(ToString::to_string).collect(), part_of))
     }
 
-    /// Takes the parts as named lists of items, in this order; together they must hold each of the `items`
-    /// items exactly once.
+    /// Takes the parts as named lists of items, in this order. Each of the `items` items must be in exactly one list.
     ///
     /// # Cost
     /// O(m + p log p).
@@ -188,7 +190,7 @@ impl Partition {
     }
 }
 
-/// Items are named by 32-bit indices inside the library.
+/// The library indexes items with 32 bits.
 pub(crate) fn check_item_count(items: usize) -> Result<()> {
     let limit = u32::MAX as usize;
     if items > limit { Err(Error::TooManyItems { items, limit }) } else { Ok(()) }

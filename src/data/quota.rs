@@ -1,4 +1,4 @@
-//! How many items of each part, and in all.
+//! The number of items of each part, and in all.
 
 use std::{
     ops::{RangeFrom, RangeFull, RangeInclusive, RangeToInclusive},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::{Error, Partition, Result};
 
-/// How many items of one part: a count, or a range with both ends included.
+/// The number of items of one part: a count, or a range with both ends included.
 ///
 /// Made from `2`, `1..=3`, `..=3`, `1..` and `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,9 +76,9 @@ impl From<&RangeInclusive<usize>> for CountRange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quota {
     low: Vec<usize>,
-    /// Never more than a part has.
+    /// At most the sizes of the parts.
     high: Vec<usize>,
-    /// Known where every count is.
+    /// Set if every count is exact, or by `with_total`.
     total: Option<usize>,
     /// Names of the parts it was made for.
     parts: Arc<[String]>,
@@ -90,7 +90,7 @@ impl Quota {
     /// # Errors
     /// - [`Error::QuotaLength`] for the wrong number of entries;
     /// - [`Error::EmptyRange`] for a range that begins above its end;
-    /// - [`Error::QuotaAbovePartSize`] where a part has too few items;
+    /// - [`Error::QuotaAbovePartSize`] if a part has too few items;
     /// - [`Error::Nothing`] if no item may be chosen.
     pub fn new<C: Into<CountRange>>(
         partition: &Partition,
@@ -119,7 +119,7 @@ impl Quota {
         Ok(Self { low, high, total, parts: partition.shared_names() })
     }
 
-    /// Entries by part name; no item of parts that are not named.
+    /// Entries by part name; parts that are not named get no items.
     ///
     /// # Errors
     /// - [`Error::UnknownPart`] for a name that no label has;
@@ -150,7 +150,7 @@ impl Quota {
         Self::new(partition, vec![count.into(); partition.parts()])
     }
 
-    /// Fixes the number of items in all.
+    /// Fixes the total number of items.
     ///
     /// # Errors
     /// [`Error::TotalOutsideRanges`] if the ranges do not allow it.
@@ -162,19 +162,19 @@ impl Quota {
         Ok(Self { total: Some(total), ..self })
     }
 
-    /// The least of every part.
+    /// The least count of every part.
     #[must_use]
     pub fn low(&self) -> &[usize] {
         &self.low
     }
 
-    /// The most of every part, never more than it has.
+    /// The largest count of every part, at most its size.
     #[must_use]
     pub fn high(&self) -> &[usize] {
         &self.high
     }
 
-    /// κ, if every range has only one count.
+    /// κ, if every range has a single count.
     #[must_use]
     pub fn exact_counts(&self) -> Option<&[usize]> {
         (self.low == self.high).then_some(&self.low)
@@ -195,11 +195,11 @@ impl Quota {
             && self.total.is_none_or(|total| counts.iter().sum::<usize>() == total)
     }
 
-    /// Checks that the quota was made for this partition, or one with the same parts and room.
+    /// Checks that the quota was made for this partition, or one with the same part names and large enough parts.
     ///
     /// # Errors
-    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the parts are others;
-    /// - [`Error::QuotaAbovePartSize`] where a part has less room.
+    /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the parts differ;
+    /// - [`Error::QuotaAbovePartSize`] if a part has too few items.
     pub(crate) fn check(&self, partition: &Partition) -> Result<()> {
         if self.parts.len() != partition.parts() {
             return Err(Error::QuotaLength { parts: partition.names().to_vec(), entries: self.parts.len() });

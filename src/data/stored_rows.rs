@@ -1,4 +1,4 @@
-//! Rows of one type, in one or several places.
+//! Rows of one type, in one or several pieces.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use prefetch_index::prefetch_index;
 use super::values::{Scalar, Storage};
 use crate::parallel::map_ordered;
 
-/// The rows of a feature matrix: shard after shard, each row-major.
+/// The rows of a feature matrix, shard by shard, each row-major.
 #[derive(Clone, Debug)]
 pub struct StoredRows<'a, T: Scalar> {
     dims: usize,
@@ -28,13 +28,13 @@ impl<'a, T: Scalar> StoredRows<'a, T> {
         Self { dims, starts: starts.collect(), shards: shards.into() }
     }
 
-    /// The rows of several, one after the other; all of one length.
+    /// The rows of several matrices with rows of the same length.
     pub(crate) fn concatenate(all: &[&Self]) -> Self {
         let dims = all.first().map_or(1, |rows| rows.dims);
         Self::new(dims, all.iter().flat_map(|rows| rows.shards.iter().cloned()).collect())
     }
 
-    /// The shard that holds a row, and where the row begins in it.
+    /// The shard of a row, and the row's offset in it.
     #[inline]
     fn place(&self, item: usize) -> (&[T], usize) {
         match &*self.shards {
@@ -53,11 +53,11 @@ impl<'a, T: Scalar> StoredRows<'a, T> {
         &shard[start..start + self.dims]
     }
 
-    /// Asks the processor to fetch a row into its cache, without waiting for it.
+    /// Prefetches a row into the cache of the CPU.
     #[inline]
     pub(crate) fn prefetch(&self, item: usize) {
         let (shard, start) = self.place(item);
-        // Rows need not begin at a cache line: their last value may lie on one more.
+        // Rows need not begin at a cache line, so the last value may be on one more.
         for offset in (0..self.dims).step_by(64 / size_of::<T>()).chain([self.dims - 1]) {
             prefetch_index(shard, start + offset);
         }
@@ -77,7 +77,7 @@ impl<'a, T: Scalar> StoredRows<'a, T> {
         T::NAME
     }
 
-    /// Largest |value|, or the row and column of the first value that is not finite. One pass, no branch per value.
+    /// Largest |value|, or the row and column of the first value that is not finite. One pass without branches.
     pub(crate) fn largest_magnitude(&self) -> Result<f64, (usize, usize)> {
         const CHUNK: usize = 1 << 18;
         let mut largest: f64 = 0.0;

@@ -1,4 +1,4 @@
-//! The outcome of every sampler and solver.
+//! Subsets, the results of samplers and solvers.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::{Error, Partition, Result};
 pub struct Subset(Box<[usize]>);
 
 impl Subset {
-    /// Sorts and checks a list of items out of `items`.
+    /// Sorts and checks indices of a ground set of `items` items.
     ///
     /// # Errors
     /// - [`Error::ItemOutOfRange`] for an index of `items` or more;
@@ -57,7 +57,7 @@ impl Subset {
         self.0.len()
     }
 
-    /// Whether nothing was chosen (a plain DPP may do that).
+    /// Whether the subset is empty, as draws of a plain DPP may be.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -69,7 +69,7 @@ impl Subset {
         self.0.binary_search(&item).is_ok()
     }
 
-    /// How many items of each part were chosen.
+    /// The number of items of each part.
     ///
     /// # Panics
     /// If the partition has fewer items than the subset's largest index needs.

@@ -27,7 +27,7 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
     /// Largest |value|; `None` if a value is not finite.
     #[doc(hidden)]
     fn largest_magnitude(values: &[Self]) -> Option<f64>;
-    /// A row in f64: itself, or converted into the buffer.
+    /// A row in f64: the stored row, or converted into the buffer.
     #[doc(hidden)]
     #[inline]
     fn widen<'r>(row: &'r [Self], buffer: &'r mut [f64]) -> &'r [f64] {
@@ -58,7 +58,7 @@ macro_rules! scalar {
             fn largest_magnitude(values: &[Self]) -> Option<f64> {
                 const LANES: usize = 16;
                 let (head, tail) = values.as_chunks::<LANES>();
-                // x·0 is zero unless x is infinite or NaN; lanes let the loop run in vectors.
+                // x·0 is zero unless x is infinite or NaN; lanes let the loop be vectorised.
                 let (mut max, mut zero) = ([0.0; LANES], [0.0; LANES]);
                 for chunk in head {
                     for lane in 0..LANES {
@@ -159,9 +159,9 @@ pub enum Values<'a> {
 }
 
 impl Values<'_> {
-    /// The rows of several, one after the other; `None` if their types differ.
+    /// The rows of several matrices; `None` if their types differ.
     pub(crate) fn concatenate(all: &[&Self]) -> Option<Self> {
-        /// The shards of all that have the type of the first.
+        /// The shards of all matrices with the type of the first.
         macro_rules! concatenate {
             ($variant:ident) => {{
                 let rows = all.iter().map(|values| match values {
@@ -180,7 +180,7 @@ impl Values<'_> {
     }
 }
 
-/// Runs one body for all precisions, with `$rows` bound to the [`StoredRows`].
+/// Runs a body for any precision, with `$rows` bound to the [`StoredRows`].
 macro_rules! with_rows {
     ($values:expr, $rows:ident => $body:expr) => {
         match $values {

@@ -1,12 +1,12 @@
-//! What single precision is not enough for.
+//! Verbs whose results must be in double precision.
 
 use faer::MatRef;
 
 use super::{Engine, Precision, Rows};
 use crate::Result;
 
-/// An engine for what decides the law of a draw: the given one, or the CPU where that computes in single precision. A
-/// Gram matrix from single precision would put eigenvectors, tilt and rank wrong.
+/// The engine for what determines the law of a draw: the given one, or the CPU if that computes in single precision,
+/// whose Gram matrices would falsify eigenvectors, tilt and rank.
 pub(crate) fn in_double(engine: &dyn Engine) -> &dyn Engine {
     match engine.info().precision {
         Precision::F64 => engine,
@@ -14,8 +14,7 @@ pub(crate) fn in_double(engine: &dyn Engine) -> &dyn Engine {
     }
 }
 
-/// ‖F_lᵀ a_i‖² for every row, and in single precision what it is at most: the root is off by (n + 2)·ε·‖F_l‖‖a_i‖ at
-/// most.
+/// ‖F_lᵀ a_i‖² for every row; in single precision an upper bound, as the root is off by at most (n + 2)·ε·‖F_l‖‖a_i‖.
 pub(crate) fn bounded_forms(
     engine: &dyn Engine,
     rows: &Rows<'_>,

@@ -1,4 +1,4 @@
-//! What greedy algorithms keep for every item.
+//! The gains that greedy algorithms maintain for every item.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use crate::Result;
 /// The largest gain of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Top {
-    /// Where in the group.
+    /// Position in the group.
     pub position: usize,
     /// The gain.
     pub gain: f64,
 }
 
 impl Top {
-    /// Keeps the larger of two, and the first of equals.
+    /// Keeps the larger of the two, the first of equals.
     pub(crate) fn keep_larger(kept: &mut Option<Self>, other: Option<Self>) {
         let Some(other) = other else { return };
         if kept.is_none_or(|kept| other.gain > kept.gain) {
@@ -23,7 +23,7 @@ impl Top {
         }
     }
 
-    /// The largest of some gains; `None` where all are −∞.
+    /// The largest gain; `None` if all are −∞.
     pub(crate) fn of(gains: &[f64]) -> Option<Self> {
         let mut top = Self { position: 0, gain: f64::NEG_INFINITY };
         for (position, &gain) in gains.iter().enumerate() {
@@ -35,14 +35,14 @@ impl Top {
     }
 }
 
-/// A gain for every row, kept where the engine that made it computes: see
+/// A gain for every row, in the memory of the engine that made it with
 /// [`Engine::gain_table`](super::Engine::gain_table). 8 bytes per item in f64.
 ///
-/// The trait is sealed: methods will be added.
+/// The trait is sealed, since methods will be added.
 pub trait GainTable: Sealed + fmt::Debug + Send + Sync {
-    /// d ← d − c∘c with c_i = s_l a_i·q, if there is a direction q, for all open groups. Returns the largest of every
-    /// group, the first of equals, and after it those that the engine's rounding cannot tell from it; nothing for closed
-    /// groups. Gains of −∞ stay what they are and are never the largest.
+    /// Updates d ← d − c∘c with c_i = s_l a_i·q for all open groups, if there is a direction q. Returns the largest gain
+    /// of every group, the first of equals, followed by those that rounding cannot distinguish from it; nothing for
+    /// closed groups. Gains of −∞ do not change and are never the largest.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
@@ -51,17 +51,16 @@ pub trait GainTable: Sealed + fmt::Debug + Send + Sync {
     /// 2mn operations, in one pass over the rows of open groups.
     fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>>;
 
-    /// Takes a row out: its gain is −∞ from now on.
+    /// Removes a row: its gain is −∞ from now on.
     fn remove(&mut self, group: usize, position: usize);
 
-    /// Takes a whole group out.
+    /// Removes a group.
     ///
     /// # Panics
     /// If there is no such group.
     fn close(&mut self, group: usize);
 
-    /// The gains by group, −∞ for rows taken out before the last update; groups that are closed keep what
-    /// they had.
+    /// The gains by group, −∞ for rows removed before the last update; closed groups keep their last gains.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.

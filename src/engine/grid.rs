@@ -1,4 +1,4 @@
-//! Determinants over the nodes of a torus: what goes into the verbs, and what comes out.
+//! Arguments and results of the verbs that compute determinants over the nodes of a torus.
 
 use faer::{Mat, c64};
 
@@ -10,8 +10,8 @@ pub use crate::linalg::Determinant;
 /// P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l,   N_l symmetric positive semidefinite, Σ N_l ≤ I
 /// ```
 ///
-/// |det P(θ)| ≤ det P(0) = 1: errors are absolute, relative to the real node, and single precision
-/// loses no more than its own rounding.
+/// Since |det P(θ)| ≤ det P(0) = 1, errors are relative to the determinant at the real node, and single precision adds
+/// only its own rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct PhaseGrid<'a> {
     /// N_l, r×r, one per part.
@@ -34,7 +34,7 @@ impl PhaseGrid<'_> {
     }
 }
 
-/// What is wanted of every node.
+/// What to compute at every node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GridRequest {
@@ -44,12 +44,12 @@ pub enum GridRequest {
     Inverses,
 }
 
-/// What was found at a node.
+/// The results at a node.
 #[derive(Clone, Debug)]
 pub struct GridPoint {
     /// det P(θ).
     pub determinant: Determinant,
-    /// P(θ)⁻¹, if it was asked for.
+    /// P(θ)⁻¹, if requested.
     pub inverse: Option<Mat<c64>>,
 }
 
@@ -62,17 +62,17 @@ pub struct GridPoint {
 pub struct CandidateGrid<'a> {
     /// The generating function before the pick, and the nodes.
     pub grid: PhaseGrid<'a>,
-    /// What each node's determinant is multiplied by in the sum over nodes.
+    /// The coefficient of each node's determinant in the sum over nodes.
     pub coefficients: &'a [c64],
     /// The candidates' rows b_i, r values each.
     pub rows: &'a [f64],
 }
 
-/// Outcome of `candidate_determinants`.
+/// Results of `candidate_determinants`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandidateSums {
     /// Re Σ_θ coefficient(θ) · det P_i(θ), one per candidate; 0 for zero rows.
     pub sums: Vec<f64>,
-    /// Determinants taken.
+    /// Number of determinants computed.
     pub determinants: u64,
 }

@@ -1,7 +1,6 @@
-//! The seam between the algorithms and the machine: a few coarse verbs over the rows of A.
+//! Engines: a few coarse operations (verbs) over the rows of A, on the CPU or a GPU.
 //!
-//! Algorithms are written once over [`Engine`]; an engine computes, and knows nothing of what
-//! groups of rows mean.
+//! Algorithms are written once over [`Engine`]. An engine only computes; it does not know what groups of rows mean.
 
 mod cpu;
 mod double;
@@ -50,23 +49,23 @@ use crate::{Features, Result};
 /// | [`swap_table`](Engine::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
 /// | [`SwapTable::gains`] | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
 ///
-/// Sums run in an order that depends on the sizes only, so results do not depend on the number
-/// of threads. What an engine does not compute itself the CPU computes, in f64.
+/// The order of sums depends on the sizes only, so results do not depend on the number of threads. The CPU computes, in
+/// f64, what an engine does not implement.
 ///
-/// The trait is sealed: verbs will be added.
+/// The trait is sealed, since verbs will be added.
 pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
-    /// Which engine this is.
+    /// Name, adapter and precision of the engine.
     fn info(&self) -> EngineInfo;
 
-    /// Between verbs: whether the work may go on. Long loops of the host look here.
+    /// Checks between verbs whether the work may continue. Long loops on the host call it.
     ///
     /// # Errors
-    /// [`Error::Ended`](crate::Error::Ended) where the engine is [`Watched`] and the watch has ended the work.
+    /// [`Error::Ended`](crate::Error::Ended) if the engine is [`Watched`] and the watch has ended the work.
     fn proceed(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What computes in f64 in place of an engine that does not; the CPU unless it is another.
+    /// The engine that computes in f64 instead of one that does not; by default the CPU.
     #[doc(hidden)]
     fn stand_in(&self) -> &dyn Engine {
         &Cpu
@@ -74,7 +73,7 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
 
     /// Gram matrix of every group, Σ b_i b_iᵀ over its rows.
     ///
-    /// b_i is the scaled row s_l a_i, or its image w_l Fᵀ s_l a_i where a `map` is given.
+    /// b_i is the scaled row s_l a_i, or its image w_l Fᵀ s_l a_i if there is a `map`.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
@@ -102,7 +101,7 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
         Cpu.grid_determinants(grid, request)
     }
 
-    /// Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i: really one determinant each.
+    /// Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i, with one determinant per candidate and node.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
@@ -126,7 +125,7 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
         Cpu.row_norms(rows)
     }
 
-    /// A table of these gains, group after group.
+    /// A table that starts with these gains, group after group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
@@ -157,13 +156,13 @@ pub struct RowMap<'a> {
     pub factor: MatRef<'a, f64>,
 }
 
-/// Which engine produced a result.
+/// The engine that produced a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EngineInfo {
-    /// `cpu`, or the name of the graphics interface.
+    /// `cpu`, or the name of the GPU's backend.
     pub name: &'static str,
-    /// The device, where it has a name.
+    /// The name of the adapter, if there is one.
     pub adapter: Option<String>,
     /// Precision of its arithmetic.
     pub precision: Precision,
@@ -182,14 +181,14 @@ impl fmt::Display for EngineInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precision {
-    /// 32-bit: results are off by about 1e-7 of the largest numbers that they come from.
+    /// 32-bit: errors are about 1e-7 times the largest operands.
     F32,
-    /// 64-bit: results are exact up to rounding.
+    /// 64-bit.
     F64,
 }
 
 impl Precision {
-    /// The relative rounding error of one operation, times two.
+    /// The machine epsilon: twice the relative rounding error of one operation.
     #[must_use]
     pub fn epsilon(self) -> f64 {
         match self {
@@ -220,18 +219,18 @@ mod sealed {
 pub(crate) fn grid_inverses(engine: &dyn Engine, grid: &PhaseGrid<'_>) -> Result<Vec<(c64, Mat<c64>)>> {
     let pair = |point: GridPoint| match point.inverse {
         Some(inverse) => (point.determinant.value(), inverse),
-        None => unreachable!("inverses were asked for"),
+        None => unreachable!("inverses were requested"),
     };
     Ok(engine.grid_determinants(grid, GridRequest::Inverses)?.into_iter().map(pair).collect())
 }
 
 /// The best engine for these features: a discrete GPU that computes in f64, if there is one and the features are large
-/// enough to pay for their way there; otherwise the CPU.
+/// enough to be worth the upload; otherwise the CPU.
 ///
-/// Features are large enough if sixteen passes over them on the CPU, at 10 GB/s, take longer than to open a device
-/// (0.3 s), to send them there in f64 (2.7 GB/s) and to pass over them at the 100 GB/s of a slow card: from some 36
-/// million values on. Integrated GPUs and software adapters are never taken, nor is a GPU without f64:
-/// [`gpu::Gpu::new`] takes all of them.
+/// Features are large enough if sixteen passes over them on the CPU, at 10 GB/s, take longer than opening a device
+/// (0.3 s), uploading them in f64 (2.7 GB/s) and passing over them at the 100 GB/s of a slow card: from about 36
+/// million values on. Integrated GPUs, software adapters and GPUs without f64 are skipped; [`gpu::Gpu::new`] takes
+/// them.
 #[must_use]
 pub fn auto(features: &Features<'_>) -> Box<dyn Engine> {
     #[cfg(feature = "gpu")]

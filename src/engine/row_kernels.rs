@@ -1,4 +1,4 @@
-//! Vector kernels over rows as they are stored, f16, f32 or f64: nothing is copied but what fits registers.
+//! Vector kernels over stored rows of f16, f32 or f64, which are converted in registers.
 
 #![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 
@@ -9,8 +9,8 @@ use crate::data::Scalar;
 /// Values of a row converted at a time: two vectors of 256 bits.
 pub(crate) const CHUNK: usize = 8;
 
-/// A row as chunks: as many as fit, and one more at its end if those leave some values, which overlaps them
-/// (or, in a row shorter than that, is filled up with zeros).
+/// A row as chunks. If whole chunks leave a rest, a last chunk at the end of the row overlaps them; a row shorter than a
+/// chunk is padded with zeros.
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkedRow<'a, T> {
     whole: &'a [[T; CHUNK]],
@@ -29,12 +29,12 @@ impl<'a, T: Scalar> ChunkedRow<'a, T> {
         Self { whole, last }
     }
 
-    /// Σ x_j y_j with every y, in f64: the same bits wherever the row lies, whatever the type that holds its
-    /// values, and however many y there are. Every y was made by [`push_chunks`].
+    /// Σ x_j y_j with every y, in f64. The result does not depend on the row's position, on the type of its values or on
+    /// the number of y, which are made by [`push_chunks`].
     #[inline(always)]
     pub(crate) fn dots<S: Simd, const D: usize>(&self, simd: S, y: [&[[f64; CHUNK]]; D]) -> [f64; D] {
         let mut sums = [[simd.splat_f64s(0.0); 2]; D];
-        // Loops, not closures: those might not be compiled with the vectors of the machine.
+        // Loops, since closures might be compiled without the machine's vector instructions.
         for (at, x) in self.whole.iter().enumerate() {
             let x = widened(x);
             for d in 0..D {
@@ -68,8 +68,7 @@ pub(crate) fn chunks(dims: usize) -> usize {
     dims.div_ceil(CHUNK)
 }
 
-/// Appends a vector as the chunks that [`ChunkedRow::dots`] multiplies: zero where a last chunk overlaps
-/// those before it.
+/// Appends a vector as chunks for [`ChunkedRow::dots`], zero where the last chunk overlaps those before it.
 pub(crate) fn push_chunks(y: &[f64], out: &mut Vec<[f64; CHUNK]>) {
     let (whole, rest) = y.as_chunks::<CHUNK>();
     out.extend_from_slice(whole);
@@ -93,7 +92,7 @@ pub(crate) fn row_dot_in<S: Simd, T: Scalar>(simd: S, row: &[T], y: &[f64]) -> f
     simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1])) + rest
 }
 
-/// Σ (s x_j)² over a stored row; scaled before it is squared.
+/// Σ (s x_j)² over a stored row, scaled before squaring.
 #[inline(always)]
 pub(crate) fn row_norm_in<S: Simd, T: Scalar>(simd: S, row: &[T], scale: f64) -> f64 {
     let (whole, rest) = row.as_chunks::<CHUNK>();

@@ -8,7 +8,7 @@ use crate::{Features, linalg, parallel::map_ordered};
 pub struct Rows<'a> {
     features: &'a Features<'a>,
     groups: Vec<Group<'a>>,
-    /// What ends a pass over them, if anything does.
+    /// Ends passes over the rows, if there is one.
     latch: Option<&'a Latch<'a>>,
 }
 
@@ -21,12 +21,12 @@ pub struct Group<'a> {
     pub scale: f64,
 }
 
-/// Which rows are in a group.
+/// The rows of a group.
 #[derive(Clone, Copy, Debug)]
 pub enum Items<'a> {
     /// All rows 0..m.
     All(usize),
-    /// The rows listed, best in ascending order.
+    /// The rows listed, preferably in ascending order.
     Listed(&'a [u32]),
 }
 
@@ -51,7 +51,7 @@ impl Items<'_> {
         (0..self.len()).map(move |position| self.at(position))
     }
 
-    /// How many rows have an index below this one, in a group in ascending order.
+    /// Number of rows below this index, in a group in ascending order.
     pub(crate) fn before(&self, index: usize) -> usize {
         match self {
             Items::All(count) => index.min(*count),
@@ -72,9 +72,8 @@ impl Items<'_> {
 impl<'a> Rows<'a> {
     /// Groups of rows, each scaled by a power of two that brings its entries near 1 (within 1e±100).
     ///
-    /// Scaling a group changes its weight in a determinant by a constant, exactly: constrained
-    /// laws do not notice, others undo it. Parts of any magnitude meet as equals, and no square
-    /// over- or underflows.
+    /// Scaling a group multiplies determinants by an exact constant, which cancels under exact counts and is undone
+    /// otherwise. It makes parts of any magnitude comparable, and no square over- or underflows.
     #[must_use]
     pub fn scaled(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
         let scale = |items: Items<'_>| linalg::power_of_two_near(magnitude(features, items)).recip();
@@ -82,7 +81,7 @@ impl<'a> Rows<'a> {
         Self { features, groups, latch: None }
     }
 
-    /// Groups of rows with one scale for all: for laws that compare magnitudes across groups.
+    /// Groups of rows with a common scale, for laws that compare magnitudes across groups.
     pub(crate) fn alike(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
         let largest = items.iter().map(|&items| magnitude(features, items)).fold(0.0, f64::max);
         let scale = linalg::power_of_two_near(largest).recip();
@@ -95,17 +94,17 @@ impl<'a> Rows<'a> {
         Self { features, groups, latch: None }
     }
 
-    /// The same under a watch: a pass that it ends leaves the rest of the rows out, and what it returns means nothing.
+    /// The rows under a watch: a pass that it ends skips the remaining rows, and its result is meaningless.
     pub(super) fn under(&self, latch: &'a Latch<'_>) -> Self {
         Self { latch: Some(latch), ..self.clone() }
     }
 
-    /// Whether a pass need not go on.
+    /// Whether the watch has ended the pass.
     pub(super) fn are_abandoned(&self) -> bool {
         self.latch.is_some_and(|latch| latch.ended().is_some())
     }
 
-    /// The same rows, each group scaled by the power of two nearest e^(w/2) as well.
+    /// These rows, each group scaled also by the power of two nearest e^(w/2).
     pub(crate) fn weighted(self, log_weights: &[f64]) -> Self {
         let weighted = |(group, weight): (Group<'a>, &f64)| {
             let power = (0.5 * weight * std::f64::consts::LOG2_E).round().exp2();
@@ -154,9 +153,8 @@ impl<'a> Rows<'a> {
 
 /// Largest |entry| of a group, or close to it.
 ///
-/// The first nonzero rows tell it unless the group could hold others so much larger that their
-/// squares would overflow, or the group is so small beside the matrix that nothing is known: then
-/// all rows are read.
+/// The first nonzero rows determine it, unless the squares of other rows could overflow or the group is tiny compared
+/// with the matrix; then all rows are read.
 fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
     const FIRST: usize = 256;
     const RANGE: f64 = 1e100;

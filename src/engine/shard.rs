@@ -1,4 +1,4 @@
-//! A shard of a ground set, whose rows may be on another machine: what it is asked, and one that answers here.
+//! Shards of a ground set, whose rows may be on another machine.
 
 use std::fmt;
 
@@ -7,34 +7,33 @@ use faer::{Mat, MatRef};
 use super::{Engine, Group, Items, RowMap, Rows, in_double};
 use crate::{Error, Features, Result};
 
-/// Consecutive items of a ground set, with whatever computes with their rows in f64.
+/// Consecutive items of a ground set, with an implementation that computes over their rows in f64.
 ///
-/// Implement it to have set-up done elsewhere: send the arguments to where the rows are, let a [`LocalShard`] answer there,
-/// send the answer back. Arguments and answers are plain numbers: with every pass the index of every item of the shard
-/// that may be chosen; then p·n² for Gram matrices, and one for each of these items for the table of trials. A factor has
-/// n·r more.
+/// Implement it to distribute set-up: send the arguments to the machine with the rows, compute there with a
+/// [`LocalShard`], and send the answer back. Arguments and answers are plain numbers. Every pass sends the index of
+/// every item of the shard that may be chosen; the answers are p·n² numbers for Gram matrices, and one per item for the
+/// table of trials. A factor adds n·r.
 pub trait Shard: fmt::Debug + Send + Sync {
     /// Number of items.
     fn items(&self) -> usize;
 
-    /// Number of features of each.
+    /// Number of features per item.
     fn dims(&self) -> usize;
 
-    /// As [`Engine::part_grams`], over rows of this shard: of every group n² values, or r² under a map, column after
-    /// column.
+    /// As [`Engine::part_grams`], over rows of this shard: n² values per group, or r² with a map, column by column.
     ///
     /// # Errors
-    /// Those of whoever computes.
+    /// Those of the implementation.
     fn part_grams(&self, rows: &ShardRows, map: Option<&ShardMap<'_>>) -> Result<Vec<Vec<f64>>>;
 
     /// As [`Engine::row_forms`], over rows of this shard.
     ///
     /// # Errors
-    /// Those of whoever computes.
+    /// Those of the implementation.
     fn row_forms(&self, rows: &ShardRows, factors: &[ShardFactor<'_>]) -> Result<Vec<f64>>;
 }
 
-/// Groups of the rows of a shard, counted from its first.
+/// Groups of rows of a shard, counted from its first row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShardRows {
     /// For every group, its rows and their scale.
@@ -58,7 +57,7 @@ pub struct ShardFactor<'a> {
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// F_ij at j·rows + i: column after column.
+    /// F_ij at j·rows + i, column by column.
     pub values: &'a [f64],
 }
 
@@ -78,15 +77,14 @@ pub struct ShardMap<'a> {
     pub factor: ShardFactor<'a>,
 }
 
-/// A shard whose rows are at hand.
+/// A shard whose rows are on this machine.
 ///
-/// Factors with another number of values than their rows and columns make are refused as
-/// [`Error::Shape`].
+/// Refuses factors whose number of values is not rows · columns with [`Error::Shape`].
 #[derive(Clone, Debug)]
 pub struct LocalShard<'a> {
     /// Its rows.
     pub features: Features<'a>,
-    /// What computes; the CPU where that does not in f64.
+    /// The engine; the CPU replaces one that does not compute in f64.
     pub engine: &'a dyn Engine,
 }
 
@@ -114,12 +112,12 @@ impl Shard for LocalShard<'_> {
     }
 }
 
-/// The entries of a matrix, column after column.
+/// The entries of a matrix, column by column.
 pub(super) fn numbers(matrix: MatRef<'_, f64>) -> Vec<f64> {
     matrix.col_iter().flat_map(|column| column.iter().copied()).collect()
 }
 
-/// Refuses numbers of another count than asked for.
+/// Refuses a wrong number of values.
 pub(super) fn check_size(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
 }

@@ -1,4 +1,4 @@
-//! Set-up passes by shards: each reads its own rows, here or on another machine, and what they find is merged.
+//! Set-up passes over shards: each reads its own rows, here or on another machine, and the results are merged.
 
 use std::ops::Range;
 
@@ -11,18 +11,17 @@ use super::{
 };
 use crate::{Result, parallel::map_ordered};
 
-/// An engine that leaves passes over all rows to the shards of the ground set: set-up at the speed of many machines.
+/// An engine that distributes passes over all rows among the shards of the ground set.
 ///
-/// [`part_grams`](Engine::part_grams) and [`row_forms`](Engine::row_forms) are what samplers and inference set up with;
-/// every other verb runs on the CPU here. The models need the features all the same, to look at a few rows of every part
-/// and to read those that are tried: [`Features::concatenate`](crate::Features::concatenate) of memory-mapped files will do, which nobody reads through
-/// but the shards.
+/// Samplers and inference set up with [`part_grams`](Engine::part_grams) and [`row_forms`](Engine::row_forms); all other
+/// verbs run on the local CPU. Models still need the features, to read a few rows of every part and the rows that draws
+/// try: [`Features::concatenate`](crate::Features::concatenate) of memory-mapped files suffices, and only the shards
+/// read them completely.
 ///
 /// # Numerics
-/// Gram matrices are summed shard after shard: with other shards, or the same in another order, entry (i, j) of a sum
-/// differs by some ε·√(G_ii G_jj), fewer than twice the number of shards and of runs of rows that are summed alone (of
-/// 8192 rows, or what is left of a window); log Z and probabilities by what that changes, about 1e-14 for
-/// well-conditioned rows.
+/// Gram matrices are summed shard by shard. With other shards, or another order, entry (i, j) of a sum differs by a small
+/// multiple of ε·√(G_ii G_jj), less than twice the number of shards and of runs of rows summed separately (8192 rows, or
+/// the rest of a window); log Z and probabilities differ accordingly, by about 1e-14 for well-conditioned rows.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -47,13 +46,13 @@ impl<S: Shard> Sharded<S> {
         Self { shards: shards.into_iter().collect() }
     }
 
-    /// Whether these rows are those of the shards, from front to back. Rows with more features than there are items are
-    /// not: models compress them first, and what is left is small.
+    /// Whether these rows are those of the shards, in order. Rows with more features than items are not: models compress
+    /// them first, and the result is small.
     fn has(&self, rows: &Rows<'_>) -> bool {
         is_ascending(rows) && self.shards.iter().all(|shard| shard.dims() == rows.features().dims())
     }
 
-    /// What of every group is in each shard: the rows, counted from its first, and their positions in the group.
+    /// The rows of every group in each shard, counted from its first row, and their positions in the group.
     fn split(&self, rows: &Rows<'_>) -> Result<Vec<(ShardRows, Vec<Range<usize>>)>> {
         let found = self.shards.iter().map(Shard::items).sum();
         check_size("the list of the items of all shards", rows.features().items(), found)?;
@@ -75,7 +74,7 @@ impl<S: Shard> Sharded<S> {
     }
 }
 
-/// Whether groups go through the ground set from front to back, as those of all models do.
+/// Whether all groups are in ascending order, as those of all models are.
 fn is_ascending(rows: &Rows<'_>) -> bool {
     let ascending = |group: &Group<'_>| match group.items {
         Items::All(_) => true,

@@ -1,4 +1,4 @@
-//! What the local search keeps for every item, and what changes when two items are exchanged.
+//! The table that local search maintains for every item, and its update by a swap.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use faer::Mat;
 use super::sealed::Sealed;
 use crate::Result;
 
-/// The coefficients and residuals from which the gain of every exchange follows.
+/// The coefficients and residuals that determine the gain of every swap.
 ///
 /// ```text
 /// C_ij = w_i·a_j,   d_j = ‖a_j − π_S(a_j)‖²,   det(K_{S−i+j}) / det(K_S) = M_ii d_j + C_ij²
 /// ```
 ///
-/// w_i is the dual basis of the chosen rows, M = (K_S)⁻¹ = WᵀW. Only exchanges inside a group count, so
-/// C_ij is kept for i and j of one group, i in a *slot* of the group.
+/// w_i is the dual basis of the chosen rows, M = (K_S)⁻¹ = WᵀW. Swaps stay inside a group, so
+/// the table holds C_ij for i and j of one group, i in a *slot* of the group.
 ///
-/// Kept where the engine that made it computes: see [`Engine::swap_table`](super::Engine::swap_table). 8·(slots + 1)
-/// bytes per item in f64.
+/// The table is in the memory of the engine that made it with [`Engine::swap_table`](super::Engine::swap_table), and
+/// takes 8·(slots + 1) bytes per item in f64.
 ///
-/// The trait is sealed: methods will be added.
+/// The trait is sealed, since methods will be added.
 pub trait SwapTable: Sealed + fmt::Debug + Send + Sync {
-    /// Updates the table by an exchange, if there was one, and returns the best next one of every group:
-    /// the largest M_ii d_j + C_ij², where `weights` are the M_ii of every slot; of equals the one
-    /// whose entering item comes first, then the first slot; and after it those that the engine's rounding cannot
-    /// tell from it. A slot of zero duals and weight 1 stands for an addition. Groups without slots are left alone.
+    /// Updates the table by a swap, if there was one, and returns the best next swap of every group: the largest
+    /// M_ii d_j + C_ij², where `weights` are the M_ii of every slot; of equals the one whose entering item comes first,
+    /// then the first slot. Those that rounding cannot distinguish from it follow. A slot of zero duals and weight 1
+    /// stands for an addition. Groups without slots are skipped.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
@@ -33,14 +33,14 @@ pub trait SwapTable: Sealed + fmt::Debug + Send + Sync {
     /// 4mn + 7mk operations, in one pass over rows and table.
     fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>>;
 
-    /// All numbers, by group.
+    /// The whole table, by group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
     fn read(&self) -> Result<Vec<SwapNumbers>>;
 }
 
-/// The numbers of one group of a [`SwapTable`].
+/// One group of a [`SwapTable`].
 #[derive(Clone, Debug)]
 pub struct SwapNumbers {
     /// C, slots×items.
@@ -49,7 +49,7 @@ pub struct SwapNumbers {
     pub residuals: Vec<f64>,
 }
 
-/// An exchange, as it changes a [`SwapTable`].
+/// A swap, as it changes a [`SwapTable`].
 ///
 /// ```text
 /// c = A w,  g = A w',   C ← C − α cᵀ − γ gᵀ,   d ← d + a c∘c − b g∘g
@@ -74,13 +74,13 @@ pub struct SwapUpdate<'a> {
     pub residual_loss: f64,
 }
 
-/// The best exchange inside a group.
+/// The best swap inside a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BestSwap {
     /// Slot of the item that leaves.
     pub slot: usize,
     /// Position of the item that enters.
     pub position: usize,
-    /// By how much the determinant is multiplied.
+    /// The factor by which the determinant grows.
     pub ratio: f64,
 }

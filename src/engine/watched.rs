@@ -20,15 +20,15 @@ use crate::{
     watch::{Ended, Step, Watch},
 };
 
-/// Floating-point operations of a thread between two looks at the watch, about: some tenths of a second.
+/// About the number of floating-point operations of a thread between two checks of the watch, some tenths of a second.
 const OPERATIONS: f64 = 2.5e8;
 
-/// An engine under a [`Watch`]: set-up, inference and part counts that are given it end soon after the watch says so,
-/// with [`Error::Ended`](crate::Error::Ended), and tell how far they are.
+/// An engine under a [`Watch`]: set-up, inference and part counts with this engine report progress, and end with
+/// [`Error::Ended`](crate::Error::Ended) soon after the watch says so.
 ///
-/// What it computes is what the engine beneath computes, to the last bit. The CPU looks at the watch after every 256
-/// rows of a pass, and every engine between nodes of a torus; nothing interrupts a single factorisation, about 10n³
-/// operations. Solvers and draws take a watch themselves, and keep what they have when it ends them.
+/// Results are those of the wrapped engine, to the last bit. The CPU checks the watch after every 256 rows of a pass, and
+/// every engine between nodes of a torus; a single factorisation, about 10n³ operations, is not interrupted. Solvers and
+/// draws take a watch directly, and return what they have when it ends them.
 ///
 /// # Examples
 /// ```
@@ -51,12 +51,11 @@ pub struct Watched<'a> {
     start: Option<Instant>,
     rows: AtomicU64,
     nodes: AtomicU64,
-    /// The CPU under the same watch, where the engine computes in single precision.
+    /// The CPU under the same watch, if the engine computes in single precision.
     stand_in: Option<Box<Watched<'a>>>,
 }
 
-/// A watch that has ended work once and for all: what a pass has left out stays left out, even if the caller takes the
-/// flag down again.
+/// Whether the watch has ended work. A pass that skipped rows remains invalid even if the caller clears the flag.
 #[derive(Debug)]
 pub(super) struct Latch<'a> {
     watch: Watch<'a>,
@@ -75,7 +74,7 @@ impl Latch<'_> {
 }
 
 impl<'a> Watched<'a> {
-    /// This engine under this watch.
+    /// Puts an engine under a watch.
     #[must_use]
     pub fn new(engine: &'a dyn Engine, watch: Watch<'a>) -> Self {
         let single = engine.info().precision == Precision::F32;
@@ -85,18 +84,18 @@ impl<'a> Watched<'a> {
         Self { engine, latch, start: watch.begin(), rows, nodes, stand_in }
     }
 
-    /// The engine beneath.
+    /// The wrapped engine.
     #[must_use]
     pub fn beneath(&self) -> &'a dyn Engine {
         self.engine
     }
 
-    /// A pass over rows.
+    /// Runs a pass over rows.
     fn pass<'e, T>(&'e self, rows: &Rows<'e>, verb: impl FnOnce(&Rows<'e>) -> Result<T>) -> Result<T> {
         self.pass_over(rows.len(), || verb(&rows.under(&self.latch)))
     }
 
-    /// A pass over so many rows.
+    /// Runs a pass over this many rows.
     fn pass_over<T>(&self, rows: usize, verb: impl FnOnce() -> Result<T>) -> Result<T> {
         self.latch.check()?;
         let found = verb()?;
@@ -104,7 +103,7 @@ impl<'a> Watched<'a> {
         Ok(found)
     }
 
-    /// So many more steps are done, if the watch did not end them.
+    /// Counts this many more steps as done, unless the watch ended them.
     fn passed(&self, step: Step, count: &AtomicU64, more: usize) -> Result<()> {
         self.latch.check()?;
         let steps = count.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
@@ -113,7 +112,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// How many of `count` alike pieces of work, of so many operations each, come between two looks at the watch.
+/// How many of `count` pieces of work, each of this many operations, come between two checks of the watch.
 fn at_a_time(count: usize, operations: f64) -> usize {
     let threads = threads();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
@@ -204,7 +203,7 @@ impl Engine for Watched<'_> {
     }
 }
 
-/// A table of the engine beneath, of rows under the watch.
+/// A table of the wrapped engine, of rows under the watch.
 #[derive(Debug)]
 struct WatchedTable<'e, T: ?Sized> {
     watched: &'e Watched<'e>,

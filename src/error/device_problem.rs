@@ -1,6 +1,6 @@
-//! What can be wrong with a graphics device.
+//! Failures of a GPU.
 
-/// What is wrong with a graphics device.
+/// Why a GPU cannot be used, or failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceProblem {
@@ -11,80 +11,82 @@ pub enum DeviceProblem {
         reason: String,
     },
     /// The adapter computes in single precision only.
-    #[error("{adapter} has no 64-bit arithmetic in shaders; f32 and the CPU are there")]
+    #[error(
+        "{adapter} has no 64-bit arithmetic in shaders: compute in f32 (--precision f32), or on the CPU (--engine cpu)"
+    )]
     NoDoublePrecision {
         /// The adapter's name.
         adapter: String,
     },
-    /// The adapter's 64-bit arithmetic is not accurate enough: division, which Vulkan promises in single precision only,
-    /// or something else that was tried when it was opened.
+    /// The adapter's 64-bit arithmetic is not accurate enough. Opening a device tests division, which Vulkan guarantees
+    /// in single precision only, and other operations.
     #[error(
         "{adapter} has 64-bit arithmetic, but its {operation} is off by {error:.1e} (relative): compute in f32 (--precision f32), or on the CPU (--engine cpu)"
     )]
     InaccurateDoublePrecision {
         /// The adapter's name.
         adapter: String,
-        /// What was tried.
+        /// The operation tested.
         operation: &'static str,
         /// The largest relative error.
         error: f64,
     },
-    /// The device was lost or taken away: nothing more can be computed on it.
-    #[error("the graphics device was lost: {reason}")]
+    /// The device was lost or removed, and is not used again.
+    #[error("the GPU was lost: {reason}")]
     Lost {
-        /// What the driver says.
+        /// The driver's message.
         reason: String,
     },
-    /// The device has too little memory.
-    #[error("the graphics device has no room for {bytes} bytes more ({what})")]
+    /// The device is out of memory.
+    #[error("out of device memory: cannot allocate {bytes} bytes for {what}")]
     Memory {
         /// What the memory is for.
         what: &'static str,
-        /// How many bytes were asked for.
+        /// Bytes requested.
         bytes: u64,
     },
     /// Something exceeds a limit of the device.
-    #[error("{what} needs {needed}, the graphics device allows {limit}")]
+    #[error("{what} needs {needed}, the GPU allows {limit}")]
     Limit {
         /// What is too large.
         what: &'static str,
-        /// What it needs.
+        /// The size needed.
         needed: u64,
-        /// What there is.
+        /// The device's limit.
         limit: u64,
     },
     /// The device did not finish in time. It is not used again.
-    #[error("the graphics device did not finish {what} within {seconds} s; it is not used again")]
+    #[error("the GPU did not finish {what} within {seconds} s; it is not used again")]
     TimedOut {
-        /// The verb at work.
+        /// The verb that ran.
         what: &'static str,
         /// The time limit, in seconds.
         seconds: f64,
     },
-    /// The device found infinity, or what is no number.
+    /// The device computed an infinite value or NaN.
     #[error(
-        "the graphics device found numbers that are not finite ({what}): compute in f64 (--precision f64), or on the CPU (--engine cpu)"
+        "the GPU computed a value that is not finite ({what}): compute in f64 (--precision f64), or on the CPU (--engine cpu)"
     )]
     NotFinite {
-        /// The verb at work.
+        /// The verb that ran.
         what: &'static str,
     },
-    /// Numbers of more different sizes than single precision can hold.
+    /// A number that is outside the range of single precision.
     #[error(
         "single precision cannot hold {what} {value:.1e}: compute in f64 (--precision f64), or on the CPU (--engine cpu)"
     )]
     SinglePrecision {
-        /// What it cannot hold, up to the number.
+        /// Description of the number, put in front of it.
         what: &'static str,
         /// The number.
         value: f64,
     },
     /// The device refused a command.
-    #[error("the graphics device refused {what}: {message}")]
+    #[error("the GPU refused {what}: {message}")]
     Refused {
-        /// The verb at work.
+        /// The verb that ran.
         what: &'static str,
-        /// What the driver or its validation says.
+        /// The message of the driver or of validation.
         message: String,
     },
 }

@@ -8,7 +8,7 @@ pub use device_problem::DeviceProblem;
 pub use npy_problem::NpyProblem;
 use words::{amount, have, join, nearest, shown, trial};
 
-/// What can go wrong, one variant per rule, with the numbers that broke it. Positions are 0-based; logarithms natural.
+/// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,12 +17,12 @@ pub enum Error {
     Shape {
         /// The array at fault.
         what: &'static str,
-        /// The size that the other arguments ask for.
+        /// The size that the other arguments imply.
         expected: usize,
         /// The size found.
         found: usize,
     },
-    /// There is nothing to choose from.
+    /// An argument that must not be empty is empty.
     #[error("{what} is empty")]
     Empty {
         /// The argument at fault.
@@ -85,7 +85,7 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// Labels and features speak of different numbers of items.
+    /// The number of labels is not the number of items.
     #[error("there are {labels} labels for {items} items")]
     LabelCount {
         /// Items of the features.
@@ -100,9 +100,9 @@ pub enum Error {
         nearest(known, name)
     )]
     UnknownPart {
-        /// The name asked for.
+        /// The unknown name.
         name: String,
-        /// The names there are.
+        /// Names of the parts.
         known: Vec<String>,
     },
     /// A quota names one part twice.
@@ -134,13 +134,13 @@ pub enum Error {
         part: String,
         /// Items asked for.
         quota: usize,
-        /// Items there.
+        /// Items of the part.
         size: usize,
     },
-    /// Something needs exact counts, and the quota has ranges.
+    /// A quota has ranges where exact counts are needed.
     #[error("{what} needs one exact count for every part, and the quota has ranges: use rejection")]
     CountsNotExact {
-        /// What needs them.
+        /// What needs exact counts.
         what: &'static str,
     },
     /// A subset size or a whole quota is zero.
@@ -149,42 +149,42 @@ pub enum Error {
         /// The argument at fault.
         what: &'static str,
     },
-    /// Matrices of different kinds as shards of one.
-    #[error("shard {shard} has {found}, the first one {expected}")]
+    /// Shards of one matrix differ in columns or in element type.
+    #[error("shard {shard} has {found}, the first one has {expected}")]
     UnlikeShards {
-        /// Which one, counted from 0.
+        /// Index of the shard.
         shard: usize,
-        /// Its kind.
+        /// Its columns and type.
         found: String,
-        /// That of the first.
+        /// Those of the first shard.
         expected: String,
     },
-    /// Too few draws of a chain to tell how well it has mixed.
-    #[error("{draws} draws of a chain are too few to tell how well it has mixed: {needed} are needed")]
+    /// A chain has too few draws for diagnostics.
+    #[error("{draws} draws of a chain are too few for diagnostics of its mixing: {needed} are needed")]
     TooFewDraws {
         /// Draws of the shortest chain.
         draws: usize,
         /// Draws needed.
         needed: usize,
     },
-    /// A range of counts that begins above its end.
-    #[error("part {part}: no count is at least {low} and at most {high}")]
+    /// A range of counts begins above its end.
+    #[error("the range of part {part} is empty: no count is at least {low} and at most {high}")]
     EmptyRange {
         /// Name of the part.
         part: String,
-        /// Least count.
+        /// Lower end.
         low: usize,
-        /// Most.
+        /// Upper end.
         high: usize,
     },
-    /// A total that the ranges of the parts do not allow.
-    #[error("{total} items in all: the ranges allow {low} to {high}")]
+    /// The ranges of the parts do not allow the total.
+    #[error("the total is {total} items in all, but the ranges of the parts allow {low} to {high}")]
     TotalOutsideRanges {
         /// Items asked for.
         total: usize,
-        /// Sum of the least counts.
+        /// Sum of the lower ends.
         low: usize,
-        /// Sum of the most.
+        /// Sum of the upper ends.
         high: usize,
     },
     /// A subset size exceeds the number of items.
@@ -192,10 +192,10 @@ pub enum Error {
     SizeAboveItems {
         /// Size asked for.
         k: usize,
-        /// Items there.
+        /// Number of items.
         items: usize,
     },
-    /// A subset size exceeds the rank of the kernel: the determinants of all such sets are zero, as far as f64 tells.
+    /// A subset size exceeds the rank of the kernel: the determinant of every such set is zero in f64.
     #[error(
         "k = {k} is above the rank of the kernel, {rank}: the determinants of all sets of {k} items are zero in f64"
     )]
@@ -207,7 +207,7 @@ pub enum Error {
     },
     /// No set with the quota has a positive determinant (Rado's theorem names the parts).
     #[error(
-        "no set can meet the quota: {} rank {rank} in f64, the quota asks for {quota} items there",
+        "no set can meet the quota: {} rank {rank} in f64, but the quota asks for {quota} items there",
         have(parts)
     )]
     Infeasible {
@@ -215,12 +215,12 @@ pub enum Error {
         parts: Vec<String>,
         /// Rank that their rows span together.
         rank: usize,
-        /// Items that the quota asks of them together.
+        /// Items that the quota asks for from them together.
         quota: usize,
     },
     /// No set with the quota and the included items has a positive determinant.
     #[error(
-        "no set can meet the quota: beyond the items that must be included {} rank {rank} in f64, the quota asks for {quota} more items there",
+        "no set can meet the quota: beyond the included items {} rank {rank} in f64, but the quota asks for {quota} more items there",
         have(parts)
     )]
     InfeasibleBeyondIncluded {
@@ -228,15 +228,15 @@ pub enum Error {
         parts: Vec<String>,
         /// Rank that their rows span together, beyond what the included rows span.
         rank: usize,
-        /// Items that the quota asks of them together, beyond the included ones.
+        /// Items that the quota asks for from them together, beyond the included ones.
         quota: usize,
     },
     /// Exact sampling would need too many proposals, and interpolation too many nodes.
     #[error(
-        "exact sampling of this quota may need {expected:.3e} proposals a sample, more than the budget of {budget:.3e}, or interpolation on {nodes:.3e} nodes, more than the budget of {node_budget:.3e}"
+        "exact sampling of this quota may need {expected:.3e} proposals per sample, more than the budget of {budget:.3e}, or interpolation on {nodes:.3e} nodes, more than the budget of {node_budget:.3e}"
     )]
     ProposalBudget {
-        /// Proposals per sample that the guarantee promises not to exceed, on average.
+        /// Guaranteed upper bound on the average number of proposals per sample.
         expected: f64,
         /// The budget of proposals.
         budget: f64,
@@ -247,19 +247,19 @@ pub enum Error {
     },
     /// Exact sampling under ranges may need too many proposals.
     #[error(
-        "exact draws under ranges may take too many proposals: {}; the budget is {budget:.2e} a sample",
+        "exact draws under ranges may take too many proposals: {}; the budget is {budget:.2e} per sample",
         trial(*proposals, *accepted, *budget)
     )]
     RangeProposalBudget {
         /// Proposals of a trial.
         proposals: u64,
-        /// How many of them were accepted. Where these are few, no bound can be told.
+        /// How many of them were accepted; a few are not enough for a bound.
         accepted: u64,
         /// The budget of proposals per sample.
         budget: f64,
     },
-    /// An exact probability, or a sampler by interpolation, would need too many nodes.
-    #[error("{nodes:.3e} nodes of interpolation are needed, more than the budget of {budget:.3e}")]
+    /// Inference, or a sampler by interpolation, would need too many nodes.
+    #[error("interpolation needs {nodes:.3e} nodes, more than the budget of {budget:.3e}")]
     NodeBudget {
         /// Nodes needed.
         nodes: f64,
@@ -268,11 +268,11 @@ pub enum Error {
     },
     /// The features are too badly conditioned for f64.
     #[error(
-        "the features are too badly conditioned: the law would be off by {}, where {tolerance:.0e} is tolerated; rescale or drop columns or rows of very different size",
+        "the features are too badly conditioned: the law would be off by {} in total variation, where {tolerance:.0e} is tolerated; rescale or drop columns or rows of very different size",
         amount(*deviation)
     )]
     IllConditioned {
-        /// Estimated error of the law, in total variation; outside [0, 1) where nothing can be said.
+        /// Estimated total variation error of the law; outside [0, 1) where no estimate is possible.
         deviation: f64,
         /// Largest error accepted.
         tolerance: f64,
@@ -282,7 +282,7 @@ pub enum Error {
     ItemOutOfRange {
         /// The index.
         item: usize,
-        /// Items there.
+        /// Number of items.
         items: usize,
     },
     /// A set names one item twice.
@@ -291,20 +291,20 @@ pub enum Error {
         /// The index.
         item: usize,
     },
-    /// An item must be both in and out.
+    /// An item is both included and excluded.
     #[error("item {item} cannot be both included and excluded")]
     IncludedAndExcluded {
         /// The index.
         item: usize,
     },
-    /// The items to include have determinant zero.
+    /// The included items have determinant zero.
     #[error("the items to include are linearly dependent: item {item} adds nothing to the others in f64")]
     DependentItems {
         /// An item that depends on the others.
         item: usize,
     },
     /// More items of a part must be included than the quota asks for.
-    #[error("{included} items of part {part} must be included, the quota asks for {quota}")]
+    #[error("{included} items of part {part} must be included, but the quota asks for {quota}")]
     QuotaBelowIncluded {
         /// Name of the part.
         part: String,
@@ -321,14 +321,14 @@ pub enum Error {
         /// Items that must be included.
         included: usize,
     },
-    /// After the picks made so far the item has probability zero.
+    /// An item has probability zero given the picks made so far.
     #[error("item {item} cannot be picked next: it has probability zero given the picks made so far")]
     ImpossiblePick {
         /// The index.
         item: usize,
     },
-    /// Rounding has left no weight to go on with a draw.
-    #[error("a draw lost its digits after {picked} of {wanted} items; draw by rejection")]
+    /// Rounding has left no item with positive weight in the middle of a draw.
+    #[error("a draw lost all precision after {picked} of {wanted} items; draw by rejection")]
     LostDraw {
         /// Items picked before that.
         picked: usize,
@@ -366,29 +366,29 @@ pub enum Error {
     Io {
         /// The file.
         path: std::path::PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A .npy file holds something else than a finite real matrix.
+    /// A .npy file is not a valid matrix of real numbers.
     #[error("{}: {problem}", path.display())]
     Npy {
         /// The file.
         path: std::path::PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: NpyProblem,
     },
     /// A GPU is not available, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),
-    /// Work ended before it was done, as its [`Watch`](crate::Watch) asked for.
+    /// A [`Watch`](crate::Watch) ended the work early.
     #[error(transparent)]
     Ended(#[from] crate::watch::Ended),
-    /// A draw was given up: it took far more proposals than were promised.
-    #[error("a draw was given up after {proposals} proposals: {expected:.2e} were promised on average")]
+    /// A draw took far more proposals than guaranteed, and was given up.
+    #[error("a draw was given up after {proposals} proposals: the guarantee is {expected:.2e} on average")]
     DrawGivenUp {
-        /// Proposals made in vain.
+        /// Proposals made, none of them accepted.
         proposals: u64,
-        /// Proposals that were promised to be enough on average.
+        /// Guaranteed upper bound on the average number of proposals.
         expected: f64,
     },
     /// An eigenvalue iteration did not converge.

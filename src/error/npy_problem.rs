@@ -1,29 +1,29 @@
-//! What can be wrong with a .npy file.
+//! Faults of .npy files.
 
 /// What is wrong with a .npy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyProblem {
-    /// The file does not begin as .npy files do.
+    /// The file does not begin with the magic bytes of .npy files.
     #[error("not a .npy file")]
     Header,
-    /// What has the name is no file that could be mapped into memory.
+    /// The path names something that cannot be mapped into memory, such as a folder or a pipe.
     #[error("this is {0}; a .npy file is mapped into memory and must be a regular file")]
     NotAFile(&'static str),
-    /// A version of the format that is not known.
-    #[error("version {major}.{minor} of the .npy format is not known; 1.0, 2.0 and 3.0 are")]
+    /// The version of the format is not supported.
+    #[error("version {major}.{minor} of the .npy format is not supported; 1.0, 2.0 and 3.0 are")]
     Version {
-        /// Before the point.
+        /// Major version.
         major: u8,
-        /// After the point.
+        /// Minor version.
         minor: u8,
     },
-    /// The header is one of a .npy file, but cannot be understood.
+    /// The header cannot be parsed.
     #[error("the .npy header cannot be read: {reason}{}", shown(header))]
     Malformed {
         /// Why not.
         reason: String,
-        /// The header, or as much of it as a message can hold.
+        /// The header, cut to fit a message.
         header: String,
     },
     /// The array's shape is not (rows, columns).
@@ -32,18 +32,18 @@ pub enum NpyProblem {
     /// The element type is neither an integer nor a floating-point type.
     #[error("elements of type {0} cannot be read; booleans, integers and floating-point numbers can")]
     Type(String),
-    /// The element type is no integer type.
+    /// The element type is not an integer type.
     #[error("elements of type {0} are not integers")]
     NotIntegers(String),
-    /// An element is no value of its type.
+    /// An element is not a value of its type.
     #[error("an element cannot be read: {0}")]
     Element(String),
     /// The file ends before the array does.
-    #[error("the file is truncated: the header promises {expected} bytes of data, {found} are there")]
+    #[error("the file is truncated: the header declares {expected} bytes of data, the file has {found}")]
     Truncated {
-        /// Bytes promised.
+        /// Bytes that the header declares.
         expected: u64,
-        /// Bytes found.
+        /// Bytes in the file.
         found: u64,
     },
 }

@@ -1,13 +1,13 @@
-//! Lists and numbers in words.
+//! Lists and numbers in error messages.
 
-/// Names that a sentence lists at most.
+/// The most names that a message lists.
 const MOST: usize = 10;
 
 pub(super) fn join(names: &[String]) -> String {
     list(names.iter().collect())
 }
 
-/// Those first that are most like another name.
+/// The names, those most similar to `wanted` first.
 pub(super) fn nearest(names: &[String], wanted: &str) -> String {
     let mut names: Vec<&String> = names.iter().collect();
     if names.len() > MOST {
@@ -16,7 +16,7 @@ pub(super) fn nearest(names: &[String], wanted: &str) -> String {
     list(names)
 }
 
-/// A name, even one without letters.
+/// The name, quoted if it is empty.
 pub(super) fn shown(name: &str) -> &str {
     if name.is_empty() { "''" } else { name }
 }
@@ -44,7 +44,7 @@ pub(super) fn have(parts: &[String]) -> String {
     }
 }
 
-/// A total variation distance, if it is one that says something.
+/// A total variation distance, or words where it is not one.
 pub(super) fn amount(deviation: f64) -> String {
     if (0.0..1.0).contains(&deviation) {
         format!("{deviation:.1e}")
@@ -53,7 +53,7 @@ pub(super) fn amount(deviation: f64) -> String {
     }
 }
 
-/// What a trial of rejection has shown, where a draw may take no more proposals than the budget.
+/// The result of a trial of rejection whose draws exceed the budget of proposals, or may.
 pub(super) fn trial(proposals: u64, accepted: u64, budget: f64) -> String {
     let trial = format!("a trial of {}", thousands(proposals));
     match accepted {

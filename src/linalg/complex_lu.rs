@@ -7,8 +7,8 @@ use faer::{
     perm::PermRef,
 };
 
-/// Pivots below this make the matrix singular; adding ε to its diagonal changes a determinant and an
-/// adjugate by no more than rounding does.
+/// Pivots below this make the matrix singular; adding ε to the diagonal then changes determinant and adjugate by no more
+/// than rounding does.
 const SINGULAR: f64 = 1e-40;
 
 /// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
@@ -16,7 +16,7 @@ const SINGULAR: f64 = 1e-40;
 pub struct Determinant {
     /// Its larger part is between 1 and 2, unless the product is zero.
     pub mantissa: c64,
-    /// Power of two.
+    /// The exponent.
     pub exponent: i32,
 }
 
@@ -50,7 +50,7 @@ impl Determinant {
         Self { mantissa, exponent: self.exponent + shift }
     }
 
-    /// As one number; underflows to zero below 1e-308.
+    /// The value as one number; underflows to zero below 1e-308.
     #[must_use]
     pub fn value(self) -> c64 {
         let scale = f64::from(self.exponent).exp2();
@@ -78,7 +78,7 @@ struct Lu {
 }
 
 impl Lu {
-    /// Of the matrix, or of a regular one that rounding does not tell from it.
+    /// The inverse of the matrix, or of a regular one equal to it up to rounding.
     fn regular(matrix: &Mat<c64>) -> Self {
         let lu = Self::of(matrix.clone());
         if lu.pivots().all(|pivot| pivot.norm() >= SINGULAR) {

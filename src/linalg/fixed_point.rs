@@ -1,4 +1,4 @@
-//! Rows in fixed point, with as many bits as are asked for.
+//! Rows in fixed point with any number of bits.
 
 use dashu_int::{IBig, ops::BitTest};
 
@@ -17,7 +17,7 @@ impl Scaled {
         if x == 0.0 {
             return Self::ZERO;
         }
-        // Subnormal numbers have no leading bit of their own.
+        // Subnormal numbers have no implicit leading bit.
         let (x, below) = if x.abs() < f64::MIN_POSITIVE { (x * 2_f64.powi(64), 64) } else { (x, 0) };
         let bits = x.to_bits();
         #[expect(clippy::cast_possible_wrap, reason = "eleven bits")]
@@ -26,7 +26,7 @@ impl Scaled {
         Self { significand, exponent: exponent - below }
     }
 
-    /// As one number; infinite or zero out of range.
+    /// The value as one number; infinite or zero out of range.
     pub(crate) fn value(self) -> f64 {
         // Two steps: the first stays in range, the second rounds once.
         let exponent = self.exponent.clamp(-2200, 2200);
@@ -81,7 +81,7 @@ pub(crate) struct FixedRow {
 }
 
 impl FixedRow {
-    /// The row rounded to so many bits beyond its largest entry, and multiplied by 2^`exponent`.
+    /// The row rounded to this many bits below its largest entry, times 2^`exponent`.
     pub(crate) fn new(row: &[f64], exponent: i64, bits: usize) -> Self {
         let scaled: Vec<Scaled> = row.iter().map(|&x| Scaled::new(x)).collect();
         let nonzero = scaled.iter().filter(|x| x.significand != 0.0);
@@ -96,14 +96,14 @@ impl FixedRow {
         Self { entries: scaled.iter().map(entry).collect(), exponent: exponent + largest, bits }
     }
 
-    /// Exponent of the last place.
+    /// Exponent of the unit in the last place.
     pub(crate) fn last_place(&self) -> i64 {
         #[expect(clippy::cast_possible_wrap, reason = "bits are thousands at most")]
         let bits = self.bits as i64;
         self.exponent - bits
     }
 
-    /// log₂ of how far rounding every entry once or twice may put the row off.
+    /// log₂ of the error of the row if every entry is rounded once or twice.
     pub(crate) fn rounding(&self) -> f64 {
         self.last_place() as f64 + 0.5 * (self.entries.len() as f64).log2() + 1.0
     }

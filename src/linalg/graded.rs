@@ -12,9 +12,9 @@ const MAX_SWEEPS: usize = 60;
 
 /// Eigen-decomposition of D B D, D diagonal of any range, B well conditioned.
 ///
-/// Two-sided Jacobi finds every eigenvalue to relative accuracy ε·cond(B), however wide the
-/// range of D; a tridiagonal solver loses all eigenvalues below ε times the largest. A sweep of a large matrix takes
-/// seconds: `proceed` is asked before every column.
+/// Two-sided Jacobi computes every eigenvalue to relative accuracy ε·cond(B), whatever the range of D; a tridiagonal
+/// solver loses all eigenvalues below ε times the largest. A sweep of a large matrix takes seconds, so `proceed` is
+/// called before every column.
 ///
 /// # Cost
 /// About 6n³ per sweep, 3–8 sweeps.
@@ -97,7 +97,7 @@ mod tests {
         let log_det: f64 = eigen.values.iter().map(|value| value.ln()).sum();
         let expected = b.determinant().ln() + 2.0 * (0..size).map(|i| d(i).ln()).sum::<f64>();
         assert!((log_det - expected).abs() < 1e-12, "{log_det} {expected}");
-        // Negative control: the general solver has lost the small eigenvalues.
+        // Negative control: the general solver loses the small eigenvalues.
         let general = super::super::eigen(h.as_ref()).unwrap();
         assert!(general.values.iter().any(|&value| value < 1e-25), "the control must see the range");
         let general: f64 = general.values.iter().map(|value| value.abs().ln()).sum();

@@ -1,7 +1,7 @@
 //! Vector kernels of the inner loops, compiled for every instruction set and chosen at run time.
 //!
-//! Each is a small type: what runs inside `with_simd` is compiled with the vectors of the machine,
-//! which a plain function, or a closure, would not be.
+//! Each is a small type, since only code inside `with_simd` is compiled with the machine's vector instructions; a plain
+//! function or a closure is not.
 
 #![expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 

@@ -1,5 +1,5 @@
-//! What the dense algebra library leaves to its users: sorted eigen-decompositions, graded
-//! ones to high relative accuracy, and the vector kernels of the sampling loop.
+//! Dense linear algebra on top of faer: sorted eigen-decompositions, graded ones to high relative accuracy, and the
+//! vector kernels of the sampling loop.
 
 mod complex_lu;
 mod fixed_point;
@@ -28,15 +28,15 @@ pub(crate) struct Eigen {
     pub(crate) vectors: Mat<f64>,
 }
 
-/// Eigen-decomposition of a symmetric matrix (its lower half is read). Sequential: two
-/// threads bring nothing at any size that matters here.
+/// Eigen-decomposition of a symmetric matrix (its lower half is read). Sequential, since two threads do not help at the
+/// sizes that occur.
 pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen> {
     let size = matrix.nrows();
-    // The solver takes one row less than there are to be a number of rows.
+    // The solver subtracts 1 from the number of rows.
     if size == 0 {
         return Ok(Eigen { values: Vec::new(), vectors: Mat::new() });
     }
-    // The solver squares entries: large ones would overflow.
+    // The solver squares entries, and large ones would overflow.
     let largest = matrix.norm_max();
     if (1e-100..1e100).contains(&largest) || largest == 0.0 {
         return eigen_in_range(matrix);
@@ -52,7 +52,7 @@ pub(crate) fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen> {
 
 fn eigen_in_range(matrix: MatRef<'_, f64>) -> Result<Eigen> {
     let size = matrix.nrows();
-    // Entries over hundreds of decades may keep the general solver from an end; rotations always come to one.
+    // The general solver may not converge if entries span hundreds of decades; rotations always do.
     let Ok(solved) = matrix.self_adjoint_eigen(Side::Lower) else {
         return graded::graded_eigen(matrix, || Ok(()));
     };
@@ -63,7 +63,7 @@ fn eigen_in_range(matrix: MatRef<'_, f64>) -> Result<Eigen> {
     })
 }
 
-/// What is known of a matrix beyond its symmetry.
+/// The structure of a symmetric matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grading {
     /// Entries are accurate relative to the largest.
@@ -72,10 +72,10 @@ pub(crate) enum Grading {
     Descending,
 }
 
-/// Eigen-decomposition to the accuracy that the matrix deserves.
+/// Eigen-decomposition to the accuracy of the entries.
 ///
-/// The general solver is accurate to ε of the largest eigenvalue; graded matrices whose small
-/// eigenvalues it would lose take the slower way, and ask `proceed` as they go.
+/// The general solver is accurate to ε of the largest eigenvalue. Graded matrices whose small eigenvalues it would lose
+/// take the slower algorithm, which calls `proceed` as it goes.
 pub(crate) fn eigen_graded(
     matrix: MatRef<'_, f64>,
     grading: Grading,
@@ -87,8 +87,8 @@ pub(crate) fn eigen_graded(
     if grading == Grading::Descending && small { graded::graded_eigen(matrix, proceed) } else { Ok(general) }
 }
 
-/// The power of two in (x, 2x], kept where both it and its reciprocal are ordinary numbers;
-/// 1 for zero. Dividing by it brings x into [½, 1) without rounding.
+/// The power of two in (x, 2x], clamped so that it and its reciprocal are normal numbers; 1 for zero. Dividing by it
+/// brings x into [½, 1) without rounding.
 pub(crate) fn power_of_two_near(x: f64) -> f64 {
     if x == 0.0 {
         return 1.0;
@@ -101,19 +101,19 @@ pub(crate) fn norm(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, f64::hypot)
 }
 
-/// A column as a slice. Matrices that this library makes are contiguous by column.
+/// A column as a slice; matrices of this library are contiguous by column.
 pub(crate) fn column_mut<T>(matrix: MatMut<'_, T>, column: usize) -> &mut [T] {
     match matrix.col_mut(column).try_as_col_major_mut() {
         Some(column) => column.as_slice_mut(),
-        None => unreachable!("matrices made by this library are column-major"),
+        None => unreachable!("matrices of this library are column-major"),
     }
 }
 
-/// A column as a slice. Matrices that this library makes are contiguous by column.
+/// A column as a slice; matrices of this library are contiguous by column.
 pub(crate) fn column<T>(matrix: MatRef<'_, T>, column: usize) -> &[T] {
     match matrix.col(column).try_as_col_major() {
         Some(column) => column.as_slice(),
-        None => unreachable!("matrices made by this library are column-major"),
+        None => unreachable!("matrices of this library are column-major"),
     }
 }
 
@@ -138,8 +138,8 @@ pub(crate) fn inverse_of_lower(lower: MatRef<'_, f64>) -> Mat<f64> {
     inverse
 }
 
-/// L with L Lᵀ = F Fᵀ, lower triangular: the same row forms for half the work. F itself where it is
-/// not square, or so badly conditioned that rounding would matter.
+/// L with L Lᵀ = F Fᵀ, lower triangular, which gives the same row forms for half the work. F itself if it is not square,
+/// or so badly conditioned that rounding would matter.
 pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
     const WELL_CONDITIONED: f64 = 1e3;
     if factor.nrows() != factor.ncols() {
@@ -154,8 +154,8 @@ pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
     Mat::from_fn(r.ncols(), r.nrows(), |i, j| if j <= i { r[(j, i)] } else { 0.0 })
 }
 
-/// R with R Rᵀ = c·X for a positive semidefinite X (its lower half is read); what rounding has made
-/// negative counts as zero.
+/// R with R Rᵀ = c·X for a positive semidefinite X (its lower half is read); negative eigenvalues, which are rounding,
+/// count as zero.
 pub(crate) fn positive_root(matrix: MatRef<'_, f64>, c: f64) -> Result<Mat<f64>> {
     let eigen = eigen(matrix)?;
     let roots: Vec<f64> = eigen.values.iter().map(|value| (value * c).max(0.0).sqrt()).collect();

@@ -1,4 +1,4 @@
-//! Ranks that rounding does not touch.
+//! Ranks without rounding.
 
 /// 2⁶¹ − 1.
 const PRIME: u64 = (1 << 61) - 1;

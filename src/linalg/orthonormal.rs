@@ -9,7 +9,7 @@ use super::{
 
 /// Residuals below this fraction of a row's norm count as zero.
 ///
-/// Rounding leaves about 1e-15; rows that agree to twelve digits are one row for our purposes.
+/// Rounding leaves about 1e-15; rows that agree to twelve digits count as equal.
 pub(crate) const INDEPENDENCE_TOLERANCE: f64 = 1e-12;
 
 /// An orthonormal basis of the rows added so far.
@@ -25,7 +25,7 @@ impl OrthonormalBasis {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // In a space of no dimensions there is nothing.
+        // A space without dimensions has an empty basis.
         self.directions.len().checked_div(self.dims).unwrap_or(0)
     }
 
@@ -44,7 +44,7 @@ impl OrthonormalBasis {
         &self.directions[number * self.dims..(number + 1) * self.dims]
     }
 
-    /// Forgets the direction added last.
+    /// Removes the direction added last.
     pub(crate) fn drop_last(&mut self) {
         self.directions.truncate(self.directions.len().saturating_sub(self.dims));
     }
@@ -56,7 +56,7 @@ impl OrthonormalBasis {
         if largest == 0.0 {
             return None;
         }
-        // A power of two, so that equal rows of different scale stay equal.
+        // A power of two, so that equal rows of different scale remain equal.
         let power = power_of_two_near(largest);
         scale(row, power.recip());
         let norm = dot(row, row).sqrt();
@@ -64,15 +64,14 @@ impl OrthonormalBasis {
         Some(norm.ln() + power.ln())
     }
 
-    /// Leaves of a unit row what it has beyond the basis, and returns the norm of that; `None` if
-    /// it has nothing.
+    /// Removes the components of a unit row along the basis, and returns the norm of the residual; `None` if it is zero.
     pub(crate) fn remove_from(&self, unit_row: &mut [f64]) -> Option<f64> {
         self.remove_noting(unit_row, |_| {})
     }
 
-    /// The same; `note` is told the row's coordinates in the basis, one after the other.
+    /// The same, and passes the row's coordinates in the basis to `note`.
     fn remove_noting(&self, unit_row: &mut [f64], mut note: impl FnMut(f64)) -> Option<f64> {
-        // Twice is enough (Kahan and Parlett); the second time there is nothing left but rounding.
+        // Twice is enough (Kahan and Parlett): the second pass removes only rounding.
         for first in [true, false] {
             for direction in self.directions.chunks_exact(self.dims) {
                 let along = dot(direction, unit_row);
@@ -86,13 +85,12 @@ impl OrthonormalBasis {
         (norm > INDEPENDENCE_TOLERANCE).then_some(norm)
     }
 
-    /// Adds the direction that a unit row has beyond the basis, and returns the norm of what it has;
-    /// `None` if it has nothing.
+    /// Adds the direction of a unit row's residual, and returns the norm of the residual; `None` if it is zero.
     pub(crate) fn extend(&mut self, unit_row: &[f64]) -> Option<f64> {
         self.extend_noting(unit_row, |_| {})
     }
 
-    /// The same; `note` is told the row's coordinates in the basis as it was, one after the other.
+    /// The same, and passes the row's coordinates in the previous basis to `note`.
     pub(crate) fn extend_noting(&mut self, unit_row: &[f64], note: impl FnMut(f64)) -> Option<f64> {
         let mut residual = unit_row.to_vec();
         let norm = self.remove_noting(&mut residual, note)?;
@@ -102,7 +100,7 @@ impl OrthonormalBasis {
     }
 }
 
-/// An orthonormal basis of what is orthogonal to the d orthonormal columns given, n×(n−d).
+/// An orthonormal basis of the orthogonal complement of d orthonormal columns, n×(n−d).
 pub(crate) fn complement(columns: MatRef<'_, f64>) -> Mat<f64> {
     let (dims, count) = (columns.nrows(), columns.ncols());
     columns.qr().compute_Q().subcols(count, dims - count).to_owned()

@@ -1,25 +1,25 @@
-//! Rows in triangular coordinates, to the last digit whatever their scale.
+//! Rows in triangular coordinates, to full precision whatever their scale.
 
 use dashu_int::IBig;
 
 use super::{FixedRow, Scaled, modular_rank};
 use crate::{Estimate, parallel::map_ordered_mut};
 
-/// Bits at first; doubled until they are enough.
+/// Initial number of bits, doubled until it suffices.
 const FIRST_BITS: usize = 192;
 /// Rows of f64 span 2100 binary orders; a few of them multiply where they nearly cancel.
 const MOST_BITS: usize = 1 << 14;
 /// Accuracy of a coordinate, as bits below the largest of its column.
 const WANTED_BITS: f64 = 64.0;
-/// Multiplications of 64-bit words that may be made: some seconds.
+/// The most multiplications of 64-bit words, some seconds.
 const BUDGET: f64 = 4e8;
 /// Rows of one task.
 const TASK: usize = 32;
 
-/// log₂ of no noise at all.
+/// log₂ of zero noise.
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// A row to be read as 2^exponent times its values.
+/// A row, 2^exponent times its values.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedRow {
     pub(crate) values: Vec<f64>,
@@ -30,8 +30,8 @@ pub(crate) struct WeightedRow {
 /// the pivots, D positive and descending.
 #[derive(Clone, Debug)]
 pub(crate) struct Triangular {
-    /// Row after row, what each has along every pivot's new direction; accurate to 2⁻⁵² of itself and 2⁻⁶⁴ of the
-    /// pivot's own.
+    /// Row by row, the coordinates along every pivot's new direction, accurate to 2⁻⁵² of themselves and 2⁻⁶⁴ of the
+    /// pivot's.
     pub(crate) coordinates: Vec<Vec<Scaled>>,
     /// ln d_j² of every pivot, in order.
     pub(crate) log_squares: Vec<f64>,
@@ -81,13 +81,13 @@ struct GramSchmidt {
     log_squares: Vec<f64>,
 }
 
-/// What a row has left.
+/// The residual of a row.
 struct Residual {
     row: FixedRow,
     coordinates: Vec<Scaled>,
     /// ‖r‖².
     square: Scaled,
-    /// log₂ of how far r may be off.
+    /// log₂ of the error of r.
     noise: f64,
 }
 
@@ -103,7 +103,7 @@ impl GramSchmidt {
         Self { rows: rows.iter().map(residual).collect(), log_squares: Vec::new() }
     }
 
-    /// `None` where more bits are needed.
+    /// `None` if more bits are needed.
     fn run(mut self, rank: usize, leading: usize) -> Option<Triangular> {
         for step in 0..rank {
             let among = if step < leading { 0..leading } else { 0..self.rows.len() };
@@ -111,7 +111,7 @@ impl GramSchmidt {
             let pivot =
                 nonzero.max_by(|&a, &b| self.rows[a].log_length().total_cmp(&self.rows[b].log_length()))?;
             let resolved = self.rows[pivot].log_length() - WANTED_BITS;
-            // Nor may what went under in noise have been as long.
+            // Residuals lost in noise may not be longer either.
             if self.rows.iter().any(|row| row.noise > resolved) {
                 return None;
             }
@@ -122,7 +122,7 @@ impl GramSchmidt {
         Some(Triangular { coordinates, log_squares: self.log_squares })
     }
 
-    /// Takes the pivot's direction from all rows.
+    /// Removes the pivot's direction from all rows.
     fn eliminate(&mut self, pivot: usize) {
         let Residual { row: direction, noise, .. } = &self.rows[pivot];
         let (direction, noise) = (direction.clone(), noise - self.rows[pivot].log_length());
@@ -130,7 +130,7 @@ impl GramSchmidt {
         map_ordered_mut(self.rows.chunks_mut(TASK).collect(), |_, rows: &mut [Residual]| {
             rows.iter_mut().for_each(|row| row.remove(&direction, &square, noise));
         });
-        // Nothing is left of it, not even rounding.
+        // The residual is exactly zero.
         self.rows[pivot].row.clear();
         (self.rows[pivot].square, self.rows[pivot].noise) = (Scaled::ZERO, NONE);
     }
@@ -142,7 +142,7 @@ impl Residual {
         0.5 * self.square.log2()
     }
 
-    /// Takes a direction b away, 2^`noise` of whose length may be wrong.
+    /// Removes a direction b, whose length has an error of 2^`noise`.
     fn remove(&mut self, direction: &FixedRow, square: &IBig, noise: f64) {
         if self.square.is_zero() {
             self.coordinates.push(Scaled::ZERO);
@@ -157,7 +157,7 @@ impl Residual {
         self.measure();
     }
 
-    /// Finds the length; what is no longer than its noise is zero.
+    /// Computes the length; residuals no longer than their noise are zero.
     fn measure(&mut self) {
         self.square = Scaled::of(&self.row.square()).times_power(2 * self.row.last_place());
         if self.square.is_zero() || self.log_length() <= self.noise {

@@ -241,7 +241,7 @@ fn a_truncated_file_tells_the_bytes_expected_and_found() {
                 problem(&npy(descr, false, &[2, 3], &vec![0; usize::try_from(found).unwrap()]));
             assert_eq!(problem, NpyProblem::Truncated { expected, found }, "{descr}");
             assert!(message.contains(&format!("{expected} bytes")), "{message}");
-            assert!(message.contains(&format!("{found} are there")), "{message}");
+            assert!(message.contains(&format!("the file has {found}")), "{message}");
         }
     }
 }

@@ -32,7 +32,10 @@ fn sizes_whose_product_is_no_number_are_refused() {
     for shape in [&[1 << 62, 4][..], &[u64::MAX, u64::MAX], &[0, 1 << 63, 4], &[1 << 63, 4, 0]] {
         for fortran in [false, true] {
             let error = read(&npy("|u1", fortran, shape, &[]));
-            assert!(error.to_string().contains("no file has so many elements"), "{shape:?}: {error}");
+            assert!(
+                error.to_string().contains("the array has too many elements for any file"),
+                "{shape:?}: {error}"
+            );
         }
     }
     // Keys may be spelt in other ways, and come twice.

@@ -24,7 +24,7 @@ fn too_many_nodes_are_refused_with_their_number() {
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().with_node_budget(12.0);
     // Five phases of the total, two for every other part, conjugates counted once.
-    let text = "2.000e1 nodes of interpolation are needed, more than the budget of 1.200e1";
+    let text = "interpolation needs 2.000e1 nodes, more than the budget of 1.200e1";
     assert_error!(dpp.inference(&Cpu), Error::NodeBudget { nodes: 20.0, budget: 12.0 }, [text]);
     assert_error!(dpp.log_partition_function(&Cpu), Error::NodeBudget { nodes: 20.0, .. }, [text]);
     assert_error!(

@@ -99,6 +99,6 @@ fn an_infeasible_condition_names_the_parts() {
     assert_error!(
         dpp.including(&[3]),
         Error::InfeasibleBeyondIncluded { ref parts, rank: 1, quota: 2 } if parts == &["x", "y"],
-        ["beyond the items that must be included parts {x, y} together have rank 1", "2 more items"]
+        ["beyond the included items parts {x, y} together have rank 1", "2 more items"]
     );
 }

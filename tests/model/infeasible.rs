@@ -162,7 +162,7 @@ fn a_budget_of_ones_own_is_kept() {
         dpp.sampler(Method::Interpolation, &engine::Cpu),
         // The total is the whole rank, so two phases find it.
         Error::NodeBudget { nodes: 9.0, budget: 3.0 },
-        ["9.000e0 nodes of interpolation", "budget of 3.000e0"]
+        ["interpolation needs 9.000e0 nodes", "budget of 3.000e0"]
     );
     let on_nodes = dpp.clone().with_node_budget(100.0).sampler(options, &engine::Cpu).unwrap();
     assert_eq!(on_nodes.algorithm(), Algorithm::Interpolation);

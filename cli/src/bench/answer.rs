@@ -1,4 +1,4 @@
-//! What is measured.
+//! Measured times.
 
 use std::time::Duration;
 
@@ -13,37 +13,36 @@ pub(crate) struct Measured {
     pub(crate) task: &'static str,
     pub(crate) cpu: Duration,
     pub(crate) device: Option<OnDevice>,
-    /// Bytes that the task reads and writes at least, where they are what it costs.
+    /// Bytes that the task has to read and write, where they determine its cost.
     pub(crate) bytes: Option<f64>,
-    /// Floating-point operations, where they are.
+    /// Floating-point operations, where they determine its cost.
     pub(crate) operations: Option<f64>,
 }
 
-/// What a GPU took, and how far its answer is from the CPU's.
+/// Times of a GPU, and the difference of its answer from the CPU's.
 #[derive(Debug)]
 pub(crate) struct OnDevice {
-    /// With the rows on their way.
+    /// Time with the upload of the rows.
     pub(crate) first: Duration,
-    /// With the rows there.
+    /// Time with the rows on the device.
     pub(crate) again: Duration,
     /// Largest difference of an answer, relative to the largest answer.
     pub(crate) difference: f64,
-    /// What is allowed.
+    /// The largest difference allowed.
     pub(crate) tolerance: f64,
 }
 
 impl OnDevice {
-    /// Whether the answer is right.
     pub(crate) fn is_right(&self) -> bool {
         self.difference <= self.tolerance
     }
 }
 
-/// A whole run.
+/// All measurements.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) measured: Vec<Measured>,
-    /// The GPU, if there is one, and the bytes it copies in a second (counted twice: read and written).
+    /// The GPU, if there is one, and its copy rate in bytes per second, reads and writes counted.
     pub(crate) device: Option<(EngineInfo, f64)>,
     pub(crate) threads: usize,
 }

@@ -4,7 +4,7 @@ use pdpp_plot::{Axis, Chart, Mark, Point, Series};
 
 use super::answer::{Measured, Run};
 
-/// The picture of a run: that of its first n, k and p.
+/// The plot of a run, for its first n, k and p.
 pub(super) fn chart(run: &Run) -> Chart {
     let first = run.measured.first().map(|measured| measured.size);
     let same = |measured: &&Measured| {
@@ -31,10 +31,10 @@ pub(super) fn chart(run: &Run) -> Chart {
     }
 }
 
-/// Seconds of a task on the CPU, and on the GPU where its answers are right.
+/// Seconds of a task on the CPU, and on the GPU where its answers agree.
 fn series(shown: &[&Measured], task: &str, colour: usize) -> [Series; 2] {
     let own = || shown.iter().filter(|measured| measured.task == task);
-    #[expect(clippy::cast_precision_loss, reason = "places in a picture")]
+    #[expect(clippy::cast_precision_loss, reason = "positions in a plot")]
     let items = |measured: &Measured| measured.size.items as f64;
     let cpu = own().map(|measured| Point::new(items(measured), measured.cpu.as_secs_f64())).collect();
     let device = own().filter_map(|measured| {

@@ -1,10 +1,10 @@
-//! All numbers as .csv.
+//! All measurements as .csv.
 
 use ::csv::{Error, Writer};
 
 use super::answer::{Measured, Run};
 
-/// The text of the file.
+/// The contents of the file.
 pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
     let mut writer = Writer::from_writer(Vec::new());
     writer.write_record([

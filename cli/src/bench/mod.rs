@@ -1,4 +1,4 @@
-//! `pdpp bench`: the CPU against a GPU over a grid of sizes, answers checked.
+//! `pdpp bench`: compares the CPU with a GPU over a grid of sizes, and checks the answers.
 
 mod answer;
 mod arguments;
@@ -22,7 +22,7 @@ use partition_dpp::{
 pub(crate) use self::arguments::BenchArguments;
 use self::{
     answer::{Measured, OnDevice, Run},
-    data::{Problem, Size},
+    data::{Instance, Size},
     tasks::{Task, tasks},
 };
 use crate::{
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(),
         whole_file::check(path, "the table")?;
     }
     if arguments.parts.contains(&0) {
-        return Err(Failure::Arguments("--parts 0: there is at least one part".into()));
+        return Err(Failure::Arguments("--parts 0: at least one part is needed".into()));
     }
     let progress = Progress::new(arguments.quiet);
     let gpu = open(arguments)?;
@@ -75,7 +75,7 @@ fn write(run: &Run, arguments: &BenchArguments) -> Result<(), Failure> {
     arguments.plot.as_ref().map_or(Ok(()), |file| file.save(&chart::chart(run)))
 }
 
-/// The GPU asked for; none where none is there, unless one was asked for by precision.
+/// A GPU, or `None` if there is none and no precision was asked for.
 fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
     match Gpu::new(&gpu_options(arguments.precision)) {
         Ok(gpu) => Ok(Some(gpu)),
@@ -89,9 +89,9 @@ fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
 }
 
 fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Result<(), Failure> {
-    let problem = Problem::new(size)?;
+    let instance = Instance::new(size)?;
     for Task { name, run, bytes, operations } in tasks(size) {
-        let (cpu, expected) = timed(3, || run(&problem, &Cpu))?;
+        let (cpu, expected) = timed(3, || run(&instance, &Cpu))?;
         let device = gpu.map(|gpu| on_device(size, gpu, run, &expected)).transpose()?;
         measured.push(Measured { size, task: name, cpu, device, bytes, operations });
     }
@@ -101,14 +101,14 @@ fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Resul
 fn on_device(
     size: Size,
     gpu: &Gpu,
-    run: fn(&Problem, &dyn Engine) -> Outcome<Vec<f64>>,
+    run: fn(&Instance, &dyn Engine) -> Outcome<Vec<f64>>,
     expected: &[f64],
 ) -> Result<OnDevice, Failure> {
-    // Once before, for the shaders to be compiled; then features that the device has not seen.
-    run(&Problem::new(size)?, gpu)?;
-    let problem = Problem::new(size)?;
-    let (first, _) = timed(1, || run(&problem, gpu))?;
-    let (again, found) = timed(3, || run(&problem, gpu))?;
+    // A first run compiles the shaders; then the features are new to the device.
+    run(&Instance::new(size)?, gpu)?;
+    let instance = Instance::new(size)?;
+    let (first, _) = timed(1, || run(&instance, gpu))?;
+    let (again, found) = timed(3, || run(&instance, gpu))?;
     let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
     let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
     let difference = differences.fold(0.0, |max, x| if x <= max { max } else { x }) / largest;

@@ -1,4 +1,4 @@
-//! What is measured: single verbs, and whole algorithms.
+//! The tasks to measure: single verbs, and whole algorithms.
 
 use partition_dpp::{
     Method, Result,
@@ -6,15 +6,15 @@ use partition_dpp::{
     map::{Greedy, LocalSearch, Solver},
 };
 
-use super::data::{Problem, Size};
+use super::data::{Instance, Size};
 
-/// A task, and what it costs at least.
+/// A task, and its least cost.
 pub(super) struct Task {
     pub(super) name: &'static str,
-    pub(super) run: fn(&Problem, &dyn Engine) -> Result<Vec<f64>>,
-    /// Bytes that it must read and write, where those are what it costs.
+    pub(super) run: fn(&Instance, &dyn Engine) -> Result<Vec<f64>>,
+    /// Bytes that it has to read and write, where they determine its cost.
     pub(super) bytes: Option<f64>,
-    /// Floating-point operations, where those are.
+    /// Floating-point operations, where they determine its cost.
     pub(super) operations: Option<f64>,
 }
 
@@ -34,52 +34,52 @@ pub(super) fn tasks(Size { items, dims, k, .. }: Size) -> Vec<Task> {
     ]
 }
 
-fn rows(problem: &Problem) -> Rows<'_> {
-    let members = (0..problem.size.parts).map(|part| Items::Listed(problem.partition.members(part)));
-    Rows::scaled(&problem.features, members.collect())
+fn rows(instance: &Instance) -> Rows<'_> {
+    let members = (0..instance.size.parts).map(|part| Items::Listed(instance.partition.members(part)));
+    Rows::scaled(&instance.features, members.collect())
 }
 
-fn row_norms(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
-    engine.row_norms(&rows(problem))
+fn row_norms(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
+    engine.row_norms(&rows(instance))
 }
 
-fn grams(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let grams = engine.part_grams(&rows(problem), None)?;
-    let dims = problem.size.dims;
+fn grams(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let grams = engine.part_grams(&rows(instance), None)?;
+    let dims = instance.size.dims;
     Ok(grams.iter().flat_map(|gram| (0..dims * dims).map(|at| gram[(at / dims, at % dims)])).collect())
 }
 
 /// Along k axes.
-fn gain_updates(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let rows = rows(problem);
+fn gain_updates(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let rows = rows(instance);
     let mut table = engine.gain_table(&rows, &engine.row_norms(&rows)?)?;
     let mut largest = Vec::new();
-    for step in 0..problem.size.k {
-        let mut axis = vec![0.0; problem.size.dims];
-        axis[step % problem.size.dims] = 1.0;
+    for step in 0..instance.size.k {
+        let mut axis = vec![0.0; instance.size.dims];
+        axis[step % instance.size.dims] = 1.0;
         let tops = table.update(Some(&axis))?;
         largest.extend(tops.iter().filter_map(|leading| leading.first()).map(|top| top.gain));
     }
     Ok(largest)
 }
 
-fn greedy(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
-    Ok(vec![Greedy::default().solve(&problem.model()?, engine)?.log_det])
+fn greedy(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
+    Ok(vec![Greedy::default().solve(&instance.model()?, engine)?.log_det])
 }
 
-fn local_search(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
-    Ok(vec![LocalSearch::default().solve(&problem.model()?, engine)?.log_det])
+fn local_search(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
+    Ok(vec![LocalSearch::default().solve(&instance.model()?, engine)?.log_det])
 }
 
-/// How sure proposals are to be accepted: the same if tilt and spectrum are.
-fn set_up(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let model = problem.model()?;
+/// The acceptance bound, which agrees if tilt and spectrum do.
+fn set_up(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let model = instance.model()?;
     let sampler = model.sampler(Method::Rejection, engine)?;
     Ok(vec![sampler.acceptance_bound()])
 }
 
-fn inference(problem: &Problem, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let model = problem.model()?;
+fn inference(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let model = instance.model()?;
     let inference = model.inference(engine)?;
     let mut answers = inference.inclusion_probabilities()?.value;
     answers.push(inference.log_partition_function().value);

@@ -1,4 +1,4 @@
-//! What the CPU and a GPU took, for people.
+//! The times as a table.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,7 +8,7 @@ use partition_dpp::engine::gpu::summaries;
 use super::answer::{Measured, Run};
 use crate::output::table::{new_table, right};
 
-/// A table, what computed, and from which size on the GPU pays.
+/// A table, the engines, and the sizes from which on the GPU is faster.
 pub(super) fn render(run: &Run) -> String {
     let mut table =
         new_table(["m", "n", "k", "p", "task", "cpu, s", "device, s", "and transfer", "cpu/device", "rate"]);
@@ -24,7 +24,7 @@ pub(super) fn render(run: &Run) -> String {
             let software = summaries()
                 .iter()
                 .any(|known| known.is_software && Some(&known.name) == info.adapter.as_ref());
-            let warning = if software { "; SOFTWARE: its times mean nothing" } else { "" };
+            let warning = if software { "; SOFTWARE: its times say nothing about GPUs" } else { "" };
             format!("device    {info}; copies {:.1} GB/s (read and written){warning}\n", rate / 1e9)
         }
         None => "device    none: no graphics adapter on this machine\n".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn render(run: &Run) -> String {
 fn device_cells(measured: &Measured, run: &Run) -> Vec<Cell> {
     let Some(device) = &measured.device else { return ["–"; 4].map(right).into() };
     if !device.is_right() {
-        // A time for a wrong answer is no time.
+        // The time of a wrong answer is not shown.
         return vec![
             right(format!("wrong by {:.0e}", device.difference)),
             right("–"),
@@ -64,7 +64,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.4}", time.as_secs_f64())
 }
 
-/// From which m on the GPU is faster, task by task, for each n, k and p.
+/// The smallest m at which the GPU is faster, by task, for each n, k and p.
 fn crossovers(run: &Run) -> Vec<String> {
     let mut first: BTreeMap<(usize, usize, usize, &str), Option<usize>> = BTreeMap::new();
     for measured in run.measured.iter().filter(|measured| measured.device.is_some()) {

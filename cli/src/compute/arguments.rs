@@ -1,17 +1,17 @@
-//! What computes, and how.
+//! Engine, precision and threads.
 
 use clap::{Args, ValueEnum};
 
-/// What computes, and how.
+/// Engine, precision and threads.
 #[derive(Args, Debug)]
 pub(crate) struct ComputeArguments {
-    /// What does the arithmetic.
+    /// The engine that computes.
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t, help_heading = "Computation")]
     pub(crate) engine: EngineChoice,
     /// Precision of the arithmetic.
     #[arg(long, value_enum, value_name = "PRECISION", default_value_t, help_heading = "Computation")]
     pub(crate) precision: PrecisionChoice,
-    /// Threads to use; all of the machine's unless given. Results do not depend on it.
+    /// Number of threads; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "T", help_heading = "Computation", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
@@ -19,10 +19,10 @@ pub(crate) struct ComputeArguments {
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineChoice {
-    /// A GPU with f64 for much data, else the CPU.
+    /// A GPU with f64 for large inputs, otherwise the CPU.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
     /// A GPU.
     Gpu,
@@ -31,11 +31,11 @@ pub(crate) enum EngineChoice {
 /// Which precision to compute in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PrecisionChoice {
-    /// 64-bit where the engine has it.
+    /// f64 where the engine has it, otherwise f32.
     #[default]
     Auto,
-    /// 32-bit.
+    /// Single precision.
     F32,
-    /// 64-bit.
+    /// Double precision.
     F64,
 }

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
     if arguments.precision == PrecisionChoice::F32 && arguments.engine != EngineChoice::Gpu {
         let sentence =
-            "--precision f32: the CPU engine computes in f64; leave --precision out, or say --engine gpu";
+            "--precision f32: the CPU engine computes in f64; omit --precision, or use --engine gpu";
         return Err(Failure::Arguments(sentence.into()));
     }
     if let Some(threads) = arguments.threads {
@@ -33,8 +33,7 @@ pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says nothing of the panic that wgpu raises where a driver resets the device: the library catches it, and the error it
-/// becomes is the one line to print.
+/// Silences the panic that wgpu raises when a driver resets the device: the library catches it and returns an error.
 pub(crate) fn quiet_resets() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -60,20 +59,18 @@ pub(crate) fn open_engine(
     }
 }
 
-/// A GPU.
 #[cfg(feature = "gpu")]
 fn open_device(precision: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
     Ok(Box::new(Gpu::new(&gpu_options(precision))?))
 }
 
-/// There is none.
 #[cfg(not(feature = "gpu"))]
 fn open_device(_: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
     let reason = "this pdpp is built without its feature gpu".into();
     Err(Failure::Library(Error::Device(DeviceProblem::NoAdapter { reason })))
 }
 
-/// A GPU to time: one that is asked for, or one that is not software.
+/// The GPU to time: the one asked for, or a hardware GPU if there is one.
 pub(crate) fn device_to_time(arguments: &ComputeArguments) -> Result<Option<Box<dyn Engine>>, Failure> {
     #[cfg(feature = "gpu")]
     let there = || summaries().iter().any(|adapter| !adapter.is_software);
@@ -86,7 +83,6 @@ pub(crate) fn device_to_time(arguments: &ComputeArguments) -> Result<Option<Box<
     }
 }
 
-/// A GPU in the precision asked for.
 #[cfg(feature = "gpu")]
 pub(crate) fn gpu_options(precision: PrecisionChoice) -> GpuOptions {
     match precision {

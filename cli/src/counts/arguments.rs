@@ -15,22 +15,17 @@ use crate::{
 /// `pdpp counts`.
 #[derive(Args, Debug)]
 pub(crate) struct CountsArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// The size, and the quota whose probability is wanted.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// Stop after so many seconds without an answer.
+    /// Give up after this many seconds, without an answer.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
-    /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// What comes out.
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }

@@ -20,7 +20,7 @@ use crate::{
     failure::Failure,
     input::Input,
     interrupt,
-    law::{Law, Question},
+    law::{LawRequest, Question},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let request = arguments.law.quota.as_ref();
     let quota = request.map(|request| request.resolve(partition, k)).transpose()?;
     let quota = request.zip(quota.as_ref()).map(|(request, quota)| request.asked(quota));
-    let law = k.or(quota.and_then(Asked::total)).map_or(Law::Dpp, |k| Law::KDpp { k });
+    let law = k.or(quota.and_then(Asked::total)).map_or(LawRequest::Dpp, |k| LawRequest::KDpp { k });
     progress.stage("computing");
     let started = Instant::now();
     let report = |reached| progress.computed(&reached);
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let (counts, quota) = settle(counts, chance)?;
     let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };
     progress.finish();
-    // The answer is there: nothing cuts it short.
+    // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     if arguments.output.json {

@@ -1,11 +1,11 @@
-//! Whose counts, and how likely a quota is.
+//! The law of part counts, and the probability of a quota.
 
 use partition_dpp::{Dpp, Error, Estimate, KDpp, PartCounts, Partition, engine::Engine};
 
 use crate::{
     failure::Failure,
     input::{ConditionArguments, Input},
-    law::Law,
+    law::LawRequest,
     quota::Asked,
 };
 
@@ -20,13 +20,13 @@ pub(super) enum Model<'a> {
 
 impl<'a> Model<'a> {
     pub(super) fn new(
-        law: &Law<'_>,
+        law: &LawRequest<'_>,
         input: &'a Input,
         conditions: &ConditionArguments,
     ) -> Result<Self, Failure> {
         let ConditionArguments { include, exclude } = input.conditions(conditions)?;
         let blame = |error| input.blame_items(error);
-        Ok(if let Law::KDpp { k } = law {
+        Ok(if let LawRequest::KDpp { k } = law {
             let dpp = KDpp::new(&input.features, *k)?.including(&include).map_err(blame)?;
             Model::KDpp(dpp.excluding(&exclude)?)
         } else {
@@ -47,7 +47,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// How likely the law is to meet a quota by itself.
+    /// The probability that the law meets a quota by chance.
     pub(super) fn chance(
         &self,
         partition: &'a Partition,
@@ -66,7 +66,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// One of the two may need too many nodes, if the other tells what was asked for.
+/// Accepts that one of the two needs too many nodes, if the other answers the question.
 #[expect(clippy::type_complexity, reason = "the two answers of the command")]
 pub(super) fn settle(
     law: Result<PartCounts, Error>,
@@ -74,7 +74,7 @@ pub(super) fn settle(
 ) -> Result<(Result<PartCounts, Error>, Option<(Asked<'_>, f64)>), Failure> {
     const ADVICE: &str = "the nodes of all parts multiply: fewer parts need fewer";
     let quota = match (&law, quota) {
-        // All its digits count even where it is tiny, so it is computed by itself if it can be.
+        // A separate computation is accurate even for a tiny probability, so the list is only a fallback.
         (Ok(law), Some((asked, Err(Error::NodeBudget { .. })))) => Some((asked, listed(law, asked))),
         (_, Some((asked, chance))) => Some((asked, chance.map_err(Failure::advise(ADVICE))?.value)),
         (_, None) => None,
@@ -85,7 +85,7 @@ pub(super) fn settle(
     }
 }
 
-/// The probability of a quota as the list of counts has it.
+/// The probability of a quota, summed from the listed counts.
 fn listed(law: &PartCounts, asked: Asked<'_>) -> f64 {
     match asked {
         Asked::Anything => 1.0,

@@ -1,4 +1,4 @@
-//! Part counts and their probabilities, for people.
+//! Part counts and their probabilities as text.
 
 use comfy_table::Cell;
 use partition_dpp::PartCounts;
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The law of the counts and the chance of the quota; unless quiet also what was asked and how good it is.
+/// The law of the counts and the probability of the quota; unless quiet also the question and the accuracy.
 pub(super) fn render(question: &Question<'_>, counted: &Counted<'_>, quiet: bool) -> String {
     let mut text = match &counted.law {
         Ok(law) => format!("{}mean      {}\n", table(counted, law), means(counted, law)),

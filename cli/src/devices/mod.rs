@@ -1,4 +1,4 @@
-//! `pdpp devices`: what could compute here.
+//! `pdpp devices`.
 
 mod arguments;
 mod json;

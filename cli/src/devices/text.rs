@@ -1,11 +1,11 @@
-//! The adapters of this machine, for people.
+//! The adapters of this machine as text.
 
 use comfy_table::Cell;
 
 use super::json::Device;
 use crate::output::table::{new_table, right};
 
-/// A table, and which adapter `--engine auto` would take.
+/// A table, and the engine that `--engine auto` takes.
 pub(super) fn render(devices: &[Device]) -> String {
     let mut table = new_table(["adapter", "interface", "kind", "f64", "largest array", "shared memory"]);
     for device in devices {
@@ -22,7 +22,7 @@ pub(super) fn render(devices: &[Device]) -> String {
     let drivers: Vec<String> =
         devices.iter().map(|device| format!("driver    {}: {}\n", device.name, device.driver)).collect();
     let auto = match devices.iter().find(|device| device.auto) {
-        Some(device) => format!("{} for some 36 million values or more, else the CPU", device.name),
+        Some(device) => format!("{} for about 36 million values or more, otherwise the CPU", device.name),
         None => "the CPU: there is no GPU with f64".to_owned(),
     };
     format!("{adapters}{}auto      {auto}\n", drivers.concat())

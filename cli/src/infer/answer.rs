@@ -1,4 +1,4 @@
-//! What is found.
+//! The answer of `pdpp infer`.
 
 use std::time::Duration;
 
@@ -9,20 +9,18 @@ use partition_dpp::{Estimate, Subset, engine::EngineInfo};
 pub(crate) struct Inferred {
     /// ln Z.
     pub(crate) log_z: Estimate<f64>,
-    /// Of each row to be chosen.
+    /// Inclusion probability of each row.
     pub(crate) marginals: Estimate<Vec<f64>>,
-    /// The sets asked for.
     pub(crate) sets: Vec<Subset>,
     /// ln Pr of each set.
     pub(crate) log_probs: Vec<Estimate<f64>>,
-    /// The engine that computed.
     pub(crate) engine: EngineInfo,
-    /// Time of everything but reading.
+    /// Total time without reading.
     pub(crate) time: Duration,
 }
 
 impl Inferred {
-    /// Of any set's log-probability; 0 without sets.
+    /// The largest error of a log-probability; 0 without sets.
     pub(crate) fn largest_log_prob_error(&self) -> f64 {
         self.log_probs.iter().map(|log| log.error).fold(0.0, f64::max)
     }

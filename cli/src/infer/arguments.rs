@@ -15,25 +15,20 @@ use crate::{
 /// `pdpp infer`.
 #[derive(Args, Debug)]
 pub(crate) struct InferArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// Whose probabilities.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// Sets whose probabilities are wanted: a JSON list of lists of indices, as in `[[0,5],[3,17]]`.
+    /// Also compute the probabilities of these sets: a JSON list of lists of indices, as in `[[0,5],[3,17]]`.
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) sets: Option<PathBuf>,
-    /// Stop after so many seconds without an answer.
+    /// Give up after this many seconds, without an answer.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,
-    /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// What comes out.
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 }

@@ -13,11 +13,11 @@ pub(super) struct Answer<'a> {
     log_z: f64,
     log_z_error: f64,
     marginals: Cow<'a, [f64]>,
-    /// Of any entry.
+    /// The largest of all entries.
     marginals_error: f64,
-    /// None for probability zero.
+    /// `None` for probability zero.
     log_probs: Vec<Option<f64>>,
-    /// Of any entry.
+    /// The largest of all entries.
     log_probs_error: f64,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,

@@ -20,7 +20,7 @@ use crate::{
     failure::Failure,
     input::{Input, sets},
     interrupt,
-    law::{Law, Model, Question},
+    law::{LawRequest, Model, Question},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         Some(path) => sets::read(path, input.items())?,
         None => Vec::new(),
     };
-    let law = Law::of(&arguments.law, &input)?;
+    let law = LawRequest::of(&arguments.law, &input)?;
     progress.stage("computing");
     let started = Instant::now();
     let report = |reached| progress.computed(&reached);
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         time: started.elapsed(),
     };
     progress.finish();
-    // The answer is there: nothing cuts it short.
+    // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
     if arguments.output.json {
@@ -81,7 +81,7 @@ fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<
         Model::PartitionDpp(dpp) => dpp.inference(engine),
         Model::KDpp(dpp) => dpp.inference(engine),
         Model::Dpp(dpp) => dpp.inference(engine),
-        // The arguments leave no way to ask for them.
+        // The arguments cannot ask for them.
         Model::IndependentKDpps(_) => {
             return Err(Failure::Arguments("independent k-DPPs are for sampling only".into()));
         }

@@ -1,4 +1,4 @@
-//! Probabilities of items and sets, for people.
+//! Probabilities of items and sets as text.
 
 use comfy_table::Cell;
 use partition_dpp::Partition;
@@ -13,10 +13,10 @@ use crate::{
     },
 };
 
-/// Most and least probable items shown.
+/// The number of most and of least probable items shown.
 const EXTREMES: usize = 10;
 
-/// Tables of items, parts and sets, and log Z; unless quiet also what was asked and how good it is.
+/// Tables of items, parts and sets, and log Z; unless quiet also the question and the accuracy.
 pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) -> String {
     let Inferred { log_z, marginals, .. } = inferred;
     let of_items = question.input.marginals(marginals);
@@ -31,7 +31,7 @@ pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) 
     text
 }
 
-/// The most and the least probable items that may be chosen; all of them if they are few.
+/// The most and the least probable items of positive probability; all of them if they are few.
 fn items(marginals: &[f64], input: &Input) -> String {
     let mut order: Vec<usize> = (0..marginals.len()).filter(|&item| marginals[item] > 0.0).collect();
     order.sort_by(|&a, &b| marginals[b].total_cmp(&marginals[a]));
@@ -59,7 +59,7 @@ fn items(marginals: &[f64], input: &Input) -> String {
     format!("{}\n{zeros}", table.trim_fmt())
 }
 
-/// How many items of each part are expected; parts that nothing is chosen from are left out.
+/// The expected number of items of each part; parts with none are left out.
 fn parts(marginals: &[f64], partition: &Partition) -> String {
     let mut expected = vec![0.0; partition.parts()];
     marginals.iter().enumerate().for_each(|(item, p)| expected[partition.part_of(item)] += p);

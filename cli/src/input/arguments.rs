@@ -1,10 +1,10 @@
-//! Which items, and which parts.
+//! The items and their parts.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// Which items there are: exactly one source.
+/// Where the items come from: exactly one source.
 #[derive(Args, Debug)]
 #[group(id = "source", required = true, multiple = false)]
 pub(crate) struct Source {
@@ -15,12 +15,12 @@ pub(crate) struct Source {
     /// Likelihood kernel, one row and column per item: .npy, or .csv without a header.
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) kernel: Option<PathBuf>,
-    /// A data set that is built in, labels included.
+    /// A built-in data set, with its labels.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub(crate) dataset: Option<Dataset>,
 }
 
-/// The data sets that are built in.
+/// The built-in data sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dataset {
     /// 1797 handwritten digits of 8×8 pixels, ten classes.
@@ -30,14 +30,13 @@ pub(crate) enum Dataset {
 /// Items and their parts.
 #[derive(Args, Debug)]
 pub(crate) struct InputArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) source: Source,
-    /// The part of each item: .csv with a header line, or one-dimensional .npy of integers; one file or several. Parts
-    /// are ordered numerically if all labels are integers, else lexicographically.
+    /// The part of each item, from one or several files: .csv with a header line, or one-dimensional .npy of integers.
+    /// Parts are ordered numerically if all labels are integers, otherwise lexicographically.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
     pub(crate) labels: Vec<PathBuf>,
-    /// The column of a .csv of labels that has several; with --multi-label a list of columns, as in sky,sun,tree.
+    /// The column of labels, if a .csv has several; with --multi-label a list of columns, as in sky,sun,tree.
     #[arg(
         long,
         value_name = "NAME",
@@ -46,8 +45,8 @@ pub(crate) struct InputArguments {
         help_heading = "Input"
     )]
     pub(crate) label_column: Option<String>,
-    /// Items with any number of labels: --labels has one 0/1 column per label (after a first column called item that
-    /// counts from 0, if there is one). An item counts for one of its labels in a set; quotas are of labels.
+    /// Items may have several labels: --labels has one 0/1 column per label, after an optional first column named item
+    /// that counts from 0. In a set an item counts for one of its labels, and quotas count labels.
     #[arg(long, help_heading = "Input")]
     pub(crate) multi_label: bool,
 }

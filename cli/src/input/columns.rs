@@ -5,15 +5,14 @@ use std::path::Path;
 use super::csv::{Row, shorten};
 use crate::failure::Failure;
 
-/// Names that a message lists at most.
+/// The most names that a message lists.
 const MOST: usize = 10;
 
-/// The names of the columns.
 pub(super) fn names_of<'r>(header: &'r Row<'_>) -> Result<Vec<&'r str>, Failure> {
     (0..header.len()).map(|column| header.text(column)).collect()
 }
 
-/// The only column.
+/// The index of the only column.
 pub(super) fn only(names: &[&str], path: &Path) -> Result<usize, Failure> {
     match names.len() {
         1 => Ok(0),
@@ -25,7 +24,7 @@ pub(super) fn only(names: &[&str], path: &Path) -> Result<usize, Failure> {
     }
 }
 
-/// The one column called so.
+/// The index of the column with this name.
 pub(super) fn find(names: &[&str], path: &Path, wanted: &str) -> Result<usize, Failure> {
     let mut matches = (0..names.len()).filter(|&column| names[column] == wanted);
     match (matches.next(), matches.next()) {
@@ -50,7 +49,7 @@ pub(super) fn find(names: &[&str], path: &Path, wanted: &str) -> Result<usize, F
     }
 }
 
-/// The first few of some names.
+/// The first few names.
 fn list(names: Vec<&str>) -> String {
     let more = names.len().saturating_sub(MOST);
     let shown = names.into_iter().take(MOST).map(|name| match name {

@@ -1,14 +1,14 @@
-//! Items that must be in or out.
+//! The arguments that include and exclude items.
 
 use clap::Args;
 
-/// Forced items: in every set, or in none.
+/// Items to include in every set, and to exclude from all.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ConditionArguments {
-    /// Items that must be in: 3,17 by position in the input, the first being 0.
+    /// Items that every set must contain, by position in the input, counted from 0: 3,17.
     #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Law")]
     pub(crate) include: Vec<usize>,
-    /// Items that must not be in.
+    /// Items that no set may contain.
     #[arg(long, value_name = "I,J", value_delimiter = ',', value_parser = index, allow_hyphen_values = true, help_heading = "Law")]
     pub(crate) exclude: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! Numbers and text from .csv files, with the place of whatever is wrong.
+//! Numbers and text from .csv files; errors name row, column and line.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -14,16 +14,16 @@ pub(super) struct Matrix {
     pub(super) values: Vec<f64>,
 }
 
-/// What the first row may be.
+/// How to read the first row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FirstRow {
-    /// A header if any of its cells is not a number.
+    /// As a header if any of its cells is not a number.
     MayBeHeader,
-    /// Numbers like all the others.
+    /// As numbers, like all others.
     IsData,
 }
 
-/// The records of a file that must all have equally many cells; rows count from 0 after the header.
+/// The records of a file, all of the same length; rows count from 0 after the header.
 pub(super) struct Records<'a, R> {
     path: &'a Path,
     reader: Reader<R>,
@@ -40,7 +40,6 @@ pub(super) struct Row<'r> {
 }
 
 impl<'a> Records<'a, File> {
-    /// Opens a file.
     pub(super) fn open(path: &'a Path) -> Result<Self, Failure> {
         if path.is_dir() {
             return Err(Failure::file(path, "this is a folder"));
@@ -50,7 +49,7 @@ impl<'a> Records<'a, File> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    /// Reads from anything; the path is for messages.
+    /// Records of any source; the path is for messages.
     pub(super) fn new(path: &'a Path, source: R) -> Self {
         let reader =
             ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(source);
@@ -73,19 +72,17 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(Some(row))
     }
 
-    /// The row just read was a header: rows count from the next one.
+    /// Declares the row just read a header: rows count from the next one.
     pub(super) fn that_was_a_header(&mut self) {
         self.next_row = 0;
     }
 }
 
 impl Row<'_> {
-    /// Number of cells.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether all cells are numbers.
     fn is_numeric(&self) -> bool {
         (0..self.len()).all(|column| self.parse(column).is_some())
     }
@@ -108,7 +105,6 @@ impl Row<'_> {
             .map_err(|_| self.cell_problem(column, "the cell is not UTF-8 text"))
     }
 
-    /// A failure that names a cell.
     pub(super) fn cell_problem(&self, column: usize, problem: &str) -> Failure {
         let line = self.line();
         Failure::file(self.path, format!("row {}, column {column} (line {line}): {problem}", self.number))
@@ -123,7 +119,7 @@ impl Row<'_> {
     }
 }
 
-/// Enough of a cell to recognise it by.
+/// The first characters of a cell.
 pub(super) fn shorten(cell: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(cell);
@@ -138,7 +134,7 @@ pub(super) fn read_matrix(path: &Path, first_row: FirstRow, limit: Limit) -> Res
     matrix_of(Records::open(path)?, first_row, limit)
 }
 
-/// The records as a matrix.
+/// Reads a matrix from records.
 pub(super) fn matrix_of<R: Read>(
     mut records: Records<'_, R>,
     first_row: FirstRow,

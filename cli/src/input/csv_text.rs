@@ -1,4 +1,4 @@
-//! .csv text that is in no file.
+//! .csv text in memory.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use crate::{failure::Failure, memory::Limit};
 
 type Matrix = (usize, usize, Vec<f64>);
 
-/// Features; the path is for messages, here and below.
+/// Features; here and below the path is for messages.
 pub(crate) fn features(text: &[u8], path: &Path, limit: Limit) -> Result<Matrix, Failure> {
     matrix(text, path, FirstRow::MayBeHeader, limit)
 }
 
-/// A kernel, which need not be square yet.
+/// A kernel; that it is square is not checked here.
 pub(crate) fn kernel(text: &[u8], path: &Path, limit: Limit) -> Result<Matrix, Failure> {
     matrix(text, path, FirstRow::IsData, limit)
 }

@@ -1,4 +1,4 @@
-//! The handwritten digits that are built in; `data/digits/ATTRIBUTION.md` says where they come from.
+//! The built-in handwritten digits; `data/digits/ATTRIBUTION.md` names their source.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ const FEATURES: &[u8] = include_bytes!("../../data/digits/features.npy");
 const LABELS: &[u8] = include_bytes!("../../data/digits/labels.csv");
 const SIDE: usize = 8;
 
-/// 1797 digits, their classes as parts.
+/// 1797 digits, with their classes as parts and their images.
 pub(crate) fn read() -> Result<Input, Failure> {
     let (features, partition) = features_and_classes()?;
     let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
     Ok(Input { features, partition: Some(partition), copies: None, images: Some(images) })
 }
 
-/// The same as no more than they are.
+/// The digits and their classes alone.
 pub(crate) fn features_and_classes() -> Result<(Features<'static>, Partition), Failure> {
     let name = Path::new("digits");
     let pixels = NpyFile::new(FEATURES).and_then(NpyFile::into_vec::<u8>);

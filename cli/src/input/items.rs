@@ -1,5 +1,5 @@
-//! Items and rows. With `--multi-label` an item has a row for each of its labels; then laws are over rows,
-//! questions and answers about items, and this is where one becomes the other.
+//! Items and rows. With `--multi-label` an item has a row for each of its labels: laws are over rows, questions and
+//! answers about items. This module translates between them.
 
 use std::borrow::Cow;
 
@@ -10,23 +10,21 @@ use super::{ConditionArguments, Input};
 use crate::failure::Failure;
 
 impl Input {
-    /// What plots are of.
+    /// The ground set to plot.
     pub(crate) fn ground_set(&self) -> GroundSet<'_> {
         let Self { features, partition, copies, images } = self;
         GroundSet { features, partition: partition.as_ref(), copies: copies.as_ref(), images: *images }
     }
 
-    /// Number of items.
     pub(crate) fn items(&self) -> usize {
         self.copies.as_ref().map_or(self.features.items(), LabelCopies::items)
     }
 
-    /// The item of a row.
     pub(crate) fn item_of(&self, row: usize) -> usize {
         self.copies.as_ref().map_or(row, |copies| copies.item_of(row))
     }
 
-    /// The items of some rows, ascending: an item as often as it has rows among them.
+    /// The items of some rows, ascending; an item appears once for each of its rows.
     pub(crate) fn items_of<'s>(&self, rows: &'s Subset) -> Cow<'s, [usize]> {
         match &self.copies {
             Some(copies) => copies.items_of(rows).into(),
@@ -42,7 +40,7 @@ impl Input {
         Some(names.join(", "))
     }
 
-    /// The probability of every item to be chosen, from that of every row.
+    /// The inclusion probabilities of items, from those of rows.
     pub(crate) fn marginals<'r>(&self, of_rows: &'r Estimate<Vec<f64>>) -> Cow<'r, Estimate<Vec<f64>>> {
         match &self.copies {
             Some(copies) => Cow::Owned(copies.inclusion_probabilities(of_rows)),
@@ -50,7 +48,7 @@ impl Input {
         }
     }
 
-    /// The forced items, by row. An item is out with all its rows, and in with the only one it has.
+    /// The rows to include and exclude. Excluding an item excludes all its rows; an included item must have one row.
     pub(crate) fn conditions(&self, conditions: &ConditionArguments) -> Result<ConditionArguments, Failure> {
         let Some(copies) = &self.copies else { return Ok(conditions.clone()) };
         let ConditionArguments { include, exclude } = conditions;
@@ -70,7 +68,7 @@ impl Input {
         })
     }
 
-    /// An error of a law over rows that names one of them, about its item.
+    /// An error that names a row, changed to name its item.
     pub(crate) fn blame_items(&self, error: Error) -> Failure {
         Failure::Library(match error {
             Error::DependentItems { item } => Error::DependentItems { item: self.item_of(item) },
@@ -84,7 +82,7 @@ fn not_one_label(item: usize, labels: usize, names: Option<String>) -> String {
         (0, _) | (_, None) => format!("--include {item}: the item has no label, so it is never chosen"),
         (_, Some(names)) => {
             format!(
-                "--include {item}: the item has {labels} labels ({names}), and could be in for any of them"
+                "--include {item}: the item has {labels} labels ({names}) and could be chosen for any of them"
             )
         }
     }

@@ -19,10 +19,10 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// A label in its order: by number if all labels are integers, else by text.
+/// A label, ordered by number if all labels are integers, otherwise by text.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Label {
-    /// None for all labels, or for none of them.
+    /// `None` for all labels, or for none of them.
     number: Option<i128>,
     text: String,
 }
@@ -33,10 +33,10 @@ impl fmt::Display for Label {
     }
 }
 
-/// The labels of many items: few kinds, each kept once.
+/// The labels of many items; each distinct label is stored once.
 struct Labels<K> {
     index: HashMap<K, u32>,
-    /// By item, its kind in order of appearance.
+    /// Index of each item's label, in order of appearance.
     kinds: Vec<u32>,
 }
 
@@ -77,11 +77,11 @@ impl<K: Hash + Eq> Labels<K> {
     }
 }
 
-/// Reads labels of so many items from files, one file after the other.
+/// Reads the labels of this many items from files, one file after the other.
 pub(super) fn read(files: &[PathBuf], column: Option<&str>, items: usize) -> Result<Partition, Failure> {
     let formats = files.iter().map(|path| format(path)).collect::<Result<Vec<_>, _>>()?;
     if formats.iter().all(|&format| format == Format::Npy) {
-        // Numbers are looked up as numbers: no text is made of each.
+        // Integers are looked up as integers, which avoids a string for each.
         let mut labels = Labels::new();
         for path in files {
             read_npy(path, column, items, |label| labels.push(&label))?;
@@ -105,7 +105,7 @@ fn read_npy(
     sink: impl FnMut(i128) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     if let Some(column) = column {
-        let problem = format!("a .npy file has no column {column}; leave --label-column out");
+        let problem = format!("a .npy file has no column {column}; omit --label-column");
         return Err(Failure::file(path, problem));
     }
     npy::read_integers(path, items, sink)
@@ -118,7 +118,7 @@ pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: Option<&str>) ->
     labels.group(path)
 }
 
-/// Labels that know their order.
+/// Labels with their order.
 pub(super) fn ordered(labels: Vec<String>) -> Vec<Label> {
     let numbers: Option<Vec<i128>> = labels.iter().map(|label| label.parse().ok()).collect();
     match numbers {

@@ -1,4 +1,4 @@
-//! Items and parts, from files or built in. Everything is checked before anything is computed.
+//! Items and parts, from files or built in, checked before the work begins.
 
 mod arguments;
 mod columns;
@@ -33,11 +33,11 @@ use crate::{
 /// The items, and the parts if there are labels.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// One row per item, or per copy of an item; of a kernel, its factor.
+    /// One row per item, or per copy of an item; the factor of a kernel.
     pub(crate) features: Features<'static>,
     /// The parts of the rows.
     pub(crate) partition: Option<Partition>,
-    /// The items that the rows are copies of, if an item may have several.
+    /// The items that rows are copies of, if an item may have several.
     pub(crate) copies: Option<LabelCopies>,
     /// Items that are images, and how to draw them.
     pub(crate) images: Option<ImageShape>,
@@ -51,7 +51,7 @@ enum Format {
 }
 
 impl Input {
-    /// Reads and checks what the arguments name.
+    /// Reads and checks the input that the arguments name.
     pub(crate) fn read(arguments: &InputArguments, limit: Limit, made: Use) -> Result<Self, Failure> {
         if arguments.multi_label && arguments.labels.len() != 1 {
             let sentence = "--multi-label needs one file of --labels, a .csv with one 0/1 column per label";
@@ -61,8 +61,8 @@ impl Input {
         let (files, features) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => return digits::read(),
             ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file, limit)?),
-            // The argument parser sees to it that there is a source.
-            ([], None, None) => return Err(Failure::Arguments("there is no input".into())),
+            // The argument parser requires a source.
+            ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, limit, made)?),
         };
         let Some(labels) = arguments.labels.first() else {
@@ -139,7 +139,7 @@ fn format(path: &Path) -> Result<Format, Failure> {
     match extension.as_ref().and_then(|extension| extension.to_str()) {
         Some("npy") => Ok(Format::Npy),
         Some("csv") => Ok(Format::Csv),
-        _ => Err(Failure::file(path, "unknown kind of file; .npy and .csv can be read")),
+        _ => Err(Failure::file(path, "unknown file format; .npy and .csv are supported")),
     }
 }
 
@@ -155,7 +155,7 @@ fn check_count(
         return Ok(());
     }
     let missing_header = found + headers == items && headers > 0;
-    let hint = if missing_header { " (the first line of the labels is taken for a header)" } else { "" };
+    let hint = if missing_header { " (the first line of the labels is read as a header)" } else { "" };
     let first = files[0].display();
     let files =
         if files.len() == 1 { first.to_string() } else { format!("{} files from {first} on", files.len()) };

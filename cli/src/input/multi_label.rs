@@ -13,20 +13,19 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// The first column may count the items, under this name.
+/// The name of a first column that counts the items.
 const COUNTER: &str = "item";
 
-/// Reads the columns called so, separated by commas; all of them unless named.
+/// Reads the wanted columns, a list separated by commas, or all columns.
 pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<LabelCopies, Failure> {
     if format(path)? == Format::Npy {
-        let problem =
-            "--multi-label needs the names of the labels; give them as .csv, one 0/1 column per label";
+        let problem = "--multi-label needs a .csv with names of labels, one 0/1 column per label";
         return Err(Failure::file(path, problem));
     }
     copies_of(Records::open(path)?, path, wanted)
 }
 
-/// The same from records.
+/// Reads the wanted columns from records.
 pub(super) fn copies_of<R: Read>(
     mut records: Records<'_, R>,
     path: &Path,
@@ -42,10 +41,10 @@ pub(super) fn copies_of<R: Read>(
     LabelCopies::from_labels(&items).map_err(Failure::in_file(path))
 }
 
-/// Which columns hold what.
+/// The columns of the table.
 struct Table {
     is_counted: bool,
-    /// Columns of labels, and the labels in their order.
+    /// Indices of the columns of labels.
     columns: Vec<usize>,
     labels: Vec<Label>,
 }
@@ -74,7 +73,7 @@ impl Table {
     /// The labels of an item.
     fn labels(&self, row: &Row<'_>, item: usize) -> Result<Vec<&Label>, Failure> {
         if self.is_counted && row.text(0)?.parse() != Ok(item) {
-            let problem = format!("'{}' where the items are counted 0, 1, 2, …", row.text(0)?);
+            let problem = format!("'{}', but the items are counted 0, 1, 2, …", row.text(0)?);
             return Err(row.cell_problem(0, &problem));
         }
         let mut labels = Vec::new();

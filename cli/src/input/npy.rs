@@ -6,7 +6,7 @@ use partition_dpp::{Error, data::NpyArray, error::NpyProblem};
 
 use crate::failure::Failure;
 
-/// Hands over the integers of a one-dimensional array, one by one; `most` of them at most.
+/// Passes the integers of a one-dimensional array to a function, one by one; `most` of them at most.
 pub(super) fn read_integers(
     path: &Path,
     most: usize,

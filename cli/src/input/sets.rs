@@ -14,12 +14,12 @@ use serde_json::Value;
 use super::columns::thousands;
 use crate::failure::Failure;
 
-/// Bytes of a file at most, …
+/// The most bytes of a file, …
 const MOST_BYTES: usize = 100_000_000;
 /// … and indices in it.
 const MOST_INDICES: usize = 10_000_000;
 
-/// Reads sets out of `items` items.
+/// Reads sets of `items` items.
 pub(crate) fn read(path: &Path, items: usize) -> Result<Vec<Subset>, Failure> {
     if path.is_dir() {
         return Err(Failure::file(path, "this is a folder"));
@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path, items: usize) -> Result<Vec<Subset>, Failure> {
     from_text(&text, items).map_err(|problem| Failure::file(path, problem))
 }
 
-/// The same from text.
+/// Reads sets from text.
 pub(crate) fn from_text(text: &[u8], items: usize) -> Result<Vec<Subset>, String> {
     parse(text, items, [MOST_BYTES, MOST_INDICES])
 }
@@ -40,15 +40,15 @@ fn parse(text: &[u8], items: usize, [most_bytes, most_indices]: [usize; 2]) -> R
     if text.len() > most_bytes {
         let limit = thousands(most_bytes);
         return Err(format!(
-            "more than {limit} bytes, the most that are read; divide the sets among several files"
+            "more than {limit} bytes, the most allowed; divide the sets among several files"
         ));
     }
-    // Every index but the first follows a comma: no more than these are ever held.
+    // Every index but the first follows a comma, which bounds their number.
     let indices = text.split(|&byte| byte == b',').count();
     if indices > most_indices {
         let (indices, limit) = (thousands(indices), thousands(most_indices));
         return Err(format!(
-            "about {indices} indices, where {limit} are the most; divide the sets among several files"
+            "about {indices} indices, where at most {limit} are allowed; divide the sets among several files"
         ));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -58,10 +58,10 @@ fn parse(text: &[u8], items: usize, [most_bytes, most_indices]: [usize; 2]) -> R
     sets.map_err(|error| problem.unwrap_or_else(|| format!("not JSON: {error}")))
 }
 
-/// Reads one set after the other, so that no more than one is ever held as a list of values.
+/// Reads set by set, so that at most one is held as a list of values.
 struct Sets<'p> {
     items: usize,
-    /// What is wrong with sets that are JSON.
+    /// The fault of sets that are valid JSON.
     problem: &'p mut Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl<'de> DeserializeSeed<'de> for Sets<'_> {
     }
 }
 
-/// What is there instead of a list.
+/// Visitors of anything but a list, which refuse it.
 macro_rules! refuse {
     ($($visit:ident: $type:ty, $kind:literal;)*) => {
         $(fn $visit<E: serde::de::Error>(self, _: $type) -> Result<Vec<Subset>, E> {
@@ -104,11 +104,11 @@ impl<'de> Visitor<'de> for Sets<'_> {
     }
 
     refuse! {
-        visit_bool: bool, "a truth value";
+        visit_bool: bool, "a boolean";
         visit_i64: i64, "a number";
         visit_u64: u64, "a number";
         visit_f64: f64, "a number";
-        visit_str: &str, "a text";
+        visit_str: &str, "a string";
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Vec<Subset>, E> {
@@ -143,13 +143,13 @@ fn index(value: &Value) -> Result<usize, String> {
     })
 }
 
-/// What a value is, in words: its text may be long.
+/// The type of a value, in words; the value itself may be long.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
@@ -165,8 +165,6 @@ mod tests {
         assert_eq!(limited("[[0,1], [2,3]]").unwrap().len(), 2);
         assert!(limited("[[0, 1], [2, 3], [4]]").unwrap_err().contains("20 bytes, the most"));
         assert_eq!(limited("[[0,1],[2,3],[4]]").unwrap().len(), 3);
-        assert!(
-            limited("[[0,1],[2,3],[4,5]]").unwrap_err().contains("about 6 indices, where 5 are the most")
-        );
+        assert!(limited("[[0,1],[2,3],[4,5]]").unwrap_err().contains("about 6 indices, where at most 5 are"));
     }
 }

@@ -1,4 +1,4 @@
-//! Which law.
+//! The arguments that choose the law.
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ pub(crate) struct LawArguments {
     /// An entry may be a range that includes its ends: 2..4, ..3, 1.., or .. for any number.
     #[arg(long, value_name = "QUOTA", allow_hyphen_values = true, help_heading = "Law")]
     pub(crate) quota: Option<QuotaRequest>,
-    /// Items to choose in all; besides --quota it is the total of ranges, or agrees with the numbers.
+    /// Number of items to choose in all. With --quota it fixes the total of ranges, or must agree with the counts.
     #[arg(long, value_name = "K", help_heading = "Law")]
     pub(crate) k: Option<usize>,
 }

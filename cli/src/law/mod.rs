@@ -1,4 +1,4 @@
-//! Which law the arguments ask for.
+//! The law that the arguments ask for.
 
 mod arguments;
 mod question;
@@ -16,7 +16,7 @@ use crate::{
 
 /// A law over subsets, as asked for.
 #[derive(Clone, Debug)]
-pub(crate) enum Law<'a> {
+pub(crate) enum LawRequest<'a> {
     /// A DPP conditioned on its part counts.
     PartitionDpp {
         /// The parts.
@@ -42,7 +42,7 @@ pub(crate) enum Law<'a> {
     Dpp,
 }
 
-/// The library's model of a law, conditioned and found possible.
+/// The library's model of a law, conditioned and checked.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub(crate) enum Model<'a> {
@@ -56,24 +56,26 @@ pub(crate) enum Model<'a> {
     Dpp(Dpp<'a>),
 }
 
-impl<'a> Law<'a> {
+impl<'a> LawRequest<'a> {
     /// A Partition-DPP, a k-DPP or a plain DPP.
     pub(crate) fn of(arguments: &LawArguments, input: &'a Input) -> Result<Self, Failure> {
         let Some(request) = &arguments.quota else {
-            return Ok(arguments.k.map_or(Law::Dpp, |k| Law::KDpp { k }));
+            return Ok(arguments.k.map_or(LawRequest::Dpp, |k| LawRequest::KDpp { k }));
         };
         let Some(partition) = &input.partition else {
             let sentence = "--quota needs --labels, the part of each item";
             return Err(Failure::Arguments(sentence.into()));
         };
         let (quota, has_ranges) = (request.resolve(partition, arguments.k)?, request.has_ranges());
-        Ok(Law::PartitionDpp { partition, quota, has_ranges })
+        Ok(LawRequest::PartitionDpp { partition, quota, has_ranges })
     }
 
-    /// The law that is blind to likeness across parts.
+    /// One k-DPP per part instead, which are blind to similarity across parts.
     pub(crate) fn independent(self) -> Self {
         match self {
-            Law::PartitionDpp { partition, quota, .. } => Law::IndependentKDpps { partition, quota },
+            LawRequest::PartitionDpp { partition, quota, .. } => {
+                LawRequest::IndependentKDpps { partition, quota }
+            }
             other => other,
         }
     }
@@ -81,29 +83,31 @@ impl<'a> Law<'a> {
     /// How many items of each part.
     pub(crate) fn asked(&self) -> Asked<'_> {
         match self {
-            Law::PartitionDpp { quota, has_ranges: true, .. } => Asked::Ranges(quota),
-            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => Asked::Counts(quota),
-            Law::KDpp { .. } | Law::Dpp => Asked::Anything,
+            LawRequest::PartitionDpp { quota, has_ranges: true, .. } => Asked::Ranges(quota),
+            LawRequest::PartitionDpp { quota, .. } | LawRequest::IndependentKDpps { quota, .. } => {
+                Asked::Counts(quota)
+            }
+            LawRequest::KDpp { .. } | LawRequest::Dpp => Asked::Anything,
         }
     }
 
-    /// The number of items, where it was asked for by itself.
+    /// The number of items, where `--k` fixes it.
     pub(crate) fn size(&self) -> Option<usize> {
         match self {
-            Law::KDpp { k } => Some(*k),
-            Law::PartitionDpp { quota, has_ranges: true, .. } => quota.total(),
+            LawRequest::KDpp { k } => Some(*k),
+            LawRequest::PartitionDpp { quota, has_ranges: true, .. } => quota.total(),
             _ => None,
         }
     }
 
-    /// The number of items of a set, at least.
+    /// The least number of items of a set.
     pub(crate) fn least_size(&self) -> usize {
         match self {
-            Law::PartitionDpp { quota, .. } | Law::IndependentKDpps { quota, .. } => {
+            LawRequest::PartitionDpp { quota, .. } | LawRequest::IndependentKDpps { quota, .. } => {
                 quota.total().unwrap_or_else(|| quota.low().iter().sum())
             }
-            Law::KDpp { k } => *k,
-            Law::Dpp => 0,
+            LawRequest::KDpp { k } => *k,
+            LawRequest::Dpp => 0,
         }
     }
 
@@ -123,37 +127,39 @@ impl<'a> Law<'a> {
         ConditionArguments { include, exclude }: &ConditionArguments,
     ) -> Result<Model<'a>, Error> {
         Ok(match self {
-            Law::PartitionDpp { partition, quota, .. } => {
+            LawRequest::PartitionDpp { partition, quota, .. } => {
                 let dpp = PartitionDpp::new(features, partition, quota)?;
                 Model::PartitionDpp(dpp.including(include)?.excluding(exclude)?)
             }
-            Law::IndependentKDpps { partition, quota } => {
+            LawRequest::IndependentKDpps { partition, quota } => {
                 let dpps = IndependentKDpps::new(features, partition, quota)?;
                 Model::IndependentKDpps(dpps.including(include)?.excluding(exclude)?)
             }
-            Law::KDpp { k } => Model::KDpp(KDpp::new(features, *k)?.including(include)?.excluding(exclude)?),
-            Law::Dpp => Model::Dpp(Dpp::new(features)?.including(include)?.excluding(exclude)?),
+            LawRequest::KDpp { k } => {
+                Model::KDpp(KDpp::new(features, *k)?.including(include)?.excluding(exclude)?)
+            }
+            LawRequest::Dpp => Model::Dpp(Dpp::new(features)?.including(include)?.excluding(exclude)?),
         })
     }
 }
 
-impl fmt::Display for Law<'_> {
+impl fmt::Display for LawRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Law::PartitionDpp { partition, quota, has_ranges: true } => {
+            LawRequest::PartitionDpp { partition, quota, has_ranges: true } => {
                 let size = quota.total().map_or("DPP".into(), |k| format!("k-DPP, k = {k},"));
                 write!(f, "{size} with part counts in ranges over {} parts", partition.parts())
             }
-            Law::PartitionDpp { partition, quota, .. } => {
+            LawRequest::PartitionDpp { partition, quota, .. } => {
                 let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
                 write!(f, "Partition-DPP of {size} items over {parts} parts")
             }
-            Law::IndependentKDpps { partition, quota } => {
+            LawRequest::IndependentKDpps { partition, quota } => {
                 let (size, parts) = (quota.low().iter().sum::<usize>(), partition.parts());
                 write!(f, "independent k-DPPs of {size} items over {parts} parts")
             }
-            Law::KDpp { k } => write!(f, "k-DPP, k = {k}"),
-            Law::Dpp => f.write_str("DPP of any size"),
+            LawRequest::KDpp { k } => write!(f, "k-DPP, k = {k}"),
+            LawRequest::Dpp => f.write_str("DPP of any size"),
         }
     }
 }

@@ -1,18 +1,15 @@
-//! What was asked, in words.
+//! The question, in words.
 
 use partition_dpp::{Partition, Subset};
 
-use super::Law;
+use super::LawRequest;
 use crate::input::{ConditionArguments, Input};
 
-/// What was asked.
+/// The question that a command answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question<'a> {
-    /// The items.
     pub(crate) input: &'a Input,
-    /// The law over their subsets.
-    pub(crate) law: &'a Law<'a>,
-    /// Forced items.
+    pub(crate) law: &'a LawRequest<'a>,
     pub(crate) conditions: &'a ConditionArguments,
 }
 
@@ -35,12 +32,12 @@ impl Question<'_> {
         }
     }
 
-    /// The items of a set of rows, in words.
+    /// The items of rows, in words.
     pub(crate) fn items(&self, rows: &Subset) -> String {
         join(self.input.items_of(rows).iter())
     }
 
-    /// The items of those rows that are in a part.
+    /// The items of a part, in words.
     pub(crate) fn items_in_part(&self, rows: &Subset, partition: &Partition, part: usize) -> String {
         let rows = rows.iter().filter(|&row| partition.part_of(row) == part);
         join(rows.map(|row| self.input.item_of(row)))

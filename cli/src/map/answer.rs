@@ -1,4 +1,4 @@
-//! What is found.
+//! The answer of `pdpp map`.
 
 use std::time::Duration;
 
@@ -6,13 +6,11 @@ use partition_dpp::map::Solution;
 
 use super::arguments::SolverChoice;
 
-/// What was found, and how.
+/// The best set found.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The set, and what is known of it.
     pub(crate) solution: Solution,
-    /// What found it.
     pub(crate) solver: SolverChoice,
-    /// Time of everything but reading.
+    /// Total time without reading.
     pub(crate) time: Duration,
 }

@@ -16,47 +16,42 @@ use crate::{
 /// `pdpp map`.
 #[derive(Args, Debug)]
 pub(crate) struct MapArguments {
-    /// The items.
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// What sets there are.
     #[command(flatten)]
     pub(crate) law: LawArguments,
-    /// Forced items.
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// What looks for the set.
+    /// How to search.
     #[arg(long, value_enum, value_name = "SOLVER", default_value_t)]
     pub(crate) solver: SolverChoice,
-    /// Local search exchanges items while that multiplies the determinant by more than 1 + E/k; 1e-9 unless given.
+    /// Local search swaps items as long as that multiplies the determinant by more than 1 + E/k; 1e-9 by default.
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
-    /// Bound the determinant of every set from above, and say how far from the best the answer can be. Takes as long as
-    /// --time-limit allows once more, and 5 seconds if that is less.
+    /// Bound the determinant of every set from above, and state how far the answer can be from the best. Takes up to
+    /// --time-limit once more, at least 5 seconds.
     #[arg(long)]
     pub(crate) certify: bool,
-    /// Stop after so many seconds with the best set so far. Local search starts anew until then, for 1 second unless
-    /// given, or until nothing new is found; with 0 it ends where no exchange improves. What a limit cuts short may differ
+    /// Stop after this many seconds with the best set so far. Local search restarts until then (1 second by default) or
+    /// until it finds nothing new; with 0 it ends where no swap improves. A search that a limit cuts short may differ
     /// from run to run.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// What computes.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// What comes out.
     #[command(flatten)]
     pub(crate) output: OutputArguments,
-    /// Draw the set among all items, to a .png or .svg file.
+    /// Plot the set among all items, as a .png or .svg file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,
 }
 
-/// What looks for the most diverse set.
+/// How to search for the most diverse set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverChoice {
-    /// Item by item, each time the one that adds most.
+    /// Item by item, each time the one that increases the determinant most.
     Greedy,
-    /// Greedy, then exchanges while they improve, from many starts.
+    /// Greedy, then swaps as long as they improve, from many starts.
     #[default]
     LocalSearch,
     /// Double greedy: one decision per item. For sets of any size.

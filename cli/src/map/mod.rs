@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
     input::Input,
     interrupt,
-    law::{Law, Question},
+    law::{LawRequest, Question},
     memory::{Limit, Use},
     output, plot,
     progress::Progress,
@@ -32,11 +32,11 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     }
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
-    // Sets of any size may have as many items as there are features.
+    // A set of any size may have as many items as there are features.
     let sized = arguments.law.k.is_some() || arguments.law.quota.is_some();
     let made = if sized { Use::Rows } else { Use::Products };
     let input = Input::read(&arguments.input, Limit::of(None), made)?;
-    let law = Law::of(&arguments.law, &input)?;
+    let law = LawRequest::of(&arguments.law, &input)?;
     let model = law.model(&input, &arguments.conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     progress.stage("searching");
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
     progress.finish();
     check_complete(&found.solution)?;
-    // The plot comes before any output, so that a plot that fails leaves standard output empty.
+    // The plot is written first, so that a failure leaves standard output empty.
     if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     if interrupt::raised() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// A set that lacks items is no answer, unless Ctrl-C has asked for what there is.
+/// Refuses a set that lacks items, unless Ctrl-C asked for the best set so far.
 fn check_complete(solution: &Solution) -> Result<(), Failure> {
     let (missing, found, termination) = (solution.missing, solution.subset.len(), solution.termination);
     if interrupt::raised() {
@@ -72,7 +72,7 @@ fn check_complete(solution: &Solution) -> Result<(), Failure> {
     Err(Failure::Incomplete { termination, found, asked: found + missing })
 }
 
-/// Options that a solver has no use for are refused.
+/// Refuses options that the solver does not use.
 fn check_solver(arguments: &MapArguments) -> Result<(), Failure> {
     let MapArguments { solver, law, epsilon, certify, time_limit, .. } = arguments;
     let any_size = matches!(solver, SolverChoice::SymmetricGreedy | SolverChoice::Softmax);
@@ -81,12 +81,12 @@ fn check_solver(arguments: &MapArguments) -> Result<(), Failure> {
         return Err(Failure::Arguments(sentence));
     }
     if epsilon.is_some() && *solver != SolverChoice::LocalSearch {
-        let sentence = format!("--epsilon is for --solver local-search; --solver {solver} has no use for it");
+        let sentence = format!("--epsilon is for --solver local-search; --solver {solver} does not use it");
         return Err(Failure::Arguments(sentence));
     }
     let unlimited = matches!(solver, SolverChoice::Greedy | SolverChoice::SymmetricGreedy);
     if time_limit.is_some() && unlimited && !certify {
-        let sentence = format!("--time-limit: --solver {solver} has no use for it without --certify");
+        let sentence = format!("--time-limit: --solver {solver} does not use it without --certify");
         return Err(Failure::Arguments(sentence));
     }
     Ok(())

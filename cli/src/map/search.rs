@@ -14,28 +14,28 @@ use partition_dpp::{
 use super::arguments::{MapArguments, SolverChoice};
 use crate::{failure::Failure, law::Model, progress::Progress};
 
-/// How long a local search goes on unless told.
+/// The default time limit of local search.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
-/// How long a certificate may take at least.
+/// The least time limit of a certificate.
 const CERTIFICATE_LIMIT: Duration = Duration::from_secs(5);
 
-/// What every search shares.
+/// What all searches share.
 pub(super) struct Search<'a> {
     pub(super) engine: &'a dyn Engine,
     pub(super) arguments: &'a MapArguments,
     pub(super) progress: &'a Progress,
-    /// By Ctrl-C.
+    /// Stopped by Ctrl-C.
     pub(super) stop: Watch<'static>,
 }
 
 impl Search<'_> {
-    /// The best set found, with a bound if one is wanted.
+    /// The best set found, with a bound if one is asked for.
     pub(super) fn run(&self, model: &Model<'_>) -> Result<Solution, Failure> {
         match model {
             Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
-            // The arguments leave no way to ask for them.
+            // The arguments cannot ask for them.
             Model::IndependentKDpps(_) => {
                 Err(Failure::Arguments("independent k-DPPs are for sampling only".into()))
             }
@@ -75,7 +75,7 @@ impl Search<'_> {
         }
     }
 
-    /// A time limit of zero means one climb, to its end.
+    /// Local search with restarts; with a time limit of zero, one climb.
     fn local_search(&self, limit: Duration) -> LocalSearch {
         let search = LocalSearch::default();
         let search = self.arguments.epsilon.map_or(search, |epsilon| search.with_epsilon(epsilon));
@@ -85,7 +85,7 @@ impl Search<'_> {
         search.with_restarts(Restarts::UntilTimeLimit).with_time_limit(limit)
     }
 
-    /// Adds a bound, if one is wanted and none is known, and if the set is one that it bounds.
+    /// Adds a bound if one is asked for, none is known yet, and the set is complete.
     fn certified(&self, model: &impl Objective, solution: Solution) -> Result<Solution, Failure> {
         if !self.arguments.certify || solution.upper_bound.is_some() || solution.missing > 0 {
             return Ok(solution);

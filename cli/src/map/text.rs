@@ -1,4 +1,4 @@
-//! The best set found, and how good it is, for people.
+//! The best set found, and how good it is, as text.
 
 use comfy_table::Cell;
 use partition_dpp::{
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// The set and what it is worth; unless quiet also what was asked and done.
+/// The set and its determinant; unless quiet also the question and the work done.
 pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> String {
     let mut answer = items(question, &found.solution.subset);
     answer.push_str(&worth(&found.solution));
@@ -48,12 +48,12 @@ fn items(question: &Question<'_>, subset: &Subset) -> String {
     format!("{}\n{}", table.trim_fmt(), more(parts.len()))
 }
 
-/// What a proof may leave open: the solver's tolerance, and rounding. More is left where rows almost agree.
+/// The largest gap of a proven optimum: the solver's tolerance, and rounding. Nearly equal rows leave a larger gap.
 const PROVEN: f64 = 1.1e-6;
-/// Gaps below this fraction of ln det are none.
+/// Gaps below this fraction of ln det are rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// ln det, and what is known of the optimum.
+/// ln det, and the bound on the optimum.
 fn worth(solution: &Solution) -> String {
     let mut log_det = format!("log det   {:.6}\n", solution.log_det);
     if solution.missing > 0 {
@@ -71,7 +71,7 @@ fn worth(solution: &Solution) -> String {
     format!("{log_det}at most   {bound:.6}; {proof}\n")
 }
 
-/// What was done, how, and what it took.
+/// The question, the solver, and its time.
 fn describe(question: &Question<'_>, found: &Found) -> String {
     let Found { solution, solver, time } = found;
     format!(
@@ -85,10 +85,10 @@ fn describe(question: &Question<'_>, found: &Found) -> String {
     )
 }
 
-/// What the solver did, where it counted.
+/// The solver's counts that are not zero.
 fn work(stats: &Stats) -> String {
     let counts = [
-        (stats.swaps + stats.double_swaps, "exchange"),
+        (stats.swaps + stats.double_swaps, "swap"),
         (stats.restarts, "restart"),
         (stats.nodes, "node"),
         (stats.iterations, "iteration"),

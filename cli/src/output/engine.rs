@@ -1,9 +1,9 @@
-//! What computed, in JSON.
+//! The engine, in JSON.
 
 use partition_dpp::engine::EngineInfo;
 use serde::Serialize;
 
-/// `cpu` or `gpu`; of a GPU also its name and the interface that it was reached by.
+/// `cpu` or `gpu`; for a GPU also its name and its backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct EngineAnswer<'a> {
     engine: &'static str,

@@ -1,4 +1,4 @@
-//! All that is written to standard output and standard error, or what stands in for them.
+//! Everything written to standard output and standard error, or to the streams that replace them.
 
 mod arguments;
 mod engine;
@@ -20,7 +20,7 @@ pub(crate) fn print_json(out: &mut dyn Write, answer: &impl Serialize) -> Result
     })
 }
 
-/// Writes text. A reader who has seen enough (`| head`) is no failure.
+/// Writes text. A reader that closes the pipe early (`| head`) is no failure.
 pub(crate) fn print(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
     written(out, |out| out.write_all(text.as_bytes()))
 }
@@ -33,9 +33,9 @@ fn written(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result
     }
 }
 
-/// Writes one line on what is wrong, whatever the message holds.
+/// Writes the failure on one line; control characters become spaces.
 pub(crate) fn report_failure(failure: &Failure, messages: &mut dyn Write) {
     let message: String = failure.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // There is nowhere to report a closed standard error.
+    // A closed standard error cannot be reported anywhere.
     let _ = writeln!(messages, "error: {message}");
 }

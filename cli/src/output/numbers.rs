@@ -1,8 +1,8 @@
-//! Numbers for people.
+//! Numbers in text.
 
 use std::f64::consts::LN_10;
 
-/// Three digits or so, for numbers of proposals and nodes.
+/// A number of proposals or nodes, to about three digits.
 pub(crate) fn short(number: f64) -> String {
     if number < 100.0 {
         format!("{number:.2}")
@@ -23,7 +23,7 @@ pub(crate) fn factor_of_log(log: f64) -> String {
     format!("{:.2}e{exponent}", 10_f64.powf(log / LN_10 - exponent))
 }
 
-/// A probability, to four digits or so.
+/// A probability, to about four digits.
 pub(crate) fn probability(p: f64) -> String {
     if p <= 0.0 {
         "0".into()
@@ -34,7 +34,7 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// A bound on an error, to one digit: the next above.
+/// A bound on an error, rounded up to one digit.
 pub(crate) fn error(error: f64) -> String {
     if error <= 0.0 {
         return "0".into();

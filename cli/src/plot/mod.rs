@@ -1,4 +1,4 @@
-//! `--plot`: pictures in files.
+//! `--plot`: plots in files.
 
 mod subset;
 
@@ -36,12 +36,11 @@ impl FromStr for PlotFile {
 }
 
 impl PlotFile {
-    /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Refuses, before anything is computed, a file that could not be written in the end.
+    /// Refuses a file that cannot be written, before the work begins.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         whole_file::check(&self.path, "the plot")
     }

@@ -6,19 +6,19 @@ use partition_dpp::Subset;
 use pdpp_plot::SubsetPlot;
 
 use super::PlotFile;
-use crate::{failure::Failure, input::Input, law::Law};
+use crate::{failure::Failure, input::Input, law::LawRequest};
 
-/// Entries of a quota that a title shows.
+/// The most entries of a quota that a title shows.
 const MOST_ENTRIES: usize = 18;
 
-/// What the subset of a plot is.
+/// The subset that a plot shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// The first of some samples from the law.
+    /// The first of some exact samples.
     FirstSample,
-    /// The first of some samples that come near the law.
+    /// The first of some approximate samples.
     FirstApproximateSample,
-    /// The most diverse set that was found.
+    /// The most diverse set found.
     BestFound,
 }
 
@@ -32,11 +32,11 @@ impl fmt::Display for Shown {
     }
 }
 
-/// Draws a subset and writes the picture.
+/// Plots a subset and writes the file.
 pub(crate) fn draw(
     file: &PlotFile,
     input: &Input,
-    law: &Law<'_>,
+    law: &LawRequest<'_>,
     subset: &Subset,
     shown: Shown,
 ) -> Result<(), Failure> {
@@ -44,13 +44,15 @@ pub(crate) fn draw(
     file.save(&SubsetPlot::new(input.ground_set(), subset, title, &shown.to_string()))
 }
 
-fn title(law: &Law<'_>, items: usize) -> String {
+fn title(law: &LawRequest<'_>, items: usize) -> String {
     let drawn = match law {
-        Law::PartitionDpp { has_ranges: true, .. } => law.to_string(),
-        Law::PartitionDpp { quota, .. } => format!("Partition-DPP, quota {}", list(quota.low())),
-        Law::IndependentKDpps { quota, .. } => format!("independent k-DPPs, quota {}", list(quota.low())),
-        Law::KDpp { k } => format!("k-DPP, k = {k}"),
-        Law::Dpp => "DPP of any size".into(),
+        LawRequest::PartitionDpp { has_ranges: true, .. } => law.to_string(),
+        LawRequest::PartitionDpp { quota, .. } => format!("Partition-DPP, quota {}", list(quota.low())),
+        LawRequest::IndependentKDpps { quota, .. } => {
+            format!("independent k-DPPs, quota {}", list(quota.low()))
+        }
+        LawRequest::KDpp { k } => format!("k-DPP, k = {k}"),
+        LawRequest::Dpp => "DPP of any size".into(),
     };
     format!("{drawn}, m = {items}")
 }

@@ -7,29 +7,28 @@ use pdpp_reproduce::Part;
 
 use crate::compute::ComputeArguments;
 
-/// What to compute again, from what, and where to write it.
+/// The experiments to repeat, their data, and where to write the results.
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArguments {
-    /// Which part of the paper.
+    /// The part of the paper to reproduce.
     #[arg(value_enum, value_name = "PART")]
     pub(crate) part: ReproducePart,
-    /// Folder of the data sets: yaleb, corel16k, corel5k, debates2012. What is missing is skipped by name, or shown on
-    /// the digits that are built in.
+    /// Folder of the data sets: yaleb, corel16k, corel5k, debates2012. A missing data set is named and skipped, or
+    /// replaced by the built-in digits.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Folder for report.html, a .csv file per table and an .svg file per figure; made if it is not there.
+    /// Folder for report.html, a .csv file per table and an .svg file per figure; created if necessary.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Seed of all draws and instances.
+    /// Seed of all draws and random instances.
     #[arg(long, value_name = "S", default_value_t = 2016)]
     pub(crate) seed: u64,
-    /// Random instances of each synthetic set.
+    /// Number of random instances of each synthetic set.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) instances: u64,
-    /// What computes; a GPU is timed beside the CPU.
     #[command(flatten)]
     pub(crate) compute: ComputeArguments,
-    /// No progress.
+    /// Show no progress.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -37,22 +36,22 @@ pub(crate) struct ReproduceArguments {
 /// The experiments of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReproducePart {
-    /// Seconds per sample, what rejection accepts, how both grow.
+    /// Seconds per sample and acceptance rates, and how both grow with the size.
     Timing,
-    /// Faces in three lights: k-DPPs are skewed, Partition-DPPs are not.
+    /// Faces under three lights: k-DPPs are skewed, Partition-DPPs are not.
     Yale,
-    /// Images with several labels: independent k-DPPs choose one twice.
+    /// Images with several labels: independent k-DPPs choose some twice.
     Corel,
     /// Greedy and local search on random points.
     MapSynthetic,
     /// Greedy and local search on statements of debates.
     MapDebates,
-    /// All of them.
+    /// All parts.
     All,
 }
 
 impl ReproducePart {
-    /// What is computed.
+    /// The parts of the report.
     pub(crate) fn parts(self) -> &'static [Part] {
         match self {
             ReproducePart::Timing => &[Part::Timing],

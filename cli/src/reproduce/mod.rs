@@ -1,4 +1,4 @@
-//! `pdpp reproduce`: the paper's tables and figures, computed again by `pdpp_reproduce`.
+//! `pdpp reproduce`: the paper's tables and figures, reproduced by `pdpp_reproduce`.
 
 mod arguments;
 mod text;
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result
     if done < of { Err(Failure::Stopped { done, of }) } else { Ok(()) }
 }
 
-/// The folder of the report, which must be one that files can be made in.
+/// Creates the folder of the report, and checks that files can be created in it.
 fn make_folder(out: &Path) -> Result<(), Failure> {
     if out.exists() && !out.is_dir() {
         return Err(Failure::file(out, "the report cannot be written: this is not a folder"));
@@ -68,7 +68,7 @@ fn made(device: Option<&dyn Engine>, seed: u64) -> String {
     )
 }
 
-/// Writes tables, figures and the page, all of them or none; how many files.
+/// Writes tables, figures and the page, all or none; returns the number of files.
 fn write(folder: &Path, report: &Report, made: &str) -> Result<usize, Failure> {
     let (written, mut files) = (report.files(made)?, Files::default());
     for file in &written {

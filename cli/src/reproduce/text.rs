@@ -1,4 +1,4 @@
-//! What the terminal shows in the end.
+//! The summary on the terminal.
 
 use std::{fmt::Write as _, iter, path::Path};
 

@@ -1,4 +1,4 @@
-//! What is drawn, or would be.
+//! The answer of `pdpp sample`, and its plan.
 
 use std::{fmt, time::Duration};
 
@@ -12,22 +12,19 @@ use partition_dpp::{
 
 use crate::plot::Shown;
 
-/// What was drawn, by whom and how fast.
+/// The samples, how they were drawn and how fast.
 #[derive(Debug)]
 pub(crate) struct Drawn {
-    /// The subsets.
     pub(crate) subsets: Vec<Subset>,
-    /// Proposals made for all of them together.
+    /// Proposals for all subsets together.
     pub(crate) proposals: u64,
-    /// The probability of acceptance promised before drawing.
+    /// The guaranteed probability of acceptance.
     pub(crate) acceptance_bound: f64,
-    /// What drew them.
     pub(crate) drawer: Drawer,
-    /// How far they may be from the law, in total variation; none where that is not known.
+    /// Total variation error of the law; `None` where it is unknown.
     pub(crate) law_error: Option<f64>,
-    /// Why, where there was a choice.
+    /// The choice of method, where there was one.
     pub(crate) plan: Option<Plan>,
-    /// How well chains have mixed, where chains drew.
     pub(crate) mixing: Option<Mixing>,
     /// The engine that did the set-up.
     pub(crate) engine: EngineInfo,
@@ -35,16 +32,16 @@ pub(crate) struct Drawn {
     pub(crate) setup: Duration,
     /// Time of the draws.
     pub(crate) sampling: Duration,
-    /// Why there are fewer than asked for, if there are.
+    /// The reason why there are fewer than asked for, if there are.
     pub(crate) ended: Option<Ended>,
 }
 
-/// What draws.
+/// A sampler or chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drawer {
     /// An exact sampler.
     Sampler(Algorithm),
-    /// Chains, which come near the law.
+    /// Markov chains, which are approximate.
     Chains,
 }
 
@@ -76,25 +73,24 @@ impl From<Drawer> for Shown {
     }
 }
 
-/// What chains tell about themselves.
+/// The settings of chains, and how well they have mixed.
 #[derive(Debug)]
 pub(crate) struct Mixing {
-    /// Number of chains.
     pub(crate) chains: usize,
     /// Sweeps before the first draw.
     pub(crate) burn_in: usize,
-    /// Sweeps from draw to draw.
+    /// Sweeps between draws.
     pub(crate) thin: usize,
-    /// What there is to see, or that there are too few draws.
+    /// An error if there are too few draws.
     pub(crate) diagnostics: Result<ChainDiagnostics, Error>,
 }
 
-/// What would be drawn with.
+/// The method that would draw.
 #[derive(Clone, Debug)]
 pub(crate) enum Planned {
     /// The method that was asked for or chosen.
     Choice(Plan),
-    /// Chains; beside what the exact methods would take.
+    /// Chains, with the plan of the exact methods for comparison.
     Chains(Plan),
     /// The law leaves no choice.
     Only(Algorithm),

@@ -10,23 +10,23 @@ use crate::{
     parse::{is_number, within},
 };
 
-/// How exchange chains run. A sweep is one proposal for every item of the set.
+/// How swap chains run. A sweep is one proposal for every item of the set.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ChainArguments {
-    /// Sweeps of every chain before its first draw; 100 unless given.
-    #[arg(long, value_name = "SWEEPS", help_heading = "Exchange chains (--method mcmc)", value_parser = burn_in)]
+    /// Sweeps of every chain before its first draw; 100 by default.
+    #[arg(long, value_name = "SWEEPS", help_heading = "Swap chains (--method mcmc)", value_parser = burn_in)]
     pub(crate) burn_in: Option<usize>,
-    /// Sweeps of a chain from draw to draw; unless given as many as a pilot run finds to be correlated.
-    #[arg(long, value_name = "SWEEPS|auto", help_heading = "Exchange chains (--method mcmc)")]
+    /// Sweeps of a chain between draws; by default the autocorrelation time that a pilot run measures.
+    #[arg(long, value_name = "SWEEPS|auto", help_heading = "Swap chains (--method mcmc)")]
     pub(crate) thin: Option<Thin>,
-    /// Chains, each from a start of its own; 4 unless given.
-    #[arg(long, value_name = "C", help_heading = "Exchange chains (--method mcmc)", value_parser = chains)]
+    /// Number of chains, each from its own start; 4 by default.
+    #[arg(long, value_name = "C", help_heading = "Swap chains (--method mcmc)", value_parser = chains)]
     pub(crate) chains: Option<u16>,
 }
 
-/// Sweeps of burn-in, or from draw to draw, at most.
+/// The most sweeps of burn-in, or between draws.
 const MOST_SWEEPS: usize = 1_000_000_000;
-/// Moves of all chains at most: some days.
+/// The most moves of all chains together: some days of work.
 const MOST_MOVES: f64 = 1e12;
 
 fn burn_in(text: &str) -> Result<usize, String> {
@@ -47,7 +47,7 @@ impl FromStr for Thin {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "auto" => Ok(Self(Thinning::Automatic)),
-            "0" => Err("there must be at least one sweep from draw to draw".into()),
+            "0" => Err("at least one sweep is needed between draws".into()),
             _ if is_number(text) => {
                 within(text, MOST_SWEEPS, "sweeps").map(|sweeps| Self(Thinning::Sweeps(sweeps)))
             }
@@ -57,7 +57,7 @@ impl FromStr for Thin {
 }
 
 impl ChainArguments {
-    /// Refuses them where there are no chains.
+    /// Refuses options of chains where none run.
     pub(crate) fn check_unused(&self) -> Result<(), Failure> {
         let given = [
             ("--burn-in", self.burn_in.is_some()),
@@ -68,7 +68,7 @@ impl ChainArguments {
         given.map_or(Ok(()), |(name, _)| Err(Failure::Arguments(format!("{name} needs --method mcmc"))))
     }
 
-    /// Refuses more moves than are ever made, for so many draws of sets of this size.
+    /// Refuses draws of sets of this size that take more than [`MOST_MOVES`].
     pub(crate) fn check(&self, draws: u64, size: usize) -> Result<(), Failure> {
         let options = self.options();
         let thin = match self.thin {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{failure::Failure, interrupt, law::Model, progress::Progress};
 
-/// What every way to draw shares.
+/// What all ways to draw share.
 pub(super) struct Run<'a> {
     pub(super) arguments: &'a SampleArguments,
     pub(super) progress: &'a Progress,
@@ -26,12 +26,12 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// By what the arguments ask for, once it is known to take no longer than the budget.
+    /// Draws by the method asked for, unless its predicted time exceeds the budget.
     pub(super) fn draw_from(&self, model: &Model<'_>, engine: &dyn Engine) -> Result<Drawn, Failure> {
         let arguments = self.arguments;
         let Some(method) = arguments.method.exact() else {
             let Model::PartitionDpp(dpp) = model else { unreachable!("chains are refused for other laws") };
-            // Where nothing is left to choose there are no chains to run.
+            // Chains need something to choose.
             return if dpp.plan(Method::Rejection)?.is_some() {
                 self.draw_by_chains(&dpp.chains(&arguments.chains.options(), engine)?)
             } else {
@@ -45,7 +45,7 @@ impl Run<'_> {
         self.draw(&sampler)
     }
 
-    /// From the law.
+    /// Draws exact samples.
     fn draw(&self, sampler: &Sampler<'_>) -> Result<Drawn, Failure> {
         let Run { arguments, watch, .. } = self;
         let setup = self.setup_began.elapsed();
@@ -53,7 +53,7 @@ impl Run<'_> {
         let started = Instant::now();
         let mut samples = sampler.sample_range(0..0, arguments.seed);
         let mut done = 0;
-        // Sixteen draws are one task of the library's; each thread gets one at the start.
+        // The library draws in tasks of sixteen; each thread gets one at the start.
         let first = 16 * rayon::current_num_threads() as u64;
         let ended = in_instalments(arguments.samples, first, self.progress, |end| {
             samples.extend(sampler.sample_watched(done..end, arguments.seed, watch)?);
@@ -75,13 +75,13 @@ impl Run<'_> {
         })
     }
 
-    /// From near it.
+    /// Draws by Markov chains.
     fn draw_by_chains(&self, chains: &Chains<'_>) -> Result<Drawn, Failure> {
         let setup = self.setup_began.elapsed();
         self.progress.stage("burning in");
         let started = Instant::now();
         let mut run = chains.start_watched(self.arguments.seed, &self.watch)?;
-        // Before, there is nothing to print.
+        // Before this point Ctrl-C has nothing to print.
         interrupt::flag();
         let first = 16 * chains.options().chains() as u64;
         let ended = in_instalments(self.arguments.samples, first, self.progress, |end| {

@@ -1,4 +1,4 @@
-//! How long samples are predicted to take, and whether that is too long.
+//! The predicted time of samples, and its budget.
 
 use std::time::Duration;
 
@@ -10,37 +10,36 @@ use super::{
 };
 use crate::{failure::Failure, law::Model};
 
-/// Operations per second of a core, as plans count them: a proposal that is refused early counts as a whole one.
+/// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
 const SPEED: f64 = 1e10;
-/// What `--budget` is unless given.
+/// The default of `--budget`.
 pub(crate) const BUDGET: Duration = Duration::from_secs(300);
 
-/// What samples are predicted to take.
+/// The predicted cost of samples.
 #[derive(Clone, Debug)]
 pub(crate) struct Forecast {
-    /// How a sample is drawn, and what that takes.
+    /// The method and its cost per sample, in words.
     effort: String,
-    /// How many samples.
     samples: u64,
-    /// Seconds of a sample on one thread.
+    /// Seconds per sample on one thread.
     pub(crate) each: f64,
-    /// Seconds of all of them on all threads.
+    /// Seconds for all samples on all threads.
     pub(crate) total: f64,
-    /// What to do where that is too long.
+    /// The way out if that is too long.
     advice: &'static str,
 }
 
 impl Forecast {
-    /// Of this plan.
+    /// The forecast of a plan.
     pub(crate) fn of_plan(plan: &Plan, samples: u64) -> Self {
         let effort = match plan.method {
             Method::Rejection => format!("by rejection may take {:.2e} proposals", plan.proposals),
             method => format!("by {method} may take {:.2e} nodes", plan.nodes),
         };
-        Self::new(effort, plan.operations(), samples, "; --method mcmc draws soon and approximately")
+        Self::new(effort, plan.operations(), samples, "; --method mcmc is fast but approximate")
     }
 
-    /// Before the set-up, where it depends on sizes alone.
+    /// The forecast before the set-up, where it depends on sizes alone.
     pub(crate) fn before(model: &Model<'_>, arguments: &SampleArguments) -> Result<Option<Self>, Failure> {
         let Model::PartitionDpp(dpp) = model else { return Ok(None) };
         let Some(method) = arguments.method.exact() else { return Ok(None) };
@@ -48,14 +47,14 @@ impl Forecast {
         Ok(plan.map(|plan| Self::of_plan(&plan, arguments.samples)))
     }
 
-    /// After it.
+    /// The forecast after the set-up.
     pub(crate) fn after(sampler: &Sampler<'_>, samples: u64) -> Option<Self> {
         if let Some(plan) = sampler.plan() {
             return Some(Self::of_plan(plan, samples));
         }
         let proposals = sampler.acceptance_bound().recip();
         let effort = format!("under these ranges may take {proposals:.2e} proposals");
-        let advice = "; --method rejection draws whatever it costs";
+        let advice = "; --method rejection has no budget";
         Some(Self::new(effort, sampler.predicted_operations()?, samples, advice))
     }
 
@@ -65,7 +64,7 @@ impl Forecast {
         Self { effort, samples, each, total: each * samples as f64 / threads as f64, advice }
     }
 
-    /// Refuses what is predicted to exceed the budget, unless a method was asked for by name.
+    /// Refuses to exceed the budget, unless a method was asked for by name.
     pub(crate) fn check(&self, arguments: &SampleArguments) -> Result<(), Failure> {
         let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
         if self.total <= budget || arguments.method != MethodChoice::Auto {
@@ -84,7 +83,7 @@ impl Forecast {
     }
 }
 
-/// Seconds, to three digits or so.
+/// Seconds, to about three digits.
 pub(crate) fn seconds(seconds: f64) -> String {
     if seconds < 1e-3 {
         format!("{seconds:.1e} s")

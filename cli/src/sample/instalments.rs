@@ -1,4 +1,4 @@
-//! Many draws, a few at a time: with a report about ten times a second.
+//! Many draws in instalments, with progress about ten times a second.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use partition_dpp::watch::Ended;
 
 use crate::{failure::Failure, progress::Progress};
 
-/// Instalments grow until they take so long.
+/// Instalments grow until they take this long.
 const LONG: Duration = Duration::from_millis(50);
 
-/// Calls `draw` with the end of every instalment, the last of which is `count`; why it ended before, if it did.
+/// Calls `draw` with the end of every instalment, up to `count`; returns why it ended early, if it did.
 pub(super) fn in_instalments(
     count: u64,
     first: u64,

@@ -17,7 +17,7 @@ pub(super) struct Answer<'a> {
     method: String,
     /// `exact`, `estimated` or `unknown`.
     exactness: &'static str,
-    /// In total variation; none where it is unknown.
+    /// In total variation; `None` where it is unknown.
     law_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixing: Option<mixing::Answer<'a>>,
@@ -37,7 +37,6 @@ struct Seconds {
 }
 
 impl<'a> Answer<'a> {
-    /// The subsets, and what there is to say about them.
     pub(super) fn new(question: &Question<'a>, drawn: &'a Drawn, seed: u64) -> Self {
         Self {
             samples: drawn.subsets.iter().map(|subset| question.input.items_of(subset)).collect(),

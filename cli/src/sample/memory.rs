@@ -1,27 +1,26 @@
-//! What samples need in memory, and what they may take.
+//! The memory of samples.
 
 use partition_dpp::{SamplerOptions, sample::MemoryPlan};
 
 use super::{arguments::SampleArguments, method::ADVICE};
 use crate::{failure::Failure, law::Model, memory::Limit};
 
-/// What a run needs, and what it may take.
+/// Memory needed, and its limit.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
-    /// What it needs.
     pub(crate) plan: MemoryPlan,
-    /// Bytes it may take.
+    /// In bytes.
     pub(crate) limit: u64,
-    /// Who says so.
+    /// Where the limit comes from.
     pub(crate) rule: &'static str,
 }
 
-/// What a draw takes beside its items: twice where it is kept, since lists grow by doubling, and once where it is
+/// Bytes of a draw besides its items: twice where it is kept, since lists grow by doubling, and once where it is
 /// printed.
 const DRAW: u64 = 64;
 
 impl Memory {
-    /// What samples of a model need.
+    /// The memory of samples of a model.
     pub(crate) fn of(
         model: &Model<'_>,
         arguments: &SampleArguments,
@@ -41,7 +40,7 @@ impl Memory {
         Ok(Self { plan, limit: limit.bytes, rule: limit.rule })
     }
 
-    /// Refuses what does not fit, with the plan.
+    /// Refuses a plan that exceeds the limit.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let limit = Limit { bytes: self.limit, rule: self.rule };
         limit.check(self.plan.total(), || self.plan.to_string())

@@ -1,4 +1,4 @@
-//! Which method draws, as asked for.
+//! The method that draws.
 
 use partition_dpp::{
     Method, Sampler, SamplerOptions,
@@ -12,14 +12,13 @@ use super::{
 };
 use crate::{failure::Failure, law::Model, quota::QuotaRequest};
 
-/// What to do where a budget is exceeded.
-pub(super) const ADVICE: &str =
-    "--method rejection draws whatever it costs, --method mcmc soon and approximately";
+/// The way out where a budget is exceeded.
+pub(super) const ADVICE: &str = "--method rejection has no budget, --method mcmc is fast but approximate";
 
-/// The same under ranges.
-const RANGE_ADVICE: &str = "--method rejection draws whatever it costs";
+/// The way out under ranges.
+const RANGE_ADVICE: &str = "--method rejection has no budget";
 
-/// Only Partition-DPPs leave a choice of method, and only chains have options.
+/// Refuses methods for laws other than Partition-DPPs, and options of chains without chains.
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     let has_ranges = arguments.law.quota.as_ref().is_some_and(QuotaRequest::has_ranges);
     if has_ranges && arguments.independent {
@@ -41,7 +40,7 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     if arguments.method == MethodChoice::Mcmc { Ok(()) } else { arguments.chains.check_unused() }
 }
 
-/// What would draw from a model.
+/// The method that would draw from a model.
 pub(super) fn plan(model: &Model<'_>, choice: MethodChoice) -> Result<Planned, Failure> {
     let Model::PartitionDpp(dpp) = model else { return Ok(Planned::Only(Algorithm::Spectral)) };
     if dpp.quota().exact_counts().is_none() {
@@ -55,7 +54,6 @@ pub(super) fn plan(model: &Model<'_>, choice: MethodChoice) -> Result<Planned, F
     Ok(plan.map_or(Planned::Only(Algorithm::Settled), planned))
 }
 
-/// What draws from a model.
 pub(super) fn sampler<'a>(
     model: &Model<'a>,
     method: Method,

@@ -1,4 +1,4 @@
-//! How well chains have mixed: what their draws are worth.
+//! How well chains have mixed.
 
 use partition_dpp::mcmc::{ChainDiagnostics, Convergence, MoveCount};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::answer::Mixing;
 use crate::{law::Question, output::numbers::short};
 
-/// Above it chains do not agree yet.
+/// Chains with a larger R̂ do not agree yet.
 const AGREEMENT: f64 = 1.01;
 
 /// A contract that scripts rely on.
@@ -15,7 +15,7 @@ pub(super) struct Answer<'a> {
     chains: usize,
     burn_in: usize,
     thin: usize,
-    /// Why there are no diagnostics.
+    /// The reason why there are no diagnostics.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,12 +103,12 @@ impl From<&Convergence> for Numbers {
     }
 }
 
-/// The same in words.
+/// The diagnostics as text.
 pub(super) fn describe(mixing: &Mixing, samples: usize) -> String {
     let Mixing { chains, burn_in, thin, diagnostics } = mixing;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let head = format!(
-        "chains    {chains}, {burn_in} sweep{} of burn-in, {thin} sweep{} from draw to draw\n",
+        "chains    {chains}, {burn_in} sweep{} of burn-in, {thin} sweep{} between draws\n",
         plural(*burn_in),
         plural(*thin),
     );
@@ -127,7 +127,7 @@ pub(super) fn describe(mixing: &Mixing, samples: usize) -> String {
     let verdict = if found.worst_r_hat() < AGREEMENT {
         "the chains agree"
     } else {
-        "the chains are not seen to agree; more --samples, a longer --burn-in or --thin may help"
+        "the chains do not agree yet; more --samples, a longer --burn-in or --thin may help"
     };
     format!(
         "{head}accepted  {}\n\

@@ -24,7 +24,7 @@ use crate::{
     failure::Failure,
     input::Input,
     interrupt,
-    law::{Law, Question},
+    law::{LawRequest, Question},
     memory::{Limit, Use},
     output, plot,
     progress::Progress,
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input, limit, Use::Products)?;
-    let law = Law::of(&arguments.law, &input)?;
+    let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent() } else { law };
     if arguments.method == MethodChoice::Mcmc {
         arguments.chains.check(arguments.samples, law.least_size())?;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     if let Some(ended) = drawn.ended.filter(|_| done == 0) {
         return Err(Failure::Abandoned(ended));
     }
-    // The plot comes before any output, so that a plot that fails leaves standard output empty.
+    // The plot is written first, so that a failure leaves standard output empty.
     if let (Some(file), Some(first)) = (&arguments.plot, drawn.subsets.first()) {
         plot::draw(file, &input, &law, first, drawn.drawer.into())?;
     }

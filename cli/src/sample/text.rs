@@ -1,4 +1,4 @@
-//! The answer for people: a table of subsets, and a few lines on how they came about.
+//! The answer as text: a table of subsets, and a few lines on how they were drawn.
 
 use comfy_table::Cell;
 use partition_dpp::{Subset, data::LabelCopies, sample::Algorithm};
@@ -10,14 +10,14 @@ use super::{
     plan::reason,
 };
 use crate::{
-    law::{Law, Question},
+    law::{LawRequest, Question},
     output::{
         numbers::{error, short},
         table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
     },
 };
 
-/// The subsets; unless quiet also what was asked and done.
+/// The subsets; unless quiet also the question and the work done.
 pub(super) fn render(question: &Question<'_>, drawn: &Drawn, arguments: &SampleArguments) -> String {
     let mut answer = subsets(question, drawn);
     if !arguments.output.quiet {
@@ -74,7 +74,7 @@ fn or_dash(text: String) -> String {
     if text.is_empty() { "–".into() } else { text }
 }
 
-/// What was done, how, and what it took.
+/// The question, the method, its exactness and its cost.
 fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
     let Drawn { drawer, plan, engine, setup, sampling, .. } = drawn;
     let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
@@ -97,23 +97,23 @@ fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
     )
 }
 
-/// Whether the draws are from the law, and how far from it they may be.
+/// Whether the draws are exact, and the error of their law.
 fn exactness(Drawn { drawer, law_error, .. }: &Drawn) -> String {
     let exactness = drawer.exactness();
     match law_error {
         Some(off) => format!("{exactness}; law error {} (total variation)", error(*off)),
         None => {
-            format!("{exactness}: approximate, and how far the samples are from the law cannot be stated")
+            format!("{exactness}: approximate, with an unknown distance from the law")
         }
     }
 }
 
-/// How often an item is there for more than one of its labels.
+/// How often an item is chosen for more than one of its labels.
 fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
     let repeats: Vec<usize> = subsets.iter().map(|subset| copies.repeats(subset)).collect();
     let (all, with) = (repeats.iter().sum::<usize>(), repeats.iter().filter(|&&count| count > 0).count());
     match all {
-        0 => "repeats   none: no sample has an item twice\n".into(),
+        0 => "repeats   none: no sample contains an item twice\n".into(),
         _ => format!(
             "repeats   {all}, in {with} of {} samples: an item for several of its labels\n",
             repeats.len()
@@ -124,20 +124,20 @@ fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
 fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
     let algorithm = match drawn.drawer {
         _ if drawn.subsets.is_empty() => return "none yet".into(),
-        Drawer::Chains => return format!("{} moves in all, those of the burn-in included", drawn.proposals),
+        Drawer::Chains => return format!("{} moves in all, including burn-in", drawn.proposals),
         Drawer::Sampler(algorithm) => algorithm,
     };
     match algorithm {
         Algorithm::TiltedRejection => {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
             let bound = drawn.acceptance_bound.recip();
-            // Under ranges of many parts the bound may be measured.
-            let in_ranges = matches!(question.law, Law::PartitionDpp { has_ranges: true, .. });
+            // Under ranges the bound may be measured in a trial.
+            let in_ranges = matches!(question.law, LawRequest::PartitionDpp { has_ranges: true, .. });
             let word = if in_ranges { "expected" } else { "guaranteed" };
             format!("{} per sample, {word} at most {} on average", short(observed), short(bound))
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
-            "none: items are picked one by one from their exact probabilities".into()
+            "none: items are picked one by one with their exact probabilities".into()
         }
         Algorithm::Settled => "none: nothing is left to choose".into(),
         _ => "one per sample: nothing is ever rejected".into(),

@@ -214,7 +214,7 @@ fn npy_labels() {
         folder.refuses(&arguments, 2, &[&["bad.npy"], culprits].concat());
     };
     refuse(b"hello", "", &["not a .npy file"]);
-    refuse(&npy("<i8", "(9,)", &[0; 70]), "", &["truncated", "72 bytes", "70 are there"]);
+    refuse(&npy("<i8", "(9,)", &[0; 70]), "", &["truncated", "72 bytes", "the file has 70"]);
     refuse(&npy("<i8", "(3, 3)", &[0; 72]), "", &["2 dimensions"]);
     refuse(&npy("<f8", "(9,)", &[0; 72]), "", &["f8", "integers"]);
     refuse(&npy("<U2", "(9,)", &[0; 72]), "", &["U2", ".csv"]);

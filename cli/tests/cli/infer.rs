@@ -159,7 +159,7 @@ fn bad_sets() {
     refuse("7", &["a number", "list of lists"]);
     refuse("{\"sets\": []}", &["an object", "list of lists"]);
     refuse("[0, 1]", &["set 0", "a number"]);
-    refuse("[[0,1], \"x\"]", &["set 1", "a text"]);
+    refuse("[[0,1], \"x\"]", &["set 1", "a string"]);
     refuse("[[0,1], null]", &["set 1", "null"]);
     refuse("[[0,1], [[2]]]", &["set 1", "a list"]);
     refuse("[[0], [1, -3]]", &["set 1", "-3"]);

@@ -51,7 +51,7 @@ fn ctrl_c_during_a_certificate_ends_with_what_is_known() {
     let output = folder.interrupted(arguments, Duration::from_secs(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert_eq!(stderr, "error: interrupted: what is printed is the best so far\n");
+    assert_eq!(stderr, "error: interrupted: the best set so far is printed\n");
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["set"].as_array().unwrap().len(), 150);
     assert!(found["gap"].as_f64().unwrap() > 0.0, "{found}");

@@ -35,7 +35,7 @@ fn people_learn_which_method_and_why() {
     let text = sample("interpolation");
     assert!(text.contains("method    interpolation on cpu") && text.contains("proposals none"), "{text}");
     let text = sample("auto");
-    assert!(text.contains("operations a sample are predicted"), "{text}");
+    assert!(text.contains("operations per sample are predicted"), "{text}");
     let text = folder.text("sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1");
     assert!(text.contains("method    rejection") && text.contains("more than its budget"), "{text}");
     let text = folder.text(&format!("sample {INPUT} --k 2"));
@@ -117,7 +117,8 @@ fn laws_without_a_choice_say_so() {
 fn the_plan_for_people() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("sample {INPUT} --quota 1,1 --plan"));
-    for expected in ["operations a sample", "2.00 proposals", "3.00 nodes", "why", "Partition-DPP", "given"] {
+    for expected in ["operations per sample", "2.00 proposals", "3.00 nodes", "why", "Partition-DPP", "given"]
+    {
         let there = text.contains(expected);
         assert_eq!(there, expected != "given", "'{expected}' in\n{text}");
     }

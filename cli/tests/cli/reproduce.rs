@@ -70,7 +70,7 @@ fn without_data_digits_stand_in() {
     let page = fs::read_to_string(folder.path("yale").join("report.html")).unwrap();
     assert!(page.matches("data:image/png;base64,").count() >= 8 * 3 * 6);
     let text = folder.text("reproduce map-debates --out none");
-    assert!(text.contains("skipped: the statements (folder debates2012) are not there"), "{text}");
+    assert!(text.contains("skipped: the statements (folder debates2012) are missing"), "{text}");
     assert!(
         fs::read_to_string(folder.path("none").join("report.html"))
             .unwrap()

@@ -1,4 +1,4 @@
-//! The chosen items as the images they are.
+//! The images of the chosen items.
 
 use plotters::{
     prelude::{DrawingBackend, Rectangle},
@@ -12,13 +12,13 @@ use crate::{
     picture::{Area, Drawing},
 };
 
-/// Images shown: more would be too small to see.
+/// The most images shown; more would be too small.
 const MOST_IMAGES: usize = 42;
 const MARGIN: i32 = 30;
 const CAPTION: i32 = 42;
 const FRAME: i32 = 5;
 
-/// How the images share the area.
+/// The layout of the images.
 struct Grid {
     columns: usize,
     /// Side of an image.
@@ -98,7 +98,7 @@ fn draw_image<B: DrawingBackend>(
     let frame = [(left - FRAME, top - FRAME), (left + side + FRAME - 1, top + side + FRAME - 1)];
     area.draw(&Rectangle::new(frame, colour(dot.part.unwrap_or(0)).filled()))?;
     let pixels = plot.ground.features.row(dot.item);
-    // Edges are rounded one by one, so that pixels meet without gaps.
+    // Edges are rounded separately, so that pixels meet without gaps.
     let edge = |at: usize, of: usize| small(at) * side / small(of);
     for (at, &value) in pixels.iter().enumerate().take(shape.width * shape.height) {
         let (column, row) = (at % shape.width, at / shape.width);

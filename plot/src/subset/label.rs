@@ -1,4 +1,4 @@
-//! Where to put names beside markers, so that they hide neither each other nor the markers.
+//! Places for names beside markers that hide neither each other nor the markers.
 
 use std::ops::Range;
 

@@ -20,35 +20,35 @@ use crate::{
 
 const HEIGHT: u32 = 1200;
 const WIDTH: u32 = 1600;
-/// Added where the items are images.
+/// Height added for images.
 const IMAGES_WIDTH: u32 = 1100;
 const NAME_SIZE: i32 = 26;
-/// Parts named in the legend.
+/// The most parts named in the legend.
 const MOST_NAMED: usize = 12;
-/// Items drawn in the background: more would be a blot, and a huge file.
+/// The most items drawn in the background; more would only make a large file.
 const MOST_DOTS: usize = 20_000;
-/// Characters of a part's name that are shown.
+/// The most characters shown of a part's name.
 const MOST_TEXT: usize = 18;
 
-/// The items that a subset is of.
+/// The ground set of a subset.
 #[derive(Clone, Copy, Debug)]
 pub struct GroundSet<'a> {
     /// One row per item, or per copy of an item.
     pub features: &'a Features<'a>,
     /// The parts of the rows.
     pub partition: Option<&'a Partition>,
-    /// The items that the rows are copies of, where an item may have several.
+    /// The items that rows are copies of, if an item may have several.
     pub copies: Option<&'a LabelCopies>,
-    /// The shape of items that are images.
+    /// The shape of the items' images.
     pub images: Option<ImageShape>,
 }
 
-/// Features that are the pixels of a grey image, row by row.
+/// The shape of grey images whose pixels, row by row, are the features.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageShape {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: usize,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: usize,
     /// The value of black; 0 is white.
     pub black: f64,
@@ -69,13 +69,13 @@ pub struct SubsetPlot<'a> {
     title: String,
     subtitle: String,
     background: Vec<Dot>,
-    /// By part, then by index.
+    /// Ordered by part, then by index.
     chosen: Vec<Dot>,
     axis_titles: [String; 2],
 }
 
 impl<'a> SubsetPlot<'a> {
-    /// Projects the items and words the subtitle; `shown_as` says what the subset is.
+    /// Projects the items; `shown_as` describes the subset in the subtitle.
     #[must_use]
     pub fn new(ground: GroundSet<'a>, subset: &Subset, title: String, shown_as: &str) -> Self {
         let features = ground.features;
@@ -149,7 +149,7 @@ impl Picture for SubsetPlot<'_> {
     }
 }
 
-/// All items, or a fair choice of them. A stride would fall in step with labels that alternate.
+/// All items, or a pseudorandom choice of them; a stride could select one of several alternating labels.
 fn background_items(features: &Features<'_>) -> Vec<usize> {
     let items = features.items();
     if items <= MOST_DOTS {

@@ -1,23 +1,23 @@
-//! Two principal components of the features, for looking at.
+//! The two leading principal components of the features.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use partition_dpp::Features;
 
-/// Values that the directions are computed from, at most: seconds of work whatever the input.
+/// The most values that the directions are computed from, which limits the time to seconds.
 const MOST_VALUES: usize = 4_000_000;
 /// Vectors iterated together; more than the two needed, for faster convergence.
 const BLOCK: usize = 6;
 const MOST_ITERATIONS: usize = 40;
-/// Relative change of the captured variance that counts as converged: no eye sees more.
+/// Relative change of the captured variance that counts as converged; smaller changes are invisible.
 const CONVERGED: f64 = 1e-6;
 
 /// The map from features to the plane.
 #[derive(Debug)]
 pub(super) struct Projection {
-    /// Features are divided by this before anything else, so that no square overflows.
+    /// Features are first divided by this, so that no square overflows.
     scale: f64,
     mean: DVector<f64>,
-    /// One column per component, two at most.
+    /// One column per component, at most two.
     axes: DMatrix<f64>,
     /// Share of the variance along each component.
     pub(super) shares: [f64; 2],
@@ -46,11 +46,11 @@ impl Projection {
         Self { scale, mean, axes, shares: [share(0), share(1)] }
     }
 
-    /// An item's place in the plane, in the units of the features.
+    /// The position of an item in the plane, in the units of the features.
     pub(super) fn place(&self, row: &[f64]) -> (f64, f64) {
         let centred =
             DVector::from_iterator(row.len(), row.iter().map(|value| value / self.scale)) - &self.mean;
-        // Coordinates that would lie beyond what can be drawn stay in units of the largest feature.
+        // Coordinates too large to draw stay in units of the largest feature.
         let unit = if (1e-100..1e100).contains(&self.scale) { self.scale } else { 1.0 };
         let along = |axis: usize| {
             if axis < self.axes.ncols() { self.axes.column(axis).dot(&centred) * unit } else { 0.0 }
@@ -63,7 +63,7 @@ impl Projection {
 fn leading_directions(data: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     let dims = data.ncols();
     let width = BLOCK.min(dims);
-    // Any start will do that is not orthogonal to the answer; this one is the same every time.
+    // The start only has to be not orthogonal to the answer; it is the same every time.
     let mut basis =
         DMatrix::from_fn(dims, width, |row, column| (1.0 + (row * BLOCK + column) as f64 * 0.754_877).sin());
     basis = basis.qr().q();
@@ -84,7 +84,7 @@ fn leading_directions(data: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     order.truncate(2);
     let mut axes = basis * eigen.eigenvectors.select_columns(&order);
     for mut axis in axes.column_iter_mut() {
-        // A direction has no sign of its own: the largest entry decides.
+        // The sign of a direction is arbitrary: its largest entry is made positive.
         if axis[axis.icamax()] < 0.0 {
             axis.neg_mut();
         }

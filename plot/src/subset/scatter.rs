@@ -15,14 +15,14 @@ use crate::{
     picture::{Area, Drawing},
 };
 
-/// Above this many chosen items their indices would hide the picture.
+/// The most chosen items whose indices are shown.
 pub(super) const MOST_LABELS: usize = 60;
 /// Above this many items the dots shrink.
 const MANY_DOTS: usize = 4000;
 /// Above this many chosen items markers and indices shrink.
 const MANY_CHOSEN: usize = 24;
 
-/// Sizes of what marks a chosen item.
+/// Sizes of the marker of a chosen item.
 #[derive(Clone, Copy)]
 struct Marks {
     radius: i32,
@@ -79,7 +79,7 @@ pub(super) fn draw<B: DrawingBackend>(area: &Area<B>, pen: Pen, plot: &SubsetPlo
     Ok(())
 }
 
-/// Without parts the chosen items take a colour that the others do not have.
+/// Without parts the chosen items have a colour of their own.
 fn marker_colour(dot: &Dot) -> plotters::style::RGBColor {
     colour(dot.part.unwrap_or(2))
 }
@@ -104,7 +104,7 @@ fn draw_labels<B: DrawingBackend>(
     Ok(())
 }
 
-/// Short names of ticks: what is zero up to rounding is `0`, the very large and small have exponents.
+/// Short labels of ticks: `0` for zero up to rounding, exponents for very large and small values.
 fn tick_names(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
     let length = range.end - range.start;
     move |&value| {
@@ -112,7 +112,7 @@ fn tick_names(range: &Range<f64>) -> impl Fn(&f64) -> String + use<> {
         if size < 1e-6 * length {
             return "0".into();
         }
-        // Three digits are more than ticks need; parsing them drops trailing zeros.
+        // Three digits suffice; parsing drops trailing zeros.
         let short = format!("{value:.3e}");
         if (1e-3..1e6).contains(&size) {
             short.parse().map_or(short, |value: f64| value.to_string())

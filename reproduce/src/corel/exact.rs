@@ -1,13 +1,13 @@
-//! How often independent k-DPPs take an image twice: exactly, by looking at all their sets.
+//! The exact probability that independent k-DPPs choose an image twice, by enumeration.
 
 use partition_dpp::{Features, KDpp, Quota, Subset, data::LabelCopies, engine::Cpu};
 
 use crate::failure::Failure;
 
-/// Images in 64 bits.
+/// A set of images as bits.
 type Images = u64;
 
-/// The probability that some image is taken by two parts.
+/// The probability that two parts choose the same image.
 pub(super) fn repeated(features: &Features<'_>, copies: &LabelCopies, quota: &Quota) -> Result<f64, Failure> {
     let mut distinct: Vec<(Images, f64)> = vec![(0, 1.0)];
     for part in 0..copies.partition().parts() {

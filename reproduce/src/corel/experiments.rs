@@ -1,4 +1,4 @@
-//! Nine images each; without them, digits.
+//! Experiments with nine images each, or with digits.
 
 use std::path::Path;
 
@@ -14,17 +14,17 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Experiment {
     pub(super) name: String,
-    /// For axes.
+    /// Short name, for axes.
     pub(super) short: String,
     /// One row per image.
     pub(super) features: Features<'static>,
     pub(super) copies: LabelCopies,
 }
 
-/// Experiments at most.
+/// The most experiments.
 pub(super) const MOST: usize = 3;
 
-/// All that there are data for; and why digits stand in, if they do.
+/// The experiments whose data exist, or one with digits and the reason.
 pub(super) fn read(context: &Context<'_>) -> Result<(Vec<Experiment>, Option<String>), Failure> {
     let mut all = Vec::new();
     if let Some(folder) = context.folder("corel16k") {
@@ -37,19 +37,19 @@ pub(super) fn read(context: &Context<'_>) -> Result<(Vec<Experiment>, Option<Str
         }
     }
     if all.is_empty() {
-        let reason = "the images (folders corel16k, corel5k) are not there: the digits 1 to 9 stand in, labelled odd, \
+        let reason = "the images (folders corel16k, corel5k) are missing; the digits 1 to 9 replace them, labelled odd, \
                       prime and large (4 or more)";
         return Ok((vec![of_digits(context)?], Some(reason.to_owned())));
     }
     Ok((all, None))
 }
 
-/// Which row of the features an image has.
+/// The row of an image in the features.
 #[derive(Clone, Copy)]
 enum Rows {
-    /// That of its number in the data set.
+    /// By its number in the data set.
     ByItem,
-    /// That of its place in the table.
+    /// By its place in the table.
     InOrder,
 }
 

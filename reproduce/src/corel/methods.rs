@@ -1,4 +1,4 @@
-//! Table 3 of the paper's appendix: draws of the three methods, and how often an image comes twice.
+//! Table 3 of the paper's appendix: draws of the three methods, and how often they repeat an image.
 
 use partition_dpp::{
     Error, Features, IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples, Subset,
@@ -15,13 +15,13 @@ use crate::{
 
 /// Images of every label.
 pub(super) const QUOTAS: [[usize; 3]; 2] = [[3, 3, 3], [2, 3, 2]];
-/// Draws that are counted.
+/// Number of draws.
 const DRAWS: u64 = 10_000;
-/// Draws that are shown, as in the paper.
+/// Draws shown, as in the paper.
 const SHOWN: usize = 3;
 const METHODS: [&str; 3] = ["independent", "k-DPP", "Partition-DPP"];
 
-/// What one experiment with one quota came to.
+/// The result of one experiment with one quota.
 struct Counted {
     name: String,
     short: String,
@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
                 .map(String::from)
                 .into_iter()
                 .chain(names.iter().cloned())
-                .chain(["images twice".into()]),
+                .chain(["repeated images".into()]),
         );
         for (number, quota) in QUOTAS.iter().enumerate() {
             context.step(&format!("corel: {}, {quota:?}", experiment.name))?;
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
     }
     let mut table = Table::new(
         "corel-duplicates",
-        "How often an image comes twice: of independent k_i-DPPs exactly and in 10 000 draws, of the others in 10 000 draws. \
+        "Share of draws that repeat an image: of independent k_i-DPPs exactly and in 10 000 draws, of the others in 10 000 draws. \
          –: no set of distinct images meets the quota.",
         ["images", "independent, exact", "independent, seen", "k-DPP, seen", "Partition-DPP, seen"],
     );
@@ -99,7 +99,7 @@ fn count(
     Ok(Counted { name: format!("{name} {shown}"), short, exact, seen })
 }
 
-/// Ten thousand draws; none where no set meets the quota.
+/// Ten thousand draws; none if no set meets the quota.
 fn draw(
     method: usize,
     rows: &Features<'_>,
@@ -153,7 +153,7 @@ fn claims(section: &mut Section, counted: &[Counted]) {
     section.claim(
         "Independent k_i-DPPs on labels that overlap: \"considerable duplication\".",
         format!(
-            "An image comes twice in {:.1} to {:.1} % of their draws (exact).",
+            "They repeat an image in {:.1} to {:.1} % of their draws (exact).",
             100.0 * least,
             100.0 * most
         ),

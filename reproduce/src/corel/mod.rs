@@ -1,4 +1,4 @@
-//! Images with several labels: independent k-DPPs choose one twice.
+//! Images with several labels: independent k-DPPs choose some twice.
 
 mod exact;
 mod experiments;
@@ -6,10 +6,9 @@ mod methods;
 
 use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
-/// Steps of the progress bar.
+/// Number of steps.
 pub(super) const STEPS: u64 = experiments::MOST as u64 * methods::QUOTAS.len() as u64;
 
-/// Runs the part.
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     let (experiments, stand_in) = experiments::read(context)?;
     let mut section = Section::new("Labelled images: nine images, three labels, some with several");
@@ -21,7 +20,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     if stand_in.is_none() {
         section.text(
             "The data are not the paper's own: it used 46 region features of the first release of Corel16k, which are \
-             not to be had any more; here they are 500 (Corel16k) and 499 (Corel5k) binary features of the same \
+             no longer available; here they are 500 (Corel16k) and 499 (Corel5k) binary features of the same \
              images' regions, K = AAᵀ. The nine images have the paper's pattern of sky, sun and tree; for prop, plane \
              and formation, a label set that only Corel5k has, the paper does not print the pattern.",
         );

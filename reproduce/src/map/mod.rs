@@ -8,15 +8,16 @@ use pdpp_plot::{Axis, Chart, Mark, Point, Series};
 
 use self::solved::{Effort, Solved, Spectrum, mean_and_deviation, solve, solve_size};
 
-/// Gaps below so many powers of ten are drawn there.
+/// Smaller gaps, in powers of ten, are drawn at this one.
 const LEAST_GAP: f64 = 1e-4;
 
-/// A line of a picture.
+/// A line of a plot.
 fn series(name: &str, colour: usize, mark: Mark, points: Vec<Point>) -> Series {
     Series { name: Some(name.to_owned()), colour, mark, points }
 }
 
-/// How far the optimum can be from local search, in powers of ten: as proven, and as theorem 4.1 allows where it speaks.
+/// The largest possible distance of the optimum from local search, in powers of ten: as proven, and as theorem 4.1
+/// allows where it applies.
 fn bounds_chart(title: String, subtitle: &str, x: &str, proven: Vec<Point>, allowed: Vec<Point>) -> Chart {
     let drawn = |point: Point| Point { y: point.y.max(LEAST_GAP), ..point };
     let proven = proven.into_iter().map(drawn).collect();

@@ -1,4 +1,4 @@
-//! The most diverse set by every solver, and what is known of the optimum.
+//! The most diverse set by every solver, and bounds on the optimum.
 
 use std::time::Duration;
 
@@ -14,36 +14,36 @@ use partition_dpp::{
 
 use crate::failure::Failure;
 
-/// What the solvers found for one problem; logarithms of determinants.
+/// The solutions of one problem, as logarithms of determinants.
 #[derive(Clone, Debug)]
 pub(super) struct Solved {
     pub(super) size: usize,
     pub(super) greedy: f64,
-    /// One climb from there: the paper's method.
+    /// One climb from the greedy set: the paper's method.
     pub(super) climbed: f64,
     pub(super) swaps: u64,
     /// The best of some climbs.
     pub(super) restarted: Solution,
-    /// The best set, where it was looked for and proven.
+    /// The best set, if it was searched for and proven.
     pub(super) optimal: Option<f64>,
-    /// No set is better.
+    /// An upper bound on all sets.
     pub(super) upper_bound: f64,
 }
 
-/// How much to do.
+/// The effort of the solvers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort<'a> {
     pub(super) restarts: u64,
     pub(super) seed: u64,
-    /// For the bounds.
+    /// Time for the bounds.
     pub(super) limit: Duration,
     pub(super) exact: bool,
-    /// Ends every solver; whoever calls then throws the part away.
+    /// Ends every solver; the caller then discards the part.
     pub(super) watch: Watch<'a>,
 }
 
 impl Solved {
-    /// What can be better still.
+    /// The gap between the bound and the best set found.
     pub(super) fn gap(&self) -> f64 {
         (self.upper_bound - self.restarted.log_det).max(0.0)
     }
@@ -103,13 +103,13 @@ impl Spectrum {
         Self { eigenvalues }
     }
 
-    /// κ(A): λ_1 over the mean of λ_k … λ_m.
+    /// κ(A) = λ_1 / mean of λ_k … λ_m.
     pub(super) fn condition(&self, size: usize) -> f64 {
         let rest = &self.eigenvalues[size - 1..];
         self.eigenvalues[0] * rest.len() as f64 / rest.iter().sum::<f64>()
     }
 
-    /// Theorem 4.1: ln of how much better than local search the optimum can be, min(2 ln k!, k ln κ(A)).
+    /// Theorem 4.1: ln of the largest factor between the optimum and local search, min(2 ln k!, k ln κ(A)).
     pub(super) fn guarantee(&self, size: usize) -> f64 {
         let log_factorial: f64 = (1..=size).map(|i| (i as f64).ln()).sum();
         (2.0 * log_factorial).min(size as f64 * self.condition(size).ln())

@@ -1,15 +1,15 @@
-//! What share of proposals rejection keeps, with and without the tilt.
+//! The share of proposals that rejection accepts, with and without the tilt.
 
 use partition_dpp::{Features, KDpp, Method, PartitionDpp, engine::Cpu};
 
-use super::Problem;
+use super::RandomParts;
 use crate::{
     context::Context,
     failure::Failure,
     report::{Cell, Section, Table, Verdict},
 };
 
-/// Parts, items of each, quota of each, and how much longer the rows of every part are than those of the one before.
+/// Parts, items of each, quota of each, and the factor between the row lengths of one part and the next.
 const CASES: [(usize, usize, usize, f64); 8] = [
     (2, 24, 5, 1.0),
     (2, 24, 5, 10.0),
@@ -23,13 +23,13 @@ const CASES: [(usize, usize, usize, f64); 8] = [
 
 pub(super) const STEPS: u64 = CASES.len() as u64;
 
-/// Draws that are counted.
+/// Number of draws.
 const DRAWS: u64 = 10_000;
 
 pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Failure> {
     let mut table = Table::new(
         "acceptance",
-        "Share of k-DPP draws that meet the quota: exactly, for the k-DPP as it is; with the tilt, the share that is \
+        "Share of k-DPP draws that meet the quota: exact for the k-DPP as it is; with the tilt, the share that is \
          guaranteed and the share seen. Every part's rows are so many times as long as those of the part before.",
         ["parts, quota", "rows longer by", "no tilt, exact", "tilted, guaranteed", "tilted, seen", "gain"],
     );
@@ -37,9 +37,9 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     for (parts, size, each, longer) in CASES {
         let name = super::name(parts, size, each);
         context.step(&format!("acceptance: {name}"))?;
-        let problem = Problem::new(context, "acceptance", (parts, size), parts * size, each)?;
-        let features = stretched(&problem, longer)?;
-        let Problem { partition, quota, .. } = &problem;
+        let instance = RandomParts::new(context, "acceptance", (parts, size), parts * size, each)?;
+        let features = stretched(&instance, longer)?;
+        let RandomParts { partition, quota, .. } = &instance;
         let k_dpp = KDpp::new(&features, quota.low().iter().sum())?;
         let plain = k_dpp.probability_of(partition, quota, &Cpu)?.value;
         let dpp = PartitionDpp::new(&features, partition, quota)?;
@@ -74,9 +74,9 @@ fn share(probability: f64) -> String {
     if probability < 0.001 { format!("{probability:.1e}") } else { format!("{:.1} %", 100.0 * probability) }
 }
 
-/// The rows of part l times longer^l.
-fn stretched(problem: &Problem, longer: f64) -> Result<Features<'static>, Failure> {
-    let Problem { features, partition, .. } = problem;
+/// The rows of part l, times longer^l.
+fn stretched(instance: &RandomParts, longer: f64) -> Result<Features<'static>, Failure> {
+    let RandomParts { features, partition, .. } = instance;
     let (items, dims) = (features.items(), features.dims());
     let factor = |item: usize| (0..partition.part_of(item)).fold(1.0, |factor, _| factor * longer);
     let values = (0..items).flat_map(|item| {

@@ -5,7 +5,7 @@ use partition_dpp::{
     engine::{Cpu, Engine},
 };
 
-use super::Problem;
+use super::RandomParts;
 use crate::{
     context::{Context, median_seconds},
     failure::Failure,
@@ -18,7 +18,7 @@ const CONFIGURATIONS: [(usize, usize, usize); 8] =
 
 pub(super) const STEPS: u64 = CONFIGURATIONS.len() as u64;
 
-/// Seconds on paper: the same four columns are printed for the first and the last four configurations.
+/// Seconds printed in the paper, the same for the first and the last four configurations.
 const PAPER: [(&str, [f64; 4]); 3] = [
     ("k-DPP", [0.51, 0.85, 2.31, 5.17]),
     ("independent k_i-DPPs", [0.58, 1.01, 2.92, 5.77]),
@@ -86,8 +86,8 @@ fn round(ratio: f64) -> String {
 fn measure(context: &Context<'_>, (parts, size, each): (usize, usize, usize)) -> Result<Times, Failure> {
     let name = super::name(parts, size, each);
     context.step(&format!("timing: {name}"))?;
-    let problem = Problem::new(context, "timing", (parts, size), parts * size, each)?;
-    let Problem { features, partition, quota } = &problem;
+    let instance = RandomParts::new(context, "timing", (parts, size), parts * size, each)?;
+    let RandomParts { features, partition, quota } = &instance;
     let seed = context.setup.seed;
     let by = |method: Method, engine: &dyn Engine| {
         median_seconds(|| {

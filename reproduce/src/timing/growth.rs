@@ -3,30 +3,30 @@
 use partition_dpp::{Error, KDpp, Method, PartitionDpp, SamplerOptions, engine::Cpu};
 use pdpp_plot::{Axis, Chart, Mark, Point, Series};
 
-use super::Problem;
+use super::RandomParts;
 use crate::{
     context::{Context, median_seconds},
     failure::Failure,
     report::{Cell, Section, Table, Verdict, seconds},
 };
 
-/// Items, in three parts, of which three each are drawn.
+/// Numbers of items, in three parts with quota 3 each.
 const ITEMS: [usize; 8] = [30, 102, 300, 1_002, 9_999, 99_999, 300_000, 999_999];
-/// Parts of eight items, of which one each is drawn.
+/// Numbers of parts of eight items with quota 1 each.
 const PARTS: [usize; 9] = [1, 2, 3, 4, 5, 6, 8, 10, 12];
 const DIMS: usize = 30;
 
 pub(super) const STEPS: u64 = (ITEMS.len() + PARTS.len()) as u64;
 
-/// A method is left out from where it has taken longer.
+/// Seconds after which a method is not tried at larger sizes.
 const TOO_LONG: f64 = 3.0;
 
-/// A way of drawing.
+/// A way to draw.
 #[derive(Clone, Copy)]
 enum Way {
     /// Set-up and one sample of a Partition-DPP.
     First(Method),
-    /// Every further one.
+    /// A further sample.
     Further,
     /// Set-up and one sample of the k-DPP.
     KDpp,
@@ -42,7 +42,7 @@ const WAYS: [(&str, Way, Mark); 5] = [
 
 pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Failure> {
     let by_items = grow(context, &ITEMS, "items", |items| {
-        Problem::new(context, "growth in items", (3, items / 3), DIMS, 3)
+        RandomParts::new(context, "growth in items", (3, items / 3), DIMS, 3)
     })?;
     section.table(table("growth-items", "m", &by_items));
     section.figure(
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
         ),
     )?;
     let by_parts = grow(context, &PARTS, "parts", |parts| {
-        Problem::new(context, "growth in parts", (parts, 8), DIMS, 1)
+        RandomParts::new(context, "growth in parts", (parts, 8), DIMS, 1)
     })?;
     section.table(table("growth-parts", "p", &by_parts));
     section.figure(
@@ -91,16 +91,16 @@ fn grow(
     context: &Context<'_>,
     sizes: &[usize],
     what: &str,
-    make: impl Fn(usize) -> Result<Problem, Failure>,
+    make: impl Fn(usize) -> Result<RandomParts, Failure>,
 ) -> Result<Grown, Failure> {
     let mut open = [true; WAYS.len()];
     let mut grown = Vec::new();
     for &size in sizes {
         context.step(&format!("growth: {size} {what}"))?;
-        let problem = make(size)?;
+        let instance = make(size)?;
         let mut times = [None; WAYS.len()];
         for (at, (_, way, _)) in WAYS.iter().enumerate().filter(|(at, _)| open[*at]).collect::<Vec<_>>() {
-            times[at] = time(&problem, *way, context.setup.seed)?;
+            times[at] = time(&instance, *way, context.setup.seed)?;
             open[at] = times[at].is_some_and(|seconds| seconds < TOO_LONG);
         }
         grown.push((size, times));
@@ -108,9 +108,9 @@ fn grow(
     Ok(grown)
 }
 
-/// `None` where the library refuses the cost.
-fn time(problem: &Problem, way: Way, seed: u64) -> Result<Option<f64>, Failure> {
-    let Problem { features, partition, quota } = problem;
+/// `None` if the library refuses the cost.
+fn time(instance: &RandomParts, way: Way, seed: u64) -> Result<Option<f64>, Failure> {
+    let RandomParts { features, partition, quota } = instance;
     let dpp = PartitionDpp::new(features, partition, quota)?;
     let seconds = match way {
         Way::First(method) => median_seconds(|| {

@@ -1,4 +1,4 @@
-//! How long a sample takes, what rejection accepts, and how both grow.
+//! Seconds per sample and acceptance rates, and how both grow.
 
 mod acceptance;
 mod configurations;
@@ -9,10 +9,9 @@ use partition_dpp::{Features, Partition, Quota};
 
 use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
-/// Steps of the progress bar.
+/// Number of steps.
 pub(super) const STEPS: u64 = configurations::STEPS + acceptance::STEPS + real_nodes::STEPS + growth::STEPS;
 
-/// Runs the part.
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     let mut section = Section::new("Timing: seconds per sample");
     section.text(
@@ -30,20 +29,20 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     Ok(Outcome::Done(Box::new(section)))
 }
 
-/// A configuration as the paper writes it, to be broken only between items and quota.
+/// A configuration as the paper writes it; lines break only between items and quota.
 fn name(parts: usize, size: usize, each: usize) -> String {
     let list = |count: usize| format!("[{}]", vec![count.to_string(); parts].join(","));
     format!("{}, {}", list(size), list(each))
 }
 
 /// Random items in parts of one size, with a quota for each.
-pub(super) struct Problem {
+pub(super) struct RandomParts {
     pub(super) features: Features<'static>,
     pub(super) partition: Partition,
     pub(super) quota: Quota,
 }
 
-impl Problem {
+impl RandomParts {
     pub(super) fn new(
         context: &Context<'_>,
         name: &str,

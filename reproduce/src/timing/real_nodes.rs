@@ -1,9 +1,9 @@
-//! The paper's interpolation at real nodes, in f64: what its probabilities are worth.
+//! The accuracy of the paper's interpolation at real nodes, in f64.
 
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{Error, Method, PartitionDpp, engine::Cpu};
 
-use super::Problem;
+use super::RandomParts;
 use crate::{
     context::Context,
     failure::Failure,
@@ -18,7 +18,7 @@ pub(super) const STEPS: u64 = CASES.len() as u64;
 pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Failure> {
     let mut table = Table::new(
         "real-nodes",
-        "Probability that item 0 is chosen: as this library finds it, and from a Vandermonde system at real nodes. \
+        "Probability that item 0 is chosen: as computed by this library, and from a Vandermonde system at real nodes. \
          Probabilities outside [0, 1] are as computed.",
         ["parts, quota", "exact", "evenly spaced nodes", "off by", "Chebyshev nodes", "off by"],
     );
@@ -26,15 +26,15 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     for (size, each) in CASES {
         let name = format!("[{size}, {size}], [{each}, {each}]");
         context.step(&format!("real nodes: {name}"))?;
-        let problem = Problem::new(context, "nodes", (2, size), 2 * size, each)?;
-        let Problem { features, partition, quota } = &problem;
+        let instance = RandomParts::new(context, "nodes", (2, size), 2 * size, each)?;
+        let RandomParts { features, partition, quota } = &instance;
         let dpp = PartitionDpp::new(features, partition, quota)?;
         let exact = dpp.inference(&Cpu)?.inclusion_probabilities()?.value[0];
         let mut row = vec![Cell::text(&name), Cell::fixed(exact, 6)];
         let sampler = dpp.sampler(Method::Rejection, &Cpu)?;
         let tilt = sampler.tilt().unwrap_or(&[1.0, 1.0]);
         for (nodes, off_by) in [equispaced(size), chebyshev(size)].into_iter().zip(&mut off_by) {
-            let found = included(&problem, &nodes, tilt, each)?;
+            let found = included(&instance, &nodes, tilt, each)?;
             let off = (found - exact).abs();
             off_by.push(off);
             row.push(Cell::Number { value: found, shown: format!("{found:.4e}") });
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Fa
     Ok(())
 }
 
-/// 1, 2, 3 …, one more than items, on (0, 2].
+/// Evenly spaced nodes on (0, 2], one more than items.
 fn equispaced(size: usize) -> Vec<f64> {
     (0..=size).map(|i| 2.0 * (1.0 + i as f64) / (1.0 + size as f64)).collect()
 }
@@ -68,22 +68,22 @@ fn chebyshev(size: usize) -> Vec<f64> {
 }
 
 /// 1 − Z without item 0 / Z.
-fn included(problem: &Problem, nodes: &[f64], tilt: &[f64], each: usize) -> Result<f64, Failure> {
-    let all = coefficient(problem, 0, nodes, tilt, each)?;
-    let without = coefficient(problem, 1, nodes, tilt, each)?;
+fn included(instance: &RandomParts, nodes: &[f64], tilt: &[f64], each: usize) -> Result<f64, Failure> {
+    let all = coefficient(instance, 0, nodes, tilt, each)?;
+    let without = coefficient(instance, 1, nodes, tilt, each)?;
     Ok(1.0 - without / all)
 }
 
 /// The coefficient of (x₁ x₂)^each in det(I + x₁ y₁ G₁ + x₂ y₂ G₂), without the first `left_out` items of the first part.
-/// Weighted by the tilt y the wanted coefficient is among the largest: the nodes are given their best chance.
+/// Weighted by the tilt y, this coefficient is among the largest, which favours the real nodes.
 fn coefficient(
-    problem: &Problem,
+    instance: &RandomParts,
     left_out: usize,
     nodes: &[f64],
     tilt: &[f64],
     each: usize,
 ) -> Result<f64, Failure> {
-    let Problem { features, partition, .. } = problem;
+    let RandomParts { features, partition, .. } = instance;
     let dims = features.dims();
     let gram = |part: usize, skip: usize| {
         let mut sum = DMatrix::zeros(dims, dims);

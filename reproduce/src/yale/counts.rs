@@ -1,4 +1,4 @@
-//! Table 1: what 6-DPPs choose by light, and the law of the counts, which samples only hint at.
+//! Table 1: the draws of 6-DPPs by light, and the law of their part counts.
 
 use partition_dpp::{KDpp, PartCounts, Quota, SamplerOptions, Subset, engine::Cpu};
 use pdpp_plot::Triangle;
@@ -21,13 +21,13 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
     let header = ["experiment".to_owned(), "P(2,2,2), exact".into(), "P(a light has ≥ 4 or 0), exact".into()];
     let mut exact = Table::new(
         "yale-skew",
-        "How skewed 6-DPPs are, exactly: the chance to meet (2,2,2) by itself, the chance that some light has four \
+        "How skewed 6-DPPs are, exactly: the probability that they meet (2,2,2) by chance, the probability that some light has four \
          images or more, or none, and how many images of each light to expect.",
         header.into_iter().chain(by_part("expected")),
     );
     let mut full = Table::new(
         "yale-part-counts",
-        "The law of the part counts of the 6-DPP, exactly, averaged over the experiments in the picture below.",
+        "The law of the part counts of the 6-DPP, exactly, averaged over the experiments in the plot below.",
         ["experiment".to_owned()].into_iter().chain(by_part("count")).chain(["probability".into()]),
     );
     let (mut laws, mut chances, mut skews) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,7 +60,11 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
     }
     section.table(drawn);
     section.table(exact);
-    section.figure("yale-part-counts", "Every vector of counts has some chance.", &triangle(names, &laws))?;
+    section.figure(
+        "yale-part-counts",
+        "The probability of every vector of counts.",
+        &triangle(names, &laws),
+    )?;
     section.folded(full);
     claims(section, names, &laws, &chances, &skews);
     Ok(())

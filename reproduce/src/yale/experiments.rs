@@ -1,4 +1,4 @@
-//! Eight experiments of 24 images: eight people in three lights; without the faces, digits.
+//! Eight experiments of 24 images: eight people under three lights, or digits.
 
 use std::path::{Path, PathBuf};
 
@@ -12,29 +12,29 @@ use crate::{
     table_file::{TableFile, open, rows},
 };
 
-/// Images of somebody or something, in three parts.
+/// Images of people or digits, in three parts.
 #[derive(Debug)]
 pub(super) struct Experiment {
     pub(super) name: String,
     /// Unit rows.
     pub(super) features: Features<'static>,
     pub(super) partition: Partition,
-    /// Who is on every image, 1 to 8.
+    /// The person in each image, 1 to 8.
     pub(super) people: Vec<usize>,
     pub(super) images: Vec<Image>,
 }
 
-/// All experiments, and what they are of.
+/// All experiments.
 #[derive(Debug)]
 pub(super) struct Experiments {
     pub(super) all: Vec<Experiment>,
-    /// Set where digits stand in for faces.
+    /// The reason why digits replace faces, if they do.
     pub(super) stand_in: Option<String>,
 }
 
 /// The paper's parts, in its order.
 const LIGHTS: [&str; 3] = ["light", "medium", "dark"];
-/// What stands in for them.
+/// The parts of digits.
 const DIGITS: [&str; 3] = ["1", "4", "7"];
 const PEOPLE: usize = 8;
 
@@ -42,7 +42,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Experiments, Failure> {
     if let Some(folder) = context.folder("yaleb") {
         return Ok(Experiments { all: faces(&folder)?, stand_in: None });
     }
-    let reason = "the faces (folder yaleb) are not there: ones, fours and sevens of the built-in digits stand in for \
+    let reason = "the faces (folder yaleb) are missing; ones, fours and sevens of the built-in digits stand in for \
                   light, medium and dark, and the n-th of each for the n-th person";
     Ok(Experiments { all: of_digits(context)?, stand_in: Some(reason.to_owned()) })
 }
@@ -69,7 +69,7 @@ fn faces(folder: &Path) -> Result<Vec<Experiment>, Failure> {
             let people = (0..items.len()).map(|at| at % PEOPLE + 1).collect();
             let name = format!("set {set}, group {group}");
             let title = |at: usize| format!("{} {}", LIGHTS[at / PEOPLE], at % PEOPLE + 1);
-            all.push(experiment(name, people, LIGHTS, (&path, &descriptors), &items, |at| Picture {
+            all.push(experiment(name, people, LIGHTS, (&path, &descriptors), &items, |at| GreyImage {
                 pixels: thumbnails.row(items[at]).into_iter().map(|x| x / 255.0).collect(),
                 size: (42, 48),
                 title: title(at),
@@ -79,7 +79,7 @@ fn faces(folder: &Path) -> Result<Vec<Experiment>, Failure> {
     Ok(all)
 }
 
-/// The n-th eight ones, fours and sevens.
+/// The n-th group of eight ones, fours and sevens.
 fn of_digits(context: &Context<'_>) -> Result<Vec<Experiment>, Failure> {
     let Digits { features, partition } = context.setup.digits;
     let members = |digit: &str| {
@@ -92,7 +92,7 @@ fn of_digits(context: &Context<'_>) -> Result<Vec<Experiment>, Failure> {
         let items: Vec<usize> = DIGITS.iter().copied().flat_map(eight).collect();
         let people = (0..items.len()).map(|at| at % PEOPLE + 1).collect();
         experiment(format!("digits {}", number + 1), people, DIGITS, (&path, features), &items, |at| {
-            Picture {
+            GreyImage {
                 pixels: features.row(items[at]).into_iter().map(|x| 1.0 - x / 16.0).collect(),
                 size: (8, 8),
                 title: format!("{} no. {}", DIGITS[at / PEOPLE], at % PEOPLE + 1),
@@ -103,7 +103,7 @@ fn of_digits(context: &Context<'_>) -> Result<Vec<Experiment>, Failure> {
 }
 
 /// Brightness from 0 to 1, row by row; width and height.
-struct Picture {
+struct GreyImage {
     pixels: Vec<f64>,
     size: (usize, usize),
     title: String,
@@ -115,14 +115,14 @@ fn experiment(
     parts: [&str; 3],
     (path, features): (&Path, &Features<'_>),
     items: &[usize],
-    picture: impl Fn(usize) -> Picture,
+    image: impl Fn(usize) -> GreyImage,
 ) -> Result<Experiment, Failure> {
     let rows = rows(features, items, path)?.into_iter().map(unit).collect::<Vec<_>>();
     let of_part = |part: usize| (PEOPLE * part..PEOPLE * (part + 1)).collect::<Vec<usize>>();
     let partition =
         Partition::from_sets(items.len(), parts.iter().enumerate().map(|(at, name)| (*name, of_part(at))))?;
     let image = |at: usize| {
-        let Picture { pixels, size, title } = picture(at);
+        let GreyImage { pixels, size, title } = image(at);
         grey_png(&pixels, size).map(|png| Image { png, title })
     };
     let images = (0..items.len()).map(image).collect::<Result<_, _>>();

@@ -1,4 +1,4 @@
-//! Table 2: the 6-DPP, independent 2-DPPs and the Partition-DPP side by side, and who appears twice.
+//! Table 2: the 6-DPP, independent 2-DPPs and the Partition-DPP side by side, and how often they repeat a person.
 
 use partition_dpp::{
     IndependentKDpps, KDpp, Method, PartitionDpp, Quota, SamplerOptions, Samples, Subset, engine::Cpu,
@@ -12,7 +12,7 @@ use crate::{
     report::{Cell, Gallery, Image, Section, Table, Verdict},
 };
 
-/// Draws that are counted.
+/// Number of draws.
 const DRAWS: u64 = 10_000;
 const METHODS: [&str; 3] = ["6-DPP", "(2,2,2)-DPP", "Partition-DPP"];
 
@@ -30,16 +30,16 @@ pub(super) fn run(context: &Context<'_>, all: &[Experiment], section: &mut Secti
     section.gallery(gallery);
     section.folded_gallery(more);
     section.table(repeats);
-    section.figure("yale-repeats", "Somebody twice: by the three methods.", &chart(all, &twice))?;
+    section.figure("yale-repeats", "Draws that repeat a person, by method.", &chart(all, &twice))?;
     claims(section, &twice, always, DRAWS * all.len() as u64);
     Ok(())
 }
 
-/// What the draws came to.
+/// The results of the draws.
 struct Found {
     repeats: Table,
     gallery: Gallery,
-    /// Shares of draws with somebody twice, by method and experiment.
+    /// Shares of draws that repeat a person, by method and experiment.
     twice: [Vec<f64>; 3],
     /// Whether all methods but the 6-DPP always meet the quota.
     always: bool,
@@ -51,7 +51,7 @@ impl Found {
             METHODS.iter().flat_map(|name| [format!("{name}: twice"), format!("{name}: (2,2,2)")]);
         let repeats = Table::new(
             "yale-repeats",
-            "Share of 10 000 draws in which somebody appears more than once, and the share that has two images of each \
+            "Share of 10 000 draws that repeat a person, and the share that has two images of each \
              light.",
             ["experiment".to_owned()].into_iter().chain(by_method),
         );
@@ -73,7 +73,7 @@ impl Found {
             let share = |test: &dyn Fn(&Subset) -> bool| {
                 samples.subsets().iter().filter(|subset| test(subset)).count() as f64 / DRAWS as f64
             };
-            let repeated = share(&|subset| somebody_twice(experiment, subset));
+            let repeated = share(&|subset| repeats_a_person(experiment, subset));
             let met = share(&|subset| meets(experiment, subset));
             self.always &= method == 0 || met >= 1.0;
             self.twice[method].push(repeated);
@@ -102,7 +102,7 @@ fn chart(all: &[Experiment], twice: &[Vec<f64>; 3]) -> BarChart {
         expected: Vec::new(),
     });
     BarChart {
-        title: "How often somebody appears more than once".into(),
+        title: "How often a person is repeated".into(),
         subtitle: "share of 10 000 draws of six images".into(),
         x: "experiment".into(),
         y: Axis::linear("share of draws"),
@@ -117,7 +117,7 @@ fn claims(section: &mut Section, twice: &[Vec<f64>; 3], always: bool, draws: u64
         "Independent k_i-DPPs \"may end up picking the same person from different lighting conditions\", as they are \
          blind across parts.",
         format!(
-            "Somebody appears twice in {:.0} % of their draws, but also in {:.0} % of the Partition-DPP's and {:.0} % of the \
+            "They repeat a person in {:.0} % of their draws, but a person is also repeated in {:.0} % of the Partition-DPP's and {:.0} % of the \
              6-DPP's: one face in two lights is hardly more alike than two faces.",
             100.0 * mean(1),
             100.0 * mean(2),
@@ -145,7 +145,7 @@ fn draw(experiment: &Experiment, seed: u64) -> Result<[Samples; 3], Failure> {
     ])
 }
 
-fn somebody_twice(experiment: &Experiment, subset: &Subset) -> bool {
+fn repeats_a_person(experiment: &Experiment, subset: &Subset) -> bool {
     let mut seen = [false; 9];
     subset.iter().any(|item| std::mem::replace(&mut seen[experiment.people[item]], true))
 }

@@ -1,4 +1,4 @@
-//! Faces in three lights: k-DPPs are skewed, Partition-DPPs are not.
+//! Faces under three lights: k-DPPs are skewed, Partition-DPPs are not.
 
 mod counts;
 mod experiments;
@@ -6,14 +6,13 @@ mod methods;
 
 use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
-/// Items to choose, and of each part.
+/// Number of items to choose, in all and of each part.
 const TOTAL: usize = 6;
 const EACH: usize = 2;
 
-/// Steps of the progress bar.
+/// Number of steps.
 pub(super) const STEPS: u64 = 16;
 
-/// Runs the part.
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     let experiments = experiments::read(context)?;
     let mut section = Section::new("Faces: six of 24, in three lights");

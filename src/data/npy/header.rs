@@ -1,22 +1,22 @@
-//! The header of a .npy file, and what is wrong with one that cannot be read.
+//! The header of a .npy file.
 
 use npyz::{DType, Endianness, NpyHeader, TypeChar};
 use py_literal::Value;
 
 use crate::error::NpyProblem;
 
-/// What every .npy file begins with.
+/// The magic bytes of .npy files.
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// The longest header that is read, in bytes: NumPy writes a few hundred, and the time to parse a number grows with the
 /// square of its digits.
 const LONGEST: usize = 1 << 16;
-/// Brackets within brackets that a header has at most: those of records are five or six deep. Whoever parses them may take
-/// three times as long for every one more.
+/// The deepest nesting of brackets that is parsed, whose time may triple with every level; records have five or six
+/// levels.
 const DEEPEST: usize = 8;
-/// Characters of a header that a message shows.
+/// The most characters of a header that a message shows.
 const SHOWN: usize = 120;
 
-/// The header, and where the array begins.
+/// The header, and the offset of the array.
 pub(super) fn read(file: &[u8]) -> Result<(NpyHeader, usize), NpyProblem> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyProblem::Header)?;
     let (&[major, minor], rest) = rest.split_first_chunk().ok_or_else(cut)?;
@@ -46,10 +46,10 @@ fn cut() -> NpyProblem {
 
 fn parse(text: &str) -> Result<NpyHeader, String> {
     if depth(text) > DEEPEST {
-        return Err(format!("it has more than {DEEPEST} brackets within each other"));
+        return Err(format!("its brackets are nested more than {DEEPEST} deep"));
     }
     if is_uncountable(text) {
-        return Err("no file has so many elements".into());
+        return Err("the array has too many elements for any file".into());
     }
     let length = u32::try_from(text.len()).map_err(|error| error.to_string())?;
     let header = [MAGIC, &[3, 0], &length.to_le_bytes(), text.as_bytes()].concat();
@@ -58,20 +58,20 @@ fn parse(text: &str) -> Result<NpyHeader, String> {
     NpyHeader::from_reader(&header[..]).map_err(reason)
 }
 
-/// Whether the sizes of the shape, but for zeros, have a product that is no u64: whoever parses the header multiplies them
-/// in some order, which ends a program that checks for overflow.
+/// Whether the product of the nonzero sizes of the shape overflows u64. The parser multiplies them in some order, which
+/// panics where overflow is checked.
 fn is_uncountable(text: &str) -> bool {
     let Ok(Value::Dict(entries)) = text.strip_suffix('\n').unwrap_or(text).parse() else { return false };
     let shapes = entries.iter().filter(|(key, _)| key.as_string().is_some_and(|key| key == "shape"));
     shapes.into_iter().any(|(_, shape)| {
         let sizes = shape.as_tuple().or(shape.as_list()).map_or(&[][..], Vec::as_slice);
-        // What is no size is refused by its reader.
+        // The parser refuses anything but sizes.
         let sizes = sizes.iter().filter_map(|size| u64::try_from(size.as_integer()?).ok());
         sizes.map(|size| size.max(1)).try_fold(1, u64::checked_mul).is_none()
     })
 }
 
-/// How many brackets are open at once, at most; those in names count too.
+/// The deepest nesting of brackets, including those in names.
 fn depth(text: &str) -> usize {
     let mut open = 0_usize;
     let depths = text.bytes().map(|byte| {
@@ -85,7 +85,7 @@ fn depth(text: &str) -> usize {
     depths.max().unwrap_or(0)
 }
 
-/// With the element type as NumPy writes it: others leave out the order of the bytes, or call it `=`.
+/// The header with the element type as NumPy writes it; other programs omit the byte order, or write `=`.
 fn in_common_spelling(text: &str) -> String {
     let found = ["'descr'", "\"descr\""].iter().find_map(|key| Some(text.find(key)? + key.len()));
     let common = found.and_then(|end| {
@@ -110,7 +110,7 @@ fn common_spelling(kind: &str) -> Option<String> {
     }
 }
 
-/// An element type as written, and in words.
+/// An element type as written, with a description.
 pub(super) fn describe(kind: &DType) -> String {
     let written = kind.descr();
     let DType::Plain(element) = kind else {
@@ -121,7 +121,7 @@ pub(super) fn describe(kind: &DType) -> String {
         TypeChar::Int | TypeChar::Uint => "integers".into(),
         TypeChar::Float => format!("floating-point numbers of {} bytes", element.size_field()),
         TypeChar::Complex => "complex numbers".into(),
-        TypeChar::TimeDelta => "spans of time".into(),
+        TypeChar::TimeDelta => "time differences".into(),
         TypeChar::DateTime => "dates".into(),
         TypeChar::ByteStr | TypeChar::UnicodeStr => "text".into(),
         TypeChar::Object => "Python objects".into(),

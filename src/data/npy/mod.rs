@@ -1,4 +1,4 @@
-//! Arrays from .npy files: mapped where the bytes can be used as they are, converted otherwise.
+//! Arrays from .npy files: mapped if the bytes can be used directly, otherwise converted.
 
 mod header;
 
@@ -20,10 +20,9 @@ use super::{
 };
 use crate::{Error, Result, error::NpyProblem};
 
-/// A .npy file whose header has been read, and nothing else yet.
+/// A .npy file of which only the header has been read.
 ///
-/// For those who want to know what a file holds, and how much memory it takes, before they read it; who doesn't
-/// calls [`Features::open_npy`].
+/// It tells the shape and the memory of an array before reading it; [`Features::open_npy`] reads a file directly.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -34,12 +33,12 @@ use crate::{Error, Result, error::NpyProblem};
 /// ```
 ///
 /// # Numerics
-/// Booleans are 0 and 1. The order of bytes may be either one, that of the machine (`=f8`) included.
+/// Booleans are 0 and 1. Either byte order is accepted, as is that of the machine (`=f8`).
 pub struct NpyArray {
     path: PathBuf,
     map: Arc<Mmap>,
     header: NpyHeader,
-    /// Where the array begins.
+    /// Offset of the array.
     offset: usize,
     /// Number of elements.
     len: usize,
@@ -53,7 +52,8 @@ enum Elements {
 }
 
 impl NpyArray {
-    /// Reads the header. The file must not be truncated or rewritten while the array, or what is made of it, is in use.
+    /// Reads the header. The file must not be truncated or rewritten while the array, or features made from it, are in
+    /// use.
     ///
     /// # Errors
     /// - [`Error::Io`] if the file cannot be read;
@@ -74,11 +74,11 @@ impl NpyArray {
         let (header, offset) = header::read(&map).map_err(npy)?;
         let len = header.shape().iter().try_fold(1_u64, |len, &size| len.checked_mul(size));
         let promised = len.and_then(|len| {
-            // Of elements without a size nothing is known.
+            // Elements of size zero say nothing about the number of elements.
             len.checked_mul(header.dtype().num_bytes().unwrap_or(0) as u64).map(|bytes| (len, bytes))
         });
         let Some((Ok(len), expected)) = promised.map(|(len, bytes)| (usize::try_from(len), bytes)) else {
-            let reason = "no file has so many elements".into();
+            let reason = "the array has too many elements for any file".into();
             return Err(npy(NpyProblem::Malformed { reason, header: format!("shape {:?}", header.shape()) }));
         };
         let found = (map.len() - offset) as u64;
@@ -94,7 +94,7 @@ impl NpyArray {
         self.header.shape()
     }
 
-    /// Memory that [`into_features`](Self::into_features) takes: 0 where rows are used as they lie in the file.
+    /// Memory that [`into_features`](Self::into_features) takes; 0 if rows are mapped.
     #[must_use]
     pub fn bytes_to_convert(&self) -> u64 {
         let DType::Plain(element) = self.header.dtype() else { return 0 };
@@ -107,7 +107,7 @@ impl NpyArray {
         (self.len as u64).saturating_mul(each)
     }
 
-    /// A matrix of booleans, integers or floating-point numbers, one item per row.
+    /// The features of a matrix of booleans, integers or floating-point numbers, one item per row.
     ///
     /// # Errors
     /// As [`Features::open_npy`].
@@ -174,7 +174,7 @@ impl NpyArray {
         Ok((rows, columns, values))
     }
 
-    /// The elements as they lie in the file, where rows are stored so.
+    /// The mapped elements, if rows are stored in their type.
     fn mapped(&self) -> Option<Elements> {
         let DType::Plain(element) = self.header.dtype() else { return None };
         if self.header.order() != Order::C || element.endianness() != Endianness::of_machine() {
@@ -197,7 +197,7 @@ impl fmt::Debug for NpyArray {
     }
 }
 
-/// What a file is that is no regular one, in words.
+/// The kind of a file that is not regular, in words.
 fn kind(found: FileType) -> &'static str {
     #[cfg(unix)]
     {
@@ -212,7 +212,7 @@ fn kind(found: FileType) -> &'static str {
             return "a socket";
         }
     }
-    if found.is_dir() { "a folder" } else { "no regular file" }
+    if found.is_dir() { "a folder" } else { "not a regular file" }
 }
 
 fn mapped<T: Scalar>(map: &Arc<Mmap>, offset: usize, len: usize) -> Option<Storage<'static, T>> {

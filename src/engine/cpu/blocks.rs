@@ -1,25 +1,24 @@
-//! Cutting groups of rows into tasks, and tasks into blocks that fit the cache.
+//! Splits groups of rows into tasks, and tasks into blocks that fit the cache.
 
 use faer::{
     Accum, Mat, MatMut, MatRef, Par,
     linalg::matmul::triangular::{self, BlockStructure},
 };
 
-use super::swap_table::TILE;
 use crate::engine::{Group, Rows};
 
 /// Rows converted to f64 at a time: 256 rows of 64 values are 128 KiB.
 pub(super) const BLOCK: usize = 256;
-/// Rows of one task. A property of the problem, not of the machine: sums are made per task.
+/// Rows of one task. Independent of the machine, since sums are computed per task.
 const TASK: usize = 8192;
 /// Bytes of a window, …
 const WINDOW: usize = 32 << 20;
-/// … unless that were fewer rows than this for every group.
+/// … or more, if that is fewer rows than this for every group.
 const LEAST: usize = 512;
-/// Tasks begin at multiples of it.
-const ALIGNMENT: usize = TILE;
+/// Rows in a tile of a table of swaps; tasks begin at multiples of it.
+pub(super) const TILE: usize = 8;
 
-/// Rows that are asked for before they are read.
+/// Rows to prefetch before they are read.
 pub(super) const AHEAD: usize = 16;
 
 /// A run of rows of one group.
@@ -30,8 +29,8 @@ pub(super) struct Task {
     pub(super) end: usize,
 }
 
-/// All rows, in runs of at most [`TASK`]. A large matrix is passed in windows that all groups go through before any
-/// goes on: however many groups, every byte is read once, and nearly in the order of the file.
+/// All rows, in runs of at most [`TASK`]. All groups finish a window of a large matrix before any of them continues, so
+/// every byte is read once, nearly in the order of the file, whatever the number of groups.
 pub(super) fn tasks(rows: &Rows<'_>) -> Vec<Task> {
     let features = rows.features();
     let window = (WINDOW / features.row_bytes()).max(LEAST * rows.groups().len()).max(1);
@@ -43,7 +42,7 @@ pub(super) fn tasks(rows: &Rows<'_>) -> Vec<Task> {
             let len = members.items.len();
             let end = if beyond < features.items() {
                 let end = members.items.before(beyond);
-                (end - end % ALIGNMENT).max(*start)
+                (end - end % TILE).max(*start)
             } else {
                 len
             };
@@ -55,7 +54,7 @@ pub(super) fn tasks(rows: &Rows<'_>) -> Vec<Task> {
     tasks
 }
 
-/// One slice of `values` for every task; they are `width` values a row, group after group.
+/// The slice of `values` of every task; they have `width` values per row, group after group.
 pub(super) fn split<'v>(
     rows: &Rows<'_>,
     tasks: &[Task],
@@ -81,8 +80,8 @@ impl Task {
         self.end - self.start
     }
 
-    /// Calls `body` with each block of scaled rows, as the columns of an n×(≤ 256) matrix; with none any more once the
-    /// rows are abandoned.
+    /// Calls `body` with each block of scaled rows, as the columns of an n×(≤ 256) matrix, until the watch ends the
+    /// pass.
     pub(super) fn for_each_block(&self, rows: &Rows<'_>, mut body: impl FnMut(MatRef<'_, f64>)) {
         let Group { items, scale } = rows.groups()[self.group];
         let dims = rows.features().dims();
@@ -93,7 +92,7 @@ impl Task {
             }
             let end = self.end.min(start + BLOCK);
             for (position, row) in (start..end).zip(buffer.chunks_exact_mut(dims)) {
-                // Rows of a part lie apart: the processor does not guess the next one.
+                // Rows of a part are scattered, so hardware prefetching does not find the next one.
                 if position + AHEAD < self.end {
                     rows.features().prefetch_row(items.at(position + AHEAD));
                 }
@@ -104,7 +103,7 @@ impl Task {
     }
 }
 
-/// A factor, and whether it is lower triangular: then half of a product is zero.
+/// A factor, and whether it is lower triangular, which halves the work of a product.
 #[derive(Clone, Copy)]
 pub(super) struct Factor<'a> {
     matrix: MatRef<'a, f64>,

@@ -1,5 +1,4 @@
-//! `gain_update`: c = A q, d ← d − c∘c and the largest d of every group, in one pass; `row_norms`:
-//! the d to start from.
+//! `gain_update`: c = A q, d ← d − c∘c and the largest d of every group, in one pass; `row_norms`: the initial d.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -25,20 +24,20 @@ pub(super) fn row_norms(rows: &Rows<'_>) -> Vec<f64> {
     norms
 }
 
-/// A table, with the rows that it is of.
+/// A table with its rows.
 #[derive(Debug)]
 pub(super) struct CpuGains<'a> {
     rows: Rows<'a>,
     /// By group.
     gains: Vec<Vec<f64>>,
-    /// Groups that still count.
+    /// Groups that are open.
     open: Vec<bool>,
-    /// Group and position of rows that were taken out since the last update.
+    /// Group and position of rows removed since the last update.
     removed: Vec<(usize, usize)>,
 }
 
 impl<'a> CpuGains<'a> {
-    /// From gains given group after group.
+    /// A table with these gains, group after group.
     pub(super) fn new(rows: &Rows<'a>, gains: &[f64]) -> Self {
         let mut rest = gains;
         let mut groups = Vec::with_capacity(rows.groups().len());
@@ -107,7 +106,7 @@ fn gain_update(
     tops
 }
 
-/// The rows of a task, fetched ahead.
+/// The rows of a task, with prefetching.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     items: Items<'a>,

@@ -19,10 +19,10 @@ use super::{
 };
 use crate::Result;
 
-/// Bytes that a pass for the Gram matrices of these groups holds at most: sums, partial sums, blocks of rows.
+/// Peak memory in bytes of a pass for the Gram matrices of these groups: sums, partial sums, blocks of rows.
 pub(crate) fn pass_bytes(dims: usize, groups: usize, threads: usize) -> u64 {
     let matrix = 8 * dims * dims;
-    // Sums, their images in whitened coordinates and what the tilt makes of them.
+    // Sums, their images in whitened coordinates, and their tilted copies.
     (matrix * (4 * groups + part_grams::WAVE) + 2 * threads * 8 * dims * blocks::BLOCK) as u64
 }
 

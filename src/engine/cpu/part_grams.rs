@@ -11,7 +11,7 @@ use crate::{
     parallel::fold_ordered,
 };
 
-/// Partial sums held at a time.
+/// The most partial sums in memory at a time.
 pub(super) const WAVE: usize = 32;
 
 pub(super) fn part_grams(rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Vec<Mat<f64>> {

@@ -1,55 +1,61 @@
-//! `swap_gains`: the update of a table by one exchange, and the best next one.
+//! `swap_gains`: the update of a table by one swap, and the best next one.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{
-    blocks::tasks,
+    blocks::{TILE, tasks},
     gain_update::Run,
-    swap_table::{SwapGroup, TILE, split},
+    swap_table::{CpuSwaps, split},
 };
 use crate::{
+    Result,
     data::{Scalar, StoredRows, with_rows},
-    engine::{BestSwap, Rows, SwapUpdate, row_kernels::row_dot_in},
+    engine::{BestSwap, SwapNumbers, SwapTable, SwapUpdate, row_kernels::row_dot_in, sealed::Sealed},
     parallel::map_ordered_mut,
 };
 
-pub(super) fn swap_gains(
-    rows: &Rows<'_>,
-    groups: &mut [SwapGroup],
-    update: Option<&SwapUpdate<'_>>,
-    weights: &[Vec<f64>],
-) -> Vec<Option<BestSwap>> {
-    if let Some(update) = update {
-        let residuals = &mut groups[update.group].residuals;
-        residuals[update.leaving_position] = 0.0;
-        residuals[update.entering_position] = f64::NEG_INFINITY;
+impl Sealed for CpuSwaps<'_> {}
+
+impl SwapTable for CpuSwaps<'_> {
+    fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
+        let Self { rows, groups } = self;
+        if let Some(update) = update {
+            let residuals = &mut groups[update.group].residuals;
+            residuals[update.leaving_position] = 0.0;
+            residuals[update.entering_position] = f64::NEG_INFINITY;
+        }
+        let tasks = tasks(rows);
+        let found = map_ordered_mut(split(&tasks, groups), |index, (coefficients, residuals)| {
+            let task = &tasks[index];
+            if weights[task.group].is_empty() {
+                return None;
+            }
+            let tiles = Tiles { weights: &weights[task.group], coefficients, residuals };
+            let run = Run::new(rows, task);
+            let len = task.len();
+            match update {
+                None => Arch::new().dispatch(Scan { tiles }),
+                Some(update) => with_rows!(rows.features().values(), values => {
+                    let factors = &update.factors[task.group];
+                    Arch::new().dispatch(Update { run, len, values, swap: update, factors, tiles })
+                }),
+            }
+        });
+        let mut best: Vec<Option<BestSwap>> = vec![None; rows.groups().len()];
+        for (task, found) in tasks.iter().zip(found) {
+            let Some(found) = found else { continue };
+            let kept = &mut best[task.group];
+            if kept.is_none_or(|kept| found.ratio > kept.ratio) {
+                *kept = Some(BestSwap { position: found.position + task.start, ..found });
+            }
+        }
+        Ok(best.into_iter().map(|swap| swap.into_iter().collect()).collect())
     }
-    let tasks = tasks(rows);
-    let found = map_ordered_mut(split(&tasks, groups), |index, (coefficients, residuals)| {
-        let task = &tasks[index];
-        if weights[task.group].is_empty() {
-            return None;
-        }
-        let tiles = Tiles { weights: &weights[task.group], coefficients, residuals };
-        let run = Run::new(rows, task);
-        let len = task.len();
-        match update {
-            None => Arch::new().dispatch(Scan { tiles }),
-            Some(update) => with_rows!(rows.features().values(), values => {
-                let factors = &update.factors[task.group];
-                Arch::new().dispatch(Update { run, len, values, exchange: update, factors, tiles })
-            }),
-        }
-    });
-    let mut best: Vec<Option<BestSwap>> = vec![None; rows.groups().len()];
-    for (task, found) in tasks.iter().zip(found) {
-        let Some(found) = found else { continue };
-        let kept = &mut best[task.group];
-        if kept.is_none_or(|kept| found.ratio > kept.ratio) {
-            *kept = Some(BestSwap { position: found.position + task.start, ..found });
-        }
+
+    fn read(&self) -> Result<Vec<SwapNumbers>> {
+        let groups = self.groups.iter().zip(self.rows.groups());
+        Ok(groups.map(|(group, rows)| group.read(rows.items.len())).collect())
     }
-    best
 }
 
 /// The part of a table that a task works on.
@@ -60,16 +66,16 @@ struct Tiles<'a> {
     residuals: &'a mut [f64],
 }
 
-/// The best exchange so far, as the tile and the lane of what enters.
-struct Best {
+/// The best swap so far, by tile and lane of the entering item.
+struct BestSoFar {
     position: usize,
     ratio: f64,
 }
 
-impl Best {
+impl BestSoFar {
     const NONE: Self = Self { position: 0, ratio: f64::NEG_INFINITY };
 
-    /// Compares with a whole tile. One branch per tile, hardly ever taken.
+    /// Compares with a whole tile, with one branch per tile that is hardly ever taken.
     #[inline]
     fn offer(&mut self, tile: usize, ratios: &[f64; TILE]) {
         let largest = ratios.iter().fold(f64::NEG_INFINITY, |max, &x| if x > max { x } else { max });
@@ -98,7 +104,7 @@ impl Best {
     }
 }
 
-/// The best exchange of a table as it is.
+/// The best swap of a table without an update.
 struct Scan<'a> {
     tiles: Tiles<'a>,
 }
@@ -110,7 +116,7 @@ impl WithSimd for Scan<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<BestSwap> {
         let tiles = self.tiles;
-        let mut best = Best::NONE;
+        let mut best = BestSoFar::NONE;
         let (residuals, _) = tiles.residuals.as_chunks::<TILE>();
         let slots = tiles.weights.len();
         for (tile, residuals) in residuals.iter().enumerate() {
@@ -129,12 +135,12 @@ impl WithSimd for Scan<'_> {
     }
 }
 
-/// The update by an exchange and the best next one, in one pass.
+/// The update by a swap and the best next one, in one pass.
 struct Update<'a, T: Scalar> {
     run: Run<'a>,
     len: usize,
     values: &'a StoredRows<'a, T>,
-    exchange: &'a SwapUpdate<'a>,
+    swap: &'a SwapUpdate<'a>,
     factors: &'a [[f64; 2]],
     tiles: Tiles<'a>,
 }
@@ -145,20 +151,19 @@ impl<T: Scalar> WithSimd for Update<'_, T> {
     #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<BestSwap> {
-        let Self { run, len, values, exchange, factors, tiles } = self;
-        let mut best = Best::NONE;
+        let Self { run, len, values, swap, factors, tiles } = self;
+        let mut best = BestSoFar::NONE;
         let slots = tiles.weights.len();
         let (residuals, _) = tiles.residuals.as_chunks_mut::<TILE>();
         for (tile, residuals) in residuals.iter_mut().enumerate() {
             let (mut c, mut g) = ([0.0; TILE], [0.0; TILE]);
             for lane in 0..TILE.min(len - tile * TILE) {
                 let row = run.row(values, tile * TILE + lane);
-                c[lane] = run.scale * row_dot_in(simd, row, exchange.leaving);
-                g[lane] = run.scale * row_dot_in(simd, row, exchange.entering);
+                c[lane] = run.scale * row_dot_in(simd, row, swap.leaving);
+                g[lane] = run.scale * row_dot_in(simd, row, swap.entering);
             }
             for lane in 0..TILE {
-                let change =
-                    exchange.residual_gain * c[lane] * c[lane] - exchange.residual_loss * g[lane] * g[lane];
+                let change = swap.residual_gain * c[lane] * c[lane] - swap.residual_loss * g[lane] * g[lane];
                 residuals[lane] += change;
             }
             let mut ratios = [f64::NEG_INFINITY; TILE];

@@ -2,55 +2,33 @@
 
 use faer::{Mat, MatRef};
 
-use super::{
-    blocks::{Factor, Task, tasks},
-    swap_gains::swap_gains,
-};
+use super::blocks::{Factor, TILE, Task, tasks};
 use crate::{
-    Result,
-    engine::{BestSwap, Rows, SwapNumbers, SwapTable, SwapUpdate, sealed::Sealed},
+    engine::{Rows, SwapNumbers},
     linalg::column,
     parallel::map_ordered_mut,
 };
 
-/// Items side by side in a tile of a [`SwapGroup`].
-pub(super) const TILE: usize = 8;
-
-/// A table, with the rows that it is of.
+/// A table with its rows.
 #[derive(Debug)]
 pub(super) struct CpuSwaps<'a> {
-    rows: Rows<'a>,
-    groups: Vec<SwapGroup>,
+    pub(super) rows: Rows<'a>,
+    pub(super) groups: Vec<SwapGroup>,
 }
 
-impl Sealed for CpuSwaps<'_> {}
-
-impl SwapTable for CpuSwaps<'_> {
-    fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
-        let best = swap_gains(&self.rows, &mut self.groups, update, weights);
-        Ok(best.into_iter().map(|swap| swap.into_iter().collect()).collect())
-    }
-
-    fn read(&self) -> Result<Vec<SwapNumbers>> {
-        let groups = self.groups.iter().zip(self.rows.groups());
-        Ok(groups.map(|(group, rows)| group.read(rows.items.len())).collect())
-    }
-}
-
-/// One group of a table: tile after tile of [`TILE`] items, `slots` runs of [`TILE`]
-/// coefficients each.
+/// One group of a table: tile after tile of [`TILE`] items, `slots` runs of [`TILE`] coefficients each.
 #[derive(Clone, Debug)]
 pub(super) struct SwapGroup {
     /// Number of its chosen items.
     pub(super) slots: usize,
     /// C, in tiles.
     pub(super) coefficients: Vec<f64>,
-    /// d, in tiles: −∞ for chosen items and beyond the last.
+    /// d, in tiles: −∞ for chosen items and padding.
     pub(super) residuals: Vec<f64>,
 }
 
 impl SwapGroup {
-    /// Coefficients all zero, and these residuals (group after group).
+    /// A table of zero coefficients and these residuals, group after group.
     fn empty(rows: &Rows<'_>, slots: &[usize], residuals: &[f64]) -> Vec<Self> {
         let mut start = 0;
         let groups = rows.groups().iter().zip(slots).map(|(group, &slots)| {
@@ -64,7 +42,7 @@ impl SwapGroup {
         groups.collect()
     }
 
-    fn read(&self, len: usize) -> SwapNumbers {
+    pub(super) fn read(&self, len: usize) -> SwapNumbers {
         let coefficient = |slot: usize, item: usize| {
             self.coefficients[(item / TILE * self.slots + slot) * TILE + item % TILE]
         };

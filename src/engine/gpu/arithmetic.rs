@@ -1,21 +1,21 @@
-//! What the f64 of a device is worth: Vulkan promises division in single precision only, so it is tried before it is
-//! claimed.
+//! The accuracy of a device's f64, which is tested when the device is opened: Vulkan guarantees division in single
+//! precision only.
 
-use super::{context::Context, kernels::Kernel, pace::Load, words};
+use super::{context::Context, pace::Load, shaders::Shader, words};
 use crate::Result;
 
-/// What is tried, in the order of the shader's results.
+/// The operations tested, in the order of the shader's results.
 const OPERATIONS: [&str; 4] = ["addition", "subtraction", "multiplication", "division"];
-/// Largest relative error of an operation in f64: a rounded result is off by ε/2, one of a Newton iteration that is not
-/// corrected by ε or two.
+/// Largest relative error of an operation in f64: ε/2 for a rounded result, ε or 2ε for a Newton iteration without
+/// correction.
 const TOLERANCE: f64 = 4.0 * f64::EPSILON;
-/// Pairs of any digits.
+/// Number of pairs with arbitrary digits.
 const ARBITRARY: usize = 500;
 
 /// An operation that is less accurate than f64, and its relative error.
 pub(super) type Flaw = (&'static str, f64);
 
-/// Tries all operations on a device in f64; the worst flaw, if there is any.
+/// Tests all operations on a device in f64, and returns the worst flaw, if there is any.
 pub(super) fn flaw(context: &Context) -> Result<Option<Flaw>> {
     context.checked("arithmetic", || {
         let pairs = pairs();
@@ -24,7 +24,7 @@ pub(super) fn flaw(context: &Context) -> Result<Option<Flaw>> {
         let mut work = context.work("arithmetic");
         context.dispatch(
             &mut work,
-            Kernel::Arithmetic,
+            Shader::Arithmetic,
             &[words(pairs.len())],
             &[operands.as_entire_binding(), results.as_entire_binding()],
             Load { groups: pairs.len().div_ceil(64), flops: 4.0 * 64.0, bytes: 6.0 * 8.0 * 64.0 },
@@ -50,7 +50,7 @@ fn worst(pairs: &[[f64; 2]], results: &[[f64; 4]]) -> Option<Flaw> {
     worst
 }
 
-/// Infinite for what is no number.
+/// The relative error; infinite for NaN.
 fn relative_error(found: f64, expected: f64) -> f64 {
     let error = (found - expected).abs();
     if error == 0.0 {
@@ -62,9 +62,9 @@ fn relative_error(found: f64, expected: f64) -> f64 {
     }
 }
 
-/// Operands whose results single precision, or a quotient from a single-precision reciprocal, would have wrong: thirds,
-/// neighbours of 1 and 2, differences of which little is left, exponents beyond single precision, and any digits. No
-/// result is too large or too small for f64.
+/// Operands that expose single precision, or a quotient from a single-precision reciprocal: thirds, neighbours of 1 and
+/// 2, cancelling differences, exponents beyond single precision, and arbitrary digits. No result over- or underflows in
+/// f64.
 fn pairs() -> Vec<[f64; 2]> {
     const E: f64 = f64::EPSILON;
     let mut pairs = vec![

@@ -1,43 +1,43 @@
-//! Whether a device is worth its while.
+//! Whether to use a device for features of a size.
 
 use super::{AdapterSummary, Gpu, GpuOptions, summaries};
 use crate::{Features, engine::Precision};
 
-/// Passes over the features that a solver makes, about as many as it picks items. Set-up of samplers makes three or
-/// four, local search a hundred.
+/// Number of passes of a solver over the features, about one per item picked. Set-up of samplers takes three or four,
+/// local search a hundred.
 const PASSES: f64 = 16.0;
 /// Seconds to open a device and compile its shaders.
 const OPENING: f64 = 0.3;
-/// Bytes in f64 that are converted and sent to a device in a second.
+/// Bytes per second in f64 converted and uploaded to a device.
 const UPLOAD: f64 = 2.7e9;
-/// Bytes that a pass reads in a second on a slow discrete card, and on the CPU.
+/// Bytes per second that a pass reads on a slow discrete card, and on the CPU.
 const DEVICE: f64 = 100e9;
 const CPU: f64 = 10e9;
-/// Seconds from a pass to what it found.
+/// Seconds from the end of a pass to its results on the host.
 const ANSWER: f64 = 3e-4;
 
-/// Whether so many values in f64 are sent to a device and passed over there in less time than on the CPU: some 36
-/// million are.
+/// Whether uploading this many values in f64 and computing on the device takes less time than the CPU: from about 36
+/// million on.
 fn pays(values: usize) -> bool {
     let bytes = 8.0 * values as f64;
     let device = OPENING + bytes / UPLOAD + PASSES * (ANSWER + bytes / DEVICE);
     device < PASSES * bytes / CPU
 }
 
-/// Whether an adapter is one to take unasked: a GPU with memory of its own that has f64. Integrated ones share the
-/// CPU's memory, which is what passes wait for.
+/// Whether to take an adapter by default: a discrete GPU with f64. Integrated ones share the CPU's memory, whose
+/// bandwidth limits passes.
 fn is_one_to_take(adapter: &AdapterSummary) -> bool {
     adapter.is_discrete && adapter.has_double_precision
 }
 
-/// A device for features of this size, if there is one that pays.
+/// A device for features of this size, if one is worth its overhead.
 pub(in crate::engine) fn worthwhile(features: &Features<'_>) -> Option<Gpu> {
     if !pays(features.items().saturating_mul(features.dims())) {
         return None;
     }
     let adapters = summaries();
     let adapter = &adapters[AdapterSummary::taken_unasked(&adapters)?];
-    // A device that does not open, or whose f64 is none, is as good as none.
+    // A device that does not open, or whose f64 is inaccurate, is not used.
     let options = GpuOptions::default().with_adapter(&adapter.name).with_precision(Precision::F64);
     Gpu::new(&options).ok()
 }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn features_must_be_worth_their_way() {
-        // Four million values go through the CPU's caches sixteen times before a device is open.
+        // The CPU passes over four million values sixteen times before a device is open.
         assert!(!pays(0) && !pays(1 << 22) && !pays(30_000_000));
         assert!(pays(40_000_000) && pays(1_000_000 * 64));
     }

@@ -1,4 +1,4 @@
-//! Buffers, pooled; values in the device's precision, up and down.
+//! Pooled buffers, and uploads and downloads of values in the device's precision.
 
 use std::{
     ops::Deref,
@@ -14,23 +14,22 @@ use wgpu::BufferUsages;
 use super::{context::Context, submissions::Work};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
-/// Bytes of buffers that are kept for reuse.
+/// The most bytes of buffers kept for reuse.
 const KEPT: u64 = 1 << 30;
-/// Buffers are a whole number of these.
+/// Sizes of buffers are multiples of this.
 const GRAIN: u64 = 256;
-/// Buffers up to this size may be reused for less.
+/// Buffers up to this size may be reused for smaller ones.
 const SMALL: u64 = 1 << 16;
-/// Bytes of the number that a readback ends with.
+/// Bytes of the number at the end of a readback.
 const RECEIPT: u64 = 4;
-/// Bytes converted and handed to the queue at a time.
+/// Bytes converted and uploaded at a time.
 const PIECE: usize = 1 << 24;
 
 const STORAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 const READBACK: BufferUsages = BufferUsages::MAP_READ.union(BufferUsages::COPY_DST);
 
-/// What shaders take for infinity, as WGSL has no literal for it: numbers of this size are none. Its negative stands for
-/// −∞.
+/// The number that stands for infinity in shaders, as WGSL has no literal for it; its negative stands for −∞.
 fn highest(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 3.0e38_f32.into(),
@@ -53,11 +52,11 @@ pub(super) struct Pool {
     last_request: AtomicU64,
 }
 
-/// A buffer that goes back to the pool when it is dropped.
+/// A buffer that returns to the pool when it is dropped.
 #[derive(Debug)]
 pub(super) struct Lease {
     buffer: wgpu::Buffer,
-    /// Where to; nowhere for one that must not be used again.
+    /// The pool; `None` for a buffer that must not be reused.
     free: Option<Arc<Mutex<Vec<wgpu::Buffer>>>>,
 }
 
@@ -80,12 +79,12 @@ impl Drop for Lease {
 }
 
 impl Pool {
-    /// Bytes asked for last.
+    /// Bytes of the last request.
     pub(super) fn last_request(&self) -> u64 {
         self.last_request.load(Ordering::Relaxed)
     }
 
-    /// Gives all free buffers back to the device.
+    /// Frees all unused buffers.
     pub(super) fn clear(&self) {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -94,7 +93,7 @@ impl Pool {
         let size = bytes.max(1).next_multiple_of(GRAIN);
         self.last_request.store(size, Ordering::Relaxed);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        // Large ones must fit exactly: what is bound as a whole must stay within the limit.
+        // Large buffers must fit exactly: a binding of the whole buffer must stay within the limit.
         let largest = if size <= SMALL { 2 * size } else { size };
         let fits =
             |buffer: &wgpu::Buffer| buffer.usage() == usage && (size..=largest).contains(&buffer.size());
@@ -117,7 +116,7 @@ impl Context {
         self.pool.take(&self.device, STORAGE, bytes)
     }
 
-    /// A buffer for so many values.
+    /// A buffer for this many values.
     pub(super) fn reals(&self, count: usize) -> Lease {
         self.storage((count * size_of(self.precision)) as u64)
     }
@@ -125,7 +124,7 @@ impl Context {
     /// The parameters of a dispatch.
     pub(super) fn uniform(&self, words: &[u32]) -> Lease {
         let mut words = words.to_vec();
-        // Uniform structures are whole vectors.
+        // Uniform structures are a whole number of vectors.
         words.resize(words.len().next_multiple_of(4), 0);
         let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
         let bytes = bytemuck::cast_slice(&words);
@@ -134,10 +133,10 @@ impl Context {
         buffer
     }
 
-    /// Writes values, from the given one of a buffer on, in the device's precision; −∞ as what stands for it.
+    /// Writes values at an offset of a buffer in the device's precision, −∞ as the number that stands for it.
     ///
     /// # Errors
-    /// [`DeviceProblem::SinglePrecision`] for what would be infinite there.
+    /// [`DeviceProblem::SinglePrecision`] for values that overflow it.
     pub(super) fn write(&self, buffer: &wgpu::Buffer, first: usize, values: &[f64]) -> Result<()> {
         let width = size_of(self.precision);
         let highest = highest(self.precision);
@@ -176,7 +175,7 @@ impl Context {
         Ok(buffer)
     }
 
-    /// Reads parts of buffers: offset and length in bytes; everything recorded comes first.
+    /// Reads ranges of buffers, by offset and length in bytes, after all recorded commands.
     pub(super) fn download(
         &self,
         mut work: Work,
@@ -187,8 +186,8 @@ impl Context {
             self.submit(work)?;
             return Ok(vec![Vec::new(); parts.len()]);
         }
-        // A driver may report success for a device that was lost meanwhile: only who has done everything before it
-        // knows the number that comes last.
+        // A driver may report success for a lost device. The number at the end proves that everything before it was
+        // computed.
         let receipt = self.submissions.receipt().to_le_bytes();
         let number = self.storage(RECEIPT);
         self.queue.write_buffer(&number, 0, &receipt);
@@ -209,13 +208,13 @@ impl Context {
         }
         let mut found = read?;
         if found.pop().is_none_or(|last| last != receipt) {
-            let reason = format!("it answered {what} without having computed it");
+            let reason = format!("it answered {what} without computing it");
             return Err(Error::Device(DeviceProblem::Lost { reason }));
         }
         Ok(found)
     }
 
-    /// The bytes of a buffer in parts, once a submission has left them there.
+    /// The bytes of a buffer in parts, after a submission.
     fn read(
         &self,
         what: &'static str,
@@ -226,7 +225,7 @@ impl Context {
         let failed = |message: String| Error::Device(DeviceProblem::Refused { what, message });
         let total: u64 = parts.clone().sum();
         let (tell, told) = std::sync::mpsc::channel();
-        // Nobody listens if the wait below has failed.
+        // The receiver is gone if the wait below failed.
         staging.map_async(wgpu::MapMode::Read, ..total, move |outcome| drop(tell.send(outcome)));
         self.wait(what, submission)?;
         match told.recv_timeout(self.submissions.limit()) {
@@ -251,7 +250,7 @@ impl Context {
         Ok(found)
     }
 
-    /// Numbers of the device from bytes: finite ones.
+    /// The device's numbers in these bytes, which must be finite.
     ///
     /// # Errors
     /// [`DeviceProblem::NotFinite`].
@@ -263,7 +262,7 @@ impl Context {
         Err(Self::not_finite(what).into())
     }
 
-    /// The same where −∞ may be among them.
+    /// The device's numbers in these bytes, which must be finite or −∞.
     pub(super) fn values_or_lowest(&self, what: &'static str, bytes: &[u8]) -> Result<Vec<f64>> {
         let highest = highest(self.precision);
         let mut values = self.widened(bytes);
@@ -277,12 +276,12 @@ impl Context {
         Ok(values)
     }
 
-    /// The error where a device has found infinity, or what is no number.
+    /// The error for an infinite value or NaN.
     pub(super) fn not_finite(what: &'static str) -> DeviceProblem {
         DeviceProblem::NotFinite { what }
     }
 
-    /// All numbers in f64.
+    /// All numbers, in f64.
     pub(super) fn widened(&self, bytes: &[u8]) -> Vec<f64> {
         match self.precision {
             Precision::F32 => {

@@ -4,7 +4,7 @@ use super::{
     Gpu,
     buffers::size_of,
     grid_determinants::{Found, elimination, matrices_per_binding, steps, upload_phases, upload_shares},
-    kernels::Kernel,
+    shaders::Shader,
     words,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     linalg::kernels::dot,
 };
 
-/// What projecting a candidate out adds to the sum over the parts, in parts.
+/// Cost of projecting a candidate out, in terms of the sum over the parts.
 const PROJECTION: usize = 6;
 
 pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {
@@ -28,7 +28,7 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     gpu.with_room("candidate_determinants", || {
         let shares_on_device = upload_shares(context, shares)?;
         let mut sums = vec![0.0; rows.len()];
-        // All nodes of some candidates, or some nodes of one.
+        // All nodes of some candidates, or some nodes of one candidate.
         let (together, nodes_together) = ((most / nodes).max(1), nodes.min(most));
         for chosen in wanted.chunks(together) {
             let units: Vec<f64> = chosen
@@ -48,7 +48,7 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
                 for steps in steps(size) {
                     context.dispatch(
                         &mut work,
-                        Kernel::CandidateDeterminants,
+                        Shader::CandidateDeterminants,
                         &[
                             words(chosen.len()),
                             words(count),

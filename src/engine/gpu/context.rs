@@ -1,4 +1,4 @@
-//! The device: opening it, commands under error scopes, and what it was seen to do.
+//! The device: opening it, and commands under error scopes.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -8,9 +8,9 @@ use std::sync::{
 use super::{
     arithmetic,
     buffers::Pool,
-    kernels::{KERNELS, Kernel, Pipelines},
     options::{GpuOptions, Patch, interface},
     pace::{Load, Pace, Run},
+    shaders::{Pipelines, SHADERS, Shader},
     submissions::{Submissions, Work, one_line},
     words,
 };
@@ -27,21 +27,21 @@ pub(super) struct Context {
     pub(super) queue: wgpu::Queue,
     pub(super) precision: Precision,
     pub(super) pool: Pool,
-    /// Bytes that can be bound at a time.
+    /// The most bytes in a binding.
     pub(super) largest_binding: u64,
     pub(super) workgroup_memory: u64,
     pub(super) patches: Vec<Patch>,
     pub(super) pace: Pace,
     pub(super) submissions: Submissions,
-    /// Workgroups along a dimension of a dispatch.
+    /// The most workgroups along a dimension of a dispatch.
     most_groups: u32,
     info: EngineInfo,
     pipelines: Pipelines,
-    /// Why nothing more can be computed.
+    /// The reason why the device is lost, if it is.
     lost: Arc<Mutex<Option<String>>>,
-    /// Whether it may still be at work on something that is no longer waited for.
+    /// Whether the device may still run commands that are no longer awaited.
     given_up: AtomicBool,
-    dispatches: [AtomicU64; KERNELS],
+    dispatches: [AtomicU64; SHADERS],
 }
 
 impl Context {
@@ -67,14 +67,14 @@ impl Context {
         Ok(opened)
     }
 
-    /// On a device that the application opened and whose callbacks it keeps: that it is lost shows when it is used.
+    /// Uses a device of the application, which keeps its callbacks; that it is lost shows when it is used.
     pub(super) fn on(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         let info = device.adapter_info();
         let precision = options.precision_on(&info.name, device.features())?;
         Self::with(device, queue, &info, precision, options).tried(&info, options)
     }
 
-    /// In single precision instead where f64 is not what it says.
+    /// Falls back to single precision if f64 is inaccurate.
     fn tried(self, info: &wgpu::AdapterInfo, options: &GpuOptions) -> Result<Self> {
         if self.precision == Precision::F32 {
             return Ok(self);
@@ -99,7 +99,7 @@ impl Context {
         Self {
             precision,
             pool: Pool::default(),
-            // Whole rows of four values of 8 bytes fit at least.
+            // At least rows of four values of 8 bytes fit.
             largest_binding: largest.min(options.largest_binding()).max(256),
             workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
             patches: options.patches(),
@@ -116,7 +116,7 @@ impl Context {
         }
     }
 
-    /// Hears of it when the device is lost, and of errors that no scope catches: wgpu would panic with them.
+    /// Registers callbacks for a lost device and for errors outside all scopes, at which wgpu would panic.
     fn listen(&self) {
         let lost = Arc::clone(&self.lost);
         self.device.set_device_lost_callback(move |reason, message| {
@@ -134,12 +134,12 @@ impl Context {
         self.info.clone()
     }
 
-    /// Dispatches so far.
-    pub(super) fn dispatches(&self, kernel: Kernel) -> u64 {
-        self.dispatches[kernel as usize].load(Ordering::Relaxed)
+    /// Number of dispatches so far, by shader.
+    pub(super) fn dispatches(&self, shader: Shader) -> u64 {
+        self.dispatches[shader as usize].load(Ordering::Relaxed)
     }
 
-    /// Does something with the device; whatever the device has to say against it becomes an error.
+    /// Runs work under error scopes, and returns the device's errors.
     pub(super) fn checked<T>(&self, what: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check_lost()?;
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -154,7 +154,7 @@ impl Context {
         }
         let error = internal.or(validation);
         if outcome.is_err() || memory.is_some() || error.is_some() {
-            // A device tells that it is lost only when it is asked.
+            // A device reports that it is lost only when it is polled.
             self.ask();
         }
         self.check_lost()?;
@@ -185,25 +185,25 @@ impl Context {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
     }
 
-    /// Never uses the device again, which may still be at work, or in an unknown state.
+    /// Abandons the device, which may still be at work or in an unknown state.
     pub(super) fn give_up(&self, reason: &str) {
         self.lose(reason);
         self.given_up.store(true, Ordering::Relaxed);
     }
 
-    /// Records work of a shader, in as many dispatches as it takes: binding 0 are the parameters, of which the first
-    /// is the number of workgroups before the dispatch; the others follow.
+    /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, the first of which
+    /// is the number of workgroups before the dispatch; the other bindings follow.
     pub(super) fn dispatch(
         &self,
         work: &mut Work,
-        kernel: Kernel,
+        shader: Shader,
         parameters: &[u32],
         bindings: &[wgpu::BindingResource<'_>],
         load: Load,
     ) -> Result<()> {
         for run in self.pace.runs(load, self.most_groups) {
             self.make_room(work, self.pace.seconds(Load { groups: run.groups(), ..load }))?;
-            self.record(work, kernel, parameters, bindings, run)?;
+            self.record(work, shader, parameters, bindings, run)?;
         }
         Ok(())
     }
@@ -211,12 +211,12 @@ impl Context {
     fn record(
         &self,
         work: &mut Work,
-        kernel: Kernel,
+        shader: Shader,
         parameters: &[u32],
         bindings: &[wgpu::BindingResource<'_>],
         run: Run,
     ) -> Result<()> {
-        let pipeline = self.pipelines.get(self, kernel)?;
+        let pipeline = self.pipelines.get(self, shader)?;
         let parameters = work.hold(self.uniform(&[&[words(run.start)], parameters].concat()));
         let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: parameters.as_entire_binding() }];
         entries.extend(
@@ -225,24 +225,24 @@ impl Context {
                 .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() }),
         );
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(kernel.label()),
+            label: Some(shader.label()),
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
         let mut pass = work.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some(kernel.label()),
+            label: Some(shader.label()),
             timestamp_writes: None,
         });
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.dispatch_workgroups(run.x, run.y, 1);
-        self.dispatches[kernel as usize].fetch_add(1, Ordering::Relaxed);
+        self.dispatches[shader as usize].fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 }
 
 impl Drop for Context {
-    /// A queue waits for the device when it is dropped, perhaps for ever: one that was given up never is.
+    /// Leaks the queue of an abandoned device, since dropping it would wait for the device, perhaps for ever.
     fn drop(&mut self) {
         if self.given_up.load(Ordering::Relaxed) {
             std::mem::forget((self.device.clone(), self.queue.clone()));

@@ -1,13 +1,13 @@
-//! How fast the device copies.
+//! The copy rate of the device.
 
 use std::time::Instant;
 
 use super::context::Context;
 use crate::Result;
 
-/// Bytes of a copy: more than caches hold.
+/// Bytes of a copy, more than fit in caches.
 const BYTES: u64 = 1 << 28;
-/// Copies in a row: of so many and of one, the difference is timed.
+/// Number of copies in a row; the rate follows from the extra time compared with one copy.
 const COPIES: u64 = 9;
 
 pub(super) fn copy_rate(context: &Context) -> Result<f64> {

@@ -6,9 +6,9 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    kernels::Kernel,
     range::Padded,
     resident::{DeviceGroup, TILE, tiles},
+    shaders::Shader,
     words,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     engine::{GainTable, Precision, Rows, Top, sealed::Sealed},
 };
 
-/// Tiles whose gains are read together where rounding cannot tell them apart.
+/// Tiles whose gains are read together where rounding cannot distinguish them.
 const TILES_TOGETHER: usize = 1024;
 
 /// A table on the device.
@@ -24,11 +24,11 @@ const TILES_TOGETHER: usize = 1024;
 pub(super) struct DeviceGains {
     gpu: Gpu,
     groups: Vec<GroupGains>,
-    /// Groups that still count.
+    /// Groups that are open.
     open: Vec<bool>,
-    /// Group and position of rows that were taken out since the last update.
+    /// Group and position of rows removed since the last update.
     removed: Vec<(usize, usize)>,
-    /// Directions so far.
+    /// Number of directions so far.
     updates: usize,
 }
 
@@ -45,7 +45,7 @@ struct ChunkGains {
     gains: Lease,
     /// Largest and second largest of every tile.
     values: Lease,
-    /// Where the largest is.
+    /// Position of the largest.
     positions: Lease,
 }
 
@@ -127,7 +127,7 @@ impl GainTable for DeviceGains {
     }
 }
 
-/// What a tile has found.
+/// The result of a tile.
 struct TileTop {
     chunk: usize,
     /// First row of the tile in the chunk.
@@ -137,7 +137,7 @@ struct TileTop {
 }
 
 impl DeviceGains {
-    /// Updates all open groups and reads what their tiles have found.
+    /// Updates all open groups and reads the results of their tiles.
     fn run(&self, context: &Context, direction: Option<&[f64]>) -> Result<Vec<(usize, Vec<TileTop>)>> {
         let update = u32::from(direction.is_some());
         let direction = Padded::vector(Precision::F64, direction.unwrap_or(&[0.0]));
@@ -151,7 +151,7 @@ impl DeviceGains {
                 let load = tiles(context.precision, rows.len, group.rows.quads);
                 context.dispatch(
                     &mut work,
-                    Kernel::GainUpdate,
+                    Shader::GainUpdate,
                     &[words(rows.len), words(group.rows.quads), update],
                     &[
                         rows.rows.as_entire_binding(),
@@ -205,7 +205,7 @@ impl DeviceGains {
         Ok(leading)
     }
 
-    /// By how much rounding may have put a gain wrong: every update adds the error of a product of n terms.
+    /// A bound on the rounding error of a gain: every update adds the error of a product of n terms.
     fn tolerance(&self, group: usize) -> f64 {
         let GroupGains { rows, reference, .. } = &self.groups[group];
         let (terms, updates) = ((rows.quads * 4) as f64, self.updates as f64);

@@ -8,8 +8,8 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    kernels::Kernel,
     pace::Load,
+    shaders::Shader,
     submissions::Work,
     words,
 };
@@ -19,9 +19,9 @@ use crate::{
     linalg::Determinant,
 };
 
-/// The exponent that shaders give for matrices they could not eliminate.
+/// The exponent that shaders return for matrices that they cannot eliminate.
 const SINGULAR_EXPONENT: i32 = -i32::MAX;
-/// The same for what is not finite.
+/// The exponent that shaders return for values that are not finite.
 const BROKEN_EXPONENT: i32 = SINGULAR_EXPONENT + 1;
 
 pub(super) fn grid_determinants(
@@ -47,7 +47,7 @@ pub(super) fn grid_determinants(
             for steps in steps(size) {
                 context.dispatch(
                     &mut work,
-                    Kernel::GridDeterminants,
+                    Shader::GridDeterminants,
                     &[
                         words(nodes),
                         words(size),
@@ -91,15 +91,15 @@ fn on_host(grid: &PhaseGrid<'_>, node: usize, request: GridRequest) -> Result<Gr
     Ok(Cpu.grid_determinants(&one, request)?.swap_remove(0))
 }
 
-/// Steps of an elimination, in runs that take no dispatch too long.
+/// Steps of an elimination, in runs that keep dispatches short.
 pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
-    /// Turns of the loops of a thread; some drivers stop counting at 2¹⁶.
+    /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
     const TURNS: usize = 30_000;
     let run = (TURNS / (size * size / 64 + size)).max(1);
     (0..size).step_by(run).map(move |first| first..size.min(first + run))
 }
 
-/// Some steps of so many eliminations, one a workgroup, each of all entries; before the first a sum over the parts.
+/// The load of some steps of eliminations of all entries, one per workgroup; a sum over the parts precedes the first.
 pub(super) fn elimination(
     context: &Context,
     matrices: usize,
@@ -109,8 +109,8 @@ pub(super) fn elimination(
 ) -> Load {
     let (entries, width) = ((size * size) as f64, size_of(context.precision) as f64);
     let sums = if steps.start == 0 { parts as f64 } else { 0.0 };
-    // A complex product and sum of eight operations, of an entry that is read and written; a sum over the parts takes
-    // four and reads a share.
+    // A complex product and sum take eight operations per entry, which is read and written; a sum over the parts takes
+    // four and reads one share.
     Load {
         groups: matrices,
         flops: entries * (8.0 * steps.len() as f64 + 4.0 * sums),
@@ -118,7 +118,7 @@ pub(super) fn elimination(
     }
 }
 
-/// How many matrices fit in a binding, if one does.
+/// The number of matrices that fit in a binding; an error if none does.
 pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<usize> {
     let limit = context.largest_binding;
     let fit = usize::try_from(limit).unwrap_or(usize::MAX) / bytes;
@@ -132,14 +132,14 @@ pub(super) fn matrices_per_binding(context: &Context, bytes: usize) -> Result<us
     Ok(fit)
 }
 
-/// N_l, one after another.
+/// All N_l.
 pub(super) fn upload_shares(context: &Context, shares: &[Mat<f64>]) -> Result<Lease> {
     let size = shares[0].nrows();
     let entries = shares.iter().flat_map(|share| (0..size * size).map(|at| share[(at / size, at % size)]));
     context.uploaded(&entries.collect::<Vec<f64>>())
 }
 
-/// e^{iθ_l} − 1, subtracted in f64, of some nodes.
+/// e^{iθ_l} − 1 of some nodes, subtracted in f64.
 pub(super) fn upload_phases(
     context: &Context,
     grid: &PhaseGrid<'_>,
@@ -161,7 +161,7 @@ fn complex_matrix(entries: &[f64], size: usize) -> Result<Mat<c64>> {
     }))
 }
 
-/// Determinants as shaders leave them.
+/// Determinants as shaders return them.
 pub(super) struct Found {
     pub(super) mantissas: Lease,
     pub(super) exponents: Lease,
@@ -172,7 +172,7 @@ impl Found {
         Self { mantissas: context.reals(2 * count), exponents: context.storage(4 * count as u64) }
     }
 
-    /// Runs what was recorded; the determinants, `None` where a matrix was too nearly singular, and so many bytes
+    /// Runs the recorded commands, and returns the determinants, `None` for nearly singular matrices, and this many bytes
     /// of the matrices.
     pub(super) fn read(
         &self,

@@ -8,7 +8,6 @@ mod context;
 mod copy_rate;
 mod gain_update;
 mod grid_determinants;
-mod kernels;
 mod options;
 mod pace;
 mod part_grams;
@@ -17,6 +16,7 @@ mod range;
 mod resident;
 mod row_forms;
 mod row_norms;
+mod shaders;
 mod submissions;
 mod swap_gains;
 mod swap_table;
@@ -37,8 +37,8 @@ pub use submissions::Fault;
 use self::{
     buffers::{Lease, size_of},
     context::Context,
-    kernels::Kernel,
     resident::{Chunk, DeviceGroup, Resident},
+    shaders::Shader,
     submissions::Work,
 };
 use super::{
@@ -47,22 +47,22 @@ use super::{
 };
 use crate::Result;
 
-/// A graphics device.
+/// A GPU.
 ///
-/// Rows of features go to the device once, scaled and in its precision, and stay there as long as the features
-/// live; tables of gains and exchanges live there too. What is small and delicate stays on the host in f64:
-/// eigen-decompositions, sums over groups, logarithms, random numbers.
+/// Rows of features are uploaded once, scaled and in the device's precision, and stay there as long as the features
+/// live, as do tables of gains and swaps. Small and delicate work stays on the host in f64: eigen-decompositions, sums
+/// over groups, logarithms, random numbers.
 ///
 /// # Numerics
-/// In f64 (Vulkan adapters that have it, and whose arithmetic passes a test when they are opened) as the CPU. In f32 every verb is off by about 1e-7 times the square root of
-/// the number of terms of its sums; Gram matrices are summed in f64 over runs of rows. Single precision changes the
-/// law of samplers, who then say so; greedy and local search decide in f64 between what single precision cannot
-/// tell apart, and their determinants are always computed from the data in f64.
+/// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the CPU.
+/// In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices are
+/// summed in f64 over runs of rows. Single precision changes the law of samplers, which state the error; greedy and local
+/// search decide in f64 between items that single precision cannot distinguish, and compute determinants from the data
+/// in f64.
 ///
 /// # Errors
-/// A device that is lost or does not finish in time, too little memory, a limit that is exceeded, commands that are
-/// refused, results that are not finite, and numbers beyond single precision are errors of the verb at work
-/// ([`DeviceProblem`](crate::error::DeviceProblem)), never panics.
+/// A lost device, a time limit, lack of memory, an exceeded limit, a refused command, results that are not finite, and
+/// numbers beyond single precision are errors of the verb ([`DeviceProblem`](crate::error::DeviceProblem)), not panics.
 ///
 /// # Examples
 /// ```
@@ -95,19 +95,19 @@ impl Gpu {
     /// # Errors
     /// - [`DeviceProblem::NoAdapter`](crate::error::DeviceProblem::NoAdapter) if there is none, or none of that name;
     /// - [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
-    ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was asked
-    ///   for in vain.
+    ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
+    ///   requested and the adapter does not have it.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
     }
 
-    /// On a device that the application has opened. f64 needs its feature `SHADER_F64`, and arrays are cut to its
-    /// limits. The callbacks of the device stay the application's.
+    /// Uses a device that the application has opened. f64 needs its feature `SHADER_F64`, and arrays are cut to its
+    /// limits. The application keeps the callbacks of the device.
     ///
     /// # Errors
     /// [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
-    /// [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was asked for
-    /// in vain.
+    /// [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
+    /// requested and the device does not have it.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
     }
@@ -116,14 +116,13 @@ impl Gpu {
         Self { inner: Arc::new(Inner { context, resident: Resident::default() }) }
     }
 
-    /// How often each shader ran, by the name of its verb.
+    /// Number of runs of each shader, by the name of its verb.
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
-        Kernel::ALL.iter().map(|&kernel| (kernel.stem(), self.context().dispatches(kernel))).collect()
+        Shader::ALL.iter().map(|&shader| (shader.stem(), self.context().dispatches(shader))).collect()
     }
 
-    /// Bytes that the device reads and writes in a second when it copies: the ceiling of what reads or writes much and
-    /// computes little.
+    /// Bytes per second that the device reads and writes when it copies: the limit of work that computes little.
     ///
     /// # Errors
     /// Those of the device.
@@ -131,20 +130,20 @@ impl Gpu {
         copy_rate::copy_rate(self.context())
     }
 
-    /// The shaders in a precision, whole: the verb's name, and the text.
+    /// The complete shaders in a precision: the verb's name, and the source.
     #[must_use]
     pub fn shaders(precision: Precision) -> Vec<(&'static str, String)> {
-        Kernel::ALL.iter().map(|kernel| (kernel.stem(), kernel.source(precision))).collect()
+        Shader::ALL.iter().map(|shader| (shader.stem(), shader.source(precision))).collect()
     }
 
-    /// Bytes that the threads of a workgroup share in each shader.
+    /// Bytes of workgroup memory of each shader.
     #[doc(hidden)]
     #[must_use]
     pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
-        Kernel::ALL.iter().map(|kernel| (kernel.stem(), kernel.workgroup_memory(precision))).collect()
+        Shader::ALL.iter().map(|shader| (shader.stem(), shader.workgroup_memory(precision))).collect()
     }
 
-    /// Fakes a failure of the device from now on: for tests that want to see it noticed.
+    /// Fakes a failure of the device from now on, for tests.
     #[doc(hidden)]
     pub fn fake(&self, fault: Fault) {
         *self.context().submissions.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
@@ -158,7 +157,7 @@ impl Gpu {
         &self.inner.resident
     }
 
-    /// Does something on the device; once more with nothing else there if its memory is full.
+    /// Runs work on the device; if its memory is full, once more after freeing everything else.
     fn with_room<T>(&self, what: &'static str, work: impl Fn() -> Result<T>) -> Result<T> {
         match self.context().checked(what, &work) {
             Err(crate::Error::Device(crate::error::DeviceProblem::Memory { .. })) => {
@@ -170,8 +169,8 @@ impl Gpu {
         }
     }
 
-    /// So many values for every row, group after group: `record` dispatches one chunk and says what its answers are to
-    /// be multiplied by. The device works on the first chunks while others are on their way; answers are read together.
+    /// Computes this many values for every row, group after group: `record` dispatches one chunk and returns the factor
+    /// of its answers. The device works on the first chunks while others are uploaded; answers are read together.
     fn map_rows(
         &self,
         what: &'static str,
@@ -179,7 +178,7 @@ impl Gpu {
         width: usize,
         record: impl Fn(&Context, &mut Work, usize, &DeviceGroup, &Chunk, &Lease) -> Result<f64>,
     ) -> Result<Vec<f64>> {
-        /// Bytes of answers that may wait on the device.
+        /// The most bytes of answers that wait on the device.
         const MOST_WAITING: u64 = 1 << 28;
         let context = self.context();
         let read = |answers: &mut Vec<(Lease, u64, f64)>, values: &mut Vec<f64>| -> Result<()> {

@@ -1,10 +1,10 @@
-//! Which adapter, in what precision, within which limits.
+//! Options of a GPU, and the choice of an adapter.
 
 use std::time::Duration;
 
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
-/// How to open a graphics device.
+/// How to open a GPU.
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
     adapter: Option<String>,
@@ -15,10 +15,10 @@ pub struct GpuOptions {
     patches: Vec<Patch>,
 }
 
-/// How long a device may take for one submission.
+/// The default time limit of one submission.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// A change of a shader's text, to see that tests notice.
+/// A change of a shader's source, for tests that must fail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patch {
     pub(super) verb: &'static str,
@@ -27,42 +27,41 @@ pub(super) struct Patch {
 }
 
 impl GpuOptions {
-    /// Takes the first adapter whose name contains this text, in any case.
+    /// Takes the first adapter whose name contains this text, ignoring case.
     #[must_use]
     pub fn with_adapter(self, name: impl Into<String>) -> Self {
         Self { adapter: Some(name.into()), ..self }
     }
 
-    /// Computes in this precision; otherwise in f64 where the adapter has it and it is accurate, else in f32.
+    /// Computes in this precision; by default in f64 if the adapter has it and it is accurate, otherwise in f32.
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision: Some(precision), ..self }
     }
 
-    /// Binds no more bytes at a time than this, even where the adapter allows more: larger arrays are cut in
-    /// chunks.
+    /// Binds at most this many bytes at a time, even if the adapter allows more; larger arrays are cut into chunks.
     #[must_use]
     pub fn with_largest_binding(self, bytes: u64) -> Self {
         Self { largest_binding: Some(bytes), ..self }
     }
 
-    /// Cuts work so that a dispatch takes a slow card (50 GB/s; 500 GFLOP/s in f32, 16 in f64) no longer than this:
-    /// drivers reset a device that computes for seconds without a break. 100 ms by default. More spares fast cards
-    /// some microseconds a dispatch.
+    /// Cuts work so that a dispatch takes a slow card (50 GB/s; 500 GFLOP/s in f32, 16 in f64) no longer than this, as
+    /// drivers reset a device that computes for seconds without a break. 100 ms by default. A longer time saves fast
+    /// cards some microseconds per dispatch.
     #[must_use]
     pub fn with_longest_dispatch(self, longest: Duration) -> Self {
         Self { longest_dispatch: Some(longest), ..self }
     }
 
-    /// Gives the device up that does not finish commands within this time, with
-    /// [`TimedOut`](DeviceProblem::TimedOut). The limit is for half a second of work on a slow card, not for a whole
+    /// Abandons a device that does not finish commands within this time, with
+    /// [`TimedOut`](DeviceProblem::TimedOut). The limit applies to half a second of work on a slow card, not to a whole
     /// verb. A minute by default.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
     }
 
-    /// Replaces a text in a verb's shader: for tests that want to see a fault noticed.
+    /// Replaces a text in a verb's shader, for tests that plant faults.
     #[doc(hidden)]
     #[must_use]
     pub fn with_patch(mut self, verb: &'static str, from: &'static str, to: &'static str) -> Self {
@@ -86,7 +85,7 @@ impl GpuOptions {
         self.largest_binding.unwrap_or(u64::MAX)
     }
 
-    /// Whether f64 was asked for by name.
+    /// Whether f64 was requested explicitly.
     pub(super) fn insists_on_double(&self) -> bool {
         self.precision == Some(Precision::F64)
     }
@@ -104,7 +103,7 @@ impl GpuOptions {
         }
     }
 
-    /// The adapter that these options mean: of those that match, hardware first.
+    /// The adapter for these options; hardware comes before software.
     pub(super) fn choose(&self) -> Result<wgpu::Adapter> {
         let mut adapters = adapters();
         if adapters.is_empty() {
@@ -116,13 +115,13 @@ impl GpuOptions {
             let wanted = wanted.to_lowercase();
             adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted));
         }
-        // One that has the precision, if any has.
+        // Prefer an adapter with the precision.
         let double = |adapter: &wgpu::Adapter| adapter.features().contains(wgpu::Features::SHADER_F64);
         let lacking = |adapter: &wgpu::Adapter| self.insists_on_double() && !double(adapter);
         adapters.into_iter().min_by_key(|adapter| (lacking(adapter), rank(adapter))).ok_or_else(|| {
             let wanted = self.adapter.as_deref().unwrap_or_default();
             Error::Device(DeviceProblem::NoAdapter {
-                reason: format!("none is called {wanted:?}; there are {}", names.join(", ")),
+                reason: format!("no name contains {wanted:?}; there are {}", names.join(", ")),
             })
         })
     }
@@ -132,25 +131,25 @@ impl GpuOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AdapterSummary {
-    /// What it calls itself.
+    /// Its name.
     pub name: String,
-    /// The graphics interface: `vulkan`, `metal` or `dx12`.
+    /// The backend: `vulkan`, `metal` or `dx12`.
     pub interface: String,
     /// The driver, with its version.
     pub driver: String,
     /// Whether it is a software adapter.
     pub is_software: bool,
-    /// Whether it is a GPU with memory of its own.
+    /// Whether it is a GPU with its own memory.
     pub is_discrete: bool,
-    /// Whether it says that it computes in f64; how well is tried when it is opened.
+    /// Whether it reports f64, whose accuracy is tested when it is opened.
     pub has_double_precision: bool,
     /// The largest array that can be bound at a time, in bytes.
     pub largest_binding: u64,
-    /// Memory that the threads of a workgroup share, in bytes.
+    /// Workgroup memory, in bytes.
     pub workgroup_memory: u64,
 }
 
-/// All adapters of this machine; an engine that asks for none by name takes the first that fits.
+/// All adapters of this machine; unless an adapter is named, an engine takes the first that fits.
 #[must_use]
 pub fn summaries() -> Vec<AdapterSummary> {
     let mut adapters = adapters();
@@ -185,7 +184,7 @@ impl AdapterSummary {
     }
 }
 
-/// The name of a graphics interface.
+/// The name of a backend.
 pub(super) fn interface(backend: wgpu::Backend) -> &'static str {
     match backend {
         wgpu::Backend::Vulkan => "vulkan",

@@ -1,29 +1,29 @@
-//! How much work one dispatch and one submission may hold.
+//! The amount of work in one dispatch and in one submission.
 //!
-//! Drivers reset a device that computes for too long without a break: Windows after two seconds. Work is therefore
-//! counted in operations and bytes before it is dispatched, and cut so that the slowest card considered has a break
-//! every 100 ms or so.
+//! Drivers reset a device that computes for too long without a break, Windows after two seconds. Work is therefore
+//! measured in operations and bytes before it is dispatched, and cut so that the slowest card considered has a break
+//! about every 100 ms.
 
 use std::time::Duration;
 
 use crate::engine::Precision;
 
-/// The slowest card considered, an integrated GPU of about 2015: operations a second in f32.
+/// Operations per second in f32 of the slowest card considered, an integrated GPU of about 2015.
 const SLOWEST_FLOPS: f64 = 500e9;
-/// Its bytes a second, read and written.
+/// Its bytes per second, read and written.
 const SLOWEST_BYTES: f64 = 50e9;
 /// Its share of that rate in f64.
 const SLOWEST_DOUBLE: f64 = 1.0 / 32.0;
-/// A software adapter on two busy cores: operations a second in f32 or f64, and bytes.
+/// Operations per second in f32 or f64, and bytes per second, of a software adapter on two busy cores.
 const SOFTWARE: f64 = 5e9;
-/// Workgroups that a card runs side by side: one alone has this share of its rate.
+/// Number of workgroups that a card runs at a time; one alone has this share of its rate.
 const CORES: f64 = 32.0;
 /// Seconds of one dispatch.
 const LONGEST_DISPATCH: f64 = 0.1;
-/// Dispatches of full length that one submission may hold: the watchdog of some drivers counts submissions.
+/// The most dispatches of full length in one submission, as the watchdog of some drivers counts submissions.
 const SUBMISSION: f64 = 5.0;
 
-/// Work by workgroups.
+/// The work of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Load {
     /// Number of workgroups.
@@ -48,7 +48,7 @@ impl Run {
     }
 }
 
-/// At what pace a device works at least, and how long it may without a break.
+/// The least speed of a device, and the time that it may work without a break.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pace {
     flops: f64,
@@ -57,7 +57,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// That of the slowest card considered; of a software adapter, less.
+    /// The pace of the slowest card considered, or the slower one of a software adapter.
     pub(super) fn of(kind: wgpu::DeviceType, precision: Precision, longest: Option<Duration>) -> Self {
         let (flops, bytes) = match (kind, precision) {
             (wgpu::DeviceType::Cpu, _) => (SOFTWARE, SOFTWARE),
@@ -68,23 +68,23 @@ impl Pace {
         Self { flops, bytes, longest }
     }
 
-    /// Seconds of a whole load on a device that has nothing else to do.
+    /// Seconds of a whole load on an idle device.
     pub(super) fn seconds(&self, load: Load) -> f64 {
         load.groups as f64 * self.each(load.flops, load.bytes)
     }
 
-    /// Seconds that a submission may take.
+    /// The most seconds of a submission.
     pub(super) fn longest_submission(&self) -> f64 {
         SUBMISSION * self.longest
     }
 
-    /// How many units of work, each of so many operations and bytes, one workgroup may do; one at least.
+    /// The number of units of work, each of this many operations and bytes, for one workgroup; at least one.
     pub(super) fn units_of_a_group(&self, flops: f64, bytes: f64) -> usize {
         whole(self.longest / CORES / self.each(flops, bytes))
     }
 
-    /// The dispatches of a load, on a device that takes at most so many workgroups along a dimension. They cover it
-    /// exactly: no workgroup runs twice.
+    /// The dispatches of a load, on a device that takes at most this many workgroups along a dimension. Every workgroup
+    /// runs exactly once.
     pub(super) fn runs(&self, load: Load, most: u32) -> impl Iterator<Item = Run> {
         let at_a_time = whole(self.longest / self.each(load.flops, load.bytes));
         let mut start = 0;
@@ -107,7 +107,7 @@ impl Pace {
     }
 }
 
-/// A count, one at least.
+/// A count, at least one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
 fn whole(count: f64) -> usize {
     (count as usize).max(1)

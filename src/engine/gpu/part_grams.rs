@@ -6,9 +6,10 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    kernels::Kernel,
     pace::Load,
-    resident::{BLOCK, Chunk, DeviceGroup, QUAD},
+    range::QUAD,
+    resident::{BLOCK, Chunk, DeviceGroup},
+    shaders::Shader,
     submissions::Work,
     whiten_rows, words,
 };
@@ -17,9 +18,9 @@ use crate::{
     engine::{RowMap, Rows},
 };
 
-/// Rows of a run at least: fewer are not worth a matrix of their own.
+/// The least number of rows of a run; each run takes a matrix.
 const SHORTEST_RUN: usize = 256;
-/// Runs that are read together at most, but for large matrices: their matrices travel to the host.
+/// The most runs read together, except for large matrices, as their matrices are downloaded to the host.
 const MOST_RUNS: usize = 256;
 
 pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
@@ -34,7 +35,7 @@ pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -
             }
             for j in 0..size {
                 for i in 0..=j {
-                    // Entries that were found are on and below the diagonal: infinity shows in their sum.
+                    // The computed entries are on and below the diagonal; their sum shows infinities.
                     if !gram[(j, i)].is_finite() {
                         return Err(Context::not_finite("part_grams").into());
                     }
@@ -78,7 +79,7 @@ fn add_rows(
     let pitch = quads * QUAD;
     let width = size_of(context.precision);
     let bytes = pitch * pitch * width;
-    // A block of a row's products: no run is too long for one workgroup.
+    // A block of a row's products, so that no run is too long for one workgroup.
     let (flops, row_bytes) = ((2 * BLOCK * BLOCK) as f64, (2 * BLOCK * width) as f64);
     let longest = context.pace.units_of_a_group(flops, row_bytes).max(SHORTEST_RUN);
     let run = len.div_ceil(len.div_ceil(SHORTEST_RUN).min(MOST_RUNS)).min(longest);
@@ -94,7 +95,7 @@ fn add_rows(
         let mut work = recorded.take().unwrap_or_else(|| context.work("part_grams"));
         context.dispatch(
             &mut work,
-            Kernel::PartGrams,
+            Shader::PartGrams,
             &[words(len), words(quads), words(blocks), words(run), words(first)],
             &[rows.as_entire_binding(), partials.as_entire_binding()],
             Load { groups: count * pairs, flops: flops * run as f64, bytes: row_bytes * run as f64 },

@@ -1,12 +1,12 @@
-//! `project_rows`: B ← B − (Bq)qᵀ, with the norms of the new rows. B comes from the host and goes back.
+//! `project_rows`: B ← B − (Bq)qᵀ, with the norms of the new rows. B is uploaded and downloaded.
 
 use super::{
     Gpu,
     buffers::size_of,
-    kernels::Kernel,
     pace::Load,
-    range::{Padded, unit_of},
-    resident::{QUAD, rows_per_binding, tiles},
+    range::{Padded, QUAD, unit_of},
+    resident::{rows_per_binding, tiles},
+    shaders::Shader,
     words,
 };
 use crate::{Result, engine::Precision};
@@ -32,10 +32,10 @@ pub(super) fn project_rows(gpu: &Gpu, rows: &mut [f64], direction: &[f64]) -> Re
             let tiles = tiles(context.precision, len, pitch / QUAD);
             context.dispatch(
                 &mut work,
-                Kernel::ProjectRows,
+                Shader::ProjectRows,
                 &[words(len), words(pitch / QUAD)],
                 &[device.as_entire_binding(), direction.as_entire_binding(), out.as_entire_binding()],
-                // Read twice and written once.
+                // Read twice, written once.
                 Load { flops: 3.0 * tiles.flops, bytes: 3.0 * tiles.bytes, ..tiles },
             )?;
             let parts = [(&*device, 0, (len * pitch * width) as u64), (&*out, 0, (len * width) as u64)];

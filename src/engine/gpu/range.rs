@@ -1,18 +1,19 @@
-//! Numbers within the range of the device's precision: divided by powers of two before they are cast, and what comes
-//! back multiplied by them in f64. In f64 all these powers are 1.
+//! Scaling to the range of the device's precision: numbers are divided by powers of two before they are cast, and results
+//! are multiplied by them in f64. In f64 all these powers are 1.
 
 use faer::MatRef;
 
-use super::resident::QUAD;
 use crate::{Error, Result, engine::Precision, error::DeviceProblem, linalg::power_of_two_near};
 
-/// The size of the largest entry of a group's rows on a device in single precision. Sums of squares of such rows stay
-/// below 2¹²⁷, also where they are multiplied by a factor before.
+/// Values that a shader reads at a time; rows are padded to a multiple of it.
+pub(super) const QUAD: usize = 4;
+/// The largest entry of a group's rows on a device in single precision. Sums of squares of such rows stay below 2¹²⁷,
+/// even after multiplication by a factor.
 const LARGEST_ROW: f64 = (1_u64 << 36) as f64;
-/// The size of the smallest row there: rounding its square to zero is no more than rounding in other sums.
+/// The smallest row on such a device: rounding its square to zero changes sums no more than other rounding does.
 const SMALLEST_ROW: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// What these numbers are divided by on a device: the largest becomes 1 or less.
+/// The divisor of these numbers on a device, which makes the largest 1 or less.
 pub(super) fn unit_of(precision: Precision, values: impl IntoIterator<Item = f64>) -> f64 {
     match precision {
         Precision::F32 => power_of_two_near(values.into_iter().fold(0.0, |max, x| x.abs().max(max))),
@@ -20,7 +21,7 @@ pub(super) fn unit_of(precision: Precision, values: impl IntoIterator<Item = f64
     }
 }
 
-/// What rows are divided by, given their largest entry.
+/// The divisor of rows, given their largest entry.
 pub(super) fn unit_of_rows(precision: Precision, largest: impl FnOnce() -> f64) -> f64 {
     match precision {
         Precision::F32 => power_of_two_near(largest()) / LARGEST_ROW,
@@ -28,7 +29,7 @@ pub(super) fn unit_of_rows(precision: Precision, largest: impl FnOnce() -> f64) 
     }
 }
 
-/// Refuses a row, divided by that, which single precision would lose beside the largest of its group.
+/// Refuses a divided row that is lost in single precision beside the largest of its group.
 pub(super) fn check_row(row: &[f64]) -> Result<()> {
     let size = row.iter().fold(0.0, |max: f64, x| x.abs().max(max));
     if size > 0.0 && size < SMALLEST_ROW {
@@ -38,7 +39,7 @@ pub(super) fn check_row(row: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// A matrix in the layout of products, and what its entries were divided by.
+/// A matrix in the layout of products, and its divisor.
 pub(super) struct Padded {
     pub(super) values: Vec<f64>,
     pub(super) unit: f64,
@@ -53,7 +54,7 @@ impl Padded {
         Self { values, unit }
     }
 
-    /// The columns of an n×r matrix, each entry times a weight: a row per feature, filled up with zeros both ways.
+    /// The columns of an n×r matrix times a weight: a row per feature, padded with zeros in both dimensions.
     pub(super) fn factor(precision: Precision, factor: MatRef<'_, f64>, weight: f64) -> Self {
         let unit =
             unit_of(precision, (0..factor.ncols()).flat_map(|j| factor.col(j).iter()).map(|x| weight * x));

@@ -6,15 +6,13 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
-    range::{check_row, unit_of_rows},
+    range::{QUAD, check_row, unit_of_rows},
 };
 use crate::{
     Result,
     engine::{Group, Items, Precision, Rows, rows::largest},
 };
 
-/// Values that a shader reads at a time: rows are padded to a multiple of it.
-pub(super) const QUAD: usize = 4;
 /// Rows of a chunk are a multiple of this, the tile of the shaders.
 pub(super) const TILE: usize = 256;
 
@@ -27,7 +25,7 @@ pub(super) struct DeviceGroup {
     pub(super) chunks: Vec<Chunk>,
     /// A power of two.
     pub(super) unit: f64,
-    /// Rows, in groups of four values: the last may be filled up with zeros.
+    /// Rows, in groups of four values, the last padded with zeros.
     pub(super) quads: usize,
 }
 
@@ -40,7 +38,7 @@ pub(super) struct Chunk {
     pub(super) rows: Lease,
 }
 
-/// The groups that were used before.
+/// The groups uploaded before.
 #[derive(Debug, Default)]
 pub(super) struct Resident {
     known: Mutex<Vec<Known>>,
@@ -78,7 +76,7 @@ impl KnownItems {
 }
 
 impl Resident {
-    /// A group on the device: from before, or uploaded now. Those of features that are gone make room first.
+    /// A group on the device, uploaded if necessary. Groups of dropped features are freed first.
     ///
     /// # Errors
     /// Those of the device, and [`SinglePrecision`](crate::error::DeviceProblem::SinglePrecision).
@@ -109,13 +107,13 @@ impl Resident {
         (0..rows.groups().len()).map(|group| self.group(context, rows, group)).collect()
     }
 
-    /// Forgets all groups: their memory is freed with its last user.
+    /// Forgets all groups; their memory is freed with its last user.
     pub(super) fn clear(&self) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Rows that fit in one binding.
+/// The number of rows that fit in one binding.
 pub(super) fn rows_per_binding(context: &Context, bytes_per_row: usize) -> usize {
     let fit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX) / bytes_per_row.max(1);
     // Indices of shaders have 32 bits.
@@ -149,7 +147,7 @@ fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> Result<DeviceGrou
                 }
             }
             context.write(&buffer, first * pitch, &values[..count * pitch])?;
-            // These travel while the next are converted.
+            // The upload overlaps with the conversion of the next values.
             context.queue.submit([]);
         }
         Ok(Chunk { start, len, rows: buffer })
@@ -158,13 +156,13 @@ fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> Result<DeviceGrou
     Ok(DeviceGroup { chunks, unit, quads })
 }
 
-/// A product of rows with a vector, a tile of rows a workgroup.
+/// The load of a product of rows with a vector, a tile of rows per workgroup.
 pub(super) fn tiles(precision: Precision, rows: usize, quads: usize) -> Load {
     let values = (TILE * quads * QUAD) as f64;
     Load { groups: rows.div_ceil(TILE), flops: 2.0 * values, bytes: values * size_of(precision) as f64 }
 }
 
-/// A product of rows with a matrix of so many columns, a block of rows and columns a workgroup.
+/// The load of a product of rows with a matrix of this many columns, a block of rows and columns per workgroup.
 pub(super) fn blocks(precision: Precision, rows: usize, quads: usize, columns: usize) -> Load {
     let terms = (quads * QUAD) as f64;
     let (side, width) = (BLOCK as f64, size_of(precision) as f64);

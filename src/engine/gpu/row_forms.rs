@@ -4,10 +4,10 @@ use faer::MatRef;
 
 use super::{
     Gpu,
-    kernels::Kernel,
     pace::Load,
-    range::Padded,
-    resident::{BLOCK, QUAD, blocks},
+    range::{Padded, QUAD},
+    resident::{BLOCK, blocks},
+    shaders::Shader,
     words,
 };
 use crate::{Result, engine::Rows};
@@ -18,14 +18,14 @@ pub(super) fn row_forms(gpu: &Gpu, rows: &Rows<'_>, factors: &[MatRef<'_, f64>])
         let factor = Padded::factor(context.precision, factors[number], 1.0);
         let device = work.hold(context.uploaded(&factor.values)?);
         let block = blocks(context.precision, chunk.len, group.quads, BLOCK);
-        // So many columns at a time that no workgroup is left alone with too many.
+        // Few enough columns at a time for one workgroup.
         let wide = BLOCK * context.pace.units_of_a_group(block.flops, block.bytes);
         for first in (0..columns.max(1)).step_by(wide) {
             let (last, all) = (columns.min(first + wide), columns.div_ceil(QUAD));
             let times = (last - first).div_ceil(BLOCK) as f64;
             context.dispatch(
                 work,
-                Kernel::RowForms,
+                Shader::RowForms,
                 &[
                     words(chunk.len),
                     words(group.quads),

@@ -1,5 +1,4 @@
-//! Commands on their way: recorded, submitted, waited for. All waiting is done here, and everything that a device does
-//! instead of finishing becomes an error.
+//! Commands: recorded, submitted, awaited. All waiting is here, and every way not to finish becomes an error.
 
 use std::{
     any::Any,
@@ -15,23 +14,23 @@ use std::{
 use super::{buffers::Lease, context::Context};
 use crate::{Error, Result, error::DeviceProblem};
 
-/// Submissions that may be under way; the next waits for the oldest.
+/// The most submissions in flight; the next one waits for the oldest.
 const MOST_PENDING: usize = 64;
 
-/// Commands that are recorded, not yet submitted.
+/// Recorded commands that are not yet submitted.
 #[derive(Debug)]
 pub(super) struct Work {
-    /// The verb at work.
+    /// The verb that runs.
     pub(super) what: &'static str,
     pub(super) encoder: wgpu::CommandEncoder,
-    /// Seconds that they take the slowest card.
+    /// Seconds on the slowest card considered.
     pub(super) seconds: f64,
-    /// Buffers that must not be written again before they are submitted.
+    /// Buffers that must not be reused before the commands are submitted.
     held: Vec<Lease>,
 }
 
 impl Work {
-    /// Keeps a buffer from being used for anything else until the commands are submitted.
+    /// Holds a buffer until the commands are submitted.
     pub(super) fn hold(&mut self, lease: Lease) -> wgpu::Buffer {
         let buffer = (*lease).clone();
         self.held.push(lease);
@@ -39,22 +38,22 @@ impl Work {
     }
 }
 
-/// A failure that tests fake.
+/// A failure faked by tests.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The driver reports a reset while it is waited for.
+    /// The driver reports a reset during a wait.
     Reset,
-    /// Nothing ever finishes.
+    /// No command finishes.
     Hang,
     /// Commands are dropped, and the driver reports success.
     Dropped,
 }
 
-/// What was submitted, and how it is waited for.
+/// The submissions, and how to wait for them.
 #[derive(Debug)]
 pub(super) struct Submissions {
-    /// How long one submission may take.
+    /// The time limit of one submission.
     limit: Duration,
     pending: Mutex<Pending>,
     receipts: AtomicU32,
@@ -63,9 +62,9 @@ pub(super) struct Submissions {
 
 #[derive(Debug, Default)]
 struct Pending {
-    /// Submissions so far.
+    /// Number of submissions so far.
     count: u64,
-    /// Those not yet seen to be finished, in order.
+    /// Submissions not known to be finished, in order.
     indices: VecDeque<(u64, wgpu::SubmissionIndex)>,
 }
 
@@ -74,7 +73,7 @@ impl Submissions {
         Self { limit, pending: Mutex::default(), receipts: AtomicU32::new(0), fault: Mutex::default() }
     }
 
-    /// A number that no readback had before.
+    /// A number unique to a readback.
     pub(super) fn receipt(&self) -> u32 {
         self.receipts.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
     }
@@ -91,7 +90,7 @@ impl Submissions {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).indices.front().cloned()
     }
 
-    /// No more waiting for a submission, nor for those before it.
+    /// Marks a submission and those before it as finished.
     fn settle(&self, number: u64) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.indices.retain(|(other, _)| *other > number);
@@ -111,7 +110,7 @@ impl Context {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("pdpp") })
     }
 
-    /// Submits what was recorded so far where these seconds more would be too many for one submission.
+    /// Submits the recorded commands if these additional seconds would make the submission too long.
     pub(super) fn make_room(&self, work: &mut Work, seconds: f64) -> Result<()> {
         if work.seconds > 0.0 && work.seconds + seconds > self.pace.longest_submission() {
             let encoder = std::mem::replace(&mut work.encoder, self.encoder());
@@ -122,7 +121,7 @@ impl Context {
         Ok(())
     }
 
-    /// Submits commands; the number to wait for.
+    /// Submits commands, and returns the number to wait for.
     pub(super) fn submit(&self, work: Work) -> Result<u64> {
         self.send(work.what, work.encoder)
     }
@@ -143,8 +142,7 @@ impl Context {
         Ok(count)
     }
 
-    /// Waits for a submission and all before it. The time limit is for each: as long as one finishes after another,
-    /// the device is at work.
+    /// Waits for a submission and all before it. The time limit applies to each of them.
     ///
     /// # Errors
     /// [`DeviceProblem::TimedOut`] and [`DeviceProblem::Lost`].
@@ -156,9 +154,9 @@ impl Context {
             self.submissions.settle(oldest);
             self.check_lost()?;
             match waited {
-                // This one was never made: the device takes no more commands, or refused these.
+                // The submission does not exist: the device accepts no more commands, or refused these.
                 Err(wgpu::PollError::WrongSubmissionIndex(..)) if oldest == number => {
-                    let reason = format!("it takes no more commands ({what})");
+                    let reason = format!("it accepts no more commands ({what})");
                     return Err(Error::Device(DeviceProblem::Lost { reason }));
                 }
                 Err(wgpu::PollError::Timeout) => return Err(self.timed_out(what)),
@@ -168,29 +166,28 @@ impl Context {
         Ok(())
     }
 
-    /// The error where a device does not answer, which is given up.
+    /// Abandons a device that does not answer, and returns the error.
     pub(super) fn timed_out(&self, what: &'static str) -> Error {
         let seconds = self.submissions.limit.as_secs_f64();
         self.give_up(&format!("{what} did not finish within {seconds} s"));
         Error::Device(DeviceProblem::TimedOut { what, seconds })
     }
 
-    /// Finds out whether the device is lost, which its owner may hear of and nobody else: it then takes no commands, not
-    /// even none.
+    /// Finds out whether the device is lost, even if only its owner is notified: a lost device does not accept even an
+    /// empty submission.
     pub(super) fn ask(&self) {
         let submission_index = Some(self.queue.submit([]));
         let now = wgpu::PollType::Wait { submission_index, timeout: Some(Duration::ZERO) };
         if let Err(wgpu::PollError::WrongSubmissionIndex(..)) = self.poll(now) {
-            self.lose("it takes no more commands");
+            self.lose("it accepts no more commands");
         }
     }
 
-    /// The one place where wgpu polls the device.
+    /// Polls the device; nothing else does.
     ///
-    /// wgpu 30 has no way to return that a driver reports a reset, or runs out of memory, while it is polled: it
-    /// panics ("Error in Device::poll"). That is caught here. By then it has told the device that it is lost, and
-    /// holds no lock: nothing is half done, and what comes later is refused. (An application built with
-    /// `panic = "abort"` ends all the same.)
+    /// wgpu 30 cannot return an error if a driver reports a reset or runs out of memory during a poll; it panics ("Error
+    /// in Device::poll"). The panic is caught here. By then wgpu has marked the device as lost and holds no lock, so
+    /// later commands are refused. (An application built with `panic = "abort"` still ends.)
     fn poll(&self, kind: wgpu::PollType) -> std::result::Result<(), wgpu::PollError> {
         let poll = || match self.submissions.fault() {
             Some(Fault::Reset) => panic!("Error in Device::poll: Parent device is lost"),
@@ -204,14 +201,14 @@ impl Context {
     }
 }
 
-/// What a panic says, in one line.
+/// The message of a panic, on one line.
 fn words(panic: &(dyn Any + Send)) -> String {
     let message = panic.downcast_ref::<String>().map(String::as_str);
     let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("wgpu panicked");
     one_line(message)
 }
 
-/// A driver's words without line breaks.
+/// A driver's message without line breaks.
 pub(super) fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

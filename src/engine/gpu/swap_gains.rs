@@ -1,43 +1,48 @@
-//! `swap_gains`: the update of a table by one exchange, and the best next one.
+//! `swap_gains`: the update of a table by one swap, and the best next one.
 
 use super::{
     buffers::size_of,
     context::Context,
-    kernels::Kernel,
     pace::Load,
-    range::{Padded, unit_of},
-    resident::{Chunk, QUAD, TILE, tiles},
+    range::{Padded, QUAD, unit_of},
+    resident::{Chunk, TILE, tiles},
+    shaders::Shader,
     swap_table::{DeviceSwaps, GroupSwaps},
     words,
 };
 use crate::{
     Result,
-    engine::{BestSwap, Precision, SwapUpdate},
+    engine::{BestSwap, Precision, SwapNumbers, SwapTable, SwapUpdate, sealed::Sealed},
 };
 
-/// Residuals and coefficients of tiles that are read together where rounding cannot tell them apart.
+/// The most tiles whose residuals and coefficients are read together where rounding cannot distinguish them.
 const PARTS_TOGETHER: usize = 2048;
 
-pub(super) fn swap_gains(
-    table: &mut DeviceSwaps,
-    update: Option<&SwapUpdate<'_>>,
-    weights: &[Vec<f64>],
-) -> Result<Vec<Vec<BestSwap>>> {
-    let gpu = table.gpu.clone();
-    let context = gpu.context();
-    context.checked("swap_gains", || {
-        if let Some(update) = update {
-            table.updates += 1;
-            table.mark(context, update.group, update.leaving_position, 0.0)?;
-            table.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)?;
-        }
-        let found = table.run(context, update, weights)?;
-        let leading = |(group, tiles): (usize, Vec<TileSwap>)| table.leading(context, group, &tiles, weights);
-        found.into_iter().enumerate().map(leading).collect()
-    })
+impl Sealed for DeviceSwaps {}
+
+impl SwapTable for DeviceSwaps {
+    fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
+        let gpu = self.gpu.clone();
+        let context = gpu.context();
+        context.checked("swap_gains", || {
+            if let Some(update) = update {
+                self.updates += 1;
+                self.mark(context, update.group, update.leaving_position, 0.0)?;
+                self.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)?;
+            }
+            let found = self.run(context, update, weights)?;
+            let leading =
+                |(group, tiles): (usize, Vec<TileSwap>)| self.leading(context, group, &tiles, weights);
+            found.into_iter().enumerate().map(leading).collect()
+        })
+    }
+
+    fn read(&self) -> Result<Vec<SwapNumbers>> {
+        self.numbers()
+    }
 }
 
-/// What a tile has found.
+/// The result of a tile.
 struct TileSwap {
     piece: usize,
     /// First row of the tile in the piece.
@@ -57,7 +62,7 @@ impl DeviceSwaps {
         }
     }
 
-    /// Updates all groups with slots and reads what their tiles have found.
+    /// Updates all groups with slots and reads the results of their tiles.
     fn run(
         &self,
         context: &Context,
@@ -68,7 +73,7 @@ impl DeviceSwaps {
         let [leaving, entering] =
             update.map_or([&[0.0][..]; 2], |update| [update.leaving, update.entering]).map(vector);
         let units = [leaving.unit, entering.unit];
-        let exchange = context.uploaded(&[leaving.values, entering.values].concat())?;
+        let swap = context.uploaded(&[leaving.values, entering.values].concat())?;
         let width = size_of(context.precision) as u64;
         let mut work = context.work("swap_gains");
         let mut parts: Vec<(&wgpu::Buffer, u64, u64)> = Vec::new();
@@ -81,7 +86,7 @@ impl DeviceSwaps {
                 let chunk: &Chunk = &own.rows.chunks[piece.chunk];
                 context.dispatch(
                     &mut work,
-                    Kernel::SwapGains,
+                    Shader::SwapGains,
                     &[
                         words(piece.len),
                         words(own.rows.quads),
@@ -91,7 +96,7 @@ impl DeviceSwaps {
                     ],
                     &[
                         chunk.rows.as_entire_binding(),
-                        exchange.as_entire_binding(),
+                        swap.as_entire_binding(),
                         slots.as_entire_binding(),
                         piece.coefficients.as_entire_binding(),
                         piece.residuals.as_entire_binding(),
@@ -124,7 +129,7 @@ impl DeviceSwaps {
         Ok(all)
     }
 
-    /// The best exchange of a group, and in single precision those that may be better.
+    /// The best swap of a group, and in single precision those that may be better.
     fn leading(
         &self,
         context: &Context,
@@ -154,7 +159,7 @@ impl DeviceSwaps {
         Ok(leading)
     }
 
-    /// By how much rounding may have put a ratio wrong.
+    /// A bound on the rounding error of a ratio.
     fn tolerance(&self, group: usize, weights: &[f64]) -> f64 {
         let GroupSwaps { rows, longest, .. } = &self.groups[group];
         let weight = weights.iter().copied().fold(0.0, f64::max);
@@ -162,7 +167,7 @@ impl DeviceSwaps {
         f64::from(f32::EPSILON) * weight * longest * (2.0 * terms.sqrt() + 4.0)
     }
 
-    /// All exchanges with the items of some tiles.
+    /// All swaps with the items of some tiles.
     fn read_tiles(
         &self,
         context: &Context,
@@ -200,9 +205,9 @@ impl DeviceSwaps {
     }
 }
 
-/// What the shader gets for every slot: α, γ, M_ii and what C² is multiplied by; then a, b, 0, 0. They fit numbers that
-/// were divided by the units of rows, duals and the vectors of the exchange; `unit` is what ratios were divided by
-/// besides the square of the unit of the rows.
+/// The shader's numbers for every slot: α, γ, M_ii and the factor of C²; then a, b, 0, 0. They are for numbers divided by
+/// the units of rows, duals and the vectors of the swap; `unit` is the divisor of ratios besides the square of the unit
+/// of the rows.
 fn slot_factors(
     update: Option<&SwapUpdate<'_>>,
     group: usize,

@@ -8,16 +8,15 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    kernels::Kernel,
-    range::{Padded, unit_of},
-    resident::{BLOCK, DeviceGroup, QUAD, TILE, blocks, rows_per_binding},
+    range::{Padded, QUAD, unit_of},
+    resident::{BLOCK, DeviceGroup, TILE, blocks, rows_per_binding},
     row_norms::row_norms,
-    swap_gains::swap_gains,
+    shaders::Shader,
     words,
 };
 use crate::{
     Result,
-    engine::{BestSwap, Precision, Rows, SwapNumbers, SwapTable, SwapUpdate, sealed::Sealed},
+    engine::{Precision, Rows, SwapNumbers},
 };
 
 /// A table on the device.
@@ -25,21 +24,21 @@ use crate::{
 pub(super) struct DeviceSwaps {
     pub(super) gpu: Gpu,
     pub(super) groups: Vec<GroupSwaps>,
-    /// Exchanges so far.
+    /// Number of swaps so far.
     pub(super) updates: usize,
 }
 
 #[derive(Debug)]
 pub(super) struct GroupSwaps {
     pub(super) rows: Arc<DeviceGroup>,
-    /// What the duals of every slot were divided by.
+    /// The divisor of the duals of every slot.
     pub(super) slots: Vec<f64>,
     pub(super) pieces: Vec<Piece>,
     /// The largest ‖a_j‖².
     pub(super) longest: f64,
 }
 
-/// Numbers of some rows of a chunk: as many as can be bound.
+/// The numbers of some rows of a chunk, as many as can be bound.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) chunk: usize,
@@ -92,14 +91,9 @@ pub(super) fn swap_table(
     Ok(DeviceSwaps { gpu: gpu.clone(), groups, updates: 0 })
 }
 
-impl Sealed for DeviceSwaps {}
-
-impl SwapTable for DeviceSwaps {
-    fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
-        swap_gains(self, update, weights)
-    }
-
-    fn read(&self) -> Result<Vec<SwapNumbers>> {
+impl DeviceSwaps {
+    /// The whole table, by group.
+    pub(super) fn numbers(&self) -> Result<Vec<SwapNumbers>> {
         let context = self.gpu.context();
         context.checked("swap_gains", || {
             let read = |group: &GroupSwaps| {
@@ -135,7 +129,7 @@ impl SwapTable for DeviceSwaps {
     }
 }
 
-/// What the duals of every slot are divided by. One of zeros, for additions, has no size: that of the smallest.
+/// The divisor of the duals of every slot. A slot of zeros, for additions, takes the smallest.
 fn units(precision: Precision, duals: MatRef<'_, f64>) -> Vec<f64> {
     let unit = |dual: ColRef<'_, f64>| {
         let is_zero = dual.iter().all(|&x| x == 0.0);
@@ -179,7 +173,7 @@ fn pieces(
             };
             context.dispatch(
                 &mut work,
-                Kernel::SwapTable,
+                Shader::SwapTable,
                 &[
                     words(len),
                     words(rows.quads),

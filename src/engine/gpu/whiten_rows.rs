@@ -4,9 +4,9 @@ use super::{
     Gpu,
     buffers::Lease,
     context::Context,
-    kernels::Kernel,
-    range::Padded,
-    resident::{BLOCK, Chunk, DeviceGroup, QUAD, blocks},
+    range::{Padded, QUAD},
+    resident::{BLOCK, Chunk, DeviceGroup, blocks},
+    shaders::Shader,
     submissions::Work,
     words,
 };
@@ -22,9 +22,9 @@ pub(super) fn whiten_rows(gpu: &Gpu, rows: &Rows<'_>, map: &RowMap<'_>) -> Resul
     })
 }
 
-/// The images of a chunk's rows, `width` values each; zeros beyond the columns of the factor. What they are to be
-/// multiplied by.
-#[expect(clippy::too_many_arguments, reason = "what a dispatch needs, for the two verbs that need it")]
+/// Records the images of a chunk's rows, `width` values each, zeros beyond the columns of the factor; returns their
+/// factor.
+#[expect(clippy::too_many_arguments, reason = "a dispatch of two verbs")]
 pub(super) fn record(
     context: &Context,
     work: &mut Work,
@@ -39,7 +39,7 @@ pub(super) fn record(
     let device = work.hold(context.uploaded(&factor.values)?);
     context.dispatch(
         work,
-        Kernel::WhitenRows,
+        Shader::WhitenRows,
         &[
             words(chunk.len),
             words(group.quads),

@@ -49,7 +49,7 @@ impl From<&Memory> for Bytes {
 }
 
 impl Answer {
-    /// What would draw, at what cost and in how much memory; the budget in seconds.
+    /// `budget` is in seconds.
     pub(super) fn new(planned: &Planned, forecast: Option<Forecast>, budget: f64, memory: &Memory) -> Self {
         let seconds = |forecast: Forecast| Seconds { sample: forecast.each, total: forecast.total, budget };
         Self { seconds: forecast.map(seconds), memory: Some(memory.into()), ..Self::from(planned) }

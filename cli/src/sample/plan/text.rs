@@ -1,4 +1,4 @@
-//! How a sample would be drawn, for people.
+//! The plan as text.
 
 use comfy_table::Cell;
 use partition_dpp::{
@@ -19,11 +19,11 @@ use crate::{
     },
 };
 
-/// The method, its cost and its memory; the budget in seconds.
+/// The method, its cost and its memory; `budget` is in seconds.
 pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64, memory: &Memory) -> String {
     let time = forecast.map_or(String::new(), |Forecast { each, total, .. }| {
         let (each, total) = (seconds(*each), seconds(*total));
-        format!("time      about {each} a sample, {total} in all; the budget is {budget} s\n")
+        format!("time      about {each} per sample, {total} in all; the budget is {budget} s\n")
     });
     let memory = describe_memory(memory);
     match planned {
@@ -44,7 +44,7 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
     }
 }
 
-/// One line on what is needed, one on what for.
+/// One line with the memory needed, one with its uses.
 fn describe_memory(Memory { plan, limit, rule }: &Memory) -> String {
     let file = match plan.mapped {
         0 => String::new(),
@@ -56,9 +56,9 @@ fn describe_memory(Memory { plan, limit, rule }: &Memory) -> String {
 }
 
 fn describe(plan: &Plan, method: &str, why: &str) -> String {
-    let mut table = new_table(vec!["method", "at most", "operations a sample"]);
+    let mut table = new_table(vec!["method", "at most", "operations per sample"]);
     let cost = |operations: f64| right(format!("{operations:.1e}"));
-    let proposals = format!("{} proposals a sample, on average", short(plan.proposals));
+    let proposals = format!("{} proposals per sample, on average", short(plan.proposals));
     table.add_row([Cell::new("rejection"), Cell::new(proposals), cost(plan.rejection_cost)]);
     let nodes = format!("{} nodes", short(plan.nodes));
     table.add_row([Cell::new("interpolation"), Cell::new(nodes), cost(plan.interpolation_cost)]);
@@ -67,21 +67,26 @@ fn describe(plan: &Plan, method: &str, why: &str) -> String {
     format!("{}\nmethod    {method}\nwhy       {why}\n", table.trim_fmt())
 }
 
-/// Why a method was taken.
+/// The reason for the method.
 pub(in crate::sample) fn reason(plan: &Plan) -> String {
     let (rejection, interpolation) = (plan.rejection_cost, plan.interpolation_cost);
     match (plan.choice, plan.method) {
         (Choice::Cheaper, Method::Rejection) => {
-            format!("{rejection:.1e} operations a sample are predicted, {interpolation:.1e} by interpolation")
+            format!(
+                "{rejection:.1e} operations per sample are predicted, {interpolation:.1e} by interpolation"
+            )
         }
         (Choice::Cheaper, _) => {
-            format!("{interpolation:.1e} operations a sample are predicted, {rejection:.1e} by rejection")
+            format!("{interpolation:.1e} operations per sample are predicted, {rejection:.1e} by rejection")
         }
         (Choice::WithinBudget, Method::Rejection) => {
             format!("interpolation might take {} nodes, more than its budget", short(plan.nodes))
         }
         (Choice::WithinBudget, _) => {
-            format!("rejection might take {} proposals a sample, more than its budget", short(plan.proposals))
+            format!(
+                "rejection might take {} proposals per sample, more than its budget",
+                short(plan.proposals)
+            )
         }
         _ => "asked for".into(),
     }

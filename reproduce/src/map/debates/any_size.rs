@@ -1,4 +1,4 @@
-//! Sets whose size the solver chooses.
+//! Sets of any size.
 
 use partition_dpp::{
     Dpp, Features,
@@ -25,16 +25,16 @@ struct Found {
 pub(super) fn add(context: &Context<'_>, debates: &Debates, section: &mut Section) -> Result<(), Failure> {
     let mut table = Table::new(
         "map-debates-any-size",
-        "Sets of any size: the size that the solver chose, and greedy and local search at that very size.",
+        "Sets of any size: the size that the solver chose, and greedy and local search at that size.",
         [
             "rows",
             "solver",
             "size, paper",
             "size",
             "its determinant",
-            "greedy there",
-            "local search there",
-            "4 restarts there",
+            "greedy at this size",
+            "local search at this size",
+            "4 restarts at this size",
         ],
     );
     let as_they_are = both(context, "as they are", &debates.features)?;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::report::{Cell, Table};
 
-/// What was found at the paper's sizes.
+/// The findings at the paper's sizes.
 pub(super) struct BySize {
     /// K = WWᵀ.
     pub(super) solved: Vec<Solved>,
@@ -18,7 +18,7 @@ pub(super) struct BySize {
 }
 
 impl BySize {
-    /// What theorem 4.1 allows, in powers of ten.
+    /// The bound of theorem 4.1, in powers of ten.
     pub(super) fn guarantees(&self) -> Vec<Point> {
         let guarantee = |solved: &Solved| self.spectrum.guarantee(solved.size) / std::f64::consts::LN_10;
         self.solved.iter().map(|solved| Point::new(solved.size as f64, guarantee(solved))).collect()
@@ -29,7 +29,7 @@ pub(super) fn table(found: &BySize) -> Table {
     let mut table = Table::new(
         "map-debates",
         "Table 5 of the paper. Gains are factors over greedy; the .csv file has logarithms. Gap: factor by which the optimum \
-         may still exceed the best found, after at most 20 s (another run may come a little closer, or less close). Theorem 4.1: factor that it guarantees for local search. Equal lengths: the same \
+         may still exceed the best found, after at most 20 s (other runs may differ a little). Theorem 4.1: factor that it guarantees for local search. Equal lengths: the same \
          with all rows of W scaled to one length.",
         [
             "k",
@@ -37,7 +37,7 @@ pub(super) fn table(found: &BySize) -> Table {
             "greedy",
             "gain in the paper",
             "gain of local search",
-            "exchanges",
+            "swaps",
             "of 4 restarts",
             "gap",
             "κ(A)",
@@ -90,7 +90,7 @@ pub(super) fn gains(solved: &[Solved], of: fn(&Solved) -> f64) -> Vec<Point> {
     solved.iter().map(|one| Point::new(one.size as f64, (of(one) - one.greedy).exp())).collect()
 }
 
-/// How far the optimum can be from what was found.
+/// The largest possible distance of the optimum from the best set found.
 pub(super) fn bounds_chart(title: &str, solved: &[Solved], allowed: Vec<Point>) -> Chart {
     let gap = |one: &Solved| (one.upper_bound - one.climbed) / std::f64::consts::LN_10;
     let proven = solved.iter().map(|one| Point::new(one.size as f64, gap(one))).collect();

@@ -18,7 +18,7 @@ use crate::{
     table_file::{TableFile, open},
 };
 
-/// The paper's sizes, and what it prints for greedy and for its method.
+/// The paper's sizes, with its printed values for greedy and for its method.
 const PAPER: [(usize, f64, f64); 13] = [
     (5, 2.95e3, 2.95e3),
     (10, 9.55e5, 1.01e6),
@@ -34,33 +34,31 @@ const PAPER: [(usize, f64, f64); 13] = [
     (350, 2.78e78, 2.94e78),
     (380, 3.03e72, 3.22e72),
 ];
-/// Statements of every candidate, where there is a quota.
+/// Quotas: statements of every candidate.
 const EACH: [usize; 9] = [1, 2, 3, 6, 12, 19, 25, 31, 39];
-/// Statements of every candidate that are printed.
+/// The quota whose statements are printed.
 const SHOWN: usize = 2;
 
-/// The square of the length of all rows, where they are made equal: what the paper's greedy value at k = 5 suggests,
-/// 2.95e3 = 4.94⁵.
+/// The squared length of rows of equal length, as the paper's greedy value at k = 5 suggests: 2.95e3 = 4.94⁵.
 const EQUAL_LENGTH: f64 = 5.0;
 
-/// Steps of the progress bar.
+/// Number of steps.
 pub(crate) const STEPS: u64 = (PAPER.len() + 2 + EACH.len()) as u64;
 
-/// Statements, who made them, and what they say.
+/// Statements, their speakers and their text.
 struct Debates {
     /// A factor of K = WWᵀ: as many columns as statements, not as terms.
     features: Features<'static>,
-    /// The same with rows of equal length.
+    /// The factor with rows of equal length.
     equal: Features<'static>,
     terms: usize,
     partition: Partition,
     texts: Vec<String>,
 }
 
-/// Runs the part.
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     let Some(folder) = context.folder("debates2012") else {
-        return Ok(Outcome::Skipped("the statements (folder debates2012) are not there".into()));
+        return Ok(Outcome::Skipped("the statements (folder debates2012) are missing".into()));
     };
     let debates = Debates::read(&folder)?;
     let mut section = Section::new("MAP on statements of the 2012 primary debates");
@@ -132,7 +130,7 @@ fn kernel(counts: &Features<'_>) -> Vec<Vec<f64>> {
     rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect()
 }
 
-/// A square factor of a kernel, its rows scaled by something that depends on their squared length.
+/// A square factor of a kernel, with rows scaled by a function of their squared length.
 fn factor(kernel: &[Vec<f64>], scale: impl Fn(f64) -> f64) -> Result<Features<'static>, Error> {
     let scales: Vec<f64> = (0..kernel.len()).map(|item| scale(kernel[item][item])).collect();
     let scaled = |i: usize, j: usize| scales[i] * kernel[i][j] * scales[j];

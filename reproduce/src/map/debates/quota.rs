@@ -83,7 +83,7 @@ fn gains_chart(solved: &[Solved]) -> Chart {
     }
 }
 
-/// To be read.
+/// A table of statements.
 fn statements(debates: &Debates, shown: Option<&Subset>) -> Table {
     let mut statements = Table::new(
         "map-debates-statements",

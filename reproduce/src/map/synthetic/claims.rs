@@ -1,4 +1,4 @@
-//! What the paper says of random points.
+//! The paper's claims about random points.
 
 use super::{
     super::{Solved, mean_and_deviation},
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::report::{Section, Verdict, scientific};
 
-/// ln det that is no gain.
+/// Differences of ln det below this are rounding.
 const EQUAL: f64 = 1e-9;
 
 pub(super) fn add(section: &mut Section, small: &[Instance], large: &[Instance]) {
@@ -100,7 +100,7 @@ fn any_size(section: &mut Section, small: &[Instance], large: &[Instance]) {
     let below = count(small, |one| one.softmax.log_det < one.softmax.at_its_size.climbed - EQUAL);
     section.claim(
         "50×40: symmetric greedy is worse than greedy at its own size, and softmax worse than local search at its own.",
-        format!("On {worse} and on {below} of {} instances (softmax here ends by exchanging single items).", small.len()),
+        format!("On {worse} and on {below} of {} instances (softmax here ends with swaps of single items).", small.len()),
         if 2 * worse > small.len() && 2 * below > small.len() { Verdict::Holds } else { Verdict::Partly },
     );
 }

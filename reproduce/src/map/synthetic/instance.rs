@@ -1,4 +1,4 @@
-//! One random instance, and what all solvers found for it.
+//! One random instance, and its solutions.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use super::{
 use crate::{context::Context, failure::Failure};
 
 const RESTARTS: u64 = 8;
-/// For one bound.
+/// Time for one bound.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Everything found for one instance.
+/// The solutions of one instance.
 pub(super) struct Instance {
     pub(super) solved: Vec<Solved>,
     pub(super) spectrum: Spectrum,
@@ -27,7 +27,7 @@ pub(super) struct Instance {
     pub(super) softmax: Free,
 }
 
-/// A solver for sets of any size, and the others at the size it chose.
+/// A solver for sets of any size, and the others at the size that it chose.
 pub(super) struct Free {
     pub(super) log_det: f64,
     pub(super) at_its_size: Solved,
@@ -64,7 +64,7 @@ fn instance(context: &Context<'_>, regime: &Regime, number: u64) -> Result<Insta
     })
 }
 
-/// Mean and deviation of something over the instances, at one size.
+/// Mean and standard deviation over the instances, at one size.
 pub(super) fn over(instances: &[Instance], at: usize, of: impl Fn(&Solved) -> f64) -> (f64, f64) {
     mean_and_deviation(&instances.iter().map(|instance| of(&instance.solved[at])).collect::<Vec<_>>())
 }

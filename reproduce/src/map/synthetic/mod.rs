@@ -7,7 +7,7 @@ mod tables;
 use self::instance::instances;
 use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
-/// A way of making points, the paper's sizes, and what it prints for greedy and for its method.
+/// A distribution of points, and the paper's sizes with its printed values for greedy and for its method.
 struct Regime {
     name: &'static str,
     file: &'static str,
@@ -60,20 +60,19 @@ const LARGE: Regime = Regime {
     exact_to: 0,
 };
 
-/// Instances whose optimum is bounded: bounds take longer than everything else.
+/// Instances whose optimum is bounded; bounds take longer than everything else.
 const BOUNDED: u64 = 5;
 
-/// Steps of the progress bar.
+/// Number of steps.
 pub(crate) fn steps(instances: u64) -> u64 {
     2 * instances
 }
 
-/// Runs the part.
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {
     let mut section = Section::new("MAP on random points");
     section.text(format!(
         "K = AAᵀ with uniform entries; the largest determinant of k points by greedy, by the paper's method (greedy, then \
-         the best exchange of one item while it gains), and here also by eight restarts of it. The paper has one instance \
+         the best swap of one item as long as it improves), and here also by eight restarts of it. The paper has one instance \
          of each set; here are {}, and means of ln det over them, as factors over greedy. What the paper could not \
          have: the optimum by branch and bound where k = 4, and at every k a bound that no set exceeds (on the first five \
          instances), κ(A), and what theorem 4.1 guarantees there.",

@@ -1,4 +1,4 @@
-//! What is shown of random instances.
+//! Tables and figures of random instances.
 
 use pdpp_plot::{Axis, Chart, Mark, Point};
 
@@ -25,7 +25,7 @@ pub(super) fn by_size(regime: &Regime, instances: &[Instance]) -> Table {
             "gain in the paper",
             "gain of local search",
             "improved",
-            "exchanges",
+            "swaps",
             "of 8 restarts",
             "of the optimum",
             "gap",
@@ -91,7 +91,7 @@ pub(super) fn gains_chart(regime: &Regime, instances: &[Instance]) -> Chart {
     }
 }
 
-/// How far the optimum can be from what was found.
+/// The largest possible distance of the optimum from the best set found.
 pub(super) fn bounds_chart(regime: &Regime, instances: &[Instance]) -> Chart {
     let instances = bounded(instances);
     let points = |of: &dyn Fn(&Instance, usize) -> f64| -> Vec<Point> {
@@ -119,9 +119,9 @@ pub(super) fn any_size(regimes: &[(&Regime, &Vec<Instance>)]) -> Table {
             "solver",
             "size",
             "its determinant",
-            "greedy there",
-            "local search there",
-            "8 restarts there",
+            "greedy at this size",
+            "local search at this size",
+            "8 restarts at this size",
         ],
     );
     for (regime, instances) in regimes {

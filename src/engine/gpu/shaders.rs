@@ -1,48 +1,48 @@
-//! The shaders: their texts for a precision, and their pipelines.
+//! The shaders: their source for a precision, and their pipelines.
 
 use std::sync::OnceLock;
 
 use super::{buffers::size_of, context::Context};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
-macro_rules! kernels {
-    ($($kernel:ident $stem:literal [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
+macro_rules! shaders {
+    ($($shader:ident $stem:literal [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
         /// One compute shader, `shaders/<stem>.wgsl`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Kernel {
-            $(#[doc = $stem] $kernel,)*
+        pub(super) enum Shader {
+            $(#[doc = $stem] $shader,)*
         }
 
-        impl Kernel {
-            /// All, in order.
-            pub(super) const ALL: &'static [Kernel] = &[$(Kernel::$kernel,)*];
+        impl Shader {
+            /// All shaders, in order.
+            pub(super) const ALL: &'static [Shader] = &[$(Shader::$shader,)*];
 
             /// The file's stem, which is the verb's name.
             pub(super) fn stem(self) -> &'static str {
                 match self {
-                    $(Kernel::$kernel => $stem,)*
+                    $(Shader::$shader => $stem,)*
                 }
             }
 
-            /// As debuggers of graphics see it.
+            /// The label in GPU debuggers.
             pub(super) fn label(self) -> &'static str {
                 match self {
-                    $(Kernel::$kernel => concat!("pdpp.", $stem),)*
+                    $(Shader::$shader => concat!("pdpp.", $stem),)*
                 }
             }
 
             /// Bytes that the threads of a workgroup share.
             pub(super) fn workgroup_memory(self, precision: Precision) -> u64 {
                 let (reals, words) = match self {
-                    $(Kernel::$kernel => ($reals, $words),)*
+                    $(Shader::$shader => ($reals, $words),)*
                 };
                 reals * size_of(precision) as u64 + 4 * words
             }
 
-            /// Included text, then the file's own.
+            /// Shared source, then the file's own.
             fn texts(self) -> &'static [&'static str] {
                 match self {
-                    $(Kernel::$kernel => &[
+                    $(Shader::$shader => &[
                         include_str!("../../../shaders/shared/dispatch.wgsl"),
                         $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")),)*
                         include_str!(concat!("../../../shaders/", $stem, ".wgsl")),
@@ -53,7 +53,7 @@ macro_rules! kernels {
     };
 }
 
-kernels! {
+shaders! {
     PartGrams "part_grams" [] 2048 reals 0 words,
     RowForms "row_forms" ["product"] 2112 reals 0 words,
     WhitenRows "whiten_rows" ["product"] 2112 reals 0 words,
@@ -68,10 +68,10 @@ kernels! {
 }
 
 /// Number of shaders.
-pub(super) const KERNELS: usize = Kernel::ALL.len();
+pub(super) const SHADERS: usize = Shader::ALL.len();
 
-impl Kernel {
-    /// The whole shader.
+impl Shader {
+    /// The complete source.
     pub(super) fn source(self, precision: Precision) -> String {
         let prelude = match precision {
             Precision::F32 => include_str!("../../../shaders/shared/f32.wgsl"),
@@ -83,9 +83,9 @@ impl Kernel {
     }
 }
 
-/// Pipelines, each built when it is first used.
+/// Pipelines, built on first use.
 #[derive(Debug)]
-pub(super) struct Pipelines([OnceLock<wgpu::ComputePipeline>; KERNELS]);
+pub(super) struct Pipelines([OnceLock<wgpu::ComputePipeline>; SHADERS]);
 
 impl Default for Pipelines {
     fn default() -> Self {
@@ -95,33 +95,33 @@ impl Default for Pipelines {
 
 impl Pipelines {
     /// # Errors
-    /// [`DeviceProblem::Limit`] if the shader needs more shared memory than there is: no driver can be trusted to say
-    /// so.
-    pub(super) fn get(&self, context: &Context, kernel: Kernel) -> Result<&wgpu::ComputePipeline> {
-        let (needed, limit) = (kernel.workgroup_memory(context.precision), context.workgroup_memory);
+    /// [`DeviceProblem::Limit`] if the shader needs more shared memory than the device has, since drivers may not
+    /// report it.
+    pub(super) fn get(&self, context: &Context, shader: Shader) -> Result<&wgpu::ComputePipeline> {
+        let (needed, limit) = (shader.workgroup_memory(context.precision), context.workgroup_memory);
         if needed > limit {
             return Err(Error::Device(DeviceProblem::Limit {
-                what: "the memory that threads share, in bytes,",
+                what: "workgroup memory, in bytes,",
                 needed,
                 limit,
             }));
         }
-        Ok(self.0[kernel as usize].get_or_init(|| build(context, kernel)))
+        Ok(self.0[shader as usize].get_or_init(|| build(context, shader)))
     }
 }
 
-fn build(context: &Context, kernel: Kernel) -> wgpu::ComputePipeline {
-    let mut source = kernel.source(context.precision);
-    for patch in context.patches.iter().filter(|patch| patch.verb == kernel.stem()) {
+fn build(context: &Context, shader: Shader) -> wgpu::ComputePipeline {
+    let mut source = shader.source(context.precision);
+    for patch in context.patches.iter().filter(|patch| patch.verb == shader.stem()) {
         assert!(source.contains(patch.from), "{} is not in {}", patch.from, patch.verb);
         source = source.replace(patch.from, patch.to);
     }
     let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some(kernel.label()),
+        label: Some(shader.label()),
         source: wgpu::ShaderSource::Wgsl(source.into()),
     });
     context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some(kernel.label()),
+        label: Some(shader.label()),
         layout: None,
         module: &module,
         entry_point: Some("main"),

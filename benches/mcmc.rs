@@ -1,4 +1,4 @@
-//! Effective samples of exchange chains per minute; `cargo bench --bench mcmc`.
+//! Effective samples of swap chains per minute; `cargo bench --bench mcmc`.
 //!
 //! 40 parts × 2 items of m = 10⁵ Gaussian rows, n = 128: no exact method reaches there.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]

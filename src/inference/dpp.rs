@@ -27,7 +27,7 @@ impl<'a> Dpp<'a> {
         let ground = self.ground.clone();
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(0.0);
+        let mut marginals = Marginals::Forced(0.0);
         if items.len() > 0 && ground.dims_left() > 0 {
             let rows = self.rows(&items);
             if let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &ground)? {
@@ -43,7 +43,7 @@ impl<'a> Dpp<'a> {
         } else {
             let error = accurate(ground.beyond_rank(Items::from(&items).iter()))?;
             log_z.error += error;
-            marginals = Marginals::Settled(error);
+            marginals = Marginals::Forced(error);
         }
         let groups = vec![items];
         Ok(Inference { ground, groups, constraint: Constraint::AnySize, marginals, log_z, engine })

@@ -27,7 +27,7 @@ impl<'a> KDpp<'a> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(0.0);
+        let mut marginals = Marginals::Forced(0.0);
         if k > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
             let spectrum = TiltedSpectrum::for_size(engine, &rows, &ground, k)?.spectrum;

@@ -65,7 +65,7 @@ enum Constraint {
 #[derive(Debug)]
 enum Marginals {
     /// Nothing is left to chance, but for this error.
-    Settled(f64),
+    Forced(f64),
     /// ‖Fᵀ s a_i‖² with this factor, and the error.
     Spectral(Mat<f64>, f64),
     /// From the nodes of a torus.
@@ -89,7 +89,7 @@ impl Inference<'_> {
     /// Estimated error of what inclusion probabilities are made from, and of ln Z.
     fn error(&self) -> f64 {
         let marginals = match &self.marginals {
-            Marginals::Settled(error) | Marginals::Spectral(_, error) => *error,
+            Marginals::Forced(error) | Marginals::Spectral(_, error) => *error,
             Marginals::Torus(nodes) => nodes.error,
         };
         marginals.max(self.log_z.error)
@@ -161,7 +161,7 @@ impl Inference<'_> {
         }
         let rows = Rows::scaled(self.ground.features(), self.groups.iter().map(Items::from).collect());
         let error = match &self.marginals {
-            Marginals::Settled(error) => *error,
+            Marginals::Forced(error) => *error,
             Marginals::Spectral(factor, error) => {
                 error + self.add_forms(&rows, std::slice::from_ref(factor), &mut probabilities)?
             }

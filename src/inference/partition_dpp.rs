@@ -69,7 +69,7 @@ impl<'a> PartitionDpp<'a> {
         let ground = self.ground().clone();
         let counts = self.exact_counts("a coefficient")?;
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(0.0);
+        let mut marginals = Marginals::Forced(0.0);
         if !counts.is_empty() {
             let rows = self.rows();
             let spectrum = self.spectrum(engine, &rows)?;

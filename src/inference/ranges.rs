@@ -19,7 +19,7 @@ impl<'a> PartitionDpp<'a> {
     pub(super) fn inference_under_ranges(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let (ground, groups) = (self.ground().clone(), self.groups());
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(accurate(self.beyond_rank())?);
+        let mut marginals = Marginals::Forced(accurate(self.beyond_rank())?);
         log_z.error += self.beyond_rank();
         if !groups.is_empty() {
             let (rows, counts) = (self.rows(), self.counts());

@@ -134,7 +134,7 @@ impl Candidates<'_> {
     }
 
     /// Whether there is only one set.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn has_one_set(&self) -> bool {
         let full = |(group, &count): (&FreeItems, &usize)| count == 0 || count == group.len();
         let counts = &self.counts;
         counts.most == 0 || counts.is_fixed() && self.groups.iter().zip(&counts.low).all(full)

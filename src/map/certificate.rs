@@ -5,8 +5,8 @@ use std::{fmt, time::Duration};
 use super::{
     Candidates, Objective, Solution, Watch,
     bounds::{
-        Effort, MOST_DENSE, Method, OnePass, Problem, balance, hadamard, one_pass_over_whole, places, relax,
-        relax_whole, spectral_bound, usable,
+        Effort, MOST_DENSE, Method, OnePass, Subproblem, balance, hadamard, one_pass_over_whole, places,
+        relax, relax_whole, spectral_bound, usable,
     },
     exact::{Left, State, improve},
     watch::Clock,
@@ -151,7 +151,7 @@ impl UpperBound {
         let candidates = model.candidates();
         let above = candidates.ground.above()?;
         let candidates = above.as_ref().map_or(candidates, |above| model.candidates_below(above));
-        if candidates.is_settled() {
+        if candidates.has_one_set() {
             let at_most = candidates.log_volume(&candidates.only_set()).at_most;
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
@@ -202,9 +202,9 @@ const TUNING_SHARE: f64 = 0.003;
 
 /// Every bound of a ground set that fits in a dense kernel.
 fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate> {
-    let whole = Problem::new(candidates, places(candidates));
+    let whole = Subproblem::new(candidates, places(candidates));
     let mut state = State::whole(whole.clone());
-    match state.settle() {
+    match state.reduce() {
         Left::Nothing => return in_one_pass(&whole),
         Left::One => {
             let at_most = state.problem.offset().max(state.left_out);
@@ -243,7 +243,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
 }
 
 /// The bounds that need no relaxation.
-fn in_one_pass(problem: &Problem) -> Result<Certificate> {
+fn in_one_pass(problem: &Subproblem) -> Result<Certificate> {
     let mut certificate = Certificate::of(hadamard(problem).upper_bound, Bound::Hadamard, &Cpu);
     if let Some(spectral) = usable(spectral_bound(problem))? {
         certificate.add(spectral, Bound::Spectral, 0);

@@ -51,7 +51,7 @@ use crate::{
 ///
 /// # Source
 /// Mahabadi, Indyk, Oveis Gharan and Rezaei, *Composable core-sets for determinant maximization: a simple near-optimal
-/// algorithm* (2019), for sets of k items; with quotas the same exchanges stay inside a part.
+/// algorithm* (2019), for sets of k items; with quotas the same swaps stay inside a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreSet {
     dims: usize,

@@ -3,12 +3,13 @@
 use super::{
     Candidates, Objective, Place, Solution, Solver, Watch,
     pivots::{Gains, Picked, Pivots},
+    plain_gains::PlainGains,
     repair,
     watch::Clock,
 };
 use crate::{
     Result,
-    engine::{Engine, GainTable, Rows, Top},
+    engine::{Engine, Rows},
 };
 
 /// Pick after pick the item that multiplies the determinant most, of parts that are not full.
@@ -95,54 +96,4 @@ pub(super) fn places(
     let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&|_| clock.ended())?;
     repair::complete(candidates, engine, rows, &mut picked, clock)?;
     Ok(picked.places)
-}
-
-/// Gains of all items of the groups that are not full, updated by one pass a pick.
-pub(super) struct PlainGains<'c> {
-    engine: &'c dyn Engine,
-    rows: &'c Rows<'c>,
-    table: Option<Box<dyn GainTable + 'c>>,
-    /// The largest by group, if no item was taken out since they were found.
-    tops: Option<Vec<Vec<Top>>>,
-}
-
-impl<'c> PlainGains<'c> {
-    pub(super) fn new(engine: &'c dyn Engine, rows: &'c Rows<'c>) -> Self {
-        Self { engine, rows, table: None, tops: None }
-    }
-}
-
-impl Gains for PlainGains<'_> {
-    fn top(&mut self, group: usize) -> Result<Vec<Top>> {
-        let (Some(table), None) = (&mut self.table, &self.tops) else {
-            return Ok(self.tops.as_ref().map_or_else(Vec::new, |tops| tops[group].clone()));
-        };
-        let tops = table.update(None)?;
-        Ok(self.tops.insert(tops)[group].clone())
-    }
-
-    fn remove(&mut self, place: Place) {
-        self.tops = None;
-        if let Some(table) = &mut self.table {
-            table.remove(place.group, place.position);
-        }
-    }
-
-    fn close(&mut self, group: usize) {
-        if let Some(table) = &mut self.table {
-            table.close(group);
-        }
-    }
-
-    fn apply(&mut self, direction: &[f64]) -> Result<()> {
-        let Some(table) = &mut self.table else { return Ok(()) };
-        self.tops = Some(table.update(Some(direction))?);
-        Ok(())
-    }
-
-    fn reset(&mut self, gains: Vec<f64>) -> Result<()> {
-        self.table = Some(self.engine.gain_table(self.rows, &gains)?);
-        self.tops = None;
-        Ok(())
-    }
 }

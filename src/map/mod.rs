@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`Greedy`] | pick after pick the item that adds most | 2mn a pick |
 //! | [`LazyGreedy`] | the same set, touching few rows | mn, and 2n for every row and direction that could matter |
-//! | [`LocalSearch`] | a set that no exchange improves | 2mn² once, 4mn + 7mk a swap |
+//! | [`LocalSearch`] | a set that no swap improves | 2mn² once, 4mn + 7mk a swap |
 //! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
 //! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) a step |
 //! | [`BranchAndBound`] | the best set, and a proof | exponential; some hundred nodes for 63 items |
@@ -31,6 +31,7 @@ mod lazy_greedy;
 mod lazy_visits;
 mod local_search;
 mod pivots;
+mod plain_gains;
 mod repair;
 mod rounding;
 mod softmax;
@@ -121,7 +122,7 @@ pub enum Termination {
     GainNotPositive,
     /// The rows left depend on those chosen: fewer items than asked for.
     RankExhausted,
-    /// No exchange that was tried improves the set.
+    /// No swap that was tried improves the set.
     LocallyOptimal,
     /// No other set is better, within the tolerance: neither is the upper bound further above what the determinant of the
     /// set is without rounding.
@@ -160,9 +161,9 @@ pub struct Stats {
     pub gains: Vec<f64>,
     /// Items that were rearranged because the greedy choice had exhausted the rank that a part needs.
     pub repairs: usize,
-    /// Exchanges of one item.
+    /// Swaps of one item.
     pub swaps: u64,
-    /// Exchanges of two items at once.
+    /// Swaps of two items at once.
     pub double_swaps: u64,
     /// Determinants of neighbours that were compared, or values of a relaxation.
     pub evaluations: u64,
@@ -172,7 +173,7 @@ pub struct Stats {
     pub iterations: u64,
     /// Items added to or removed from a set of any size.
     pub resizes: u64,
-    /// The most exchanges that one climb from the greedy set can make, 2 ln k! / ln(1 + ε/k): the O(k² log k / ε)
+    /// The most swaps that one climb from the greedy set can make, 2 ln k! / ln(1 + ε/k): the O(k² log k / ε)
     /// of theorem 4.1.
     pub swap_bound: Option<f64>,
     /// κ(A) of theorem 4.1: λ_1 over the mean of λ_k … λ_m, where it is cheap.

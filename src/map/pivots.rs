@@ -34,7 +34,7 @@ pub(super) struct Picked {
 }
 
 /// What could be picked next.
-struct Best {
+struct NextPick {
     place: Place,
     gain: f64,
     /// Whether it is needed, or multiplies the determinant by more than 1.
@@ -124,7 +124,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 self.recompute()?;
                 continue;
             }
-            let Some(Best { place, is_worthwhile: true, .. }) = best else { break };
+            let Some(NextPick { place, is_worthwhile: true, .. }) = best else { break };
             let Some(log_gain) = self.take(place) else { continue };
             picked.places.push(place);
             picked.log_gains.push(log_gain);
@@ -155,7 +155,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
         const PATIENCE: usize = 1000;
         let mut dependent = 0;
         while dependent < PATIENCE
-            && let Some(Best { place, .. }) = self.best(Demand::Needed)?
+            && let Some(NextPick { place, .. }) = self.best(Demand::Needed)?
         {
             let Some(log_gain) = self.take(place) else {
                 dependent += 1;
@@ -169,8 +169,8 @@ impl<'c, G: Gains> Pivots<'c, G> {
 
     /// The largest positive gain of all groups with at least this demand, the lowest item of equals; of those that are
     /// worthwhile, if any is.
-    fn best(&mut self, least: Demand) -> Result<Option<Best>> {
-        let mut best: Option<((bool, Magnitude), Best)> = None;
+    fn best(&mut self, least: Demand) -> Result<Option<NextPick>> {
+        let mut best: Option<((bool, Magnitude), NextPick)> = None;
         for group in (0..self.demands.len()).filter(|&group| self.demands[group] >= least) {
             let scale = self.rows.groups()[group].scale;
             for Top { position, gain } in self.gains.top(group)? {
@@ -181,12 +181,12 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 }
                 let is_worthwhile = self.demands[group] == Demand::Needed || gain > scale * scale;
                 let worth = (is_worthwhile, Magnitude::of(gain, scale));
-                let better = |(known, at): &((bool, Magnitude), Best)| {
+                let better = |(known, at): &((bool, Magnitude), NextPick)| {
                     worth > *known
                         || worth == *known && self.candidates.item(place) < self.candidates.item(at.place)
                 };
                 if best.as_ref().is_none_or(better) {
-                    best = Some((worth, Best { place, gain, is_worthwhile }));
+                    best = Some((worth, NextPick { place, gain, is_worthwhile }));
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use super::{
     Candidates, Place, Termination,
-    greedy::PlainGains,
     pivots::{Picked, Pivots},
+    plain_gains::PlainGains,
     watch::Clock,
 };
 use crate::{

@@ -1,10 +1,10 @@
 //! Log-determinants of sets.
 
-use faer::{Mat, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
+use faer::Mat;
 
 use crate::{
     Estimate, Features, Subset,
-    linalg::{OrthonormalBasis, WeightedRow, norm, triangular},
+    linalg::{OrthonormalBasis, WeightedRow, norm, transposed_duals, triangular},
 };
 
 /// Where rounding is magnified this much, f64 has lost too many digits of the determinant.
@@ -19,7 +19,7 @@ pub(super) struct Volume {
     /// What the most dependent unit row has beyond those before it.
     pub(super) least: f64,
     /// Σ of the inverses of what every unit row has beyond all others: by how many roundings the determinant is off.
-    magnified: f64,
+    amplification: f64,
 }
 
 /// ln det K_S, and a basis of the span; the first item that depends on those before it (to 1e-12 of its length)
@@ -47,13 +47,13 @@ pub(super) fn log_volume(
     }
     // What is found is exact for unit rows that are off by a few roundings.
     // No row has less beyond all others than the volume of all, since that of the others is 1 at most.
-    let magnified = if volume > NEARLY_ORTHOGONAL {
+    let amplification = if volume > NEARLY_ORTHOGONAL {
         span.len() as f64 / volume
     } else {
         sum_of_dual_lengths(&triangle, span.len())
     };
-    log_det.error += 8.0 * f64::EPSILON * magnified;
-    Ok(Volume { log_det, least, magnified })
+    log_det.error += 8.0 * f64::EPSILON * amplification;
+    Ok(Volume { log_det, least, amplification })
 }
 
 /// Σ ‖w_i‖ of the vectors with w_i·u_j = 1 for i = j and 0 otherwise: the rows of R⁻¹.
@@ -125,8 +125,7 @@ impl Duals {
         }
         let units = Mat::from_fn(dims, rows.len(), |j, i| rows[i][j] / lengths[i]);
         let qr = units.qr();
-        let mut of_units = qr.compute_thin_Q().transpose().to_owned();
-        solve_upper_triangular_in_place(qr.thin_R(), of_units.as_mut(), Par::Seq);
+        let of_units = transposed_duals(&qr, qr.compute_thin_Q().as_ref());
         Self { rows, of_units, lengths }
     }
 
@@ -155,8 +154,8 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     }
     let mut span = OrthonormalBasis::new(features.dims());
     let found = log_volume(features, subset.iter(), &mut span);
-    if let Ok(Volume { log_det, magnified, .. }) = found
-        && magnified < NEARLY_DEPENDENT
+    if let Ok(Volume { log_det, amplification, .. }) = found
+        && amplification < NEARLY_DEPENDENT
     {
         return log_det;
     }

@@ -113,7 +113,7 @@ impl Parts {
     }
 
     /// Nothing is left to chance, nor to compute.
-    fn settled(&self, engine: &dyn Engine) -> PartCounts {
+    fn forced(&self, engine: &dyn Engine) -> PartCounts {
         PartCounts { entries: vec![(self.included.clone(), 1.0)], error: 0.0, engine: engine.info() }
     }
 }
@@ -138,11 +138,11 @@ impl Dpp<'_> {
         if open.is_empty() || self.ground.dims_left() == 0 {
             let free = parts.groups.iter().flat_map(|group| Items::from(group).iter());
             let error = accurate(self.ground.beyond_rank(free))?;
-            return Ok(PartCounts { error, ..parts.settled(engine) });
+            return Ok(PartCounts { error, ..parts.forced(engine) });
         }
         let rows = parts.rows(&self.ground);
         let Some((spectrum, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &self.ground)? else {
-            return Ok(parts.settled(engine));
+            return Ok(parts.forced(engine));
         };
         let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale)?;
         let rank = function.rank();

@@ -37,7 +37,7 @@ impl KDpp<'_> {
         let parts = Parts::of(&self.ground, partition)?;
         let (open, k) = (parts.open(), self.free_size());
         if k == 0 || open.is_empty() {
-            return Ok(parts.settled(engine));
+            return Ok(parts.forced(engine));
         }
         let sizes: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(k)).collect();
         let together = open.len().min(k);

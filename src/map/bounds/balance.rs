@@ -1,7 +1,7 @@
 //! Weights of parts under which Γ is the best bound.
 
 use super::{
-    Problem,
+    Subproblem,
     choice::Choices,
     columns::Held,
     gamma::{Gamma, GammaPoint},
@@ -30,7 +30,7 @@ const MOST_STEPS: usize = 20;
 /// # Source
 /// Chen, Fampa and Lee, *Generalized scaling for the constrained maximum-entropy sampling problem* (2024); one weight
 /// per part and the steps as here.
-pub(crate) fn balance(problem: &Problem, enough: &dyn Fn(f64, f64) -> bool) -> Result<Vec<f64>> {
+pub(crate) fn balance(problem: &Subproblem, enough: &dyn Fn(f64, f64) -> bool) -> Result<Vec<f64>> {
     const LEAST_GAIN: f64 = 1e-3;
     const LONGER: f64 = 1.5;
     const SHORTER: f64 = 0.3;

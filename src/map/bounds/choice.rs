@@ -1,6 +1,6 @@
 //! Which vectors x the relaxations range over, and the largest of a linear function over them.
 
-use super::Problem;
+use super::Subproblem;
 use crate::model::{Counts, Demand};
 
 /// 0 ≤ x ≤ 1 with Σ x_i in a range over every group, and over all.
@@ -14,7 +14,7 @@ pub(super) struct Choices {
 
 /// What a linear function is worth at best, and what it costs to choose otherwise.
 #[derive(Clone, Debug)]
-pub(super) struct Best {
+pub(super) struct LinearMaximum {
     /// max g·x.
     pub(super) value: f64,
     /// By how much the maximum falls if an item is forced in (or, if it is in, out): nothing for ties.
@@ -47,7 +47,7 @@ impl Ends {
 
 impl Choices {
     /// Of a problem that has a solution.
-    pub(super) fn of(problem: &Problem) -> Self {
+    pub(super) fn of(problem: &Subproblem) -> Self {
         let mut groups = vec![Vec::new(); problem.counts.low.len()];
         (0..problem.len()).for_each(|item| groups[problem.group(item)].push(item));
         let counts = problem.counts.limited(&problem.members(), problem.dims());
@@ -56,10 +56,13 @@ impl Choices {
 
     /// The largest of a linear function: of every group the largest entries that it needs, then the largest of any
     /// group while they are positive or needed in all (greedy, exact for nested sums).
-    pub(super) fn best(&self, gradient: &[f64]) -> Best {
+    pub(super) fn best(&self, gradient: &[f64]) -> LinearMaximum {
         let Ends { orders, counts, last, next } = self.ends(gradient);
-        let mut best =
-            Best { value: 0.0, regret: vec![0.0; gradient.len()], taken: vec![false; gradient.len()] };
+        let mut best = LinearMaximum {
+            value: 0.0,
+            regret: vec![0.0; gradient.len()],
+            taken: vec![false; gradient.len()],
+        };
         for (l, order) in orders.iter().enumerate() {
             for (rank, &item) in order.iter().enumerate() {
                 best.taken[item] = rank < counts[l];

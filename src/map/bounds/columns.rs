@@ -3,8 +3,8 @@
 use faer::Mat;
 
 use super::{
-    Problem,
-    choice::{Best, Choices},
+    Subproblem,
+    choice::{Choices, LinearMaximum},
     gamma::{Gamma, GammaPoint, RoundedRow},
     interior_point::{Bounded, is_over, maximise},
     relaxation::Majorant,
@@ -23,7 +23,7 @@ const CLOSEST: f64 = 1e-6;
 /// Items to choose from, of which some can be looked at closely.
 pub(super) trait Pool {
     /// The problem of some items, by position.
-    fn master(&self, items: &[usize]) -> Problem;
+    fn master(&self, items: &[usize]) -> Subproblem;
     /// The slopes of the bound that a point of the master problem proves, for all items.
     fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>>;
     fn choices(&self) -> &Choices;
@@ -37,7 +37,7 @@ pub(super) struct Priced {
     pub(super) value: f64,
     /// For all items.
     pub(super) x: Vec<f64>,
-    pub(super) best: Best,
+    pub(super) best: LinearMaximum,
     pub(super) steps: u64,
 }
 
@@ -158,12 +158,12 @@ fn entering(choices: &Choices, items: &[usize], prices: &[f64]) -> Vec<usize> {
 
 /// A problem that is held as a whole.
 pub(super) struct Held<'a> {
-    problem: &'a Problem,
+    problem: &'a Subproblem,
     choices: Choices,
 }
 
 impl<'a> Held<'a> {
-    pub(super) fn new(problem: &'a Problem) -> Self {
+    pub(super) fn new(problem: &'a Subproblem) -> Self {
         Self { problem, choices: Choices::of(problem) }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Held<'a> {
 }
 
 impl Pool for Held<'_> {
-    fn master(&self, items: &[usize]) -> Problem {
+    fn master(&self, items: &[usize]) -> Subproblem {
         self.problem.part(items)
     }
 

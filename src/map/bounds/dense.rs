@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Problem, spectral_function::Sets};
+use super::{Subproblem, spectral_function::Sets};
 use crate::{
     Result,
     linalg::eigen,
@@ -28,7 +28,7 @@ pub(super) struct DenseKernel {
 }
 
 impl DenseKernel {
-    pub(super) fn of(problem: &Problem) -> Self {
+    pub(super) fn of(problem: &Subproblem) -> Self {
         let lengths: Vec<f64> = (0..problem.len()).map(|item| problem.length(item)).collect();
         let product = of_sum(problem.dims());
         let error = |item: usize| problem.error(item) + product * lengths[item];

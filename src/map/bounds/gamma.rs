@@ -6,7 +6,7 @@ use faer::{
 };
 
 use super::{
-    Problem,
+    Subproblem,
     relaxation::{Linearised, Majorant, Relaxation},
     spectral_function::{Sets, Split, split},
 };
@@ -87,7 +87,7 @@ impl AsRef<Linearised> for GammaPoint {
 }
 
 impl Sets {
-    pub(super) fn of(problem: &Problem) -> Self {
+    pub(super) fn of(problem: &Subproblem) -> Self {
         // Not what the items at hand allow: they may be some of all.
         let counts = &problem.counts;
         if counts.is_of_one_size() { Sets::OfSize(counts.most) } else { Sets::OfAnySize }
@@ -96,7 +96,7 @@ impl Sets {
 
 impl Gamma {
     /// Of the rows as they are.
-    pub(super) fn of(problem: &Problem) -> Self {
+    pub(super) fn of(problem: &Subproblem) -> Self {
         Self {
             rows: problem.rows().to_owned(),
             linear: problem.weights.clone(),

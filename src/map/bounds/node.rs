@@ -1,8 +1,8 @@
 //! One way of bounding a problem, and what carries over to its parts.
 
 use super::{
-    Problem,
-    choice::{Best, Choices},
+    Subproblem,
+    choice::{Choices, LinearMaximum},
     columns::{Held, Priced, maximise_by_columns},
     dense::DenseKernel,
     descent::{Descent, descend},
@@ -37,7 +37,7 @@ pub(crate) enum Method {
 
 impl Method {
     /// What can be tried on a problem.
-    pub(crate) fn all_for(problem: &Problem) -> Vec<Self> {
+    pub(crate) fn all_for(problem: &Subproblem) -> Vec<Self> {
         let mut methods = vec![Method::Gamma];
         if problem.len() <= MOST_DENSE {
             methods.push(Method::Linx(f64::NAN));
@@ -49,7 +49,7 @@ impl Method {
     }
 
     /// The parameters of a part of a problem as parameters of the whole: 0 where nothing is known.
-    pub(crate) fn of_whole(self, part: &Problem, whole: &Problem) -> Self {
+    pub(crate) fn of_whole(self, part: &Subproblem, whole: &Subproblem) -> Self {
         let spread = |scaling: Vec<f64>| -> Vec<f64> {
             let known = |&place: &Place| part.position(place).map_or(0.0, |item| scaling[item]);
             whole.places().iter().map(known).collect()
@@ -93,7 +93,7 @@ pub(crate) struct Relaxed {
 /// The bound of a problem with something to choose in every group; `None` where the method does not apply, or where
 /// rounding is too much for it.
 pub(crate) fn relax(
-    problem: &Problem,
+    problem: &Subproblem,
     method: &Method,
     start: Option<Vec<f64>>,
     effort: Effort,
@@ -112,7 +112,7 @@ pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 fn relax_by(
-    problem: &Problem,
+    problem: &Subproblem,
     method: &Method,
     start: Option<Vec<f64>>,
     effort: Effort,
@@ -160,19 +160,19 @@ fn relax_by(
 impl Relaxed {
     fn of<P>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
         let Bounded { upper_bound, x, majorant, steps, .. } = bounded;
-        let Best { regret, taken, .. } = choices.best(&majorant.slopes);
+        let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         Self { upper_bound, x, regret, taken, steps, method }
     }
 
     pub(super) fn from_priced(priced: Priced) -> Self {
         let Priced { upper_bound, x, best, steps, .. } = priced;
-        let Best { regret, taken, .. } = best;
+        let LinearMaximum { regret, taken, .. } = best;
         Self { upper_bound, x, regret, taken, steps, method: Method::Gamma }
     }
 
     /// Without a relaxation.
     pub(super) fn of_majorant(majorant: &Majorant, choices: &Choices) -> Self {
-        let Best { regret, taken, .. } = choices.best(&majorant.slopes);
+        let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         let x = choices.centre(taken.len());
         let upper_bound = majorant.maximum(choices);
         Self { upper_bound, x, regret, taken, steps: 0, method: Method::Gamma }

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Problem, choice::Choices, gamma::lower_product, relaxation::Majorant};
+use super::{Subproblem, choice::Choices, gamma::lower_product, relaxation::Majorant};
 use crate::{
     Result,
     linalg::eigen,
@@ -21,7 +21,7 @@ use crate::{
 ///
 /// # Cost
 /// 2mr², and O(r³) per part.
-pub(crate) fn spectral_bound(problem: &Problem) -> Result<f64> {
+pub(crate) fn spectral_bound(problem: &Subproblem) -> Result<f64> {
     let dims = problem.dims();
     let parts = problem.counts.low.len();
     let mut grams: Vec<Mat<f64>> = (0..parts).map(|_| Mat::zeros(dims, dims)).collect();

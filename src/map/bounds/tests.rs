@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use super::{
-    Problem,
+    Subproblem,
     choice::Choices,
     dense::DenseKernel,
     gamma::Gamma,
@@ -46,7 +46,7 @@ impl Numbers {
 
 /// Calls `check` with random problems under a quota, of any size, and under ranges with and without a total, and the
 /// largest ln det.
-fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
+fn each_problem(dims: usize, check: impl Fn(&Subproblem, f64, &mut Numbers)) {
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
     let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
     for seed in 0..30 {
@@ -54,11 +54,11 @@ fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
         let features = numbers.features(dims);
         let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
         let candidates = model.candidates();
-        let problem = Problem::new(&candidates, super::places(&candidates));
+        let problem = Subproblem::new(&candidates, super::places(&candidates));
         check(&problem, largest(&candidates, &problem), &mut numbers);
         let Ok(model) = Dpp::new(&features) else { panic!("model") };
         let candidates = model.candidates();
-        let problem = Problem::new(&candidates, super::places(&candidates));
+        let problem = Subproblem::new(&candidates, super::places(&candidates));
         check(&problem, largest(&candidates, &problem), &mut numbers);
         for (ranges, total) in [([0..=2, 3..=4], None), ([1..=3, 0..=2], Some(4)), ([0..=4, 1..=1], None)] {
             let Ok(ranges) = Quota::new(&partition, &ranges) else { panic!("ranges") };
@@ -66,14 +66,14 @@ fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
             let Ok(ranges) = ranges else { panic!("total") };
             let Ok(model) = PartitionDpp::new(&features, &partition, &ranges) else { panic!("model") };
             let candidates = model.candidates();
-            let problem = Problem::new(&candidates, super::places(&candidates));
+            let problem = Subproblem::new(&candidates, super::places(&candidates));
             check(&problem, largest(&candidates, &problem), &mut numbers);
         }
     }
 }
 
 /// Of the sets that the counts of a problem allow.
-fn largest(candidates: &Candidates<'_>, problem: &Problem) -> f64 {
+fn largest(candidates: &Candidates<'_>, problem: &Subproblem) -> f64 {
     let sets = (0_u32..1 << ITEMS)
         .map(|mask| (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect::<Vec<_>>());
     let allowed = |set: &Vec<Place>| problem.counts.allow(&candidates.counts_of(set));
@@ -128,7 +128,7 @@ fn whole_groups_and_none_are_no_trouble() {
     let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
     let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
     let candidates = model.candidates();
-    let mut problem = Problem::new(&candidates, super::places(&candidates));
+    let mut problem = Subproblem::new(&candidates, super::places(&candidates));
     for counts in [[4, 2], [4, 0], [0, 0], [4, 5]] {
         problem.counts = Counts::exactly(&counts);
         let best = largest(&candidates, &problem);
@@ -184,7 +184,7 @@ fn rounding_adds_little() {
         let Ok(features) = Features::from_rows(items, items, values) else { panic!("features") };
         let Ok(model) = KDpp::new(&features, size) else { panic!("model") };
         let candidates = model.candidates();
-        let problem = Problem::new(&candidates, super::places(&candidates));
+        let problem = Subproblem::new(&candidates, super::places(&candidates));
         let (choices, kernel) = (Choices::of(&problem), DenseKernel::of(&problem));
         let x = choices.centre(items);
         let Ok(scaling) = kernel.scaling_or_guess(&[]) else { panic!("scaling") };

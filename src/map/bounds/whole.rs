@@ -3,12 +3,12 @@
 use faer::Mat;
 
 use super::{
-    Problem, Relaxed,
+    Relaxed, Subproblem,
     balance::balance,
     choice::Choices,
     columns::{Pool, maximise_by_columns},
+    error_amplification::ErrorAmplification,
     gamma::{GammaPoint, RoundedRow},
-    magnifier::Magnifier,
     relaxation::Majorant,
     spectral::{Grams, bound_from_grams},
 };
@@ -36,7 +36,7 @@ struct Whole<'a> {
 }
 
 impl Pool for Whole<'_> {
-    fn master(&self, items: &[usize]) -> Problem {
+    fn master(&self, items: &[usize]) -> Subproblem {
         let mut group = 0;
         let mut places = Vec::with_capacity(items.len());
         for &item in items {
@@ -45,7 +45,7 @@ impl Pool for Whole<'_> {
             }
             places.push(Place { group, position: item - self.choices.groups[group][0] });
         }
-        Problem::new(self.candidates, places).reweighted(&self.log_weights)
+        Subproblem::new(self.candidates, places).reweighted(&self.log_weights)
     }
 
     fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>> {
@@ -101,7 +101,7 @@ pub(crate) fn relax_whole(
     items.sort_unstable();
     items.dedup();
     let log_weights = vec![0.0; choices.groups.len()];
-    let unknown = Magnifier::of(candidates).most();
+    let unknown = ErrorAmplification::of(candidates).most();
     let mut whole = Whole { candidates, engine, rows: &rows, choices, norms, unknown, log_weights };
     whole.log_weights = balance(&whole.master(&items), enough)?;
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
@@ -157,7 +157,7 @@ pub(crate) fn one_pass_over_whole(candidates: &Candidates<'_>, engine: &dyn Engi
         items: norms.len(),
         weights: &weights,
         longest,
-        error: longest * Magnifier::of(candidates).most(),
+        error: longest * ErrorAmplification::of(candidates).most(),
     };
     let spectral = bound_from_grams(&grams, &candidates.counts)? + offset;
     let hadamard = hadamard(candidates, &norms, &weights, offset);

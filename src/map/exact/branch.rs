@@ -5,7 +5,7 @@ use crate::{
     Result,
     map::{
         Place,
-        bounds::{Effort, Method, Problem, Relaxed, hadamard, relax, worth_with},
+        bounds::{Effort, Method, Relaxed, Subproblem, hadamard, relax, worth_with},
     },
 };
 
@@ -25,7 +25,7 @@ pub(super) struct Branched {
 
 /// Bounds a node, settles what the bound settles, and splits what is left in two.
 pub(super) fn branch(
-    root: &Problem,
+    root: &Subproblem,
     node: &Node,
     target: f64,
     ended: &(dyn Fn() -> bool + Sync),
@@ -35,7 +35,7 @@ pub(super) fn branch(
     let mut branched =
         Branched { fathomed: f64::NEG_INFINITY, sets: Vec::new(), children: Vec::new(), steps: 0 };
     loop {
-        let left = state.settle();
+        let left = state.reduce();
         branched.fathomed = branched.fathomed.max(state.left_out.min(bound));
         match left {
             Left::Nothing => return Ok(branched),
@@ -90,14 +90,14 @@ fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
     let otherwise: Vec<f64> = (0..relaxed.taken.len()).map(|item| relaxed.otherwise(item)).collect();
     let Relaxed { x, taken, method, .. } = relaxed;
     (state.x, state.method) = (x, method);
-    let settled = |item: usize| otherwise[item] < target;
-    let left_out = (0..taken.len()).filter(|&item| settled(item)).map(|item| otherwise[item]);
+    let forced = |item: usize| otherwise[item] < target;
+    let left_out = (0..taken.len()).filter(|&item| forced(item)).map(|item| otherwise[item]);
     let mut worth = left_out.fold(f64::NEG_INFINITY, f64::max);
     let inside: Vec<Place> = (0..taken.len())
-        .filter(|&item| settled(item) && taken[item])
+        .filter(|&item| forced(item) && taken[item])
         .map(|item| state.problem.place(item))
         .collect();
-    state.retain(|item| !settled(item) || taken[item]);
+    state.retain(|item| !forced(item) || taken[item]);
     for place in inside {
         let Some(item) = state.problem.position(place) else { continue };
         if state.problem.is_dependent(item) {

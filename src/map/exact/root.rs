@@ -12,16 +12,17 @@ use crate::{
     map::{
         Candidates, Place, Solution, Termination,
         bounds::{
-            Effort, MOST_DENSE, Method, Problem, balance, one_pass_over_whole, places, relax, relax_whole,
+            Effort, MOST_DENSE, Method, Subproblem, balance, one_pass_over_whole, places, relax, relax_whole,
             usable,
         },
-        greedy::{self, PlainGains},
+        greedy,
+        plain_gains::PlainGains,
         watch::Clock,
     },
 };
 
-/// Exchanges look at no more items than this.
-const MOST_EXCHANGED: usize = 5_000;
+/// Swaps look at no more items than this.
+const MOST_SWAPPED: usize = 5_000;
 
 /// A run of the solver, before the tree.
 pub(super) struct Run<'c> {
@@ -63,7 +64,7 @@ impl<'c> Run<'c> {
 
     pub(super) fn solve(mut self) -> Result<Solution> {
         let candidates = self.candidates;
-        if candidates.is_settled() {
+        if candidates.has_one_set() {
             let set = candidates.only_set();
             self.incumbent.offer(candidates, set.clone());
             return Ok(self.solution(&set, &Searched::done(candidates.log_volume(&set).at_most)));
@@ -72,7 +73,7 @@ impl<'c> Run<'c> {
         self.incumbent.offer(candidates, greedy.clone());
         let bounds = one_pass_over_whole(candidates, self.engine)?;
         self.bound = bounds.spectral.min(bounds.hadamard);
-        let root = Problem::new(candidates, self.survivors()?);
+        let root = Subproblem::new(candidates, self.survivors()?);
         let clock = self.clock;
         let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
         self.offer_improved(&root, self.incumbent.set.clone());
@@ -94,7 +95,7 @@ impl<'c> Run<'c> {
 
     fn greedy(&self) -> Result<Vec<Place>> {
         let given = self.given;
-        let chosen = if given.is_settled() {
+        let chosen = if given.has_one_set() {
             given.only_set()
         } else {
             let rows = given.rows();
@@ -125,9 +126,9 @@ impl<'c> Run<'c> {
         self.clock.report(self.incumbent.log_det, bound, 0);
     }
 
-    fn offer_improved(&mut self, root: &Problem, set: Vec<Place>) {
+    fn offer_improved(&mut self, root: &Subproblem, set: Vec<Place>) {
         self.incumbent.offer(self.candidates, set.clone());
-        if root.len() <= MOST_EXCHANGED {
+        if root.len() <= MOST_SWAPPED {
             let better = improve(root, set, self.clock);
             self.incumbent.offer(self.candidates, better);
         }
@@ -161,10 +162,10 @@ impl<'c> Run<'c> {
     }
 
     /// The method with the lowest bound, with its parameters.
-    fn best_method(&mut self, root: &Problem) -> Result<Method> {
+    fn best_method(&mut self, root: &Subproblem) -> Result<Method> {
         let mut state = State::whole(root.clone());
         let mut best = (Method::Gamma, f64::INFINITY);
-        if state.settle() != Left::Choices {
+        if state.reduce() != Left::Choices {
             return Ok(best.0);
         }
         let clock = self.clock;

@@ -12,7 +12,7 @@ use crate::{
     Result,
     map::{
         Candidates, Termination,
-        bounds::{Method, Problem},
+        bounds::{Method, Subproblem},
         watch::Clock,
     },
     parallel::map_ordered,
@@ -64,7 +64,7 @@ impl Searched {
 /// Searches below a root until no node can hold a set that is better by `tolerance`.
 pub(super) fn search(
     candidates: &Candidates<'_>,
-    root: &Problem,
+    root: &Subproblem,
     first: (Method, f64),
     incumbent: &mut Incumbent,
     tolerance: f64,

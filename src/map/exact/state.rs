@@ -2,7 +2,7 @@
 
 use crate::map::{
     Place,
-    bounds::{Method, Problem, worth_with},
+    bounds::{Method, Subproblem, worth_with},
     rounding::of_value,
 };
 
@@ -36,7 +36,7 @@ impl Node {
 /// A node's problem.
 #[derive(Clone, Debug)]
 pub(in crate::map) struct State {
-    pub(in crate::map) problem: Problem,
+    pub(in crate::map) problem: Subproblem,
     pub(in crate::map) included: Vec<Place>,
     pub(super) x: Vec<f64>,
     pub(super) method: Method,
@@ -57,12 +57,12 @@ pub(in crate::map) enum Left {
 
 impl State {
     /// A problem of which nothing is known.
-    pub(in crate::map) fn whole(problem: Problem) -> Self {
+    pub(in crate::map) fn whole(problem: Subproblem) -> Self {
         let left_out = f64::NEG_INFINITY;
         Self { problem, included: Vec::new(), x: Vec::new(), method: Method::Gamma, left_out }
     }
 
-    pub(super) fn new(root: &Problem, node: &Node) -> Self {
+    pub(super) fn new(root: &Subproblem, node: &Node) -> Self {
         let places = node.included.iter().chain(&node.undecided);
         let mut kept: Vec<usize> = places.filter_map(|&place| root.position(place)).collect();
         kept.sort_unstable();
@@ -101,7 +101,7 @@ impl State {
 
     /// Settles what needs no bound: items that no set can have or that add nothing, parts that are full or have
     /// no choice, and the last pick.
-    pub(in crate::map) fn settle(&mut self) -> Left {
+    pub(in crate::map) fn reduce(&mut self) -> Left {
         loop {
             let problem = &mut self.problem;
             let Some(counts) = problem.counts.limited(&problem.members(), problem.dims()) else {
@@ -160,7 +160,7 @@ impl State {
 
 /// Whether a best set can have an item: gains only fall, so one that multiplies the determinant by no more than 1 can
 /// be left out, if nothing needs it.
-fn is_useful(problem: &Problem, item: usize) -> bool {
+fn is_useful(problem: &Subproblem, item: usize) -> bool {
     let (group, counts) = (problem.group(item), &problem.counts);
     let is_needed = counts.low[group] > 0 || counts.least > counts.low.iter().sum();
     let least = if is_needed { f64::NEG_INFINITY } else { 0.0 };

@@ -12,7 +12,7 @@ use crate::{
     Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
     map::{
         Candidates, Objective, Place,
-        bounds::{Method, Problem, places},
+        bounds::{Method, Subproblem, places},
     },
 };
 
@@ -35,7 +35,7 @@ fn features(seed: u64, dims: usize) -> Features<'static> {
 }
 
 /// Calls `check` with random problems under quotas, of one size, of any, and under ranges with and without a total.
-fn each_problem(check: impl Fn(&Candidates<'_>, &Problem)) {
+fn each_problem(check: impl Fn(&Candidates<'_>, &Subproblem)) {
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
     let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
     let Ok(ranges) = Quota::new(&partition, &RANGES) else { panic!("ranges") };
@@ -49,13 +49,13 @@ fn each_problem(check: impl Fn(&Candidates<'_>, &Problem)) {
         let [Ok(ranged), Ok(with_total)] = ranged else { panic!("ranges") };
         let all = [quotas.candidates(), size.candidates(), any.candidates()];
         for candidates in all.into_iter().chain([ranged.candidates(), with_total.candidates()]) {
-            check(&candidates, &Problem::new(&candidates, places(&candidates)));
+            check(&candidates, &Subproblem::new(&candidates, places(&candidates)));
         }
     }
 }
 
 /// Every set that is allowed, sorted, with its ln det.
-fn allowed(candidates: &Candidates<'_>, problem: &Problem) -> Vec<(Vec<Place>, f64)> {
+fn allowed(candidates: &Candidates<'_>, problem: &Subproblem) -> Vec<(Vec<Place>, f64)> {
     let sets = (0_u32..1 << ITEMS).map(|mask| {
         let mut set: Vec<Place> =
             (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect();
@@ -80,7 +80,7 @@ fn methods() -> [Method; 4] {
     ]
 }
 
-fn start(root: &Problem, method: Method) -> Node {
+fn start(root: &Subproblem, method: Method) -> Node {
     let undecided = root.places().to_vec();
     Node { included: Vec::new(), undecided, x: Vec::new(), method, bound: f64::INFINITY }
 }
@@ -147,9 +147,9 @@ fn settling_loses_nothing() {
         let sets = allowed(candidates, root);
         let below = sets.iter().filter(|(set, _)| holds(&node, set));
         let best = below.map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
-        let left = state.settle();
-        let settled = state.clone().node(f64::INFINITY);
-        let below = sets.iter().filter(|(set, _)| left != Left::Nothing && holds(&settled, set));
+        let left = state.reduce();
+        let forced = state.clone().node(f64::INFINITY);
+        let below = sets.iter().filter(|(set, _)| left != Left::Nothing && holds(&forced, set));
         let found = below.map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
         assert!(found.total_cmp(&best).is_eq() || (found - best).abs() < 1e-12, "{found} {best}");
     });

@@ -1,11 +1,11 @@
-//! Greedy, then exchanges while they improve.
+//! Greedy, then swaps while they improve.
 
-mod basis;
 mod chosen;
 mod climb;
-mod exchange;
 mod guarantee;
+mod rows;
 mod starts;
+mod swap;
 mod two_parts;
 
 use std::{
@@ -14,7 +14,6 @@ use std::{
     time::Duration,
 };
 
-pub(super) use basis::dual_basis;
 pub(super) use climb::climb;
 
 use super::{Candidates, Objective, Place, Solution, Solver, Stats, Termination, Watch, watch::Clock};
@@ -23,18 +22,18 @@ use crate::{
     engine::{Engine, Rows},
 };
 
-/// The greedy set, improved by exchanges until none multiplies the determinant by more than 1 + ε/k.
+/// The greedy set, improved by swaps until none multiplies the determinant by more than 1 + ε/k.
 ///
 /// ```text
 /// det K_{S−i+j} / det K_S = M_ii d_j + C_ij²,
 /// M = (K_S)⁻¹,   C = M K_{S,·},   d_j = ‖a_j − π_S(a_j)‖²
 /// ```
 ///
-/// All pairs i ∈ S, j ∉ S are compared for every exchange and the best is made. Under a quota i and j are of
-/// one part; under ranges of any two whose counts allow it. Where no such exchange
-/// improves, two parts exchange an item each at once. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges
+/// All pairs i ∈ S, j ∉ S are compared for every swap and the best is made. Under a quota i and j are of
+/// one part; under ranges of any two whose counts allow it. Where no such swap
+/// improves, two parts swap an item each at once. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges
 /// without a total) may also gain or lose an item, whichever of the three improves most.
-/// Of equal exchanges the one whose entering item comes first is made.
+/// Of equal swaps the one whose entering item comes first is made.
 ///
 /// [`with_restarts`](Self::with_restarts) climbs from other sets too. The answer is the best set seen, never below
 /// the greedy one if there was time for that; where the greedy algorithm ends short of the quota, what it found is
@@ -42,18 +41,18 @@ use crate::{
 ///
 /// # Guarantee
 /// For k items without parts: within a factor min((k!)², e^ε κ(A)^k) of the optimum,
-/// κ(A) = λ_1 / mean of λ_k … λ_m (of AAᵀ), after at most 2 ln k! / ln(1 + ε/k) exchanges. They are in
+/// κ(A) = λ_1 / mean of λ_k … λ_m (of AAᵀ), after at most 2 ln k! / ln(1 + ε/k) swaps. They are in
 /// [`Stats::log_guarantee`], [`Stats::condition`] and [`Stats::swap_bound`]. (The theorem counts the tail's mean
 /// over n; its proof sums over the items, so m it is here.)
 ///
 /// # Cost
-/// Greedy, 2mn² operations for a start, and 4mn + 7mκ_l an exchange: A is read once, and a table of κ_l
+/// Greedy, 2mn² operations for a start, and 4mn + 7mκ_l a swap: A is read once, and a table of κ_l
 /// coefficients per item (8 bytes each) is read and written once. Under ranges up to k coefficients; items added,
 /// removed, or exchanged between parts make all numbers anew, as a start.
 ///
 /// # Numerics
-/// Numbers are updated from exchange to exchange and computed anew from the data after 64, where they are seen to
-/// drift, and before the search believes that no exchange improves. A set counts as better only if its determinant
+/// Numbers are updated from swap to swap and computed anew from the data after 64, where they are seen to
+/// drift, and before the search believes that no swap improves. A set counts as better only if its determinant
 /// from the data is. Gains below the rounding error of the determinant (about 1e-15 times the condition number
 /// of the chosen rows) cannot be told from none.
 ///
@@ -106,7 +105,7 @@ impl Default for LocalSearch {
 }
 
 impl LocalSearch {
-    /// An exchange must multiply the determinant by more than 1 + ε/k; 1e-9 by default. (For sets of
+    /// A swap must multiply the determinant by more than 1 + ε/k; 1e-9 by default. (For sets of
     /// any size k is the largest size that the rank allows.)
     #[must_use]
     pub fn with_epsilon(self, epsilon: f64) -> Self {
@@ -134,7 +133,7 @@ impl LocalSearch {
     /// Climbs again from other starts.
     fn restart(
         &self,
-        problem: &Problem<'_>,
+        space: &SearchSpace<'_>,
         best: &mut climb::Climb,
         clock: &Clock<'_>,
         stats: &mut Stats,
@@ -144,7 +143,7 @@ impl LocalSearch {
             (Restarts::UntilTimeLimit, Some(_)) => u64::MAX,
             _ => 0,
         };
-        if problem.spare().iter().all(|&spare| spare == 0) {
+        if space.spare().iter().all(|&spare| spare == 0) {
             return Ok(());
         }
         let mut known = Known::default();
@@ -160,15 +159,15 @@ impl LocalSearch {
                 break;
             }
             stats.restarts += 1;
-            let start = starts::restart(problem, &best.places, self.seed, number, clock)?;
+            let start = starts::restart(space, &best.places, self.seed, number, clock)?;
             let Some(start) = start else {
                 known.in_a_row += 1;
                 continue;
             };
-            let found = climb(problem, start, best.log_det, clock, stats)?;
+            let found = climb(space, start, best.log_det, clock, stats)?;
             known.offer(&found.places);
             let better = found.log_det > best.log_det + ROUNDING * (1.0 + best.log_det.abs());
-            if better && problem.candidates.log_det(&found.places) > f64::NEG_INFINITY {
+            if better && space.candidates.log_det(&found.places) > f64::NEG_INFINITY {
                 *best = climb::Climb { termination: best.termination, ..found };
             }
         }
@@ -191,9 +190,9 @@ impl<M: Objective> Solver<M> for LocalSearch {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         let rows = candidates.rows();
-        let problem = Problem { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
+        let space = SearchSpace { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
         let mut stats = Stats::default();
-        let (greedy, repairs) = starts::complete(&problem, &[], &[], &clock)?;
+        let (greedy, repairs) = starts::complete(&space, &[], &[], &clock)?;
         (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
         if candidates.counts.most == 0 || greedy.termination == Termination::RankExhausted {
             let termination = match greedy.termination {
@@ -202,12 +201,12 @@ impl<M: Objective> Solver<M> for LocalSearch {
             };
             return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, termination, engine) });
         }
-        let mut best = climb(&problem, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
+        let mut best = climb(&space, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
         if best.termination == Termination::LocallyOptimal {
             if clock.ended().is_none() {
-                guarantee::fill(&problem, &mut stats)?;
+                guarantee::fill(&space, &mut stats)?;
             }
-            self.restart(&problem, &mut best, &clock, &mut stats)?;
+            self.restart(&space, &mut best, &clock, &mut stats)?;
         }
         Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination, engine) })
     }
@@ -239,7 +238,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// What to climb on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Problem<'c> {
+pub(super) struct SearchSpace<'c> {
     pub(super) candidates: &'c Candidates<'c>,
     pub(super) engine: &'c dyn Engine,
     /// Those of the candidates.
@@ -247,8 +246,8 @@ pub(super) struct Problem<'c> {
     pub(super) epsilon: f64,
 }
 
-impl Problem<'_> {
-    /// Whether a factor of the determinant is worth an exchange.
+impl SearchSpace<'_> {
+    /// Whether a factor of the determinant is worth a swap.
     fn improves(&self, ratio: f64) -> bool {
         ratio - 1.0 > self.epsilon / self.candidates.counts.most.max(1) as f64
     }

@@ -3,15 +3,15 @@
 use rand::{RngExt, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::Problem;
+use super::SearchSpace;
 use crate::{
     Result,
     linalg::OrthonormalBasis,
     map::{
         Place,
-        greedy::PlainGains,
         lazy_greedy::LazyGains,
         pivots::{Gains, Picked, Pivots},
+        plain_gains::PlainGains,
         repair,
         watch::Clock,
     },
@@ -28,30 +28,30 @@ const KICK: usize = 6;
 /// `start` and greedy picks beyond it, with `barred` items out of reach; repaired where they exhaust a part's
 /// rank, with the number of repairs.
 pub(super) fn complete(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     start: &[Place],
     barred: &[Place],
     clock: &Clock<'_>,
 ) -> Result<(Picked, usize)> {
-    let &Problem { engine, rows, .. } = problem;
+    let &SearchSpace { engine, rows, .. } = space;
     let mut picked = if rows.len() < LAZY {
-        run(problem, PlainGains::new(engine, rows), start, barred, clock)?
+        run(space, PlainGains::new(engine, rows), start, barred, clock)?
     } else {
-        run(problem, LazyGains::new(rows), start, barred, clock)?
+        run(space, LazyGains::new(rows), start, barred, clock)?
     };
     picked.places.splice(0..0, start.iter().copied());
-    let repairs = repair::complete(problem.candidates, engine, rows, &mut picked, clock)?;
+    let repairs = repair::complete(space.candidates, engine, rows, &mut picked, clock)?;
     Ok((picked, repairs))
 }
 
 fn run(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     gains: impl Gains,
     start: &[Place],
     barred: &[Place],
     clock: &Clock<'_>,
 ) -> Result<Picked> {
-    let pivots = Pivots::new(problem.candidates, problem.engine, problem.rows, gains, start, barred)?;
+    let pivots = Pivots::new(space.candidates, space.engine, space.rows, gains, start, barred)?;
     pivots.run(&|_| clock.ended())
 }
 
@@ -61,7 +61,7 @@ fn run(
 /// One in four completes random items greedily; the others take a few items out of the best set,
 /// at random, and complete the rest greedily from others.
 pub(super) fn restart(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     best: &[Place],
     seed: u64,
     number: u64,
@@ -70,19 +70,19 @@ pub(super) fn restart(
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
     let (start, barred) = if number.is_multiple_of(SCATTER_EVERY) {
-        (scatter(problem, &mut rng), Vec::new())
+        (scatter(space, &mut rng), Vec::new())
     } else {
-        kick(problem, best, &mut rng)
+        kick(space, best, &mut rng)
     };
-    let (picked, _) = complete(problem, &start, &barred, clock)?;
-    let candidates = problem.candidates;
+    let (picked, _) = complete(space, &start, &barred, clock)?;
+    let candidates = space.candidates;
     let whole = candidates.counts.missing(&candidates.counts_of(&picked.places)) == 0;
     Ok(whole.then_some(picked.places))
 }
 
 /// What is left of a set without a few random items, and those of them that must stay out.
-fn kick(problem: &Problem<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Place>, Vec<Place>) {
-    let mut spare = problem.spare();
+fn kick(space: &SearchSpace<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Place>, Vec<Place>) {
+    let mut spare = space.spare();
     let mut movable: Vec<usize> = (0..best.len()).filter(|&at| spare[best[at].group] > 0).collect();
     if movable.is_empty() {
         return (best.to_vec(), Vec::new());
@@ -101,8 +101,8 @@ fn kick(problem: &Problem<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Pla
 }
 
 /// Random independent items, at most as many as each group may have, and none that others need the room for.
-fn scatter(problem: &Problem<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
-    let candidates = problem.candidates;
+fn scatter(space: &SearchSpace<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
+    let candidates = space.candidates;
     let of_group = |(group, &count): (usize, &usize)| std::iter::repeat_n(group, count);
     let mut groups: Vec<usize> = candidates.counts.high.iter().enumerate().flat_map(of_group).collect();
     let count = rng.random_range(0..=groups.len());

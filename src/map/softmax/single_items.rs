@@ -6,7 +6,7 @@ use crate::{
     Result,
     engine::Engine,
     linalg::{OrthonormalBasis, column, column_mut, inverse_of_lower, kernels::dot},
-    map::{Candidates, Place, greedy::PlainGains, pivots::Pivots, watch::Clock},
+    map::{Candidates, Place, pivots::Pivots, plain_gains::PlainGains, watch::Clock},
 };
 
 /// What dropping an item must bring, in ln det.

@@ -1,10 +1,10 @@
 //! The set that a chain is at, as rows and their dual basis.
 
-use faer::{MatRef, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
+use faer::MatRef;
 
 use crate::{
     Features,
-    linalg::{INDEPENDENCE_TOLERANCE, column, kernels::dot},
+    linalg::{independent_qr, kernels::dot, orthonormalise, transposed_duals},
 };
 
 /// Rows of the items S, and W with W ᵀ A_Sᵀ = I in the span of those rows.
@@ -85,7 +85,7 @@ impl<'a> Basis<'a> {
         let mut directions: Vec<f64> = Vec::with_capacity(slots.len() * self.dims());
         for slot in slots {
             let mut left = self.dual(slot).to_vec();
-            let norm = super::exchange::orthonormalise(&mut left, &directions, |_, _| ());
+            let norm = orthonormalise(&mut left, &directions, |_, _| ());
             log_volume -= 2.0 * (norm.ln() + self.scales[slot].ln());
             directions.extend_from_slice(&left);
         }
@@ -96,19 +96,8 @@ impl<'a> Basis<'a> {
 /// W = Q R⁻ᵀ and ln det from the columns B = Q R; `None` for dependent columns.
 fn dual_basis(rows: &[f64], dims: usize) -> Option<(Vec<f64>, f64)> {
     let count = rows.len() / dims;
-    let matrix = MatRef::from_column_major_slice(rows, dims, count);
-    let factors = matrix.qr();
-    let triangle = factors.thin_R();
-    let mut log_det = 0.0;
-    for j in 0..count {
-        let (left, whole) = (triangle[(j, j)].abs(), column(matrix, j));
-        if left.is_nan() || left <= INDEPENDENCE_TOLERANCE * dot(whole, whole).sqrt() {
-            return None;
-        }
-        log_det += 2.0 * left.ln();
-    }
-    let mut transposed = factors.compute_thin_Q().transpose().to_owned();
-    solve_upper_triangular_in_place(triangle, transposed.as_mut(), Par::Seq);
+    let (factors, log_det) = independent_qr(MatRef::from_column_major_slice(rows, dims, count))?;
+    let transposed = transposed_duals(&factors, factors.compute_thin_Q().as_ref());
     let duals = (0..count).flat_map(|l| (0..dims).map(move |i| (l, i))).map(|at| transposed[at]).collect();
     Some((duals, log_det))
 }

@@ -29,11 +29,11 @@ pub(super) struct Candidate {
 ///
 /// where π_j is the probability that the tilted k-DPP has it.
 #[derive(Debug)]
-pub(super) struct Candidates {
+pub(super) struct CandidateDistribution {
     table: AliasTable,
 }
 
-impl Candidates {
+impl CandidateDistribution {
     /// One table for each group of rows; `factor` is F with π_j ∝ ‖Fᵀ a_j‖² in a group.
     pub(super) fn of_groups(engine: &dyn Engine, rows: &Rows<'_>, factor: Mat<f64>) -> Result<Vec<Self>> {
         let root = square_root(factor);

@@ -5,9 +5,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     basis::Basis,
-    candidates::{Candidate, Candidates},
-    exchange::Exchange,
+    candidates::{Candidate, CandidateDistribution},
     moves::{MoveCount, Proposal, Sweep},
+    swap::SwapBuffers,
 };
 use crate::{Result, watch::Watch};
 
@@ -19,7 +19,7 @@ const STALE: f64 = 1e-12;
 /// What all chains share: candidates, and which group each slot belongs to.
 #[derive(Debug)]
 pub(super) struct Walk {
-    pub(super) candidates: Vec<Candidates>,
+    pub(super) candidates: Vec<CandidateDistribution>,
     pub(super) group_of: Vec<usize>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Chain<'a> {
     /// ln of the proposal weight of the item in each slot.
     log_weights: Vec<f64>,
     sweep: Sweep,
-    exchange: Exchange,
+    swap: SwapBuffers,
     /// Moves by the number of items replaced, from 1.
     pub(super) moves: Vec<MoveCount>,
     /// Items replaced since W was computed.
@@ -50,7 +50,7 @@ impl<'a> Chain<'a> {
             rng,
             log_weights: start.iter().map(|candidate| candidate.log_weight).collect(),
             sweep: Sweep::new(slots, blocks),
-            exchange: Exchange::default(),
+            swap: SwapBuffers::default(),
             moves: moves.collect(),
             replaced: 0,
             refreshes: 0,
@@ -100,7 +100,7 @@ impl<'a> Chain<'a> {
         if !accepted {
             return;
         }
-        self.basis.make(&mut self.exchange);
+        self.basis.make(&mut self.swap);
         self.moves[proposals.len() - 1].accepted += 1;
         for proposal in proposals {
             self.log_weights[proposal.slot] = proposal.candidate.log_weight;
@@ -118,7 +118,7 @@ impl<'a> Chain<'a> {
     /// ```
     pub(super) fn log_acceptance(&mut self, proposals: &[Proposal]) -> f64 {
         let entering = proposals.iter().map(|proposal| (proposal.slot, proposal.candidate.item));
-        let log_ratio = self.basis.weigh(&mut self.exchange, entering);
+        let log_ratio = self.basis.weigh(&mut self.swap, entering);
         let correction =
             |proposal: &Proposal| self.log_weights[proposal.slot] - proposal.candidate.log_weight;
         log_ratio + proposals.iter().map(correction).sum::<f64>()

@@ -1,16 +1,16 @@
-//! Exchange chains for Partition-DPPs with many parts: approximate.
+//! Swap chains for Partition-DPPs with many parts: approximate.
 
 mod basis;
 mod candidates;
 mod chain;
 mod convergence;
 mod diagnostics;
-mod exchange;
 mod moves;
 mod observables;
 mod options;
 mod run;
 mod start;
+mod swap;
 mod transitions;
 
 use rand_chacha::ChaCha8Rng;
@@ -23,7 +23,7 @@ pub use run::{ChainRun, ChainSamples};
 
 use self::{
     basis::Basis,
-    candidates::{Candidate, Candidates},
+    candidates::{Candidate, CandidateDistribution},
     chain::{Chain, Walk},
     observables::Observables,
     start::Starts,
@@ -48,7 +48,7 @@ use crate::{
 ///
 /// A move takes items I out of the set and proposes for each another of its part. Most moves replace one item; some
 /// replace a block of two or more in any parts, which is what leads on where parts block each other and no single
-/// exchange is possible. Candidates are proposed about as often as the tilted k-DPP has them (q). A sweep proposes
+/// swap is possible. Candidates are proposed about as often as the tilted k-DPP has them (q). A sweep proposes
 /// once for every item of the set, and some blocks, in random order; every move, and every sweep, satisfies detailed
 /// balance, and blocks of all sizes make every feasible set reachable. Chains start from draws of the tilted k-DPP whose
 /// counts have been repaired.
@@ -85,7 +85,7 @@ use crate::{
 ///
 /// # Source
 /// Anari, Oveis Gharan and Rezaei, *Monte Carlo Markov chain algorithms for sampling strongly Rayleigh distributions and
-/// determinantal point processes* (2016), for exchanges of one item; Alimohammadi, Anari, Shiragur and Vuong,
+/// determinantal point processes* (2016), for swaps of one item; Alimohammadi, Anari, Shiragur and Vuong,
 /// *Fractionally log-concave and sector-stable polynomials* (2021), for moves of several parts at once.
 #[derive(Debug)]
 pub struct Chains<'a> {
@@ -106,7 +106,7 @@ pub struct Chains<'a> {
 }
 
 impl<'a> PartitionDpp<'a> {
-    /// Set-up of exchange chains: approximate draws, where exact ones would take too long.
+    /// Set-up of swap chains: approximate draws, where exact ones would take too long.
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
@@ -126,7 +126,7 @@ impl<'a> PartitionDpp<'a> {
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
         let roots: Vec<f64> = eigenvectors.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();
         let likely = scale_columns(spectrum.whitener().as_ref(), &roots);
-        let candidates = Candidates::of_groups(engine, &rows, likely)?;
+        let candidates = CandidateDistribution::of_groups(engine, &rows, likely)?;
         let (weights, size) = (tilt.root_weights(), slots as f64);
         let projection =
             ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, size, Projection::default())?;

@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt, seq::SliceRandom};
 
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, CandidateDistribution};
 
 /// One slot of the set and the item that may come into it.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ impl Sweep {
     /// Draws the next sweep; `group_of` tells whose candidates a slot takes.
     pub(super) fn draw<R: Rng + ?Sized>(
         &mut self,
-        candidates: &[Candidates],
+        candidates: &[CandidateDistribution],
         group_of: &[usize],
         rng: &mut R,
     ) {

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::candidates::Candidates;
+use super::candidates::CandidateDistribution;
 use crate::{
     PartitionDpp,
     engine::Items,
@@ -45,7 +45,11 @@ impl<'a> Starts<'a> {
     /// A proposal of tilted rejection with its counts repaired: what is too much in a part is left out, what is
     /// too little is filled up from its candidates, and where these depend on what is there already items are
     /// exchanged along augmenting paths. `None` if rounding is in the way.
-    pub(super) fn draw<R: Rng + ?Sized>(&self, candidates: &[Candidates], rng: &mut R) -> Option<Vec<u32>> {
+    pub(super) fn draw<R: Rng + ?Sized>(
+        &self,
+        candidates: &[CandidateDistribution],
+        rng: &mut R,
+    ) -> Option<Vec<u32>> {
         let mut partial = Partial { chosen: vec![Vec::new(); self.groups.len()], span: self.ground.span() };
         for item in self.proposal(rng) {
             let group = self.groups.iter().position(|group| group.contains(item as usize))?;

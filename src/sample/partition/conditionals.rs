@@ -1,6 +1,6 @@
 //! The chain of conditional laws, followed pick by pick.
 
-use super::{Method, per_candidate::Candidates, row_nodes::RowNodes, stage::Stage};
+use super::{Method, per_candidate::ProjectedCandidates, row_nodes::RowNodes, stage::Stage};
 use crate::{Error, PartitionDpp, Result, engine::Engine};
 
 /// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
@@ -29,14 +29,14 @@ pub struct Conditionals<'a> {
 #[derive(Clone, Debug)]
 enum Evaluation {
     Shared(RowNodes),
-    PerCandidate(Candidates),
+    PerCandidate(ProjectedCandidates),
 }
 
 impl<'a> Conditionals<'a> {
     pub(super) fn new(dpp: &PartitionDpp<'a>, method: Method, engine: &'a dyn Engine) -> Result<Self> {
         let stage = Stage::start(dpp, engine)?;
         let evaluation = match method {
-            Method::PerCandidate => Evaluation::PerCandidate(Candidates::on(&stage, 0)?),
+            Method::PerCandidate => Evaluation::PerCandidate(ProjectedCandidates::on(&stage, 0)?),
             _ => Evaluation::Shared(RowNodes::on(&stage)?),
         };
         Ok(Self { stage, evaluation })
@@ -44,7 +44,7 @@ impl<'a> Conditionals<'a> {
 
     /// Estimated error of the law that they come from, in total variation.
     pub(super) fn error(&self) -> f64 {
-        self.stage.problem.error
+        self.stage.setup.error
     }
 
     /// Items picked, in order.
@@ -82,21 +82,21 @@ impl<'a> Conditionals<'a> {
     /// Those of the engine.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
         let stage = &self.stage;
-        let mut probabilities = vec![0.0; stage.problem.item_count()];
+        let mut probabilities = vec![0.0; stage.setup.item_count()];
         if stage.total() == 0 {
             return Ok(probabilities);
         }
         let weights = match &self.evaluation {
             Evaluation::Shared(nodes) => {
                 let of_group = |at: usize| match stage.left[at] {
-                    0 => Ok(vec![0.0; stage.problem.items(stage.groups[at]).len()]),
+                    0 => Ok(vec![0.0; stage.setup.items(stage.groups[at]).len()]),
                     _ => nodes.weights(stage, at),
                 };
                 (0..stage.left.len()).map(of_group).collect::<Result<Vec<_>>>()?.concat()
             }
             Evaluation::PerCandidate(candidates) => candidates.weights().collect(),
         };
-        let rows = stage.problem.rows(&stage.groups);
+        let rows = stage.setup.rows(&stage.groups);
         for ((item, _), weight) in rows.iter().zip(&weights) {
             probabilities[item] = *weight;
         }
@@ -114,7 +114,7 @@ impl<'a> Conditionals<'a> {
     /// - those of the engine.
     pub fn pick(&mut self, item: usize) -> Result<()> {
         let stage = &mut self.stage;
-        let group = stage.problem.group_of(item)?;
+        let group = stage.setup.group_of(item)?;
         let at = stage.groups.iter().position(|&other| other == group);
         let at = at.ok_or(Error::ImpossiblePick { item })?;
         match &mut self.evaluation {

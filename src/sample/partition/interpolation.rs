@@ -55,7 +55,7 @@ impl<'a> Interpolation<'a> {
     /// # Errors
     /// [`Error::LostDraw`], [`Error::Ended`], and those of the engine.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
-        let engine = Watched::new(self.start.problem.engine, *watch);
+        let engine = Watched::new(self.start.setup.engine, *watch);
         attempted(&self.start.on(&engine), |mut stage| {
             let at = stage.current(None);
             self.first.clone().draw(&mut stage, at, Some(self.weights.clone()), rng)?;
@@ -78,7 +78,7 @@ fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, rng: &mut R) -> Result<Vec<u32>
 
 impl Evaluation {
     fn on(stage: &Stage<'_>, at: usize) -> Result<Self> {
-        if stage.problem.items(stage.groups[at]).len() <= stage.function.rank()
+        if stage.setup.items(stage.groups[at]).len() <= stage.function.rank()
             && let Some(nodes) = ItemNodes::new(stage, at)?
         {
             return Ok(Self::Items(ItemPicks::new(Arc::new(nodes))));
@@ -102,10 +102,10 @@ impl Evaluation {
         mut weights: Option<Vec<f64>>,
         rng: &mut R,
     ) -> Result<()> {
-        let problem = Arc::clone(&stage.problem);
-        let items = problem.items(stage.groups[at]);
+        let setup = Arc::clone(&stage.setup);
+        let items = setup.items(stage.groups[at]);
         loop {
-            problem.engine.proceed()?;
+            setup.engine.proceed()?;
             let mut weights = match weights.take() {
                 Some(known) => known,
                 None => self.weights(stage, at)?,

@@ -43,10 +43,10 @@ impl ItemNodes {
     /// The nodes of a stage, for one of its groups; `None` where rounding spoils them.
     pub(super) fn new(stage: &Stage<'_>, at: usize) -> Result<Option<Self>> {
         // What follows is small beside a pass over the rows, and the law is made of it.
-        let engine = in_double(stage.problem.engine);
+        let engine = in_double(stage.setup.engine);
         let function = &stage.function;
         let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
-        let rows = engine.whiten_rows(&stage.problem.rows(&stage.groups[at..=at]), &map)?;
+        let rows = engine.whiten_rows(&stage.setup.rows(&stage.groups[at..=at]), &map)?;
         let rank = function.rank();
         let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| c64::new(rows[i * rank + j], 0.0));
 

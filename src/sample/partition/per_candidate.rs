@@ -24,7 +24,7 @@ use crate::{
 /// Kathuria and Deshpande (2016), algorithm 2; with one part it is their algorithm 1 (Deshpande and
 /// Rademacher 2010).
 #[derive(Clone, Debug)]
-pub(super) struct Candidates {
+pub(super) struct ProjectedCandidates {
     /// N_l after the picks.
     shares: Vec<Mat<f64>>,
     /// B, row-major, group after group: the rows of all free items after the picks.
@@ -37,12 +37,12 @@ pub(super) struct Candidates {
     pub(super) determinants: u64,
 }
 
-impl Candidates {
+impl ProjectedCandidates {
     pub(super) fn on(stage: &Stage<'_>, determinants: u64) -> Result<Self> {
         let function = &stage.function;
         let map = RowMap { weights: &function.weights, factor: function.map.as_ref() };
-        let candidates = stage.problem.rows(&stage.groups);
-        let mut rows = stage.problem.engine.whiten_rows(&candidates, &map)?;
+        let candidates = stage.setup.rows(&stage.groups);
+        let mut rows = stage.setup.engine.whiten_rows(&candidates, &map)?;
         // What rounding leaves of the items picked before is nothing.
         for ((item, _), row) in candidates.iter().zip(rows.chunks_exact_mut(function.rank())) {
             if stage.picks.contains(&item) {
@@ -58,12 +58,12 @@ impl Candidates {
 
     /// One determinant per candidate and node.
     fn evaluate(&mut self, stage: &Stage<'_>) -> Result<()> {
-        let Stage { problem, groups, torus, left, .. } = stage;
+        let Stage { setup, groups, torus, left, .. } = stage;
         let rank = stage.function.rank();
         self.coefficients.clear();
         let mut start = 0;
         for (at, &group) in groups.iter().enumerate() {
-            let len = problem.items(group).len();
+            let len = setup.items(group).len();
             if left[at] == 0 {
                 self.coefficients.resize(self.coefficients.len() + len, 0.0);
             } else {
@@ -72,7 +72,7 @@ impl Candidates {
                     coefficients: &torus.extractors(&less_one(left, at)),
                     rows: &self.rows[start * rank..(start + len) * rank],
                 };
-                let found = problem.engine.candidate_determinants(&candidates)?;
+                let found = setup.engine.candidate_determinants(&candidates)?;
                 self.determinants += found.determinants;
                 self.coefficients.extend(found.sums);
             }
@@ -93,7 +93,7 @@ impl Candidates {
         let rank = stage.function.rank();
         let position = stage.position(item, pick.at);
         let coefficient = self.coefficients[position];
-        self.norms = stage.problem.engine.project_rows(&mut self.rows, &pick.direction)?;
+        self.norms = stage.setup.engine.project_rows(&mut self.rows, &pick.direction)?;
         self.rows[position * rank..(position + 1) * rank].fill(0.0);
         self.norms[position] = 0.0;
         self.shares.iter_mut().for_each(|share| *share = project(share, &pick.direction));
@@ -115,14 +115,14 @@ impl Candidates {
 #[derive(Debug)]
 pub(crate) struct PerCandidate<'a> {
     start: Stage<'a>,
-    first: Candidates,
+    first: ProjectedCandidates,
     error: f64,
 }
 
 impl<'a> PerCandidate<'a> {
     pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
-        let first = Candidates::on(&start, 0)?;
+        let first = ProjectedCandidates::on(&start, 0)?;
         let error = start.error(first.weights().sum::<f64>() / start.total() as f64)?;
         Ok(Self { start, first, error })
     }
@@ -135,14 +135,14 @@ impl<'a> PerCandidate<'a> {
     /// # Errors
     /// [`Error::LostDraw`](crate::Error::LostDraw), [`Error::Ended`](crate::Error::Ended), and those of the engine.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
-        let engine = Watched::new(self.start.problem.engine, *watch);
+        let engine = Watched::new(self.start.setup.engine, *watch);
         attempted(&self.start.on(&engine), |stage| finish(stage, self.first.clone(), rng))
     }
 }
 
 fn finish<R: Rng + ?Sized>(
     mut stage: Stage<'_>,
-    mut candidates: Candidates,
+    mut candidates: ProjectedCandidates,
     rng: &mut R,
 ) -> Result<Vec<u32>> {
     while stage.total() > 0 {

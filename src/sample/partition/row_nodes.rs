@@ -41,14 +41,14 @@ pub(super) struct RowNodes {
 impl RowNodes {
     pub(super) fn on(stage: &Stage<'_>) -> Result<Self> {
         let grid = PhaseGrid { shares: &stage.function.shares, phases: &stage.torus.phases };
-        let (values, inverses) = grid_inverses(stage.problem.engine, &grid)?.into_iter().unzip();
+        let (values, inverses) = grid_inverses(stage.setup.engine, &grid)?.into_iter().unzip();
         Ok(Self { values, inverses: Arc::new(inverses), near_singular: false })
     }
 
     /// Weight of every free item of an open group: Pr(next) in proportion; they sum to what is left of the
     /// group times the coefficient wanted.
     pub(super) fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
-        let Stage { problem, groups, function, torus, left, .. } = stage;
+        let Stage { setup, groups, function, torus, left, .. } = stage;
         let rank = function.rank();
         let mut form = Mat::zeros(rank, rank);
         let extractors = torus.extractors(&less_one(left, at));
@@ -58,7 +58,7 @@ impl RowNodes {
         let weight = function.weights[at];
         let root = linalg::positive_root(form.as_ref(), weight * weight)?;
         let factor = linalg::square_root(&function.map * root);
-        problem.engine.row_forms(&problem.rows(&groups[at..=at]), &[factor.as_ref()])
+        setup.engine.row_forms(&setup.rows(&groups[at..=at]), &[factor.as_ref()])
     }
 
     /// Conditions on a pick.
@@ -129,7 +129,7 @@ mod tests {
     /// Largest gap between the probabilities of two laws' next picks from the first group.
     fn gap(one: &(Stage<'_>, RowNodes), other: &(Stage<'_>, RowNodes), picks: &[usize]) -> f64 {
         let probabilities = |(stage, nodes): &(Stage<'_>, RowNodes)| {
-            let items = stage.problem.items(stage.groups[0]);
+            let items = stage.setup.items(stage.groups[0]);
             let weights = nodes.weights(stage, 0).unwrap();
             let free = (0..items.len()).filter(|&i| !picks.contains(&items.at(i)));
             let free: Vec<f64> = free.map(|i| weights[i]).collect();

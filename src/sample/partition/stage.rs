@@ -25,7 +25,7 @@ const FADED: f64 = 0.25;
 
 /// What is drawn from, and on what machine.
 #[derive(Clone, Debug)]
-pub(super) struct Problem<'a> {
+pub(super) struct DrawSetup<'a> {
     ground: Arc<GroundSet<'a>>,
     parts: Arc<[OpenPart]>,
     /// Scale of each part's rows.
@@ -35,7 +35,7 @@ pub(super) struct Problem<'a> {
     pub(super) error: f64,
 }
 
-impl Problem<'_> {
+impl DrawSetup<'_> {
     pub(super) fn items(&self, group: usize) -> Items<'_> {
         Items::from(&self.parts[group].items)
     }
@@ -63,7 +63,7 @@ impl Problem<'_> {
 /// The generating function of what is left to choose, its nodes, and the picks made since they were laid out.
 #[derive(Clone, Debug)]
 pub(super) struct Stage<'a> {
-    pub(super) problem: Arc<Problem<'a>>,
+    pub(super) setup: Arc<DrawSetup<'a>>,
     /// Groups that the generating function has a variable for.
     pub(super) groups: Vec<usize>,
     pub(super) function: Arc<GeneratingFunction>,
@@ -93,7 +93,7 @@ impl<'a> Stage<'a> {
         let spectrum = dpp.spectrum(engine, &rows)?;
         let (function, _) = GeneratingFunction::of_size(&spectrum, &scales, left.iter().sum())?;
         let plan = TorusPlan::for_coefficient(&function, &left)?.within(dpp.interpolation_budget())?;
-        let problem = Problem {
+        let setup = DrawSetup {
             ground: Arc::new(dpp.ground().clone()),
             parts: dpp.open().to_vec().into(),
             scales,
@@ -102,7 +102,7 @@ impl<'a> Stage<'a> {
         };
         let groups = (0..left.len()).collect();
         Ok(Self {
-            problem: Arc::new(problem),
+            setup: Arc::new(setup),
             groups,
             directions: OrthonormalBasis::new(function.rank()),
             function: Arc::new(function),
@@ -118,8 +118,8 @@ impl<'a> Stage<'a> {
     /// [`Error::IllConditioned`] where it is lost in rounding.
     pub(super) fn error(&self, coefficient: f64) -> Result<f64> {
         let rounding =
-            2.0 * (self.function.rank() as f64 + 4.0) * self.problem.engine.info().precision.epsilon();
-        accurate(self.total() as f64 * rounding / coefficient + self.problem.error)
+            2.0 * (self.function.rank() as f64 + 4.0) * self.setup.engine.info().precision.epsilon();
+        accurate(self.total() as f64 * rounding / coefficient + self.setup.error)
     }
 
     /// What ends a draw that has no weight to go on with.
@@ -140,10 +140,10 @@ impl<'a> Stage<'a> {
             return None;
         }
         let GeneratingFunction { map, weights, .. } = &*self.function;
-        let features = self.problem.ground.features();
+        let features = self.setup.ground.features();
         let mut row = vec![0.0; features.dims()];
-        features.read_row(item, weights[at] * self.problem.scales[self.groups[at]], &mut row);
-        self.problem.ground.unit_residual(&row)?;
+        features.read_row(item, weights[at] * self.setup.scales[self.groups[at]], &mut row);
+        self.setup.ground.unit_residual(&row)?;
         // In these coordinates the law is of ordinary size: what is too short here is never picked.
         let mut direction: Vec<f64> = (0..map.ncols()).map(|j| dot(column(map.as_ref(), j), &row)).collect();
         OrthonormalBasis::normalise(&mut direction)?;
@@ -173,7 +173,7 @@ impl<'a> Stage<'a> {
         let left: Vec<usize> = kept.iter().map(|&at| self.left[at]).collect();
         let torus = Torus::new(TorusPlan::for_coefficient(&function, &left)?);
         Ok(Self {
-            problem: Arc::clone(&self.problem),
+            setup: Arc::clone(&self.setup),
             groups: kept.iter().map(|&at| self.groups[at]).collect(),
             directions: OrthonormalBasis::new(function.rank()),
             function: Arc::new(function),
@@ -198,14 +198,14 @@ impl<'a> Stage<'a> {
 
     /// The group drawn from last.
     pub(super) fn last_group(&self) -> Option<usize> {
-        self.picks.last().and_then(|&item| self.problem.group_of(item).ok())
+        self.picks.last().and_then(|&item| self.setup.group_of(item).ok())
     }
 
     /// Position of the group, and the item, of a candidate counted over all groups.
     pub(super) fn candidate(&self, mut position: usize) -> (usize, usize) {
         let mut at = 0;
         loop {
-            let items = self.problem.items(self.groups[at]);
+            let items = self.setup.items(self.groups[at]);
             if position < items.len() {
                 return (at, items.at(position));
             }
@@ -216,9 +216,8 @@ impl<'a> Stage<'a> {
 
     /// Position of an item of a group among the candidates, counted over all groups.
     pub(super) fn position(&self, item: usize, at: usize) -> usize {
-        let before: usize = self.groups[..at].iter().map(|&group| self.problem.items(group).len()).sum();
-        before
-            + self.problem.items(self.groups[at]).iter().position(|other| other == item).unwrap_or_default()
+        let before: usize = self.groups[..at].iter().map(|&group| self.setup.items(group).len()).sum();
+        before + self.setup.items(self.groups[at]).iter().position(|other| other == item).unwrap_or_default()
     }
 
     /// The picks, as the samplers return them.
@@ -236,7 +235,7 @@ impl<'a> Stage<'a> {
 
     /// Changes the engine.
     pub(super) fn compute_on(&mut self, engine: &'a dyn Engine) {
-        self.problem = Arc::new(Problem { engine, ..(*self.problem).clone() });
+        self.setup = Arc::new(DrawSetup { engine, ..(*self.setup).clone() });
     }
 }
 

@@ -2,8 +2,13 @@
 
 use rand::{Rng, RngExt};
 
-use crate::engine::Rows;
-use crate::linalg::kernels::{add_scaled, add_squares, dot, scale, subtract_squares, sum};
+use crate::{
+    engine::Rows,
+    linalg::{
+        kernels::{add_scaled, add_squares, subtract_squares, sum},
+        orthonormalise,
+    },
+};
 
 /// Items whose weights are summed together in the search for a pick.
 const BLOCK: usize = 64;
@@ -77,7 +82,7 @@ impl ElementaryScan {
             }
             direction.clear();
             direction.extend(chosen.iter().map(|&j| self.vector(j)[position]));
-            remove_directions(direction, directions);
+            orthonormalise(direction, directions, |_, _| ());
             along.clear();
             along.resize(self.items.len(), 0.0);
             for (&j, &q) in chosen.iter().zip(direction.iter()) {
@@ -117,16 +122,4 @@ fn search(weights: &[f64], left: &mut f64) -> usize {
     // What is left belongs to the last index, if anything looks further inside it.
     *left = 0.0;
     last
-}
-
-/// Leaves of `row` what it has beyond the orthonormal `directions`, as a unit vector.
-fn remove_directions(row: &mut [f64], directions: &[f64]) {
-    // Twice is enough (Kahan and Parlett).
-    for _ in 0..2 {
-        for direction in directions.chunks_exact(row.len()) {
-            let along = dot(direction, row);
-            add_scaled(row, -along, direction);
-        }
-    }
-    scale(row, dot(row, row).sqrt().recip());
 }

@@ -1,4 +1,4 @@
-//! One exchange: what it is worth, and what it changes.
+//! One swap: what it is worth, and what it changes.
 
 use super::chosen::{Chosen, Offer};
 use crate::{
@@ -9,8 +9,8 @@ use crate::{
     },
 };
 
-/// An exchange, not yet made.
-pub(super) struct Exchange {
+/// A swap, not yet made.
+pub(super) struct WeighedSwap {
     group: usize,
     swap: BestSwap,
     row: Vec<f64>,
@@ -27,7 +27,7 @@ pub(super) struct Exchange {
 impl Chosen<'_> {
     /// The row of an item, its w_l·b for every column, and what it has beyond the chosen rows.
     fn beyond(&self, group: usize, position: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let (features, members) = (self.problem.rows.features(), self.problem.rows.groups()[group]);
+        let (features, members) = (self.space.rows.features(), self.space.rows.groups()[group]);
         let mut row = vec![0.0; features.dims()];
         features.read_row(members.items.at(position), members.scale, &mut row);
         let mut coefficients = vec![0.0; self.duals.ncols()];
@@ -43,22 +43,22 @@ impl Chosen<'_> {
         (row, coefficients, residual)
     }
 
-    /// By how much an exchange or an addition multiplies the determinant, from the rows and their dual basis.
+    /// By how much a swap or an addition multiplies the determinant, from the rows and their dual basis.
     pub(super) fn ratio(&self, group: usize, swap: BestSwap) -> f64 {
         let Offer { leaving, factor, .. } = self.offers[group][swap.slot];
         if leaving.is_some() {
-            return factor * factor * self.exchange(group, swap).ratio;
+            return factor * factor * self.weigh(group, swap).ratio;
         }
         let (_, _, residual) = self.beyond(group, swap.position);
         dot(&residual, &residual) * self.addition_weight(group)
     }
 
-    /// What an exchange would change, from the row of what enters and W; the ratio is one of scaled rows.
+    /// What a swap would change, from the row of what enters and W; the ratio is one of scaled rows.
     ///
     /// ```text
     /// r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + C_ij²,   w' = (M_ii r + C_ij w_i) / ρ
     /// ```
-    pub(super) fn exchange(&self, group: usize, swap: BestSwap) -> Exchange {
+    pub(super) fn weigh(&self, group: usize, swap: BestSwap) -> WeighedSwap {
         let (row, coefficients, residual) = self.beyond(group, swap.position);
         let leaving = self.offers[group][swap.slot].column;
         let columns = self.duals.ncols();
@@ -69,16 +69,16 @@ impl Chosen<'_> {
         scale(&mut entering, weight);
         add_scaled(&mut entering, along, self.dual(leaving));
         scale(&mut entering, ratio.recip());
-        Exchange { group, swap, row, coefficients, products, entering, ratio }
+        WeighedSwap { group, swap, row, coefficients, products, entering, ratio }
     }
 
-    /// Makes an exchange inside a group; what the table has to be told.
+    /// Makes a swap inside a group; what the table has to be told.
     ///
     /// ```text
     /// w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j
     /// ```
-    pub(super) fn make(&mut self, exchange: Exchange) -> Made {
-        let Exchange { group, swap, row, coefficients, products, entering, ratio } = exchange;
+    pub(super) fn make(&mut self, weighed: WeighedSwap) -> MadeSwap {
+        let WeighedSwap { group, swap, row, coefficients, products, entering, ratio } = weighed;
         let at = self.offers[group][swap.slot].column;
         let leaving = self.dual(at).to_vec();
         let factors: Vec<[f64; 2]> = (0..self.duals.ncols())
@@ -99,7 +99,7 @@ impl Chosen<'_> {
         column_mut(self.rows.as_mut(), at).copy_from_slice(&row);
         let leaving_position = std::mem::replace(&mut self.slots[group][swap.slot], swap.position);
         let offered = |&Offer { column, factor, .. }: &Offer| factors[column].map(|along| factor * along);
-        Made {
+        MadeSwap {
             group,
             leaving_position,
             entering_position: swap.position,
@@ -112,8 +112,8 @@ impl Chosen<'_> {
     }
 }
 
-/// An exchange that was made.
-pub(super) struct Made {
+/// A swap that was made.
+pub(super) struct MadeSwap {
     group: usize,
     leaving_position: usize,
     entering_position: usize,
@@ -124,7 +124,7 @@ pub(super) struct Made {
     residual_loss: f64,
 }
 
-impl Made {
+impl MadeSwap {
     pub(super) fn update(&self) -> SwapUpdate<'_> {
         SwapUpdate {
             group: self.group,
@@ -145,10 +145,10 @@ mod tests {
     use crate::{
         Features, KDpp,
         engine::Cpu,
-        map::{Objective, Place, local_search::Problem},
+        map::{Objective, Place, local_search::SearchSpace},
     };
 
-    /// Exchanges by updates alone, against the same sets built from the data.
+    /// Swaps by updates alone, against the same sets built from the data.
     #[test]
     fn updated_numbers_are_those_of_the_data() {
         let (items, dims, k) = (60, 12, 8);
@@ -158,9 +158,9 @@ mod tests {
         let model = KDpp::new(&features, k).unwrap().including(&[5]).unwrap();
         let candidates = model.candidates();
         let rows = candidates.rows();
-        let problem = Problem { candidates: &candidates, engine: &Cpu, rows: &rows, epsilon: 1e-9 };
+        let space = SearchSpace { candidates: &candidates, engine: &Cpu, rows: &rows, epsilon: 1e-9 };
         let start: Vec<Place> = (0..7).map(|i| Place { group: 0, position: 8 * i }).collect();
-        let mut updated = Chosen::new(&problem, &start).unwrap().unwrap();
+        let mut updated = Chosen::new(&space, &start).unwrap().unwrap();
         updated.best_swaps(None).unwrap();
         let mut log_det = updated.log_det;
         for step in 0..20 {
@@ -168,11 +168,11 @@ mod tests {
             if updated.slots[0].contains(&swap.position) {
                 continue;
             }
-            let exchange = updated.exchange(0, swap);
-            log_det += exchange.ratio.ln();
-            let made = updated.make(exchange);
+            let weighed = updated.weigh(0, swap);
+            log_det += weighed.ratio.ln();
+            let made = updated.make(weighed);
             let best = updated.best_swaps(Some(&made)).unwrap()[0].unwrap();
-            let mut fresh = Chosen::new(&problem, &updated.places()).unwrap().unwrap();
+            let mut fresh = Chosen::new(&space, &updated.places()).unwrap().unwrap();
             assert!((fresh.log_det - log_det).abs() < 1e-9, "{} {log_det}", fresh.log_det);
             let expected = fresh.best_swaps(None).unwrap()[0].unwrap();
             assert_eq!((best.slot, best.position), (expected.slot, expected.position));

@@ -4,14 +4,15 @@ use super::basis::Basis;
 use crate::linalg::{
     INDEPENDENCE_TOLERANCE,
     kernels::{add_scaled, dot, scale, subtract_outer_products, subtract_product, transposed_product},
+    orthonormalise,
 };
 
 /// Residuals below this fraction of a row, squared, are computed once more for what rounding has left in the span.
 const CANCELLED: f64 = 0.01;
 
-/// Buffers of one exchange of b items I for b items J, kept from one to the next.
+/// Buffers of one swap of b items I for b items J, kept from one to the next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exchange {
+pub(super) struct SwapBuffers {
     slots: Vec<usize>,
     items: Vec<u32>,
     /// Orthonormal basis U of the duals that leave, b columns.
@@ -42,28 +43,28 @@ impl Basis<'_> {
     ///
     /// # Cost
     /// 4nk operations and 4nb for every item that enters, k counting the included ones.
-    pub(super) fn weigh(&self, exchange: &mut Exchange, moves: impl Iterator<Item = (usize, u32)>) -> f64 {
-        exchange.clear(moves);
-        let known = |exchange: &Exchange, at: usize| {
-            let item = exchange.items[at];
+    pub(super) fn weigh(&self, swap: &mut SwapBuffers, moves: impl Iterator<Item = (usize, u32)>) -> f64 {
+        swap.clear(moves);
+        let known = |swap: &SwapBuffers, at: usize| {
+            let item = swap.items[at];
             let stays = self.items.iter().position(|&other| other == item);
-            stays.is_some_and(|slot| !exchange.slots.contains(&slot)) || exchange.items[..at].contains(&item)
+            stays.is_some_and(|slot| !swap.slots.contains(&slot)) || swap.items[..at].contains(&item)
         };
-        if (0..exchange.items.len()).any(|at| known(exchange, at)) {
+        if (0..swap.items.len()).any(|at| known(swap, at)) {
             return f64::NEG_INFINITY;
         }
-        for at in 0..exchange.slots.len() {
-            exchange.leave(self, exchange.slots[at]);
+        for at in 0..swap.slots.len() {
+            swap.leave(self, swap.slots[at]);
         }
-        for at in 0..exchange.slots.len() {
-            if !exchange.enter(self, at) {
+        for at in 0..swap.slots.len() {
+            if !swap.enter(self, at) {
                 return f64::NEG_INFINITY;
             }
         }
-        exchange.log_ratio
+        swap.log_ratio
     }
 
-    /// Makes the exchange that was weighed last.
+    /// Makes the swap that was weighed last.
     ///
     /// ```text
     /// w_l ← w_l − U β_l − V T⁻ᵀ (A_J w_l − A_J U β_l),   β_l = Uᵀ w_l;   the duals of J are V T⁻ᵀ
@@ -71,11 +72,11 @@ impl Basis<'_> {
     ///
     /// # Cost
     /// 6nk operations for every item.
-    pub(super) fn make(&mut self, exchange: &mut Exchange) {
-        let (dims, count, size) = (self.dims(), self.items.len(), exchange.slots.len());
-        exchange.update_coefficients(&self.duals, dims, count);
-        let Exchange { slots, items, leaving, rows, entering, triangle, beta, gamma, log_ratio, .. } =
-            exchange;
+    pub(super) fn make(&mut self, swap: &mut SwapBuffers) {
+        let (dims, count, size) = (self.dims(), self.items.len(), swap.slots.len());
+        swap.update_coefficients(&self.duals, dims, count);
+        let SwapBuffers { slots, items, leaving, rows, entering, triangle, beta, gamma, log_ratio, .. } =
+            swap;
         for at in 0..size {
             let (own, numbers) = (at * dims..(at + 1) * dims, at * count..(at + 1) * count);
             let (u, v) = (&leaving[own.clone()], &entering[own]);
@@ -100,7 +101,7 @@ impl Basis<'_> {
     }
 }
 
-impl Exchange {
+impl SwapBuffers {
     fn clear(&mut self, moves: impl Iterator<Item = (usize, u32)>) {
         self.slots.clear();
         self.items.clear();
@@ -180,21 +181,4 @@ impl Exchange {
             scale(own, triangle[at * size + at].recip());
         }
     }
-}
-
-/// Leaves of `x` the unit vector of what it has beyond orthonormal directions, tells `along` what it has along each
-/// of them, and returns the norm of what is left.
-pub(super) fn orthonormalise(x: &mut [f64], directions: &[f64], mut along: impl FnMut(usize, f64)) -> f64 {
-    // Twice is enough (Kahan and Parlett).
-    let passes = if directions.is_empty() { 0 } else { 2 };
-    for _ in 0..passes {
-        for (at, direction) in directions.chunks_exact(x.len()).enumerate() {
-            let product = dot(direction, x);
-            add_scaled(x, -product, direction);
-            along(at, product);
-        }
-    }
-    let norm = dot(x, x).sqrt();
-    scale(x, norm.recip());
-    norm
 }

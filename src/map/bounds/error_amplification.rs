@@ -3,16 +3,15 @@
 use faer::Mat;
 
 use crate::{
-    linalg::{OrthonormalBasis, column, column_mut, kernels},
+    linalg::{OrthonormalBasis, column, column_mut, dual_basis, kernels},
     map::{
         Candidates,
-        local_search::dual_basis,
         rounding::{VANISHING, of_orthogonalisation, of_sum},
     },
 };
 
 /// How errors of the rows that the model includes come back in what all others have beyond them.
-pub(super) struct Magnifier {
+pub(super) struct ErrorAmplification {
     included: Option<Included>,
 }
 
@@ -29,7 +28,7 @@ struct Included {
     projecting: f64,
 }
 
-impl Magnifier {
+impl ErrorAmplification {
     pub(super) fn of(candidates: &Candidates<'_>) -> Self {
         let (features, included) = (candidates.features(), candidates.ground.included());
         if included.is_empty() {
@@ -56,7 +55,7 @@ impl Magnifier {
 
     /// How far what is computed of a row beyond the included ones may be from it, up to a rotation of all.
     ///
-    /// See [`include`](super::Problem::include); here for several rows at once.
+    /// See [`include`](super::Subproblem::include); here for several rows at once.
     pub(super) fn error_of(&self, row: &[f64]) -> f64 {
         let length = kernels::dot(row, row).sqrt();
         if row.iter().all(|&x| x == 0.0) {

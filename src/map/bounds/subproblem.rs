@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::{choice::Choices, magnifier::Magnifier};
+use super::{choice::Choices, error_amplification::ErrorAmplification};
 use crate::{
     linalg::{column, kernels},
     map::{
@@ -28,7 +28,7 @@ const DEPENDENT: f64 = 1e-12;
 /// Every row knows how far it may be from what it would be without rounding, in norm, and the offset is one from above:
 /// where rows of T almost agree, what rounding has left of them is magnified in all others and in the determinant.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct Subproblem {
     /// Where the items are among the candidates, ascending.
     pub(super) places: Vec<Place>,
     /// How many items may be chosen besides T.
@@ -47,20 +47,20 @@ pub(crate) struct Problem {
     pub(super) offset: f64,
 }
 
-impl Problem {
+impl Subproblem {
     /// The problem of some of the candidates, at ascending places.
     pub(crate) fn new(candidates: &Candidates<'_>, places: Vec<Place>) -> Self {
         let rows = candidates.rows();
         let features = candidates.features();
         let dims = candidates.ground.dims_left();
-        let magnifier = Magnifier::of(candidates);
+        let amplification = ErrorAmplification::of(candidates);
         let mut columns = Vec::with_capacity(places.len() * dims);
         let mut row = vec![0.0; features.dims()];
         let mut errors = Vec::with_capacity(places.len());
         for &place in &places {
             // Scaled by a power of two: nothing is rounded.
             features.read_row(candidates.item(place), rows.groups()[place.group].scale, &mut row);
-            errors.push(magnifier.error_of(&row));
+            errors.push(amplification.error_of(&row));
             match candidates.ground.beyond() {
                 None => columns.extend_from_slice(&row),
                 Some(basis) => {

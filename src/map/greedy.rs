@@ -1,4 +1,4 @@
-//! The greedy algorithm, one pass over all rows per pick.
+//! The greedy algorithm, with one pass over all rows per pick.
 
 use super::{
     Candidates, Objective, Place, Solution, Solver, Watch,
@@ -12,23 +12,23 @@ use crate::{
     engine::{Engine, Rows},
 };
 
-/// Pick after pick the item that multiplies the determinant most, of parts that are not full.
+/// Repeatedly picks the item, from the parts that are not full, that multiplies the determinant most.
 ///
 /// ```text
 /// d_i = ‖a_i − π_S(a_i)‖²,   i* = argmax d_i,   q = unit residual of a_i*,   d_i ← d_i − (a_i·q)²
 /// ```
 ///
-/// This is Cholesky decomposition of K with pivoting; neither K nor its factor is ever formed, only the gains
-/// and the directions q. A [`Dpp`](crate::Dpp) stops where no gain exceeds 1, a [`PartitionDpp`](crate::PartitionDpp) under ranges without a
-/// total where besides no part lacks items; room is kept for those that it lacks. Of equal gains the lowest item is
-/// picked. Where a pick has taken the rank that a part needs, items are rearranged once to meet the quota.
+/// This is the pivoted Cholesky decomposition of K. Only the gains d and the directions q are stored, neither K nor its
+/// factor. A [`Dpp`](crate::Dpp) stops when no gain exceeds 1; a [`PartitionDpp`](crate::PartitionDpp) under ranges without a
+/// total also needs the least count of every part, and room is kept for it. Ties go to the lowest item. If the picks
+/// exhaust the rank that a part needs, some are replaced once at the end to meet the quota.
 ///
 /// # Cost
-/// 2mn operations and one pass over A a pick; 8 bytes per item.
+/// 2mn operations and one pass over A per pick; 8 bytes per item.
 ///
 /// # Numerics
-/// f64. Where subtraction has eaten eight digits of the largest gain, all gains are computed anew from the
-/// rows and the directions (2mn² operations, at most a few times).
+/// f64. When subtraction has cancelled eight digits of the largest gain, all gains are recomputed from the rows and the
+/// directions (2mn² operations, at most a few times).
 ///
 /// # Examples
 /// ```
@@ -50,8 +50,7 @@ pub struct Greedy {}
 impl<M: Objective> Solver<M> for Greedy {
     /// The greedy set of a model.
     ///
-    /// When stopped, quotas are met at once with the items whose gains were largest when last known, as far as these
-    /// are independent.
+    /// A stopped run fills the quota with the items whose last known gains are largest, as far as they are independent.
     ///
     /// # Errors
     /// Those of the engine.
@@ -63,7 +62,7 @@ impl<M: Objective> Solver<M> for Greedy {
     }
 }
 
-/// Greedy picks from these gains, and repair where they exhaust a part's rank.
+/// Picks greedily by these gains, and repairs the picks if they exhaust a part's rank.
 pub(super) fn solve(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
@@ -85,7 +84,7 @@ pub(super) fn solve(
     Ok(solution)
 }
 
-/// The greedy set, repaired where that is possible.
+/// The greedy set, repaired if possible.
 pub(super) fn places(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,

@@ -1,4 +1,4 @@
-//! Gains that one pass over all rows updates.
+//! Gains that are updated by one pass over all rows per pick.
 
 use super::{Place, pivots::Gains};
 use crate::{
@@ -6,12 +6,12 @@ use crate::{
     engine::{Engine, GainTable, Rows, Top},
 };
 
-/// Gains of all items of the groups that are not full, updated by one pass a pick.
+/// The gains of all items of the groups that are not full.
 pub(super) struct PlainGains<'c> {
     engine: &'c dyn Engine,
     rows: &'c Rows<'c>,
     table: Option<Box<dyn GainTable + 'c>>,
-    /// The largest by group, if no item was taken out since they were found.
+    /// The largest gains of every group, if no item has been removed since they were computed.
     tops: Option<Vec<Vec<Top>>>,
 }
 

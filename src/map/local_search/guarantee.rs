@@ -1,4 +1,4 @@
-//! What theorem 4.1 promises.
+//! The guarantee of theorem 4.1.
 
 use super::SearchSpace;
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// Features up to which the spectrum is cheap beside the search.
+/// The most features for which the spectrum is cheap compared with the search.
 const CHEAP: usize = 128;
 
-/// Fills in the bound on swaps, κ(A) and the guarantee, where they hold: for sets of k items without parts.
+/// Fills in the bound on swaps, κ(A) and the guarantee for sets of k items without parts.
 ///
 /// # Cost
 /// 2mn² operations for AᵀA and O(n³) for its spectrum; nothing above 128 features.
@@ -34,7 +34,7 @@ pub(super) fn fill(space: &SearchSpace<'_>, stats: &mut Stats) -> Result<()> {
     let tail: f64 = eigenvalues[k - 1..].iter().map(|value| value.max(0.0)).sum();
     let largest = eigenvalues[0];
     stats.condition = Some(largest * others as f64 / tail);
-    // No promise rests on what rounding has left of small eigenvalues.
+    // The guarantee must hold despite rounding errors of small eigenvalues.
     let trace: f64 = eigenvalues.iter().map(|value| value.abs()).sum();
     let each = trace * (of_sum(space.rows.len()) + of_eigenvalues(eigenvalues.len()));
     let tail = (tail - eigenvalues.len() as f64 * each).max(0.0);

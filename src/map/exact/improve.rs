@@ -1,4 +1,4 @@
-//! Swaps that improve a set, on a problem small enough to look at all of it.
+//! Swaps that improve a set of a small subproblem.
 
 use faer::{
     Mat, Side,
@@ -7,10 +7,10 @@ use faer::{
 
 use crate::map::{Place, bounds::Subproblem, watch::Clock};
 
-/// Swaps, additions and removals that the counts allow, while the best of them gains and there is time.
+/// Makes the best of the swaps, additions and removals that the counts allow, while it gains and there is time.
 ///
 /// # Cost
-/// O(k³ + k²m) a swap.
+/// O(k³ + k²m) per move.
 pub(in crate::map) fn improve(problem: &Subproblem, set: Vec<Place>, clock: &Clock<'_>) -> Vec<Place> {
     const LEAST_GAIN: f64 = 1e-9;
     const MOST_MOVES: usize = 1000;

@@ -1,4 +1,4 @@
-//! Before the tree: a first set, the items that can matter at all, and the best way to bound.
+//! Before the tree: a first set, the items that can matter, and the best bounding method.
 
 use super::{
     improve::improve,
@@ -21,14 +21,14 @@ use crate::{
     },
 };
 
-/// Swaps look at no more items than this.
+/// Sets are improved by swaps among at most this many items.
 const MOST_SWAPPED: usize = 5_000;
 
 /// A run of the solver, before the tree.
 pub(super) struct Run<'c> {
-    /// For a first set.
+    /// The candidates for a first set.
     given: &'c Candidates<'c>,
-    /// For bounds: the same, or what bounds it.
+    /// The candidates that are bounded: the same, or those of a ground set above.
     pub(super) candidates: &'c Candidates<'c>,
     pub(super) engine: &'c dyn Engine,
     pub(super) tolerance: f64,
@@ -82,7 +82,7 @@ impl<'c> Run<'c> {
         let first = (method, self.bound);
         let searched = search(candidates, &root, first, &mut self.incumbent, self.tolerance, self.clock)?;
         if self.incumbent.log_det == f64::NEG_INFINITY {
-            // No set that was met has independent rows; where all were looked at, none has.
+            // No set that was found has independent rows; if the search is complete, none has.
             let termination = match searched.termination {
                 Termination::Optimal => Termination::RankExhausted,
                 ended => ended,
@@ -134,8 +134,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// The items that a set better than the best so far can have: all of a small ground set, and of a large one
-    /// those that its bound leaves.
+    /// The items that a better set can have: all of a small ground set, and those that the bound of a large one leaves.
     fn survivors(&mut self) -> Result<Vec<Place>> {
         let mut kept = places(self.candidates);
         if kept.len() <= MOST_DENSE || self.clock.ended().is_some() {
@@ -180,7 +179,7 @@ impl<'c> Run<'c> {
             self.steps += relaxed.steps;
             self.offer_improved(root, state.problem.with_largest(&relaxed.x));
             if relaxed.upper_bound < best.1 {
-                // Items settled without a bound have no parameters: the tree settles them first, too.
+                // Items forced without a bound have no parameters: the tree forces them first, too.
                 best = (relaxed.method.of_whole(&state.problem, root), relaxed.upper_bound);
             }
         }

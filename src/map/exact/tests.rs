@@ -1,4 +1,4 @@
-//! The tree must not lose the best set, whatever the incumbent: good first sets would hide it.
+//! The tree must not lose the best set, even from a bad incumbent: good first sets would hide a loss.
 
 use std::ops::RangeInclusive;
 
@@ -98,7 +98,7 @@ fn every_good_set_stays_in_the_tree() {
                     let Ok(branched) = branch(root, &node, target, &|| false) else { panic!("branch") };
                     let mut next = branched.children.into_iter().filter(|child| holds(child, set));
                     let Some(child) = next.next() else {
-                        // Settled, as the best that is left.
+                        // No child holds it: it was found as the best that is left.
                         let best = branched.sets.iter().map(|set| candidates.log_det(set));
                         let best = best.fold(f64::NEG_INFINITY, f64::max);
                         assert!(best >= log_det - 1e-9, "{method:?} lost {set:?} of {log_det}: {best}");
@@ -137,10 +137,10 @@ fn the_worst_start_ends_at_the_optimum() {
 }
 
 #[test]
-fn settling_loses_nothing() {
+fn reducing_loses_nothing() {
     each_problem(|candidates, root| {
         let mut state = State::whole(root.clone());
-        // An item in that leaves one place in some group, and few items.
+        // Including an item leaves one place in some group, and few items.
         state.include(0);
         state.retain(|item| item % 3 != 1);
         let node = state.clone().node(f64::INFINITY);

@@ -1,4 +1,4 @@
-//! A set with the numbers from which the gain of every swap follows.
+//! A set, with the numbers from which the gains of all swaps follow.
 
 use faer::{Mat, MatRef};
 
@@ -10,19 +10,19 @@ use crate::{
     map::Place,
 };
 
-/// Bounds of the weight of an addition: beyond them it is good or bad in any case.
+/// Bounds of the weight of an addition. Beyond them the outcome is clear in any case.
 const WEIGHTS: (f64, f64) = (1e-280, 1e280);
-/// The same of the ratio of two scales.
+/// Bounds of the ratio of two scales.
 const FACTORS: (f64, f64) = (1e-140, 1e140);
 
-/// What an entering item may take the place of.
+/// An item that an entering item may replace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// Group and slot of the item that leaves; `None` where the item is just added.
+    /// Group and slot of the leaving item; `None` if the entering item is only added.
     pub(super) leaving: Option<(usize, usize)>,
     /// Its column.
     pub(super) column: usize,
-    /// s / s' for the scales of the groups of what leaves and what enters: with it ratios are those of the rows as given.
+    /// s / s' for the scales of the groups of the leaving and the entering item, which makes ratios those of the given rows.
     pub(super) factor: f64,
 }
 
@@ -32,23 +32,23 @@ pub(super) struct Chosen<'c> {
     pub(super) space: &'c SearchSpace<'c>,
     /// Positions of the chosen items, by group and slot.
     pub(super) slots: Vec<Vec<usize>>,
-    /// First column of each group; included items come before all.
+    /// The first column of each group; included items come first.
     pub(super) first: Vec<usize>,
-    /// What an entering item of each group may take the place of: items of the group, of other groups, none.
+    /// What an entering item of each group may replace: items of the group, items of other groups, nothing.
     pub(super) offers: Vec<Vec<Offer>>,
-    /// Included rows, the chosen rows of each group; where items may be added a column of zeros besides.
+    /// The included rows, the chosen rows of each group, and a column of zeros if items may be added.
     pub(super) rows: Mat<f64>,
     /// W, columns as above.
     pub(super) duals: Mat<f64>,
-    /// An orthonormal basis of what is orthogonal to the rows.
+    /// An orthonormal basis of the orthogonal complement of the rows.
     pub(super) complement: Mat<f64>,
     pub(super) table: Box<dyn SwapTable + 'c>,
-    /// ln det K of the set with the included items, as it was built.
+    /// ln det K of the set with the included items, when it was built.
     pub(super) log_det: f64,
 }
 
 impl<'c> Chosen<'c> {
-    /// All numbers from the data; `None` where the rows are dependent.
+    /// Computes all numbers from the data; `None` if the rows are dependent.
     ///
     /// # Cost
     /// 2mn² operations: n − k for the residuals and k for the table, times 2mn.
@@ -128,13 +128,13 @@ impl<'c> Chosen<'c> {
         self.offers.iter().enumerate().map(of_group).collect()
     }
 
-    /// M of the slot of additions: undoes the scale of a group.
+    /// M of the slot of additions, which undoes the scale of a group.
     pub(super) fn addition_weight(&self, group: usize) -> f64 {
         let scale = self.space.rows.groups()[group].scale;
         (scale * scale).recip().clamp(WEIGHTS.0, WEIGHTS.1)
     }
 
-    /// Number of sets that a swap of one item, an addition or a removal leads to.
+    /// The number of sets that one swap, addition or removal leads to.
     pub(super) fn neighbours(&self) -> u64 {
         let (counts, allowed) = (self.counts(), &self.space.candidates.counts);
         let entering = |group: usize| self.space.rows.groups()[group].items.len() - counts[group];
@@ -169,7 +169,7 @@ impl<'c> Chosen<'c> {
     }
 }
 
-/// What an item that enters a group may take the place of; the last of all columns stands for additions.
+/// What an item that enters a group may replace; the last column stands for additions.
 fn offers_to(
     group: usize,
     space: &SearchSpace<'_>,
@@ -194,7 +194,7 @@ fn offers_to(
     offers
 }
 
-/// The dual vectors of what an entering item may take the place of.
+/// The dual vectors of what an entering item may replace.
 fn offered_duals(offers: &[Offer], duals: MatRef<'_, f64>) -> Mat<f64> {
     Mat::from_fn(duals.nrows(), offers.len(), |j, at| offers[at].factor * duals[(j, offers[at].column)])
 }

@@ -1,4 +1,4 @@
-//! Best-improvement swaps from a given set to one that none improves.
+//! Best-improvement swaps from a given set to a local optimum.
 
 use super::{SearchSpace, chosen::Chosen, swap::MadeSwap, two_parts};
 use crate::{
@@ -7,9 +7,9 @@ use crate::{
     map::{Place, Stats, Termination, watch::Clock},
 };
 
-/// Swaps after which all numbers are computed anew from the data.
+/// Swaps after which all numbers are recomputed from the data.
 const REFRESH: usize = 64;
-/// The same when the gains by the table and by the rows differ by this fraction.
+/// Numbers are recomputed when the gains by the table and by the rows differ by this fraction.
 const DRIFT: f64 = 1e-8;
 
 /// Where a climb ended.
@@ -18,18 +18,18 @@ pub(in crate::map) struct Climb {
     pub(in crate::map) places: Vec<Place>,
     /// ln det K of the set with the included items, from the data.
     pub(in crate::map) log_det: f64,
-    /// [`LocallyOptimal`](Termination::LocallyOptimal), [`RankExhausted`](Termination::RankExhausted) for a
-    /// start of dependent rows, or why the clock ended it.
+    /// [`LocallyOptimal`](Termination::LocallyOptimal), [`RankExhausted`](Termination::RankExhausted) for a start of
+    /// dependent rows, or the clock's reason.
     pub(in crate::map) termination: Termination,
 }
 
-/// Climbs until no swap multiplies the determinant by more than 1 + ε/k; never below the start. Reports sets that
-/// are better than what is `known`.
+/// Climbs until no swap multiplies the determinant by more than 1 + ε/k; never ends below the start. Reports sets that
+/// are better than `known`.
 ///
-/// Numbers are updated swap by swap and made anew from the data after [`REFRESH`] swaps, where they
-/// are seen to drift, and whenever no swap improves: that there is none is only believed of fresh numbers.
-/// The set counts as better only if its determinant from the data is; where swaps that promised a gain within
-/// the rounding error did not deliver it, the climb goes back to the best set and takes them one by one.
+/// Numbers are updated swap by swap and recomputed from the data after [`REFRESH`] swaps, when they drift, and before
+/// the climb concludes that no swap improves. A set counts as better only if its determinant computed from the data is.
+/// If swaps with a predicted gain within the rounding error did not improve it, the climb returns to the best set and
+/// recomputes after every swap.
 pub(in crate::map) fn climb(
     space: &SearchSpace<'_>,
     start: Vec<Place>,
@@ -49,7 +49,7 @@ pub(in crate::map) fn climb(
     loop {
         let (reached, ended) = ascend(space, chosen, patience, clock, stats)?;
         if let Some(termination) = ended {
-            // All numbers anew would take as long as many swaps.
+            // Recomputing all numbers would take as long as many swaps.
             let log_det = reached.as_ref().map_or(f64::NEG_INFINITY, |set| space.candidates.log_det(set));
             return Ok(match reached {
                 Some(places) if log_det > best.log_det => Climb { places, log_det, termination },
@@ -58,7 +58,7 @@ pub(in crate::map) fn climb(
         }
         let Some(reached) = reached else { return Ok(best) };
         let fresh = Chosen::new(space, &reached)?;
-        // Of rows that depend on each other in all digits the last ones are rounding.
+        // The residuals of rows that are dependent in all digits are rounding errors.
         let is_real = |fresh: &Chosen<'_>| space.candidates.log_det(&fresh.places()) > f64::NEG_INFINITY;
         let better = fresh.filter(|fresh| fresh.log_det > best.log_det && is_real(fresh));
         if let Some(fresh) = &better {
@@ -78,8 +78,8 @@ pub(in crate::map) fn climb(
     }
 }
 
-/// Up to `patience` swaps from fresh numbers: the set reached, `None` if there was none to make; and why the
-/// clock ended it, if it did.
+/// Makes up to `patience` swaps from fresh numbers: returns the set reached, `None` without a swap, and the clock's
+/// reason if it ended the climb.
 fn ascend(
     space: &SearchSpace<'_>,
     mut chosen: Chosen<'_>,
@@ -121,11 +121,11 @@ fn ascend(
     Ok((Some(chosen.places()), None))
 }
 
-/// What improves most.
+/// A step of a climb.
 enum Step {
-    /// Inside a group.
+    /// A swap inside a group.
     Swap { group: usize, swap: BestSwap },
-    /// What changes the counts of groups: all numbers are made anew.
+    /// A change of the counts of groups, after which all numbers are recomputed.
     Anew(Vec<Place>),
 }
 

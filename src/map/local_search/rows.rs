@@ -5,8 +5,8 @@ use faer::Mat;
 use super::SearchSpace;
 use crate::linalg::{column_mut, power_of_two_near};
 
-/// Scaled rows of the included and the chosen items as columns, and −ln of the squared scales; `None` where
-/// there are too many to be independent.
+/// The scaled rows of the included and the chosen items as columns, and −ln of the squared scales; `None` if there are
+/// too many to be independent.
 pub(super) fn read_rows(space: &SearchSpace<'_>, slots: &[Vec<usize>]) -> Option<(Mat<f64>, f64)> {
     let features = space.rows.features();
     let included = space.candidates.ground.included();

@@ -18,15 +18,15 @@ use crate::{
     model::Demand,
 };
 
-/// Rows from which on the lazy greedy algorithm is faster.
+/// With at least this many rows the lazy greedy algorithm is faster.
 const LAZY: usize = 1 << 14;
-/// Every so many restarts begin at random items, the others at the best set.
+/// One in this many restarts begins at random items, the others at the best set.
 const SCATTER_EVERY: u64 = 4;
-/// A kick takes out at most this many items more than two.
+/// A kick removes at most two items more than this.
 const KICK: usize = 6;
 
-/// `start` and greedy picks beyond it, with `barred` items out of reach; repaired where they exhaust a part's
-/// rank, with the number of repairs.
+/// Completes `start` greedily without `barred` items, and repairs the picks if they exhaust a part's rank; also returns
+/// the number of repairs.
 pub(super) fn complete(
     space: &SearchSpace<'_>,
     start: &[Place],
@@ -55,11 +55,11 @@ fn run(
     pivots.run(&|_| clock.ended())
 }
 
-/// The start of a restart: a function of the seed, its number and the best set so far. `None` where there is no
-/// set of that kind.
+/// The start of a restart, which depends on the seed, its number and the best set so far; `None` if there is no such
+/// set.
 ///
-/// One in four completes random items greedily; the others take a few items out of the best set,
-/// at random, and complete the rest greedily from others.
+/// One in four completes random items greedily. The others remove a few random items from the best set and complete the
+/// rest greedily from other items.
 pub(super) fn restart(
     space: &SearchSpace<'_>,
     best: &[Place],
@@ -80,7 +80,7 @@ pub(super) fn restart(
     Ok(whole.then_some(picked.places))
 }
 
-/// What is left of a set without a few random items, and those of them that must stay out.
+/// A set without a few random items, and those of them that must not return.
 fn kick(space: &SearchSpace<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Place>, Vec<Place>) {
     let mut spare = space.spare();
     let mut movable: Vec<usize> = (0..best.len()).filter(|&at| spare[best[at].group] > 0).collect();
@@ -100,7 +100,7 @@ fn kick(space: &SearchSpace<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<P
     (left, movable.iter().filter_map(bar).collect())
 }
 
-/// Random independent items, at most as many as each group may have, and none that others need the room for.
+/// Random independent items that some allowed set contains, as far as counts tell.
 fn scatter(space: &SearchSpace<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
     let candidates = space.candidates;
     let of_group = |(group, &count): (usize, &usize)| std::iter::repeat_n(group, count);

@@ -1,4 +1,4 @@
-//! One swap: what it is worth, and what it changes.
+//! One swap: its gain, and its update of all numbers.
 
 use super::chosen::{Chosen, Offer};
 use crate::{
@@ -9,30 +9,30 @@ use crate::{
     },
 };
 
-/// A swap, not yet made.
+/// A swap that has not been made yet.
 pub(super) struct WeighedSwap {
     group: usize,
     swap: BestSwap,
     row: Vec<f64>,
     /// w_l·b for every column.
     coefficients: Vec<f64>,
-    /// M_il for every column, i the one that leaves.
+    /// M_il for every column l, where i leaves.
     products: Vec<f64>,
-    /// The dual vector of what enters.
+    /// The dual vector of the entering item.
     entering: Vec<f64>,
-    /// By how much the determinant is multiplied, from rows and duals.
+    /// The factor of the determinant, from rows and duals.
     pub(super) ratio: f64,
 }
 
 impl Chosen<'_> {
-    /// The row of an item, its w_l·b for every column, and what it has beyond the chosen rows.
+    /// The row b of an item, w_l·b for every column, and its residual beyond the chosen rows.
     fn beyond(&self, group: usize, position: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (features, members) = (self.space.rows.features(), self.space.rows.groups()[group]);
         let mut row = vec![0.0; features.dims()];
         features.read_row(members.items.at(position), members.scale, &mut row);
         let mut coefficients = vec![0.0; self.duals.ncols()];
         let mut residual = row.clone();
-        // Once more, for what rounding has left in the span.
+        // Twice, to remove what rounding leaves in the span.
         for _ in 0..2 {
             for (l, coefficient) in coefficients.iter_mut().enumerate() {
                 let along = dot(self.dual(l), &residual);
@@ -43,7 +43,7 @@ impl Chosen<'_> {
         (row, coefficients, residual)
     }
 
-    /// By how much a swap or an addition multiplies the determinant, from the rows and their dual basis.
+    /// The factor by which a swap or an addition multiplies the determinant, from the rows and their dual basis.
     pub(super) fn ratio(&self, group: usize, swap: BestSwap) -> f64 {
         let Offer { leaving, factor, .. } = self.offers[group][swap.slot];
         if leaving.is_some() {
@@ -53,7 +53,7 @@ impl Chosen<'_> {
         dot(&residual, &residual) * self.addition_weight(group)
     }
 
-    /// What a swap would change, from the row of what enters and W; the ratio is one of scaled rows.
+    /// Computes what a swap would change, from the entering row and W; the ratio is that of scaled rows.
     ///
     /// ```text
     /// r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + C_ij²,   w' = (M_ii r + C_ij w_i) / ρ
@@ -72,7 +72,7 @@ impl Chosen<'_> {
         WeighedSwap { group, swap, row, coefficients, products, entering, ratio }
     }
 
-    /// Makes a swap inside a group; what the table has to be told.
+    /// Makes a swap inside a group; returns the update for the table.
     ///
     /// ```text
     /// w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j
@@ -148,13 +148,13 @@ mod tests {
         map::{Objective, Place, local_search::SearchSpace},
     };
 
-    /// Swaps by updates alone, against the same sets built from the data.
+    /// Compares updated numbers with those of the same sets built from the data.
     #[test]
     fn updated_numbers_are_those_of_the_data() {
         let (items, dims, k) = (60, 12, 8);
         let values: Vec<f64> = (0..items * dims).map(|i| (0.73 * f64::from(i * i)).sin()).collect();
         let features = Features::from_rows(60, 12, values).unwrap();
-        // One item must be in: it takes part in every projection, and never leaves.
+        // The included item takes part in every projection, and never leaves.
         let model = KDpp::new(&features, k).unwrap().including(&[5]).unwrap();
         let candidates = model.candidates();
         let rows = candidates.rows();

@@ -1,4 +1,4 @@
-//! Swaps that move two parts at once, where no swap of one item improves.
+//! Swaps of two items of two parts at once, for sets that no swap of one item improves.
 
 use super::{SearchSpace, chosen::Chosen};
 use crate::{
@@ -9,9 +9,9 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// Pairs of entering items that may be compared for all pairs of leaving ones together.
+/// Pairs of entering items that may be compared in total over all pairs of leaving ones.
 const BUDGET: usize = 1 << 22;
-/// The least number of entering items that are considered for a pair of leaving ones, on either side.
+/// The least number of entering items of each part that are considered for a pair of leaving ones.
 const SHORTEST: usize = 8;
 
 /// The set after the best swap of two items i, i' of two parts for two others j, j' of the same parts, if it
@@ -22,15 +22,14 @@ const SHORTEST: usize = 8;
 /// e_j = d_j + C_{I,j}ᵀ (M_II)⁻¹ C_{I,j},   x = r_j·r_j' + C_{I,j}ᵀ (M_II)⁻¹ C_{I,j'}
 /// ```
 ///
-/// e_j is the squared distance of a_j from the span of S − I, r_j what a_j has beyond the span of S. As
-/// e_j e_j' − x² is at most e_j e_j' (Hadamard), pairs are compared in descending order of that bound
-/// while it exceeds the best.
+/// e_j is the squared distance of a_j from the span of S − I, and r_j the residual of a_j beyond the span of S. Since
+/// e_j e_j' − x² ≤ e_j e_j' (Hadamard), pairs are compared in descending order of that bound while it exceeds the best.
 ///
-/// All pairs are compared where parts have at most L = √(2²²/pairs of leaving items) items (at least 8);
-/// of larger parts, the L items with the largest e_j. Pairs that the clock leaves no time for are not compared.
+/// All pairs are compared if parts have at most L = √(2²²/pairs of leaving items) items (L ≥ 8); in larger parts, the L
+/// items with the largest e_j. Pairs are skipped once the time is up.
 ///
 /// # Cost
-/// 2mnk and 8mk bytes for C, 7 m k² for the e_j, at most 2²² n for the pairs.
+/// 2mnk operations and 8mk bytes for C, 7mk² operations for the e_j, at most 2²² n for the pairs.
 pub(super) fn best_double_swap(
     space: &SearchSpace<'_>,
     chosen: &Chosen<'_>,
@@ -158,7 +157,7 @@ impl<'a> Items<'a> {
         found
     }
 
-    /// The items of a group by descending e_j, at most `limit` of them; the first of equals.
+    /// The items of a group by descending e_j, at most `limit` of them; ties in item order.
     fn entrants(&self, group: usize, leaving: &Leaving, limit: usize) -> Vec<Entrant> {
         let members = self.first[group]..self.first[group] + self.space.rows.groups()[group].items.len();
         let start = members.start;
@@ -184,7 +183,7 @@ impl<'a> Items<'a> {
         entrants
     }
 
-    /// r_j of some items, in coordinates of what is orthogonal to the span of S.
+    /// r_j of some items, in coordinates of the orthogonal complement of the span of S.
     fn rests(&self, group: usize, entrants: &[Entrant]) -> Vec<Vec<f64>> {
         let (features, members) = (self.space.rows.features(), self.space.rows.groups()[group]);
         let complement = self.chosen.complement.as_ref();
@@ -197,12 +196,12 @@ impl<'a> Items<'a> {
     }
 }
 
-/// M_II of two items that leave.
+/// M_II of two leaving items.
 struct Leaving {
     /// Their columns of C.
     columns: [usize; 2],
     determinant: f64,
-    /// The entries of (M_II)⁻¹: both diagonal ones, and that beside them.
+    /// The entries of (M_II)⁻¹: the two diagonal ones, and the off-diagonal one.
     inverse: [f64; 3],
 }
 

@@ -1,4 +1,4 @@
-//! What projecting rows off almost dependent ones does to rounding errors.
+//! How projecting rows off nearly dependent ones amplifies rounding errors.
 
 use faer::Mat;
 
@@ -10,19 +10,18 @@ use crate::{
     },
 };
 
-/// How errors of the rows that the model includes come back in what all others have beyond them.
+/// How errors of the included rows affect the residuals of all others.
 pub(super) struct ErrorAmplification {
     included: Option<Included>,
 }
 
-/// The rows that the model includes, t of them.
+/// The t included rows.
 struct Included {
-    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, inside the span of the unit rows u_i; `None` where rounding hides
-    /// them.
+    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, in the span of the unit rows u_i; `None` if rounding hides them.
     duals: Option<Mat<f64>>,
-    /// How far the rows may be from the span that was found, in norm.
+    /// The distance of the rows from the computed span, at most.
     error: f64,
-    /// The sine of the angle by which that span may be off, at most.
+    /// The sine of the angle by which that span is off, at most.
     sine: f64,
     /// The error of coordinates beyond the span, as a fraction of a row.
     projecting: f64,
@@ -42,7 +41,7 @@ impl ErrorAmplification {
             OrthonormalBasis::normalise(unit);
         }
         let duals = dual_basis(units.as_ref()).map(|(duals, ..)| duals);
-        // In finding the span, and in finding what is orthogonal to it.
+        // From computing the span, and its orthogonal complement.
         let error = 2.0 * of_orthogonalisation(dims, count);
         let norm = |dual: &[f64]| kernels::dot(dual, dual).sqrt();
         let sine = duals.as_ref().map_or(1.0, |duals| {
@@ -53,9 +52,9 @@ impl ErrorAmplification {
         Self { included: Some(Included { duals, error, sine, projecting }) }
     }
 
-    /// How far what is computed of a row beyond the included ones may be from it, up to a rotation of all.
+    /// The error of a row's residual beyond the included rows, up to a rotation of all.
     ///
-    /// See [`include`](super::Subproblem::include); here for several rows at once.
+    /// As in [`include`](super::Subproblem::include), for several included rows at once.
     pub(super) fn error_of(&self, row: &[f64]) -> f64 {
         let length = kernels::dot(row, row).sqrt();
         if row.iter().all(|&x| x == 0.0) {
@@ -73,7 +72,7 @@ impl ErrorAmplification {
         along.min(length) + length * (bend + projecting) + VANISHING
     }
 
-    /// The most that it can be, as a fraction of a row.
+    /// The largest error, as a fraction of a row's length.
     pub(super) fn most(&self) -> f64 {
         let of = |Included { sine, projecting, .. }: &Included| {
             if *sine < 1.0 { 2.0 * sine + sine * sine + projecting } else { 3.0 + projecting }

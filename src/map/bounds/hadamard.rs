@@ -8,13 +8,13 @@ use super::{Subproblem, choice::Choices, node::Relaxed, relaxation::Majorant};
 /// ln det K_S ≤ offset + Σ_{i∈S} (w_i + ln ‖v_i‖²)
 /// ```
 ///
-/// Far above the others as a rule, but as good for rows of any magnitude, and always there.
+/// Usually far above the other bounds, but as good for rows of any magnitude, and always available.
 pub(crate) fn hadamard(problem: &Subproblem) -> Relaxed {
     let choices = Choices::of(problem);
     Relaxed::of_majorant(&of_lengths(problem), &choices)
 }
 
-/// No set with this item is worth more.
+/// An upper bound of the sets with this item.
 pub(crate) fn worth_with(problem: &Subproblem, item: usize) -> f64 {
     let relaxed = hadamard(problem);
     if relaxed.taken[item] { relaxed.upper_bound } else { relaxed.otherwise(item) }

@@ -1,4 +1,4 @@
-//! Relaxations at points that are no maximum: bounds, slopes and curvatures against enumeration and differences.
+//! Relaxations at arbitrary points: bounds, slopes and curvatures against enumeration and differences.
 
 use faer::Mat;
 
@@ -72,7 +72,7 @@ fn each_problem(dims: usize, check: impl Fn(&Subproblem, f64, &mut Numbers)) {
     }
 }
 
-/// Of the sets that the counts of a problem allow.
+/// The largest ln det of the sets that the counts of a subproblem allow.
 fn largest(candidates: &Candidates<'_>, problem: &Subproblem) -> f64 {
     let sets = (0_u32..1 << ITEMS)
         .map(|mask| (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect::<Vec<_>>());
@@ -121,7 +121,7 @@ fn bounds_hold_at_any_point() {
 }
 
 #[test]
-fn whole_groups_and_none_are_no_trouble() {
+fn whole_and_empty_groups_are_bounded() {
     let (mut numbers, close) = (Numbers(7), |bound: f64, value: f64| bound - value < 1e-6);
     let features = numbers.features(9);
     let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
@@ -164,7 +164,7 @@ fn planted_faults_break_the_bounds() {
     assert!(broken.iter().all(|&count| count > 0), "{broken:?}");
 }
 
-/// What a bound has for rounding, beside 1 + |bound|: against f and its gradient as they are.
+/// The margin of a bound for rounding, relative to 1 + |bound|: against f and its gradient.
 fn added<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
     let point = match relaxation.at(x) {
         Ok(point) => point,

@@ -1,4 +1,4 @@
-//! The Γ relaxation of a whole ground set, by the engine.
+//! The Γ relaxation of a whole ground set on the engine.
 
 use faer::Mat;
 
@@ -27,11 +27,11 @@ struct Whole<'a> {
     engine: &'a dyn Engine,
     rows: &'a Rows<'a>,
     choices: Choices,
-    /// ‖v_i‖² of the scaled rows, whatever is included.
+    /// ‖v_i‖² of the scaled rows, before projection.
     norms: Vec<f64>,
-    /// What is not known of a row beyond the included ones, as a fraction of it.
+    /// The error of a row's residual beyond the included rows, as a fraction of the row.
     unknown: f64,
-    /// Of the parts, besides their scales.
+    /// The weights of the parts, besides their scales.
     log_weights: Vec<f64>,
 }
 
@@ -74,23 +74,23 @@ impl Pool for Whole<'_> {
     }
 }
 
-/// Where every item of all groups is, in the order of [`relax_whole`].
+/// The places of all items, in the order of [`relax_whole`].
 pub(crate) fn places(candidates: &Candidates<'_>) -> Vec<Place> {
     let members = candidates.groups.iter().map(crate::model::FreeItems::len).enumerate();
     members.flat_map(|(group, len)| (0..len).map(move |position| Place { group, position })).collect()
 }
 
-/// The bound of all candidates together by Γ, starting from a set of them.
+/// The bound of all candidates by Γ, starting from a set of them.
 ///
 /// # Cost
-/// 2mn² per round of some ten to thirty.
+/// 2mn² for each of about ten to thirty rounds.
 pub(crate) fn relax_whole(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
     start: &[Place],
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Relaxed> {
-    // Prices of single precision would be no bound.
+    // Prices in single precision would not give a bound.
     let engine = in_double(engine);
     let rows = candidates.rows();
     let norms = engine.row_norms(&rows)?;
@@ -107,7 +107,7 @@ pub(crate) fn relax_whole(
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
 }
 
-/// Of all candidates, group after group.
+/// The choices among all candidates, group after group.
 fn choices(candidates: &Candidates<'_>) -> Choices {
     let mut first = 0;
     let mut groups = Vec::with_capacity(candidates.groups.len());
@@ -118,9 +118,9 @@ fn choices(candidates: &Candidates<'_>) -> Choices {
     Choices { groups, counts: candidates.counts.clone() }
 }
 
-/// As many of the longest rows as are to be chosen, and one more of every group.
+/// As many of the longest rows as are chosen, and one more of every group.
 fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize> {
-    // Logarithms, so that scales can be undone; all of them positive, so that as many are taken as may be.
+    // Logarithms, to undo scales; all positive, so that as many as possible are taken.
     let mut lengths = vec![0.0; norms.len()];
     for (items, group) in choices.groups.iter().zip(rows.groups()) {
         let shift = 2.0 * group.scale.ln();
@@ -131,13 +131,13 @@ fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize>
     choices.ends(&lengths).with_next()
 }
 
-/// The bounds of all candidates together that take a pass over the rows.
+/// The bounds of all candidates that take one pass over the rows.
 pub(crate) struct OnePass {
     pub(crate) spectral: f64,
     pub(crate) hadamard: f64,
 }
 
-/// Both.
+/// Computes both bounds.
 ///
 /// # Cost
 /// 2mn².
@@ -164,7 +164,7 @@ pub(crate) fn one_pass_over_whole(candidates: &Candidates<'_>, engine: &dyn Engi
     Ok(OnePass { spectral: spectral + of_value(spectral), hadamard })
 }
 
-/// Hadamard's bound: rows get no longer by being projected off the included ones.
+/// Hadamard's bound; projecting rows off the included ones does not lengthen them.
 fn hadamard(candidates: &Candidates<'_>, norms: &[f64], weights: &[f64], offset: f64) -> f64 {
     let choices = choices(candidates);
     let dims = candidates.features().dims();

@@ -1,4 +1,4 @@
-//! The samplers of the k-DPP, and of one for every part.
+//! The samplers of the k-DPP, and of independent k-DPPs.
 
 use super::{Law, Projection, Sampler, SamplerOptions, SpectralLaw, spectral::Eigenvectors};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<'a> KDpp<'a> {
-    /// Set-up of the exact sampler.
+    /// Sets up the exact sampler.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each) and O(n³); per draw see [`Projection`].
@@ -29,10 +29,10 @@ impl<'a> KDpp<'a> {
 }
 
 impl<'a> IndependentKDpps<'a> {
-    /// Set-up of the exact sampler.
+    /// Sets up the exact sampler.
     ///
     /// # Cost
-    /// As one [`KDpp`] per part; with leverage trials 24 bytes per item.
+    /// That of one [`KDpp`] per part; 24 bytes per item with leverage trials.
     ///
     /// # Errors
     /// Those of [`KDpp::sampler`].

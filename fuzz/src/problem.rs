@@ -135,20 +135,7 @@ impl Case {
             }
             ModelKind::Counts(counts) => {
                 let quota = Quota::new(&partition, of_parts(counts, &partition))?;
-                let dpp = PartitionDpp::new(&features, &partition, &quota)?;
-                let dpp = dpp.including(include)?.excluding(exclude)?;
-                match self.task {
-                    Task::Infer => self.check_inference(&dpp.inference(&engine)?),
-                    Task::Chains => {
-                        let options = McmcOptions::default().with_burn_in(3).with_chains(2);
-                        let options = options.with_thin(Thinning::Sweeps(1));
-                        let samples = dpp.chains(&options, &engine)?.run(20, self.seed);
-                        self.check_draws(samples.subsets());
-                        samples.diagnostics().map(|_| ())
-                    }
-                    _ if self.task.is_search() => self.search(&dpp, &watch),
-                    _ => self.draw(&dpp.sampler(self.task.method(), &engine)?, &watch),
-                }
+                self.run_under_quota(&features, &partition, &quota, &watch)
             }
             ModelKind::Independent(counts) => {
                 let quota = Quota::new(&partition, of_parts(counts, &partition))?;
@@ -160,14 +147,34 @@ impl Case {
                 let ranges: Vec<_> = ranges.iter().map(|&(low, high)| low..=high).collect();
                 let quota = Quota::new(&partition, of_parts(&ranges, &partition))?;
                 let quota = total.map_or(Ok(quota.clone()), |total| quota.with_total(total))?;
-                let dpp = PartitionDpp::new(&features, &partition, &quota)?;
-                let dpp = dpp.including(include)?.excluding(exclude)?;
-                match self.task {
-                    Task::Infer => self.check_inference(&dpp.inference(&engine)?),
-                    _ if self.task.is_search() => self.search(&dpp, &watch),
-                    _ => self.draw(&dpp.sampler(SamplerOptions::default(), &engine)?, &watch),
-                }
+                self.run_under_quota(&features, &partition, &quota, &watch)
             }
+        }
+    }
+
+    fn run_under_quota(
+        &self,
+        features: &Features<'_>,
+        partition: &Partition,
+        quota: &Quota,
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let engine = Watched::new(&Cpu, *watch);
+        let dpp = PartitionDpp::new(features, partition, quota)?;
+        let dpp = dpp.including(&self.include)?.excluding(&self.exclude)?;
+        let is_exact = matches!(self.kind, ModelKind::Counts(_));
+        match self.task {
+            Task::Infer => self.check_inference(&dpp.inference(&engine)?),
+            Task::Chains if is_exact => {
+                let options = McmcOptions::default().with_burn_in(3).with_chains(2);
+                let options = options.with_thin(Thinning::Sweeps(1));
+                let samples = dpp.chains(&options, &engine)?.run(20, self.seed);
+                self.check_draws(samples.subsets());
+                samples.diagnostics().map(|_| ())
+            }
+            _ if self.task.is_search() => self.search(&dpp, watch),
+            _ if is_exact => self.draw(&dpp.sampler(self.task.method(), &engine)?, watch),
+            _ => self.draw(&dpp.sampler(SamplerOptions::default(), &engine)?, watch),
         }
     }
 

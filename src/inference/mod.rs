@@ -21,7 +21,7 @@ use crate::{
 /// The logarithm of probability zero.
 const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
 
-/// Probabilities under one law: the outcome of the models' `inference` methods.
+/// Probabilities under one law, made by the models' `inference` methods.
 ///
 /// All logarithms are natural; probability zero is −∞.
 ///
@@ -64,29 +64,29 @@ enum Constraint {
 /// How inclusion probabilities are computed.
 #[derive(Debug)]
 enum Marginals {
-    /// Nothing is left to chance, but for this error.
+    /// Every item is forced; with this error.
     Forced(f64),
-    /// ‖Fᵀ s a_i‖² with this factor, and the error.
+    /// ‖Fᵀ s a_i‖² with this factor F, and the error.
     Spectral(Mat<f64>, f64),
     /// From the nodes of a torus.
     Torus(Box<Nodes>),
 }
 
-/// A generating function, its torus, and what is wanted of it.
+/// A generating function, its torus, and the coefficients wanted.
 #[derive(Debug)]
 struct Nodes {
     function: GeneratingFunction,
     torus: Torus,
-    /// What φ at every node is multiplied by.
+    /// The factors of φ at every node.
     extractors: Vec<c64>,
-    /// Items of a set, at most.
+    /// The most items of a set.
     most: usize,
-    /// Error of the spectrum.
+    /// The error of the spectrum.
     error: f64,
 }
 
 impl Inference<'_> {
-    /// Estimated error of what inclusion probabilities are made from, and of ln Z.
+    /// Estimated error of ln Z, and of the inputs of inclusion probabilities.
     fn error(&self) -> f64 {
         let marginals = match &self.marginals {
             Marginals::Forced(error) | Marginals::Spectral(_, error) => *error,
@@ -111,7 +111,7 @@ impl Inference<'_> {
     /// determinant is zero, which is decided in exact arithmetic.
     ///
     /// # Cost
-    /// O(n|S|²); some hundred times as much where rows are nearly dependent.
+    /// O(n|S|²); some hundred times as much if rows are nearly dependent.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`] for a set of other items.
@@ -126,7 +126,7 @@ impl Inference<'_> {
         Ok(self.relative_to_all(log_determinant_estimate(self.ground.given(), subset)))
     }
 
-    /// The logarithm of a share of Z.
+    /// Divides by Z, in logarithms.
     fn relative_to_all(&self, log: Estimate<f64>) -> Estimate<f64> {
         if log.value.is_infinite() {
             return log;
@@ -145,8 +145,7 @@ impl Inference<'_> {
             }
     }
 
-    /// Pr(i ∈ S) for every item: 1 for items that must be included, 0 for excluded ones and for parts with
-    /// quota zero.
+    /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero.
     ///
     /// # Cost
     /// One pass over A (2mnr operations); under a quota 8r³ more per node of the torus. Memory: 16 bytes
@@ -173,7 +172,7 @@ impl Inference<'_> {
         Ok(Estimate { value: probabilities, error })
     }
 
-    /// ‖F_lᵀ s_l a_i‖² for every row; by how much single precision may have put one wrong.
+    /// Writes ‖F_lᵀ s_l a_i‖² for every row; returns the largest error due to single precision.
     fn add_forms(&self, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let (forms, above) = bounded_forms(self.engine, rows, &factors)?;

@@ -1,4 +1,5 @@
 //! The items that a solver chooses from, in one form for all models.
+#![expect(private_interfaces, reason = "only this library implements and calls the methods of `Objective`")]
 
 use super::volume::LogVolume;
 use crate::{
@@ -14,12 +15,10 @@ use crate::{
 /// The trait is sealed.
 pub trait Objective: Sealed {
     #[doc(hidden)]
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_>;
 
     /// The candidates in a ground set whose determinants bound those of this one, with the sets that its rank allows.
     #[doc(hidden)]
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a>;
 }
 
@@ -28,12 +27,10 @@ impl Sealed for KDpp<'_> {}
 impl Sealed for PartitionDpp<'_> {}
 
 impl Objective for Dpp<'_> {
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
         self.candidates_below(&self.ground)
     }
 
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let group = self.ground.free_items();
         let most = group.len().min(above.dims_left());
@@ -43,12 +40,10 @@ impl Objective for Dpp<'_> {
 }
 
 impl Objective for KDpp<'_> {
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
         self.candidates_below(&self.ground)
     }
 
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(&[self.free_size()]));
         Candidates { features: self.ground.given(), ground: above, groups, counts }
@@ -56,14 +51,12 @@ impl Objective for KDpp<'_> {
 }
 
 impl Objective for PartitionDpp<'_> {
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
         let counts = self.counts();
         let total = counts.total();
         in_counts(self, self.ground(), (self.groups(), counts.low, counts.high), total)
     }
 
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         in_counts(self, above, self.parts_of_any_rank(), self.total_left())
     }

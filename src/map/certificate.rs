@@ -206,7 +206,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
     match state.reduce() {
         Left::Nothing => return in_one_pass(&whole),
         Left::One => {
-            let at_most = state.problem.offset().max(state.left_out);
+            let at_most = state.problem.offset.max(state.left_out);
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
         Left::Choices => {}

@@ -134,7 +134,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
         }
         picked.termination = if self.candidates.counts.missing(&self.counts) > 0 {
             Termination::RankExhausted
-        } else if self.candidates.counts.is_of_one_size() {
+        } else if self.candidates.counts.total().is_some() {
             Termination::QuotaMet
         } else {
             Termination::GainNotPositive

@@ -50,7 +50,7 @@ impl Choices {
     pub(super) fn of(problem: &Subproblem) -> Self {
         let mut groups = vec![Vec::new(); problem.counts.low.len()];
         (0..problem.len()).for_each(|item| groups[problem.group(item)].push(item));
-        let counts = problem.counts.limited(&problem.members(), problem.dims());
+        let counts = problem.counts.limited(&problem.members(), problem.dims);
         Self { groups, counts: counts.unwrap_or_else(|| problem.counts.clone()) }
     }
 

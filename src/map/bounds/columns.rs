@@ -191,13 +191,13 @@ impl Pool for Held<'_> {
         const BLOCK: usize = 1024;
         let (rows, weights) = (self.problem.rows(), &self.problem.weights);
         let factor = point.gradient_factor();
-        let raised = point.raised(of_sum(self.problem.dims()));
+        let raised = point.raised(of_sum(self.problem.dims));
         let mut prices = Vec::with_capacity(weights.len());
         for (block, weights) in weights.chunks(BLOCK).enumerate() {
             let first = block * BLOCK;
             let images: Mat<f64> = factor.transpose() * rows.subcols(first, weights.len());
             let price = |i: usize| {
-                let (length, error) = (self.problem.length(first + i), self.problem.error(first + i));
+                let (length, error) = (self.problem.length(first + i), self.problem.errors[first + i]);
                 let form = images.col(i).squared_norm_l2();
                 raised(&RoundedRow { form, length, error, linear: weights[i] })
             };

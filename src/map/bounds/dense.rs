@@ -30,8 +30,8 @@ pub(super) struct DenseKernel {
 impl DenseKernel {
     pub(super) fn of(problem: &Subproblem) -> Self {
         let lengths: Vec<f64> = (0..problem.len()).map(|item| problem.length(item)).collect();
-        let product = of_sum(problem.dims());
-        let error = |item: usize| problem.error(item) + product * lengths[item];
+        let product = of_sum(problem.dims);
+        let error = |item: usize| problem.errors[item] + product * lengths[item];
         Self {
             matrix: problem.kernel(),
             errors: (0..problem.len()).map(error).collect(),

@@ -89,8 +89,7 @@ impl AsRef<Linearised> for GammaPoint {
 impl Sets {
     pub(super) fn of(problem: &Subproblem) -> Self {
         // Not limited to these items, which may be a few of all.
-        let counts = &problem.counts;
-        if counts.is_of_one_size() { Sets::OfSize(counts.most) } else { Sets::OfAnySize }
+        problem.counts.total().map_or(Sets::OfAnySize, Sets::OfSize)
     }
 }
 
@@ -106,7 +105,7 @@ impl Gamma {
             shift: problem.resolution(),
             known_shift: 0.0,
             lengths: (0..problem.len()).map(|item| problem.length(item)).collect(),
-            errors: (0..problem.len()).map(|item| problem.error(item)).collect(),
+            errors: (0..problem.len()).map(|item| problem.errors[item]).collect(),
         }
     }
 

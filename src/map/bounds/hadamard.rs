@@ -22,5 +22,5 @@ pub(crate) fn worth_with(problem: &Subproblem, item: usize) -> f64 {
 
 fn of_lengths(problem: &Subproblem) -> Majorant {
     let slopes = (0..problem.len()).map(|item| problem.gain_at_most(item)).collect();
-    Majorant { intercept: problem.offset(), slopes }
+    Majorant { intercept: problem.offset, slopes }
 }

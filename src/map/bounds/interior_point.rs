@@ -30,7 +30,7 @@ pub(super) struct Bounded<P> {
     pub(super) steps: u64,
 }
 
-/// Variables and the multipliers of their bounds.
+/// Variables and the multipliers of their bounds; also a direction in all of them.
 struct Iterate {
     x: Vec<f64>,
     /// Multipliers of x ≥ 0.
@@ -38,14 +38,6 @@ struct Iterate {
     /// Multipliers of x ≤ 1.
     upper: Vec<f64>,
     /// Multipliers of the limits of sums.
-    limits: Vec<f64>,
-}
-
-/// A direction in all variables.
-struct Direction {
-    x: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
     limits: Vec<f64>,
 }
 
@@ -179,7 +171,7 @@ impl Iterate {
     }
 
     /// The direction of the multipliers for that of x.
-    fn multipliers(&self, x: Vec<f64>, target: f64, rooms: &[f64], sums: &Sums) -> Direction {
+    fn multipliers(&self, x: Vec<f64>, target: f64, rooms: &[f64], sums: &Sums) -> Self {
         let all = 0..self.x.len();
         let follow =
             |multiplier: f64, slack: f64, change: f64| target / slack - multiplier * (1.0 + change / slack);
@@ -187,7 +179,7 @@ impl Iterate {
             let limit = &sums.limits[at];
             follow(self.limits[at], rooms[at], -limit.sign * limit.sum(&x))
         };
-        Direction {
+        Self {
             lower: all.clone().map(|i| follow(self.lower[i], self.x[i], x[i])).collect(),
             upper: all.map(|i| follow(self.upper[i], 1.0 - self.x[i], -x[i])).collect(),
             limits: (0..rooms.len()).map(of_limit).collect(),
@@ -196,7 +188,7 @@ impl Iterate {
     }
 
     /// Moves in a direction as far as everything stays positive.
-    fn moved(&self, direction: &Direction, rooms: &[f64], sums: &Sums) -> Self {
+    fn moved(&self, direction: &Self, rooms: &[f64], sums: &Sums) -> Self {
         let from_one: Vec<f64> = self.x.iter().map(|x| 1.0 - x).collect();
         let towards_one: Vec<f64> = direction.x.iter().map(|d| -d).collect();
         let taken: Vec<f64> = sums.limits.iter().map(|limit| -limit.sign * limit.sum(&direction.x)).collect();

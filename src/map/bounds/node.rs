@@ -41,7 +41,7 @@ impl Method {
         let mut methods = vec![Method::Gamma];
         if problem.len() <= MOST_DENSE {
             methods.push(Method::Linx(f64::NAN));
-            if problem.len() <= problem.dims() {
+            if problem.len() <= problem.dims {
                 methods.extend([Method::Shifted(Vec::new()), Method::Complement(Vec::new())]);
             }
         }
@@ -52,7 +52,7 @@ impl Method {
     pub(crate) fn of_whole(self, part: &Subproblem, whole: &Subproblem) -> Self {
         let spread = |scaling: Vec<f64>| -> Vec<f64> {
             let known = |&place: &Place| part.position(place).map_or(0.0, |item| scaling[item]);
-            whole.places().iter().map(known).collect()
+            whole.places.iter().map(known).collect()
         };
         match self {
             Method::Shifted(scaling) => Method::Shifted(spread(scaling)),

@@ -22,7 +22,7 @@ use crate::{
 /// # Cost
 /// 2mr² + O(r³) per part.
 pub(crate) fn spectral_bound(problem: &Subproblem) -> Result<f64> {
-    let dims = problem.dims();
+    let dims = problem.dims;
     let parts = problem.counts.low.len();
     let mut grams: Vec<Mat<f64>> = (0..parts).map(|_| Mat::zeros(dims, dims)).collect();
     let mut weights = vec![0.0; parts];
@@ -38,7 +38,7 @@ pub(crate) fn spectral_bound(problem: &Subproblem) -> Result<f64> {
         items: problem.len(),
         weights: &weights,
         longest: all.clone().map(|item| problem.length(item)).fold(0.0, f64::max),
-        error: all.map(|item| problem.error(item)).fold(0.0, f64::max),
+        error: all.map(|item| problem.errors[item]).fold(0.0, f64::max),
     };
     let bound = bound_from_grams(&grams, &problem.counts)? + problem.offset;
     Ok(bound + of_value(bound))

@@ -28,21 +28,22 @@ const DEPENDENT: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub(crate) struct Subproblem {
     /// The places of the items among the candidates, ascending.
-    pub(super) places: Vec<Place>,
+    pub(crate) places: Vec<Place>,
     /// How many items may be chosen besides T.
     pub(crate) counts: Counts,
     /// v_i, a column per item.
     columns: Vec<f64>,
-    dims: usize,
+    pub(crate) dims: usize,
     /// ‖v_i‖ before any item was included.
     norms: Vec<f64>,
     /// The error of v_i in norm, up to a rotation of all.
-    errors: Vec<f64>,
+    pub(super) errors: Vec<f64>,
     /// w_i.
-    pub(super) weights: Vec<f64>,
-    /// T, and an upper bound of the logarithm of its determinant.
+    pub(crate) weights: Vec<f64>,
+    /// T.
     chosen: Vec<Place>,
-    pub(super) offset: f64,
+    /// An upper bound of ln det K_T, and of ln det of the chosen set if nothing is left to choose.
+    pub(crate) offset: f64,
 }
 
 impl Subproblem {
@@ -88,10 +89,6 @@ impl Subproblem {
         self.places.len()
     }
 
-    pub(crate) fn dims(&self) -> usize {
-        self.dims
-    }
-
     /// Vᵀ, a column per item.
     pub(crate) fn rows(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.columns, self.dims, self.len())
@@ -110,17 +107,8 @@ impl Subproblem {
         self.places[item].group
     }
 
-    /// w_i.
-    pub(crate) fn weight(&self, item: usize) -> f64 {
-        self.weights[item]
-    }
-
     pub(crate) fn place(&self, item: usize) -> Place {
         self.places[item]
-    }
-
-    pub(crate) fn places(&self) -> &[Place] {
-        &self.places
     }
 
     pub(crate) fn position(&self, place: Place) -> Option<usize> {
@@ -161,23 +149,9 @@ impl Subproblem {
         self.length(item) * (1.0 + of_dot(self.dims)) + self.errors[item]
     }
 
-    pub(super) fn error(&self, item: usize) -> f64 {
-        self.errors[item]
-    }
-
     /// Whether the residual of an item beyond T is not distinguishable from rounding.
     pub(crate) fn is_dependent(&self, item: usize) -> bool {
         self.gain(item) == f64::NEG_INFINITY
-    }
-
-    /// An upper bound of ln det K_T, and of ln det of the chosen set if nothing is left to choose.
-    pub(crate) fn offset(&self) -> f64 {
-        self.offset
-    }
-
-    /// Raises the offset, if the item included last is one of several candidates.
-    pub(crate) fn raise_offset(&mut self, offset: f64) {
-        self.offset = self.offset.max(offset);
     }
 
     /// The same subproblem with every row of a part multiplied by the root of its weight, at most 1.

@@ -40,7 +40,7 @@ pub(super) fn branch(
         match left {
             Left::Nothing => return Ok(branched),
             Left::One => {
-                branched.fathomed = branched.fathomed.max(state.problem.offset().min(bound));
+                branched.fathomed = branched.fathomed.max(state.problem.offset.min(bound));
                 branched.sets.push(state.included);
                 return Ok(branched);
             }

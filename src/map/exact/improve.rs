@@ -67,16 +67,16 @@ fn best_move(problem: &Subproblem, chosen: &[usize]) -> Option<(f64, Option<usiz
             if allowed(Some(leaving), Some(item)) {
                 let c = coefficients[(slot, item)];
                 let ratio = inverse[(slot, slot)] * residual + c * c;
-                let gain = ratio.ln() + problem.weight(item) - problem.weight(leaving);
+                let gain = ratio.ln() + problem.weights[item] - problem.weights[leaving];
                 consider(gain, Some(slot), Some(item));
             }
         }
         if allowed(None, Some(item)) {
-            consider(residual.ln() + problem.weight(item), None, Some(item));
+            consider(residual.ln() + problem.weights[item], None, Some(item));
         }
     }
     for (slot, &leaving) in chosen.iter().enumerate().filter(|(_, leaving)| allowed(Some(**leaving), None)) {
-        consider(inverse[(slot, slot)].ln() - problem.weight(leaving), Some(slot), None);
+        consider(inverse[(slot, slot)].ln() - problem.weights[leaving], Some(slot), None);
     }
     Some(best)
 }

@@ -71,8 +71,7 @@ pub(super) fn search(
     clock: &Clock<'_>,
 ) -> Result<Searched> {
     let (method, bound) = first;
-    let start =
-        Node { included: Vec::new(), undecided: root.places().to_vec(), x: Vec::new(), method, bound };
+    let start = Node { included: Vec::new(), undecided: root.places.clone(), x: Vec::new(), method, bound };
     let mut open = BinaryHeap::from([Open(start, 0)]);
     let (mut nodes, mut made, mut steps) = (0, 0, 0);
     let mut fathomed = f64::NEG_INFINITY;

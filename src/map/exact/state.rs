@@ -104,7 +104,7 @@ impl State {
     pub(in crate::map) fn reduce(&mut self) -> Left {
         loop {
             let problem = &mut self.problem;
-            let Some(counts) = problem.counts.limited(&problem.members(), problem.dims()) else {
+            let Some(counts) = problem.counts.limited(&problem.members(), problem.dims) else {
                 return Left::Nothing;
             };
             problem.counts = counts;
@@ -145,16 +145,16 @@ impl State {
         let best = (0..gains.len()).reduce(first_of_best).unwrap_or(0);
         // Rounding may have decided between them.
         let most = (0..gains.len()).map(|item| problem.gain_at_most(item)).fold(f64::NEG_INFINITY, f64::max);
-        let at_most = problem.offset() + most;
+        let at_most = problem.offset + most;
         self.include(best);
-        self.problem.raise_offset(at_most + of_value(at_most));
+        self.problem.offset = self.problem.offset.max(at_most + of_value(at_most));
     }
 
     /// The node of this state.
     pub(super) fn node(&self, bound: f64) -> Node {
         let Self { problem, included, x, method, .. } = self;
         let (included, x, method) = (included.clone(), x.clone(), method.clone());
-        Node { included, undecided: problem.places().to_vec(), x, method, bound }
+        Node { included, undecided: problem.places.clone(), x, method, bound }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use approx::assert_abs_diff_eq;
+
 use super::{
     branch::branch,
     incumbent::Incumbent,
@@ -28,28 +30,24 @@ fn features(seed: u64, dims: usize) -> Features<'static> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     };
-    match Features::from_rows(ITEMS, dims, (0..ITEMS * dims).map(|_| next()).collect::<Vec<_>>()) {
-        Ok(features) => features,
-        Err(error) => panic!("{error}"),
-    }
+    Features::from_rows(ITEMS, dims, (0..ITEMS * dims).map(|_| next()).collect::<Vec<_>>()).unwrap()
 }
 
 /// Calls `check` with random problems under quotas, of one size, of any, and under ranges with and without a total.
 fn each_problem(check: impl Fn(&Candidates<'_>, &Subproblem)) {
-    let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
-    let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
-    let Ok(ranges) = Quota::new(&partition, &RANGES) else { panic!("ranges") };
-    let Ok(with_total) = ranges.clone().with_total(4) else { panic!("total") };
+    let partition = Partition::from_labels(&LABELS).unwrap();
+    let quota = Quota::new(&partition, QUOTA).unwrap();
+    let ranges = Quota::new(&partition, &RANGES).unwrap();
+    let with_total = ranges.clone().with_total(4).unwrap();
     for (seed, dims) in [(1, 6), (2, 9), (3, 12), (4, 12), (5, 7), (6, 12)] {
         let features = features(seed, dims);
-        let Ok(quotas) = PartitionDpp::new(&features, &partition, &quota) else { panic!("quotas") };
-        let Ok(size) = KDpp::new(&features, 5) else { panic!("size") };
-        let Ok(any) = Dpp::new(&features) else { panic!("any") };
-        let ranged = [&ranges, &with_total].map(|ranges| PartitionDpp::new(&features, &partition, ranges));
-        let [Ok(ranged), Ok(with_total)] = ranged else { panic!("ranges") };
-        let all = [quotas.candidates(), size.candidates(), any.candidates()];
-        for candidates in all.into_iter().chain([ranged.candidates(), with_total.candidates()]) {
-            check(&candidates, &Subproblem::new(&candidates, places(&candidates)));
+        let check = |candidates: Candidates<'_>| {
+            check(&candidates, &Subproblem::new(&candidates, places(&candidates)))
+        };
+        check(KDpp::new(&features, 5).unwrap().candidates());
+        check(Dpp::new(&features).unwrap().candidates());
+        for quota in [&quota, &ranges, &with_total] {
+            check(PartitionDpp::new(&features, &partition, quota).unwrap().candidates());
         }
     }
 }
@@ -81,7 +79,7 @@ fn methods() -> [Method; 4] {
 }
 
 fn start(root: &Subproblem, method: Method) -> Node {
-    let undecided = root.places().to_vec();
+    let undecided = root.places.clone();
     Node { included: Vec::new(), undecided, x: Vec::new(), method, bound: f64::INFINITY }
 }
 
@@ -95,7 +93,7 @@ fn every_good_set_stays_in_the_tree() {
                 let target = log_det - 1e-7;
                 let mut node = start(root, method.clone());
                 loop {
-                    let Ok(branched) = branch(root, &node, target, &|| false) else { panic!("branch") };
+                    let branched = branch(root, &node, target, &|| false).unwrap();
                     let mut next = branched.children.into_iter().filter(|child| holds(child, set));
                     let Some(child) = next.next() else {
                         // No child holds it: it was found as the best that is left.
@@ -117,20 +115,15 @@ fn the_worst_start_ends_at_the_optimum() {
     each_problem(|candidates, root| {
         let sets = allowed(candidates, root);
         let best = sets.iter().map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
-        let Some((worst, _)) =
-            sets.iter().filter(|(_, value)| value.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))
-        else {
-            panic!("no set")
-        };
+        let finite = sets.iter().filter(|(_, value)| value.is_finite());
+        let (worst, _) = finite.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         for method in methods() {
             let mut incumbent = Incumbent::none();
             assert!(incumbent.offer(candidates, worst.clone()));
             let clock = Watch::default().start(None);
             let first = (method, f64::INFINITY);
-            let Ok(searched) = search(candidates, root, first, &mut incumbent, 1e-6, &clock) else {
-                panic!("search")
-            };
-            assert!((incumbent.log_det - best).abs() < 1e-9);
+            let searched = search(candidates, root, first, &mut incumbent, 1e-6, &clock).unwrap();
+            assert_abs_diff_eq!(incumbent.log_det, best, epsilon = 1e-9);
             assert!(searched.upper_bound >= best - 1e-12 && searched.upper_bound <= best + 1e-6);
         }
     });
@@ -151,6 +144,6 @@ fn reducing_loses_nothing() {
         let forced = state.clone().node(f64::INFINITY);
         let below = sets.iter().filter(|(set, _)| left != Left::Nothing && holds(&forced, set));
         let found = below.map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
-        assert!(found.total_cmp(&best).is_eq() || (found - best).abs() < 1e-12, "{found} {best}");
+        assert_abs_diff_eq!(found, best, epsilon = 1e-12);
     });
 }

@@ -64,7 +64,7 @@ impl<'c> Chosen<'c> {
         let Some((rows, log_det)) = read_rows(space, &slots) else { return Ok(None) };
         let Some((mut duals, complement, log_volume)) = dual_basis(rows.as_ref()) else { return Ok(None) };
         let mut rows = rows;
-        if !space.candidates.counts.is_of_one_size() {
+        if space.candidates.counts.total().is_none() {
             // The slot of additions: M = 1, C = 0.
             rows.resize_with(rows.nrows(), rows.ncols() + 1, |_, _| 0.0);
             duals.resize_with(duals.nrows(), duals.ncols() + 1, |_, _| 0.0);

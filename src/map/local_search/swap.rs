@@ -141,6 +141,8 @@ impl MadeSwap {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
     use crate::{
         Features, KDpp,
@@ -173,20 +175,20 @@ mod tests {
             let made = updated.make(weighed);
             let best = updated.best_swaps(Some(&made)).unwrap()[0].unwrap();
             let mut fresh = Chosen::new(&space, &updated.places()).unwrap().unwrap();
-            assert!((fresh.log_det - log_det).abs() < 1e-9, "{} {log_det}", fresh.log_det);
+            assert_abs_diff_eq!(fresh.log_det, log_det, epsilon = 1e-9);
             let expected = fresh.best_swaps(None).unwrap()[0].unwrap();
             assert_eq!((best.slot, best.position), (expected.slot, expected.position));
             for slot in 0..7 {
-                let (found, expected) = (updated.weight(0, slot), fresh.weight(0, slot));
-                assert!((found / expected - 1.0).abs() < 1e-9, "M: {found} {expected}");
+                let expected = fresh.weight(0, slot);
+                assert_abs_diff_eq!(updated.weight(0, slot), expected, epsilon = 1e-9 * expected);
                 for position in 0..rows.len() {
                     let of = |chosen: &Chosen<'_>| {
                         let numbers = &chosen.table.read().unwrap()[0];
                         (numbers.coefficients[(slot, position)], numbers.residuals[position])
                     };
                     let ((c, d), (x, y)) = (of(&updated), of(&fresh));
-                    assert!((c - x).abs() < 1e-9 * (1.0 + x.abs()), "C: {c} {x}");
-                    assert!(d.to_bits() == y.to_bits() || (d - y).abs() < 1e-9, "d: {d} {y}");
+                    assert_abs_diff_eq!(c, x, epsilon = 1e-9 * (1.0 + x.abs()));
+                    assert_abs_diff_eq!(d, y, epsilon = 1e-9);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Items exchanged for others, one or several at once: what that does to the determinant, and doing it.
+//! Swaps of one or several items: their effect on the determinant, and the update of the basis.
 
 use super::basis::Basis;
 use crate::linalg::{
@@ -7,15 +7,15 @@ use crate::linalg::{
     orthonormalise,
 };
 
-/// Residuals below this fraction of a row, squared, are computed once more for what rounding has left in the span.
+/// Residuals below this fraction of a row, squared, are projected once more to remove rounding errors in the span.
 const CANCELLED: f64 = 0.01;
 
-/// Buffers of one swap of b items I for b items J, kept from one to the next.
+/// Buffers of one swap of b items I for b items J, reused from swap to swap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SwapBuffers {
     slots: Vec<usize>,
     items: Vec<u32>,
-    /// Orthonormal basis U of the duals that leave, b columns.
+    /// Orthonormal basis U of the leaving duals, b columns.
     leaving: Vec<f64>,
     /// Rows of J, b columns.
     rows: Vec<f64>,
@@ -23,7 +23,7 @@ pub(super) struct SwapBuffers {
     coefficients: Vec<f64>,
     /// Uᵀa_j, one column for each j.
     along: Vec<f64>,
-    /// What J has beyond S∖I is V T: V orthonormal, …
+    /// The residual of J beyond S∖I is V T: V orthonormal, …
     entering: Vec<f64>,
     /// … T upper triangular, by columns.
     triangle: Vec<f64>,
@@ -34,7 +34,7 @@ pub(super) struct SwapBuffers {
 }
 
 impl Basis<'_> {
-    /// ln det(K_{S∖I∪J}) − ln det(K_S); −∞ where that set is dependent.
+    /// ln det(K_{S∖I∪J}) − ln det(K_S); −∞ if the new set is dependent.
     ///
     /// ```text
     /// v_j = a_j − π_{span(S∖I)}(a_j) = (a_j − A_Sᵀ Wᵀ a_j) + U Uᵀ a_j
@@ -42,7 +42,7 @@ impl Basis<'_> {
     /// ```
     ///
     /// # Cost
-    /// 4nk operations and 4nb for every item that enters, k counting the included ones.
+    /// 4nk + 4nb operations for every entering item; k counts the included items.
     pub(super) fn weigh(&self, swap: &mut SwapBuffers, moves: impl Iterator<Item = (usize, u32)>) -> f64 {
         swap.clear(moves);
         let known = |swap: &SwapBuffers, at: usize| {
@@ -71,7 +71,7 @@ impl Basis<'_> {
     /// ```
     ///
     /// # Cost
-    /// 6nk operations for every item.
+    /// 6nk operations per item.
     pub(super) fn make(&mut self, swap: &mut SwapBuffers) {
         let (dims, count, size) = (self.dims(), self.items.len(), swap.slots.len());
         swap.update_coefficients(&self.duals, dims, count);
@@ -118,7 +118,7 @@ impl SwapBuffers {
         self.log_ratio = 0.0;
     }
 
-    /// Adds the dual of an item that leaves.
+    /// Adds the dual of a leaving item.
     fn leave(&mut self, basis: &Basis<'_>, slot: usize) {
         let mut direction = basis.dual(slot).to_vec();
         let norm = orthonormalise(&mut direction, &self.leaving, |_, _| ());
@@ -126,7 +126,7 @@ impl SwapBuffers {
         self.leaving.extend_from_slice(&direction);
     }
 
-    /// Adds what an item that enters has beyond the rows that stay; `false` if that is nothing.
+    /// Adds the residual of an entering item beyond the rows that stay; `false` if it is zero.
     fn enter(&mut self, basis: &Basis<'_>, at: usize) -> bool {
         let (dims, count, size) = (basis.dims(), basis.items.len(), self.slots.len());
         self.rows.resize((at + 1) * dims, 0.0);
@@ -155,7 +155,7 @@ impl SwapBuffers {
         triangle[at] = norm;
         self.entering.extend_from_slice(&left);
         self.log_ratio += 2.0 * norm.ln();
-        // Rows that agree to twelve digits are one row, as everywhere in this library.
+        // Rows that agree to twelve digits count as one.
         norm > INDEPENDENCE_TOLERANCE * whole.sqrt()
     }
 

@@ -1,9 +1,9 @@
-//! The chain of conditional laws, followed pick by pick.
+//! The conditional laws of the picks, one after the other.
 
 use super::{Method, per_candidate::ProjectedCandidates, row_nodes::RowNodes, stage::Stage};
 use crate::{Error, PartitionDpp, Result, engine::Engine};
 
-/// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
+/// Pr(next pick = i | picks so far) for every item, as in algorithm 2 of the paper.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ impl<'a> Conditionals<'a> {
         Ok(Self { stage, evaluation })
     }
 
-    /// Estimated error of the law that they come from, in total variation.
+    /// Estimated total variation error of the law.
     pub(super) fn error(&self) -> f64 {
         self.stage.setup.error
     }
@@ -59,8 +59,7 @@ impl<'a> Conditionals<'a> {
         self.stage.total()
     }
 
-    /// Determinants that [`Method::PerCandidate`] has taken for candidates: one per candidate and node. 0 for
-    /// the shared evaluation.
+    /// Determinants that [`Method::PerCandidate`] has computed: one per candidate and node. 0 for the shared evaluation.
     #[must_use]
     pub fn candidate_determinants(&self) -> u64 {
         match &self.evaluation {
@@ -75,8 +74,8 @@ impl<'a> Conditionals<'a> {
         self.stage.torus.nodes()
     }
 
-    /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 when
-    /// nothing is left to pick.
+    /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 if nothing is left
+    /// to pick.
     ///
     /// # Errors
     /// Those of the engine.

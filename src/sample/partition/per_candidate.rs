@@ -1,4 +1,4 @@
-//! Algorithm 2 of the paper, literally: project the rows, take one determinant per candidate and node.
+//! Algorithm 2 of the paper, literally: projected rows, and one determinant per candidate and node.
 
 use faer::Mat;
 use rand::Rng;
@@ -14,11 +14,11 @@ use crate::{
 
 /// The conditional law of the next pick, given the picks made so far.
 ///
-/// Item i of part l comes next with probability ∝ ‖b_i‖² c_i: b_i is what row i has beyond the picks, and
+/// Item i of part l comes next with probability ∝ ‖b_i‖² c_i, where b_i is the residual of row i beyond the picks, and
 /// c_i the coefficient of z^{κ−e_l} of the generating function after projecting all rows off b_i.
 ///
 /// # Cost
-/// 8/3·r³ per candidate, node and pick. The nodes are those of the shared evaluation. 8r bytes per item.
+/// 8/3·r³ per candidate, node and pick, at the nodes of the shared evaluation. 8r bytes per item.
 ///
 /// # Source
 /// Kathuria and Deshpande (2016), algorithm 2; with one part it is their algorithm 1 (Deshpande and
@@ -33,7 +33,7 @@ pub(super) struct ProjectedCandidates {
     norms: Vec<f64>,
     /// The coefficient of every candidate, position by position.
     coefficients: Vec<f64>,
-    /// Determinants taken so far.
+    /// Determinants computed so far.
     pub(super) determinants: u64,
 }
 
@@ -43,7 +43,7 @@ impl ProjectedCandidates {
         let map = RowMap { weights: &function.weights, factor: function.map.as_ref() };
         let candidates = stage.setup.rows(&stage.groups);
         let mut rows = stage.setup.engine.whiten_rows(&candidates, &map)?;
-        // What rounding leaves of the items picked before is nothing.
+        // The residuals of items picked before are rounding errors.
         for ((item, _), row) in candidates.iter().zip(rows.chunks_exact_mut(function.rank())) {
             if stage.picks.contains(&item) {
                 row.fill(0.0);
@@ -56,7 +56,7 @@ impl ProjectedCandidates {
         Ok(law)
     }
 
-    /// One determinant per candidate and node.
+    /// Computes one determinant per candidate and node.
     fn evaluate(&mut self, stage: &Stage<'_>) -> Result<()> {
         let Stage { setup, groups, torus, left, .. } = stage;
         let rank = stage.function.rank();
@@ -81,14 +81,13 @@ impl ProjectedCandidates {
         Ok(())
     }
 
-    /// Weight of every free item, group after group: Pr(next) in proportion; they sum to what is left times the
+    /// The weight of every free item, proportional to Pr(next), group after group. They sum to what is left times the
     /// coefficient wanted.
     pub(super) fn weights(&self) -> impl Iterator<Item = f64> + '_ {
         self.norms.iter().zip(&self.coefficients).map(|(norm, coefficient)| (norm * coefficient).max(0.0))
     }
 
-    /// Conditions on an item of an open group: projects all rows off its own; on a new grid where the old one
-    /// is spent.
+    /// Conditions on an item of an open group: projects all rows off its own, and makes a new grid if the old one is spent.
     pub(super) fn pick(&mut self, stage: &mut Stage<'_>, item: usize, pick: &Pick) -> Result<()> {
         let rank = stage.function.rank();
         let position = stage.position(item, pick.at);
@@ -127,7 +126,7 @@ impl<'a> PerCandidate<'a> {
         Ok(Self { start, first, error })
     }
 
-    /// Estimated error of the law, in total variation.
+    /// Estimated total variation error of the law.
     pub(crate) fn error(&self) -> f64 {
         self.error
     }
@@ -152,7 +151,7 @@ fn finish<R: Rng + ?Sized>(
             let (at, item) = stage.candidate(position);
             match stage.consider(item, at) {
                 Some(pick) => break (item, pick),
-                // Rounding gave it a weight; it has none.
+                // Its weight is a rounding error.
                 None => weights[position] = 0.0,
             }
         };

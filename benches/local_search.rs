@@ -5,9 +5,9 @@
 
 mod common;
 
-use std::{hint::black_box, sync::Mutex, time::Instant};
+use std::{hint::black_box, sync::Mutex};
 
-use common::{paired_ratio, report_time, threads};
+use common::{paired_ratio, report_time, threads, timed};
 use faer::Mat;
 use partition_dpp::{
     Features, KDpp,
@@ -79,10 +79,9 @@ impl<'a> Swap<'a> {
     fn new(features: &'a Features<'a>) -> Self {
         let rows = Rows::scaled(features, vec![Items::All(ITEMS)]);
         let duals = Mat::from_fn(DIMS, K, |i, j| if i == j { 1.0 } else { 0.01 });
-        let start = Instant::now();
         let residuals = vec![1.0; ITEMS];
-        let table = Cpu.swap_table(&rows, &[duals.as_ref()], &residuals).unwrap();
-        println!("{:60} {:8.3} s", "a new table, all threads", start.elapsed().as_secs_f64());
+        let (table, seconds) = timed(|| Cpu.swap_table(&rows, &[duals.as_ref()], &residuals).unwrap());
+        println!("{:60} {seconds:8.3} s", "a new table, all threads");
         Self {
             table: Mutex::new(table),
             leaving: vec![0.01; DIMS],
@@ -128,11 +127,8 @@ fn main() {
     drop((swap, table));
 
     let k_dpp = KDpp::new(&features, K).unwrap();
-    let start = Instant::now();
-    let greedy = LazyGreedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let between = Instant::now();
-    let climbed = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
-    let (first, both) = ((between - start).as_secs_f64(), between.elapsed().as_secs_f64());
+    let (greedy, first) = timed(|| LazyGreedy::default().solve(&k_dpp, &Cpu).unwrap());
+    let (climbed, both) = timed(|| LocalSearch::default().solve(&k_dpp, &Cpu).unwrap());
     let (swaps, gain) = (climbed.stats.swaps, climbed.log_det - greedy.log_det);
     println!("lazy greedy {first:.2} s; with local search {both:.2} s, {swaps} swaps, ln det + {gain:.3}");
 }

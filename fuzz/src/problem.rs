@@ -1,4 +1,4 @@
-//! Small models of every kind, and everything the library does with them.
+//! Small models of every kind, and every computation of the library with them.
 
 use std::time::{Duration, Instant};
 
@@ -19,9 +19,9 @@ use crate::{
     values::Values,
 };
 
-/// What takes longer is cut short.
+/// The time limit of a run.
 const BRIEFLY: Duration = Duration::from_millis(20);
-/// How far logarithms and probabilities may be off here: other tests say how far they are.
+/// The largest error of logarithms and probabilities here; other tests are stricter.
 const ROUNDING: f64 = 1e-6;
 
 /// A model and what to do with it.
@@ -96,7 +96,7 @@ pub fn run(case: &Case) {
     in_one_thread();
     if let Err(error) = case.run() {
         check_sentence(&error.to_string());
-        // What rounding alone should never lead to would be worth a look; budgets and impossible questions are not.
+        // Budgets and infeasible models are expected errors; device errors are not.
         assert!(!matches!(error, Error::Device(_)), "{error}");
     }
 }
@@ -191,7 +191,7 @@ impl Case {
         subsets.iter().for_each(|subset| self.check_set(subset, &self.labels));
     }
 
-    /// A set has what is wanted of it.
+    /// A set meets the model's constraints.
     fn check_set(&self, set: &Subset, labels: &[u8]) {
         assert!(self.include.iter().all(|&item| set.contains(item)), "{set} without an item");
         assert!(!self.exclude.iter().any(|&item| set.contains(item)), "{set} with an item");

@@ -5,7 +5,6 @@ use crate::{
     Dpp, Result,
     engine::{Engine, Items},
     estimate::accurate,
-    linalg,
     model::accurately,
     polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
 };
@@ -36,9 +35,7 @@ impl<'a> Dpp<'a> {
                 log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
                 let rounding = odds.len() as f64 * 4.0 * f64::EPSILON;
                 log_z.error += spectrum.error + rounding * log_z.value.abs().max(1.0);
-                let roots: Vec<f64> = odds.iter().map(|&log| sigmoid(log).sqrt()).collect();
-                let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
-                marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
+                marginals = Marginals::spectral(&spectrum, odds.into_iter().map(sigmoid));
             }
         } else {
             let error = accurate(ground.beyond_rank(Items::from(&items).iter()))?;

@@ -14,8 +14,9 @@ pub use part_counts::PartCounts;
 use crate::{
     Error, Estimate, Partition, Quota, Result, Subset,
     engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
+    linalg,
     model::{FreeItems, GroundSet, log_determinant_estimate},
-    polynomial::{generating_function::GeneratingFunction, torus::Torus},
+    polynomial::{generating_function::GeneratingFunction, spectrum::Spectrum, torus::Torus},
 };
 
 /// The logarithm of probability zero.
@@ -70,6 +71,15 @@ enum Marginals {
     Spectral(Mat<f64>, f64),
     /// From the nodes of a torus.
     Torus(Box<Nodes>),
+}
+
+impl Marginals {
+    /// For eigenvectors that are chosen with these probabilities.
+    fn spectral(spectrum: &Spectrum, probabilities: impl Iterator<Item = f64>) -> Self {
+        let roots: Vec<f64> = probabilities.map(f64::sqrt).collect();
+        let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
+        Self::Spectral(linalg::square_root(factor), spectrum.error)
+    }
 }
 
 /// A generating function, its torus, and the coefficients wanted.

@@ -19,9 +19,9 @@ use crate::{
 /// ```
 ///
 /// This is the pivoted Cholesky decomposition of K. Only the gains d and the directions q are stored, neither K nor its
-/// factor. A [`Dpp`](crate::Dpp) stops when no gain exceeds 1; a [`PartitionDpp`](crate::PartitionDpp) under ranges without a
-/// total also needs the least count of every part, and room is kept for it. Ties go to the lowest item. If the picks
-/// exhaust the rank that a part needs, some are replaced once at the end to meet the quota.
+/// factor. A [`Dpp`](crate::Dpp) stops when no gain exceeds 1; a [`PartitionDpp`](crate::PartitionDpp) under ranges
+/// without a total also needs the least count of every part, and room is kept for it. Ties go to the lowest item. If
+/// the picks exhaust the rank that a part needs, some are replaced once at the end to meet the quota.
 ///
 /// # Cost
 /// 2mn operations and one pass over A per pick; 8 bytes per item.

@@ -136,7 +136,7 @@ impl Counts {
         (0..counts.len()).map(demand).collect()
     }
 
-    /// Whether an allowed set with these counts may swap an item of one group for one of another, lose an item, or gain one.
+    /// Whether an allowed set with these counts may swap an item of one group for one of another, lose one, or gain one.
     pub(crate) fn allow_move(
         &self,
         counts: &[usize],

@@ -98,12 +98,12 @@ impl<'a> FreeCounts<'_, 'a> {
         let dpp = match PartitionDpp::over(self.ground.clone(), partition, quota, dependence(self.ground)) {
             Err(error) if is_impossible(&error) => return self.never(),
             // All items of a part, in a kernel whose factor cannot distinguish them.
-            Err(error @ Error::DependentItems { .. }) => return self.from_table(quota, error),
+            Err(error @ Error::DependentItems { .. }) => return self.tabulated(quota, error),
             dpp => dpp?,
         };
         let met = match dpp.log_partition_function(engine) {
             Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
-                return self.from_table(quota, error);
+                return self.tabulated(quota, error);
             }
             met => met?,
         };
@@ -114,7 +114,7 @@ impl<'a> FreeCounts<'_, 'a> {
 
     /// The probability from the table of all counts, for sets too unlikely to have a law of their own; `error` if there
     /// is no table.
-    fn from_table(&self, quota: &Quota, error: Error) -> Result<Estimate<f64>> {
+    fn tabulated(&self, quota: &Quota, error: Error) -> Result<Estimate<f64>> {
         match (self.table)() {
             Ok(table) => Ok(from_table(&table, quota)),
             Err(ended @ Error::Ended(_)) => Err(ended),

@@ -10,17 +10,12 @@ use super::{Subproblem, choice::Choices, node::Relaxed, relaxation::Majorant};
 ///
 /// Usually far above the other bounds, but as good for rows of any magnitude, and always available.
 pub(crate) fn hadamard(problem: &Subproblem) -> Relaxed {
-    let choices = Choices::of(problem);
-    Relaxed::of_majorant(&of_lengths(problem), &choices)
+    let slopes = (0..problem.len()).map(|item| problem.gain_at_most(item)).collect();
+    Relaxed::of_majorant(&Majorant { intercept: problem.offset, slopes }, &Choices::of(problem))
 }
 
 /// An upper bound of the sets with this item.
 pub(crate) fn worth_with(problem: &Subproblem, item: usize) -> f64 {
     let relaxed = hadamard(problem);
     if relaxed.taken[item] { relaxed.upper_bound } else { relaxed.otherwise(item) }
-}
-
-fn of_lengths(problem: &Subproblem) -> Majorant {
-    let slopes = (0..problem.len()).map(|item| problem.gain_at_most(item)).collect();
-    Majorant { intercept: problem.offset, slopes }
 }

@@ -98,25 +98,6 @@ pub(crate) fn relax(
     effort: Effort,
     ended: &dyn Fn() -> bool,
 ) -> Result<Option<Relaxed>> {
-    usable(relax_by(problem, method, start, effort, ended)).map(Option::flatten)
-}
-
-/// Turns failures of the eigen-decomposition into `None`, since other bounds remain.
-pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
-    match result {
-        Ok(bound) => Ok(Some(bound)),
-        Err(Error::Eigen { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn relax_by(
-    problem: &Subproblem,
-    method: &Method,
-    start: Option<Vec<f64>>,
-    effort: Effort,
-    ended: &dyn Fn() -> bool,
-) -> Result<Option<Relaxed>> {
     let choices = Choices::of(problem);
     let enough = |bound: f64, value: f64| {
         bound < effort.target
@@ -124,7 +105,7 @@ fn relax_by(
             || bound - value < (effort.share * (bound - effort.target)).max(CLOSEST)
     };
     let descent = Descent { steps: effort.tuning, share: effort.tuning_share, target: effort.target };
-    match method {
+    let by_method = || match method {
         Method::Gamma if problem.len() > MOST_AT_ONCE => {
             let held = Held::new(problem);
             let priced = maximise_by_columns(&held, held.start(), &enough)?;
@@ -153,6 +134,16 @@ fn relax_by(
             // Linx squares the kernel, so a badly conditioned one has no bound.
             Ok(bounded.map(|(bounded, log_scale)| Relaxed::of(bounded, &choices, Method::Linx(log_scale))))
         }
+    };
+    usable(by_method()).map(Option::flatten)
+}
+
+/// Turns failures of the eigen-decomposition into `None`, since other bounds remain.
+pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(bound) => Ok(Some(bound)),
+        Err(Error::Eigen { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

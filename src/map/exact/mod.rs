@@ -98,10 +98,9 @@ impl<M: Objective> Solver<M> for BranchAndBound {
     fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
-        let Some(above) = candidates.ground.above()? else {
-            return root::Run::new(&candidates, &candidates, engine, self.tolerance, &clock).solve();
-        };
-        let bounded = model.candidates_below(&above);
+        let above = candidates.ground.above()?;
+        let bounded =
+            above.as_ref().map_or_else(|| candidates.clone(), |above| model.candidates_below(above));
         root::Run::new(&candidates, &bounded, engine, self.tolerance, &clock).solve()
     }
 }

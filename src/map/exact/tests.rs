@@ -42,7 +42,7 @@ fn each_problem(check: impl Fn(&Candidates<'_>, &Subproblem)) {
     for (seed, dims) in [(1, 6), (2, 9), (3, 12), (4, 12), (5, 7), (6, 12)] {
         let features = features(seed, dims);
         let check = |candidates: Candidates<'_>| {
-            check(&candidates, &Subproblem::new(&candidates, places(&candidates)))
+            check(&candidates, &Subproblem::new(&candidates, places(&candidates)));
         };
         check(KDpp::new(&features, 5).unwrap().candidates());
         check(Dpp::new(&features).unwrap().candidates());

@@ -22,7 +22,7 @@ pub(super) struct Offer {
     pub(super) leaving: Option<(usize, usize)>,
     /// Its column.
     pub(super) column: usize,
-    /// s / s' for the scales of the groups of the leaving and the entering item, which makes ratios those of the given rows.
+    /// s / s' for the scales of the groups of the leaving and the entering item: makes ratios those of the given rows.
     pub(super) factor: f64,
 }
 

@@ -85,14 +85,8 @@ impl Convergence {
         let variance = within * (len - 1.0) / len + between;
         let rounding = (CONSTANT * halves.iter().map(|half| half.largest).fold(0.0, f64::max)).powi(2);
         if variance <= rounding {
-            let standard_error = 0.0;
-            return Self {
-                mean,
-                standard_error,
-                r_hat: 1.0,
-                effective_draws: draws,
-                autocorrelation_time: 1.0,
-            };
+            let (standard_error, r_hat, autocorrelation_time) = (0.0, 1.0, 1.0);
+            return Self { mean, standard_error, r_hat, effective_draws: draws, autocorrelation_time };
         }
         let r_hat = if within <= rounding { f64::INFINITY } else { (variance / within).sqrt() };
         let lagged = |covariance: f64| 1.0 - (within - covariance) / variance;

@@ -109,12 +109,8 @@ impl SwapBuffers {
             self.slots.push(slot);
             self.items.push(item);
         }
-        self.leaving.clear();
-        self.entering.clear();
-        self.rows.clear();
-        self.along.clear();
-        self.coefficients.clear();
-        self.triangle.clear();
+        let Self { leaving, entering, rows, along, coefficients, triangle, .. } = self;
+        [leaving, entering, rows, along, coefficients, triangle].into_iter().for_each(Vec::clear);
         self.log_ratio = 0.0;
     }
 

@@ -4,9 +4,9 @@
 
 mod common;
 
-use std::{hint::black_box, time::Instant};
+use std::hint::black_box;
 
-use common::{paired_ratio, threads};
+use common::{paired_ratio, threads, timed};
 use partition_dpp::{
     Features, Method, Partition, PartitionDpp, Quota,
     engine::{Cpu, Engine, Items, Rows},
@@ -52,13 +52,7 @@ fn paper_table() {
 }
 
 fn median(runs: usize, body: impl Fn()) -> f64 {
-    let mut times: Vec<f64> = (0..runs)
-        .map(|_| {
-            let start = Instant::now();
-            body();
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
+    let mut times: Vec<f64> = (0..runs).map(|_| timed(&body).1).collect();
     times.sort_by(f64::total_cmp);
     times[runs / 2]
 }

@@ -12,10 +12,10 @@ use std::{
     io::Read,
     path::Path,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use common::threads;
+use common::{threads, timed};
 use faer::Mat;
 use partition_dpp::{
     Features, Method, Partition, PartitionDpp, Quota,
@@ -27,12 +27,6 @@ const SHARDS: usize = 4;
 const DRAWS: u64 = 1000;
 /// Rows that stay in the cache: what passes over them take is arithmetic.
 const CACHED: usize = 2048;
-
-fn seconds<T>(body: impl FnOnce() -> T) -> (T, f64) {
-    let started = Instant::now();
-    let result = body();
-    (result, started.elapsed().as_secs_f64())
-}
 
 /// Every byte of the files, through a small buffer.
 fn read_once(files: &[&Path]) {
@@ -56,7 +50,7 @@ fn arithmetic_per_row() -> f64 {
         black_box(Cpu.row_forms(&rows, &[factor.as_ref()]).unwrap());
     };
     pass();
-    let fastest = (0..20).map(|_| seconds(pass).1).fold(f64::INFINITY, f64::min);
+    let fastest = (0..20).map(|_| timed(pass).1).fold(f64::INFINITY, f64::min);
     fastest / CACHED as f64
 }
 
@@ -96,19 +90,19 @@ fn main() {
     let (one, two) = (threads(1), threads(2));
     read_once(&paths);
     for (pool, name) in [(&one, "one thread"), (&two, "two threads")] {
-        let ((), reading) = seconds(|| read_once(&paths));
+        let ((), reading) = timed(|| read_once(&paths));
         let arithmetic = one.install(arithmetic_per_row) * items as f64 / pool.current_num_threads() as f64;
         let ((), taken) = with_peak(|| {
             pool.install(|| {
-                let ((features, partition), opening) = seconds(|| {
+                let ((features, partition), opening) = timed(|| {
                     let shards: Vec<_> = paths.iter().map(|path| Features::open_npy(path).unwrap()).collect();
                     let partition = Partition::of((0..items).map(|item| item % 3)).unwrap();
                     (Features::concatenate(&shards).unwrap(), partition)
                 });
                 let quota = Quota::each(&partition, 5).unwrap();
                 let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-                let (sampler, setup) = seconds(|| dpp.sampler(Method::Rejection, &Cpu).unwrap());
-                let (_, drawing) = seconds(|| black_box(sampler.sample_many(DRAWS, 0)));
+                let (sampler, setup) = timed(|| dpp.sampler(Method::Rejection, &Cpu).unwrap());
+                let (_, drawing) = timed(|| black_box(sampler.sample_many(DRAWS, 0)));
                 let floor = 2.0 * reading + arithmetic;
                 println!("{name}: reading the files once {reading:.2} s, arithmetic of two passes {arithmetic:.2} s");
                 println!("  opening with a look at every value, labels: {opening:.2} s");

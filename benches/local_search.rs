@@ -1,13 +1,13 @@
-//! One exchange of the local search at 10⁶ items; `cargo bench --bench local_search`.
+//! One swap of the local search at 10⁶ items; `cargo bench --bench local_search`.
 //!
 //! The floor is a kernel that does nothing but read A once, and read and write a k×m array once.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
 
-use std::{hint::black_box, sync::Mutex, time::Instant};
+use std::{hint::black_box, sync::Mutex};
 
-use common::{paired_ratio, report_time, threads};
+use common::{paired_ratio, report_time, threads, timed};
 use faer::Mat;
 use partition_dpp::{
     Features, KDpp,
@@ -66,8 +66,8 @@ fn floor(values: &[f32], table: &mut [f64]) -> f32 {
     tasks.map(|(values, table)| Arch::new().dispatch(Floor { values, table })).sum()
 }
 
-/// A table, and an exchange that leaves its numbers about where they are.
-struct Exchange<'a> {
+/// A table, and a swap that leaves its numbers about where they are.
+struct Swap<'a> {
     table: Mutex<Box<dyn SwapTable + 'a>>,
     leaving: Vec<f64>,
     entering: Vec<f64>,
@@ -75,14 +75,13 @@ struct Exchange<'a> {
     weights: Vec<Vec<f64>>,
 }
 
-impl<'a> Exchange<'a> {
+impl<'a> Swap<'a> {
     fn new(features: &'a Features<'a>) -> Self {
         let rows = Rows::scaled(features, vec![Items::All(ITEMS)]);
         let duals = Mat::from_fn(DIMS, K, |i, j| if i == j { 1.0 } else { 0.01 });
-        let start = Instant::now();
         let residuals = vec![1.0; ITEMS];
-        let table = Cpu.swap_table(&rows, &[duals.as_ref()], &residuals).unwrap();
-        println!("{:60} {:8.3} s", "a new table, all threads", start.elapsed().as_secs_f64());
+        let (table, seconds) = timed(|| Cpu.swap_table(&rows, &[duals.as_ref()], &residuals).unwrap());
+        println!("{:60} {seconds:8.3} s", "a new table, all threads");
         Self {
             table: Mutex::new(table),
             leaving: vec![0.01; DIMS],
@@ -112,27 +111,24 @@ fn main() {
     let values = gaussian(ITEMS * DIMS);
     let features = Features::from_rows(ITEMS, DIMS, &values).unwrap();
     let table = Mutex::new(vec![1.0; ITEMS * K]);
-    let exchange = Exchange::new(&features);
+    let swap = Swap::new(&features);
     for count in [1, 2] {
         let pool = threads(count);
         paired_ratio(
             &format!("one swap / reading A, reading and writing C, {count} thread(s)"),
             "≤ 2",
-            || pool.install(|| exchange.run()),
+            || pool.install(|| swap.run()),
             || pool.install(|| black_box(floor(&values, &mut table.lock().unwrap()))),
         );
         report_time(&format!("that floor, {count} thread(s)"), "-", 1.0, || {
             pool.install(|| floor(&values, &mut table.lock().unwrap()))
         });
     }
-    drop((exchange, table));
+    drop((swap, table));
 
     let k_dpp = KDpp::new(&features, K).unwrap();
-    let start = Instant::now();
-    let greedy = LazyGreedy::default().solve(&k_dpp, &Cpu).unwrap();
-    let between = Instant::now();
-    let climbed = LocalSearch::default().solve(&k_dpp, &Cpu).unwrap();
-    let (first, both) = ((between - start).as_secs_f64(), between.elapsed().as_secs_f64());
+    let (greedy, first) = timed(|| LazyGreedy::default().solve(&k_dpp, &Cpu).unwrap());
+    let (climbed, both) = timed(|| LocalSearch::default().solve(&k_dpp, &Cpu).unwrap());
     let (swaps, gain) = (climbed.stats.swaps, climbed.log_det - greedy.log_det);
     println!("lazy greedy {first:.2} s; with local search {both:.2} s, {swaps} swaps, ln det + {gain:.3}");
 }

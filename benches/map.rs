@@ -180,13 +180,7 @@ fn large(one: &ThreadPool, two: &ThreadPool) {
             || pool.install(|| lazy(&model)),
             || pool.install(norms),
         );
-        ratio_of_pairs(
-            PAIRS,
-            &what("plain greedy / lazy greedy"),
-            "≥ 3",
-            || pool.install(|| plain(&model)),
-            || pool.install(|| lazy(&model)),
-        );
+        plain_against_lazy(PAIRS, "plain greedy / lazy greedy", pool, &model);
     }
     if let Some(numpy) = Numpy::start(&values, items, dims, k) {
         assert_eq!(numpy.run("features"), solution.subset.as_slice(), "numpy picks another set");
@@ -204,16 +198,14 @@ fn large(one: &ThreadPool, two: &ThreadPool) {
     let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
     let case = Case::new(items, dims, k, &narrow);
     let model = case.model();
-    for (pool, threads) in [(one, 1), (two, 2)] {
-        let what = format!("f32: plain greedy / lazy greedy, {threads} thread(s)");
-        ratio_of_pairs(
-            PAIRS,
-            &what,
-            "≥ 3",
-            || pool.install(|| plain(&model)),
-            || pool.install(|| lazy(&model)),
-        );
+    for pool in [one, two] {
+        plain_against_lazy(PAIRS, "f32: plain greedy / lazy greedy", pool, &model);
     }
+}
+
+fn plain_against_lazy(pairs: usize, what: &str, pool: &ThreadPool, model: &KDpp<'_>) {
+    let what = format!("{what}, {} thread(s)", pool.current_num_threads());
+    ratio_of_pairs(pairs, &what, "≥ 3", || pool.install(|| plain(model)), || pool.install(|| lazy(model)));
 }
 
 /// m = 10⁴, n = 100, k = 100.

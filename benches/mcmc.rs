@@ -1,13 +1,11 @@
-//! Effective samples of exchange chains per minute; `cargo bench --bench mcmc`.
+//! Effective samples of swap chains per minute; `cargo bench --bench mcmc`.
 //!
 //! 40 parts × 2 items of m = 10⁵ Gaussian rows, n = 128: no exact method reaches there.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
 
-use std::time::Instant;
-
-use common::threads;
+use common::{threads, timed};
 use partition_dpp::{
     Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
@@ -21,16 +19,10 @@ const DRAWS: u64 = 20_000;
 
 /// Prints what a run took and what it was worth.
 fn measure(what: &str, chains: &Chains<'_>, seed: u64) {
-    let start = Instant::now();
-    let mut run = chains.start(seed);
-    let burnt_in = start.elapsed().as_secs_f64();
-    let start = Instant::now();
-    run.extend(DRAWS);
-    let seconds = start.elapsed().as_secs_f64();
+    let (mut run, burnt_in) = timed(|| chains.start(seed));
+    let ((), seconds) = timed(|| run.extend(DRAWS));
     let samples = run.into_samples();
-    let start = Instant::now();
-    let found = samples.diagnostics().unwrap();
-    let diagnosed = start.elapsed().as_secs_f64();
+    let (found, diagnosed) = timed(|| samples.diagnostics().unwrap());
     let per_minute = 60.0 * found.log_det.effective_draws / seconds;
     println!("{what}");
     println!("  {DRAWS} draws in {seconds:.1} s ({burnt_in:.1} s before, {diagnosed:.1} s for diagnostics)");
@@ -64,9 +56,8 @@ fn main() {
         ("thinned automatically", McmcOptions::default()),
     ];
     for (what, options) in kinds {
-        let start = Instant::now();
-        let chains = two.install(|| dpp.chains(&options, &Cpu)).unwrap();
-        println!("set-up {:.1} s", start.elapsed().as_secs_f64());
+        let (chains, seconds) = timed(|| two.install(|| dpp.chains(&options, &Cpu)).unwrap());
+        println!("set-up {seconds:.1} s");
         two.install(|| measure(what, &chains, 1));
     }
 }

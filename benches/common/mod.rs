@@ -99,7 +99,12 @@ pub(crate) fn report_time<A>(what: &str, wanted: &str, count: f64, body: impl Fn
 }
 
 fn seconds<A>(body: &impl Fn() -> A) -> f64 {
+    timed(|| drop(std::hint::black_box(body()))).1
+}
+
+/// The result of `body`, and the seconds that it takes.
+pub(crate) fn timed<A>(body: impl FnOnce() -> A) -> (A, f64) {
     let start = std::time::Instant::now();
-    drop(std::hint::black_box(body()));
-    start.elapsed().as_secs_f64()
+    let result = body();
+    (result, start.elapsed().as_secs_f64())
 }

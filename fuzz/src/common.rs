@@ -1,18 +1,18 @@
-//! What all targets share.
+//! Helpers of all targets.
 
 use std::sync::Once;
 
-/// Work is done by the thread that asks for it: no execution waits for another thread, and all take the same path again.
+/// Runs all work in the calling thread, so that executions are reproducible.
 pub(crate) fn in_one_thread() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-        // A test has made one before.
+        // A test may have made one before.
         let _ = pool.build_global();
     });
 }
 
-/// What is wrong is said in a sentence.
+/// An error message is one sentence.
 pub(crate) fn check_sentence(sentence: &str) {
     let length = sentence.chars().count();
     assert!((8..1500).contains(&length), "{length} characters: {sentence}");

@@ -5,9 +5,9 @@ use pdpp::fuzzing::{csv_features, csv_kernel, csv_labels, csv_multi_labels, json
 
 use crate::common::check_sentence;
 
-/// Names of columns that are asked for.
+/// Names of columns to read.
 const COLUMNS: [Option<&str>; 5] = [None, Some("class"), Some(""), Some("a,b"), Some("item,class,é")];
-/// How many items sets are of.
+/// The number of items that sets refer to.
 const ITEMS: usize = 9;
 
 pub fn run(text: &[u8]) {
@@ -20,7 +20,7 @@ pub fn run(text: &[u8]) {
             Err(sentence) => check_sentence(&sentence),
         }
     }
-    // One of them is enough of an execution.
+    // One column per execution.
     let column = COLUMNS[text.len() % COLUMNS.len()];
     match csv_labels(text, column) {
         Ok(partition) => {
@@ -40,7 +40,7 @@ pub fn run(text: &[u8]) {
     }
 }
 
-/// All that is no number is the same.
+/// Bits of the values, equal for all NaNs.
 fn same(values: &[f64]) -> Vec<u64> {
     values.iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect()
 }

@@ -19,7 +19,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
     FOLDER.with(|folder| folder.path().join(name))
 }
 
-/// Writes a file. One that was there before is replaced, since somebody may have it mapped.
+/// Writes a file. One that was there before is replaced, since it may be mapped.
 pub(crate) fn write(name: &str, bytes: &[u8]) -> PathBuf {
     let path = path(name);
     // It need not be there.

@@ -1,6 +1,6 @@
-//! What the fuzz targets do: each `run` takes bytes, or a case made of bytes, and panics where an answer cannot be right.
+//! The bodies of the fuzz targets: each `run` takes bytes, or a case made of bytes, and panics if an answer is wrong.
 //!
-//! Everything is small, in one thread, and in one folder that is removed in the end.
+//! All inputs are small, and runs use one thread and one temporary folder.
 
 #![forbid(unsafe_code)]
 

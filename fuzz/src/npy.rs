@@ -7,7 +7,7 @@ use crate::{
     files,
 };
 
-/// Larger files are none of this target's business: a kernel takes the cube of its side.
+/// The largest file tested: a kernel takes the cube of its side.
 const LARGEST: usize = 4096;
 
 pub fn run(bytes: &[u8]) {

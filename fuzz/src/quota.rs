@@ -14,7 +14,7 @@ const LABELS: [&[&str]; 5] = [
     &["é", " ", "x y", "é", "é", ""],
 ];
 
-/// A quota as somebody might write it.
+/// A quota as a user might write it.
 #[derive(Debug)]
 pub struct Case {
     labels: &'static [&'static str],

@@ -1,8 +1,8 @@
-//! Numbers out of bytes.
+//! Numbers from bytes.
 
 use arbitrary::{Result, Unstructured};
 
-/// Numbers of features: small integers, so that rows depend on each other, and what arithmetic breaks on.
+/// Values of features: small integers, which make rows dependent, and extreme numbers.
 const NUMBERS: [f64; 32] = [
     0.0,
     0.0,
@@ -38,7 +38,7 @@ const NUMBERS: [f64; 32] = [
     -1e-300,
 ];
 
-/// How numbers are written: with how many different ones, and how large.
+/// The set of numbers to choose from.
 pub(crate) struct Values {
     palette: usize,
 }

@@ -5,7 +5,6 @@ use crate::{
     Dpp, Result,
     engine::{Engine, Items},
     estimate::accurate,
-    linalg,
     model::accurately,
     polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
 };
@@ -27,7 +26,7 @@ impl<'a> Dpp<'a> {
         let ground = self.ground.clone();
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(0.0);
+        let mut marginals = Marginals::Forced(0.0);
         if items.len() > 0 && ground.dims_left() > 0 {
             let rows = self.rows(&items);
             if let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &ground)? {
@@ -36,14 +35,12 @@ impl<'a> Dpp<'a> {
                 log_z.value += odds.iter().map(|&log| softplus(log)).sum::<f64>();
                 let rounding = odds.len() as f64 * 4.0 * f64::EPSILON;
                 log_z.error += spectrum.error + rounding * log_z.value.abs().max(1.0);
-                let roots: Vec<f64> = odds.iter().map(|&log| sigmoid(log).sqrt()).collect();
-                let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
-                marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
+                marginals = Marginals::spectral(&spectrum, odds.into_iter().map(sigmoid));
             }
         } else {
             let error = accurate(ground.beyond_rank(Items::from(&items).iter()))?;
             log_z.error += error;
-            marginals = Marginals::Settled(error);
+            marginals = Marginals::Forced(error);
         }
         let groups = vec![items];
         Ok(Inference { ground, groups, constraint: Constraint::AnySize, marginals, log_z, engine })

@@ -4,7 +4,6 @@ use super::{Constraint, Inference, Marginals};
 use crate::{
     KDpp, Result,
     engine::{Engine, Items, Rows},
-    linalg,
     model::accurately,
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
 };
@@ -27,7 +26,7 @@ impl<'a> KDpp<'a> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(0.0);
+        let mut marginals = Marginals::Forced(0.0);
         if k > 0 {
             let rows = Rows::scaled(ground.features(), vec![Items::from(&items)]);
             let spectrum = TiltedSpectrum::for_size(engine, &rows, &ground, k)?.spectrum;
@@ -35,9 +34,7 @@ impl<'a> KDpp<'a> {
             log_z.value += coins.log_normalizer() - 2.0 * k as f64 * rows.groups()[0].scale.ln();
             let terms = (spectrum.values.len() + k) as f64;
             log_z.error += spectrum.error + terms * 2.0 * f64::EPSILON * log_z.value.abs().max(1.0);
-            let roots: Vec<f64> = coins.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();
-            let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
-            marginals = Marginals::Spectral(linalg::square_root(factor), spectrum.error);
+            marginals = Marginals::spectral(&spectrum, coins.inclusion_probabilities().into_iter());
         }
         let constraint = Constraint::Size(self.size());
         Ok(Inference { ground, groups: vec![items], constraint, marginals, log_z, engine })

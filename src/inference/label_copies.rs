@@ -8,19 +8,17 @@ use crate::{
 };
 
 impl Inference<'_> {
-    /// ln Pr that the chosen copies are of exactly these items, with whatever labels, and its error; −∞ where that
-    /// cannot be.
+    /// ln Pr that the chosen copies are of exactly these items, with any labels, and its error; −∞ if that is impossible.
     ///
     /// ```text
     /// Pr(T) = N(T) · det(K_T) / Z
     /// ```
     ///
-    /// with N(T) the number of ways to take one copy of every item of T that the law allows: they all have the
-    /// same determinant.
+    /// with N(T) the number of allowed ways to take one copy of every item of T; they all have the same determinant.
     ///
     /// # Cost
-    /// O(n|T|²); under a quota also |T| times the labels of an item times the vectors of counts that can be
-    /// reached, Π(κ_l + 1) at most.
+    /// O(n|T|²); under a quota also |T| times the labels of an item times the reachable vectors of counts, at most
+    /// Π(κ_l + 1).
     ///
     /// # Errors
     /// - [`Error::LabelCount`] for a law over another number of copies;
@@ -60,7 +58,7 @@ impl Inference<'_> {
         Ok(self.relative_to_all(Estimate { value, error }))
     }
 
-    /// The copies of an item that may be chosen: the one that must be in, or all that need not be out.
+    /// The copies of an item that may be chosen: the included one, or all that are not excluded.
     fn choices(&self, of_item: Range<usize>) -> Vec<usize> {
         let included = self.ground.included().iter().map(|&copy| copy as usize);
         match included.into_iter().find(|copy| of_item.contains(copy)) {
@@ -69,7 +67,7 @@ impl Inference<'_> {
         }
     }
 
-    /// The logarithm of the number of ways to take one copy of every item that the law allows.
+    /// The logarithm of the number of allowed ways to take one copy of every item.
     fn log_ways(&self, choices: &[Vec<usize>]) -> Estimate<f64> {
         let all: f64 = choices.iter().map(|copies| (copies.len() as f64).ln()).sum();
         let share = match &self.constraint {
@@ -86,7 +84,7 @@ impl Inference<'_> {
     }
 }
 
-/// The share of all ways that has allowed counts: no sum of shares overflows, as numbers of ways might.
+/// The share of all ways with allowed counts. Shares do not overflow, as numbers of ways might.
 fn share_meeting(partition: &Partition, quota: &Quota, choices: &[Vec<usize>]) -> Estimate<f64> {
     let mut shares = BTreeMap::from([(vec![0; partition.parts()], 1.0)]);
     for copies in choices {
@@ -102,7 +100,7 @@ fn share_meeting(partition: &Partition, quota: &Quota, choices: &[Vec<usize>]) -
         }
         shares = next;
     }
-    // Nothing is ever subtracted: every division and addition costs one rounding, relative to the sum.
+    // Without subtraction every division and addition costs one rounding relative to the sum.
     let roundings = shares.len() + choices.iter().map(|copies| copies.len() + 1).sum::<usize>();
     let value = shares.iter().filter(|(counts, _)| quota.allows(counts)).map(|(_, share)| share).sum();
     Estimate { value, error: roundings as f64 * f64::EPSILON * value }

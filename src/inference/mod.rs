@@ -14,14 +14,15 @@ pub use part_counts::PartCounts;
 use crate::{
     Error, Estimate, Partition, Quota, Result, Subset,
     engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
+    linalg,
     model::{FreeItems, GroundSet, log_determinant_estimate},
-    polynomial::{generating_function::GeneratingFunction, torus::Torus},
+    polynomial::{generating_function::GeneratingFunction, spectrum::Spectrum, torus::Torus},
 };
 
 /// The logarithm of probability zero.
 const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
 
-/// Probabilities under one law: the outcome of the models' `inference` methods.
+/// Probabilities under one law, made by the models' `inference` methods.
 ///
 /// All logarithms are natural; probability zero is −∞.
 ///
@@ -64,32 +65,41 @@ enum Constraint {
 /// How inclusion probabilities are computed.
 #[derive(Debug)]
 enum Marginals {
-    /// Nothing is left to chance, but for this error.
-    Settled(f64),
-    /// ‖Fᵀ s a_i‖² with this factor, and the error.
+    /// Every item is forced; with this error.
+    Forced(f64),
+    /// ‖Fᵀ s a_i‖² with this factor F, and the error.
     Spectral(Mat<f64>, f64),
     /// From the nodes of a torus.
     Torus(Box<Nodes>),
 }
 
-/// A generating function, its torus, and what is wanted of it.
+impl Marginals {
+    /// For eigenvectors that are chosen with these probabilities.
+    fn spectral(spectrum: &Spectrum, probabilities: impl Iterator<Item = f64>) -> Self {
+        let roots: Vec<f64> = probabilities.map(f64::sqrt).collect();
+        let factor = linalg::scale_columns(spectrum.whitener().as_ref(), &roots);
+        Self::Spectral(linalg::square_root(factor), spectrum.error)
+    }
+}
+
+/// A generating function, its torus, and the coefficients wanted.
 #[derive(Debug)]
 struct Nodes {
     function: GeneratingFunction,
     torus: Torus,
-    /// What φ at every node is multiplied by.
+    /// The factors of φ at every node.
     extractors: Vec<c64>,
-    /// Items of a set, at most.
+    /// The most items of a set.
     most: usize,
-    /// Error of the spectrum.
+    /// The error of the spectrum.
     error: f64,
 }
 
 impl Inference<'_> {
-    /// Estimated error of what inclusion probabilities are made from, and of ln Z.
+    /// Estimated error of ln Z, and of the inputs of inclusion probabilities.
     fn error(&self) -> f64 {
         let marginals = match &self.marginals {
-            Marginals::Settled(error) | Marginals::Spectral(_, error) => *error,
+            Marginals::Forced(error) | Marginals::Spectral(_, error) => *error,
             Marginals::Torus(nodes) => nodes.error,
         };
         marginals.max(self.log_z.error)
@@ -111,7 +121,7 @@ impl Inference<'_> {
     /// determinant is zero, which is decided in exact arithmetic.
     ///
     /// # Cost
-    /// O(n|S|²); some hundred times as much where rows are nearly dependent.
+    /// O(n|S|²); some hundred times as much if rows are nearly dependent.
     ///
     /// # Errors
     /// [`Error::ItemOutOfRange`] for a set of other items.
@@ -126,7 +136,7 @@ impl Inference<'_> {
         Ok(self.relative_to_all(log_determinant_estimate(self.ground.given(), subset)))
     }
 
-    /// The logarithm of a share of Z.
+    /// Divides by Z, in logarithms.
     fn relative_to_all(&self, log: Estimate<f64>) -> Estimate<f64> {
         if log.value.is_infinite() {
             return log;
@@ -145,8 +155,7 @@ impl Inference<'_> {
             }
     }
 
-    /// Pr(i ∈ S) for every item: 1 for items that must be included, 0 for excluded ones and for parts with
-    /// quota zero.
+    /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero.
     ///
     /// # Cost
     /// One pass over A (2mnr operations); under a quota 8r³ more per node of the torus. Memory: 16 bytes
@@ -161,7 +170,7 @@ impl Inference<'_> {
         }
         let rows = Rows::scaled(self.ground.features(), self.groups.iter().map(Items::from).collect());
         let error = match &self.marginals {
-            Marginals::Settled(error) => *error,
+            Marginals::Forced(error) => *error,
             Marginals::Spectral(factor, error) => {
                 error + self.add_forms(&rows, std::slice::from_ref(factor), &mut probabilities)?
             }
@@ -173,7 +182,7 @@ impl Inference<'_> {
         Ok(Estimate { value: probabilities, error })
     }
 
-    /// ‖F_lᵀ s_l a_i‖² for every row; by how much single precision may have put one wrong.
+    /// Writes ‖F_lᵀ s_l a_i‖² for every row; returns the largest error due to single precision.
     fn add_forms(&self, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let (forms, above) = bounded_forms(self.engine, rows, &factors)?;

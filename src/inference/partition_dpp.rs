@@ -26,13 +26,13 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each), O(pn³) per step of the tilt, and 8/3·r³ per node, whatever the number of
-    /// counts allowed. A fixed total takes about 8√k + 10 nodes, at most r + 1, and frees one part of its own. Every other
-    /// part takes κ_l + 1 under exact counts; about hi_l − lo_l + 1 and some standard deviations of its count under a range;
-    /// one where the range does not bind. Their numbers multiply; conjugates halve them.
+    /// allowed counts. The number of nodes is half the product of: about 8√k + 10 for a fixed total (at most r + 1), which
+    /// makes one part free; κ_l + 1 for every other part under exact counts; about hi_l − lo_l + 1 plus some standard
+    /// deviations of its count under a range; 1 if the range does not bind.
     ///
     /// # Numerics
-    /// Nodes lie at the radius where the counts of the quota are the expected ones, so only the digits are lost that the
-    /// probability of the quota has zeros there: one or two for a few parts.
+    /// Nodes lie at the radius at which the quota's counts are the expected ones, so as many digits are lost as the
+    /// probability of the quota there has leading zeros: one or two for a few parts.
     ///
     /// # Errors
     /// - [`Error::NodeBudget`](crate::Error::NodeBudget), with the number of nodes (see
@@ -69,7 +69,7 @@ impl<'a> PartitionDpp<'a> {
         let ground = self.ground().clone();
         let counts = self.exact_counts("a coefficient")?;
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(0.0);
+        let mut marginals = Marginals::Forced(0.0);
         if !counts.is_empty() {
             let rows = self.rows();
             let spectrum = self.spectrum(engine, &rows)?;
@@ -91,11 +91,11 @@ impl<'a> PartitionDpp<'a> {
         Ok(Inference { ground, groups: self.groups(), constraint, marginals, log_z, engine })
     }
 
-    /// ln Z_κ by another route: the number of items by elementary symmetric polynomials of eigenvalues, the
-    /// parts but one by phases. A second witness for [`inference`](PartitionDpp::inference).
+    /// ln Z_κ by another algorithm: the total by elementary symmetric polynomials of eigenvalues, all parts but one by
+    /// phases. A check of [`inference`](PartitionDpp::inference).
     ///
     /// # Cost
-    /// As inference, with one variable fewer and about 60r³ per node.
+    /// That of inference, with one variable fewer and about 60r³ per node.
     ///
     /// # Errors
     /// Those of [`inference`](PartitionDpp::inference); [`Error::CountsNotExact`](crate::Error::CountsNotExact) under
@@ -134,7 +134,7 @@ impl<'a> PartitionDpp<'a> {
     }
 }
 
-/// Of a logarithm summed from some terms per item.
+/// The rounding error of a logarithm summed from some terms per item.
 fn rounding(log_z: f64, counts: &[usize]) -> f64 {
     (counts.iter().sum::<usize>() + 4) as f64 * f64::EPSILON * log_z.abs().max(1.0)
 }

@@ -14,12 +14,12 @@ impl<'a> PartitionDpp<'a> {
     ///   = mean over nodes of g(y e^{iθ}) Π_l Σ_{lo_l ≤ c ≤ hi_l} y_l^−c e^{−icθ_l},   g(z) = det(I + Σ z_l G_l)
     /// ```
     ///
-    /// Nodes lie at the radius at which the ranges' counts are the expected ones, where Z is the fraction of g(y) that
-    /// the exact sampler accepts: the digits are lost that it has zeros.
+    /// Nodes lie at the radius at which the ranges' counts are the expected ones. There Z is the fraction of g(y) that the
+    /// exact sampler accepts, and as many digits are lost as it has leading zeros.
     pub(super) fn inference_under_ranges(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let (ground, groups) = (self.ground().clone(), self.groups());
         let mut log_z = ground.log_det_included();
-        let mut marginals = Marginals::Settled(accurate(self.beyond_rank())?);
+        let mut marginals = Marginals::Forced(accurate(self.beyond_rank())?);
         log_z.error += self.beyond_rank();
         if !groups.is_empty() {
             let (rows, counts) = (self.rows(), self.counts());
@@ -38,7 +38,7 @@ impl<'a> PartitionDpp<'a> {
             log_z.value += log_mass + found.value.ln() - correction.least;
             let terms = (function.rank() + groups.len() + 4) as f64;
             let largest = log_mass.abs().max(correction.least.abs()).max(1.0);
-            // Of all that the spectrum is wrong about, in the worst case every bit is in the ranges.
+            // In the worst case all sets affected by the spectrum's error are in the ranges.
             let error = accurate(spectrum.spectrum.error / found.value)?;
             log_z.error += lost + error + terms * f64::EPSILON * largest;
             let most = counts.total().unwrap_or_else(|| counts.high.iter().sum()).min(function.rank());

@@ -2,6 +2,7 @@
 //! vector kernels of the sampling loop.
 
 mod complex_lu;
+mod dual_basis;
 mod fixed_point;
 mod graded;
 pub(crate) mod kernels;
@@ -13,10 +14,11 @@ use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower
 
 pub use complex_lu::Determinant;
 pub(crate) use complex_lu::{complex_determinant, complex_inverse};
+pub(crate) use dual_basis::{dual_basis, independent_qr, transposed_duals};
 use fixed_point::FixedRow;
 pub(crate) use fixed_point::Scaled;
 pub(crate) use modular_rank::rank as exact_rank;
-pub(crate) use orthonormal::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement};
+pub(crate) use orthonormal::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, orthonormalise};
 pub(crate) use triangular::{Triangular, WeightedRow, triangular};
 
 use crate::{Error, Result};

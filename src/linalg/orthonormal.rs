@@ -100,6 +100,22 @@ impl OrthonormalBasis {
     }
 }
 
+/// Leaves of `x` the unit vector of what it has beyond orthonormal directions, calls `along` with the number of each
+/// direction and what `x` has along it, and returns the norm of what is left.
+pub(crate) fn orthonormalise(x: &mut [f64], directions: &[f64], mut along: impl FnMut(usize, f64)) -> f64 {
+    // Twice is enough (Kahan and Parlett).
+    for _ in 0..2 {
+        for (number, direction) in directions.chunks_exact(x.len()).enumerate() {
+            let product = dot(direction, x);
+            add_scaled(x, -product, direction);
+            along(number, product);
+        }
+    }
+    let norm = dot(x, x).sqrt();
+    scale(x, norm.recip());
+    norm
+}
+
 /// An orthonormal basis of the orthogonal complement of d orthonormal columns, n×(n−d).
 pub(crate) fn complement(columns: MatRef<'_, f64>) -> Mat<f64> {
     let (dims, count) = (columns.nrows(), columns.ncols());

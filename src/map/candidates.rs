@@ -1,4 +1,5 @@
-//! What a solver chooses from: one description for all models.
+//! The items that a solver chooses from, in one form for all models.
+#![expect(private_interfaces, reason = "only this library implements and calls the methods of `Objective`")]
 
 use super::volume::LogVolume;
 use crate::{
@@ -8,18 +9,16 @@ use crate::{
     sealed::Sealed,
 };
 
-/// A model whose most probable set the solvers of [`map`](crate::map) look for: [`Dpp`] (sets of any size),
-/// [`KDpp`] (k items) and [`PartitionDpp`] (a quota), each as conditioned.
+/// A model that the solvers of [`map`](crate::map) maximise over: [`Dpp`] (sets of any size), [`KDpp`] (k items) or
+/// [`PartitionDpp`] (a quota), with its conditions.
 ///
 /// The trait is sealed.
 pub trait Objective: Sealed {
     #[doc(hidden)]
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_>;
 
-    /// The same in a ground set that bounds the determinants of this one, with the sets that its rank allows.
+    /// The candidates in a ground set whose determinants bound those of this one, with the sets that its rank allows.
     #[doc(hidden)]
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a>;
 }
 
@@ -28,12 +27,10 @@ impl Sealed for KDpp<'_> {}
 impl Sealed for PartitionDpp<'_> {}
 
 impl Objective for Dpp<'_> {
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
         self.candidates_below(&self.ground)
     }
 
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let group = self.ground.free_items();
         let most = group.len().min(above.dims_left());
@@ -43,12 +40,10 @@ impl Objective for Dpp<'_> {
 }
 
 impl Objective for KDpp<'_> {
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
         self.candidates_below(&self.ground)
     }
 
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(&[self.free_size()]));
         Candidates { features: self.ground.given(), ground: above, groups, counts }
@@ -56,14 +51,12 @@ impl Objective for KDpp<'_> {
 }
 
 impl Objective for PartitionDpp<'_> {
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates(&self) -> Candidates<'_> {
         let counts = self.counts();
         let total = counts.total();
         in_counts(self, self.ground(), (self.groups(), counts.low, counts.high), total)
     }
 
-    #[expect(private_interfaces, reason = "only this library implements and calls it")]
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         in_counts(self, above, self.parts_of_any_rank(), self.total_left())
     }
@@ -86,18 +79,18 @@ fn in_counts<'a>(
     Candidates { features: dpp.ground().given(), ground, groups, counts }
 }
 
-/// The free items in groups, how many to choose of each, and what must be included besides.
+/// The free items in groups, how many to choose from each, and the included items.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates<'a> {
-    /// What the determinants are of that are told.
+    /// The features that reported determinants are computed from.
     pub(crate) features: &'a Features<'a>,
-    /// What is bounded: the same, or a ground set whose determinants are no less.
+    /// The ground set that bounds are computed for: that of the features, or one whose determinants are no less.
     pub(crate) ground: &'a GroundSet<'a>,
     pub(crate) groups: Vec<FreeItems>,
     pub(crate) counts: Counts,
 }
 
-/// A free item: its group, and where in the group.
+/// A free item: its group and its position in the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
     pub(crate) group: usize,
@@ -105,11 +98,11 @@ pub(crate) struct Place {
 }
 
 impl Candidates<'_> {
-    /// The rows of all groups, each group scaled by a power of two: a factor of the determinant that depends on the
-    /// counts of a set alone.
+    /// The rows of all groups, each group scaled by a power of two. The scales change the determinant of a set by a factor
+    /// that depends on its counts alone.
     ///
-    /// Where counts are fixed parts meet as equals. Where they are not, relaxations are the tighter the less is scaled:
-    /// then parts differ as in the data, by a factor of up to 2¹⁰.
+    /// Under fixed counts all parts are scaled to the same size. Otherwise relaxations are tighter the less is scaled, so
+    /// parts keep their relative sizes up to a factor of 2¹⁰.
     pub(crate) fn rows(&self) -> Rows<'_> {
         const WIDEST: f64 = 1024.0;
         let rows = Rows::scaled(self.features(), self.groups.iter().map(Items::from).collect());
@@ -126,7 +119,7 @@ impl Candidates<'_> {
         self.ground.features()
     }
 
-    /// How many of these items each group has.
+    /// How many of these items are in each group.
     pub(crate) fn counts_of(&self, chosen: &[Place]) -> Vec<usize> {
         let mut counts = vec![0; self.groups.len()];
         chosen.iter().for_each(|place| counts[place.group] += 1);
@@ -134,7 +127,7 @@ impl Candidates<'_> {
     }
 
     /// Whether there is only one set.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn has_one_set(&self) -> bool {
         let full = |(group, &count): (&FreeItems, &usize)| count == 0 || count == group.len();
         let counts = &self.counts;
         counts.most == 0 || counts.is_fixed() && self.groups.iter().zip(&counts.low).all(full)
@@ -160,19 +153,19 @@ impl Candidates<'_> {
         Subset::from_distinct(chosen.chain(self.ground.included().iter().copied()).collect())
     }
 
-    /// Where an item is.
+    /// The place of an item.
     pub(crate) fn place(&self, item: usize) -> Option<Place> {
         let of_group =
             |(group, members): (usize, &FreeItems)| Some(Place { group, position: members.position(item)? });
         self.groups.iter().enumerate().find_map(of_group)
     }
 
-    /// ln det K_S, from the data.
+    /// ln det K_S, computed from the data.
     pub(crate) fn log_det(&self, chosen: &[Place]) -> f64 {
         log_determinant(self.features, &self.subset(chosen))
     }
 
-    /// Between what values ln det K_S lies.
+    /// An interval that contains ln det K_S.
     pub(crate) fn log_volume(&self, chosen: &[Place]) -> LogVolume {
         let set = self.subset(chosen);
         if self.features.residual().is_none() {
@@ -183,7 +176,7 @@ impl Candidates<'_> {
         LogVolume { at_least: at_least - factor_error(self.features, set.iter()), ..above }
     }
 
-    /// No less than ln det K_T, 0 for the empty set.
+    /// An upper bound of ln det K_T; 0 for the empty set.
     pub(crate) fn log_det_included_at_most(&self) -> f64 {
         self.log_volume(&[]).at_most
     }

@@ -1,12 +1,12 @@
-//! How good a set can be at most.
+//! Upper bounds for models.
 
 use std::{fmt, time::Duration};
 
 use super::{
     Candidates, Objective, Solution, Watch,
     bounds::{
-        Effort, MOST_DENSE, Method, OnePass, Problem, balance, hadamard, one_pass_over_whole, places, relax,
-        relax_whole, spectral_bound, usable,
+        Effort, MOST_DENSE, Method, OnePass, Subproblem, balance, hadamard, one_pass_over_whole, places,
+        relax, relax_whole, spectral_bound, usable,
     },
     exact::{Left, State, improve},
     watch::Clock,
@@ -16,43 +16,42 @@ use crate::{
     engine::{Cpu, Engine, EngineInfo, in_double},
 };
 
-/// An upper bound of ln det K_S over all sets that a model allows: the least of several.
+/// Computes an upper bound of ln det K_S over all sets that a model allows: the least of several.
 ///
 /// ```text
 /// max_S ln det K_S  ≤  f(x) + max_y ∇f(x)·(y − x)      for f concave, f(1_S) ≥ ln det K_S
 /// ```
 ///
-/// at whatever x between 0 and 1 the relaxation has come to, over the y that the quotas allow: the κ_l largest entries
-/// of the gradient in every part; under ranges those that a part needs, then the largest of any part while they are
-/// positive or the total asks for them. Parts under ranges get the weights at which Γ is lowest.
+/// The bound holds at any x in [0, 1]^m that the relaxation has reached. The maximum over the y that the quota allows
+/// takes the κ_l largest entries of the gradient in every part; under ranges, those that a part needs, then the largest
+/// of any part while they are positive or the total needs them. Parts under ranges get the weights that minimise Γ.
 ///
 /// | bound | f | applies to |
 /// |---|---|---|
-/// | [`Bound::Gamma`] | Γ_k of the spectrum of Σ x_i a_i a_iᵀ; up to 400 items of full rank also with a diagonal taken out of K first | everything |
+/// | [`Bound::Gamma`] | Γ_k of the spectrum of Σ x_i a_i a_iᵀ; up to 400 items of full rank also with a diagonal split off K first | everything |
 /// | [`Bound::Linx`] | ½ (ln det(γ K diag(x) K + I − diag(x)) − ln γ Σ x_i) | up to 400 items |
 /// | [`Bound::Complement`] | Γ of K⁻¹ and the items left out | up to 400 items of full rank |
-/// | [`Bound::Spectral`] | products of eigenvalues of K, or part by part | everything |
+/// | [`Bound::Spectral`] | products of eigenvalues of K, or of the kernels of the parts | everything |
 /// | [`Bound::Hadamard`] | products of the squared lengths of rows | everything |
 ///
-/// Where sets may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) k is Σ x_i, fractions too: Γ stays
-/// concave.
+/// Where sets may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) k is Σ x_i, possibly a fraction; Γ
+/// stays concave.
 ///
-/// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and far nearer where k is well below
+/// Without quotas Γ is at most ln(k^k/k!) < k above the optimum (Nikolov 2015), and much closer where k is well below
 /// the rank.
 ///
 /// # Cost
-/// Spectral and Hadamard's: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. Of at most 400 items of full rank: a step
-/// takes O(m³), or m²ι(m − ι) for Γ with ι ≤ k leading eigenvalues; a relaxation takes ten to twenty steps, and those
-/// with parameters are solved once for each of a few dozen steps on these. That is a second at 100 items and may be a
-/// minute at 400: set a limit.
+/// Spectral and Hadamard's bound: 2mn². Γ of many items: 2mn² for each of ten to thirty rounds. With at most 400 items
+/// of full rank a step takes O(m³), or m²ι(m − ι) for Γ with ι ≤ k leading eigenvalues. A relaxation takes ten to twenty
+/// steps; those with parameters are solved again for each of a few dozen steps on the parameters. That takes a second at
+/// 100 items and up to a minute at 400: set a limit.
 ///
 /// # Numerics
-/// f64. A bound is no less than the optimum without rounding, and for a [`Kernel`](crate::Kernel) no less than that of
-/// the matrix that was given, what its factor leaves out included: it is computed at a point of the dual problem that is
-/// feasible as it was rounded, and every rounding error on the way has a bound that is added: a few 1e-13 where k leading
-/// eigenvalues are within 1e8 of each other. Where items that must be in agree to d digits, that is 10^d times as much;
-/// where nothing else is left, the lengths of rows still bound the determinant. Sums of more than 64 terms count with
-/// 8√n roundings instead of n.
+/// f64. A bound is no less than the exact optimum; for a [`Kernel`](crate::Kernel), no less than that of the given
+/// matrix, including what its factor leaves out. It is computed at a dual point that is feasible as rounded, and a bound
+/// of every rounding error is added: a few 1e-13 where the k leading eigenvalues are within 1e8 of each other, and 10^d
+/// times as much where included items agree to d digits. In the worst case the lengths of rows still bound the
+/// determinant. Sums of more than 64 terms count with 8√n roundings instead of n.
 ///
 /// # Examples
 /// ```
@@ -67,30 +66,30 @@ use crate::{
 /// ```
 ///
 /// # Source
-/// Nikolov (2015) and Li and Xie (2024) for Γ; Li (2024), and Chen, Fampa and Lee (2024), for what is taken out;
+/// Nikolov (2015) and Li and Xie (2024) for Γ; Li (2024), and Chen, Fampa and Lee (2024), for the diagonal;
 /// Anstreicher (2020) for linx and the complement; Ko, Lee and Queyranne (1995) for eigenvalues.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UpperBound {
     time_limit: Option<Duration>,
 }
 
-/// A bound, and where it comes from.
+/// An upper bound, and how it was computed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Certificate {
     /// No set that the model allows has a larger ln det.
     pub upper_bound: f64,
-    /// Which bound that is.
+    /// The bound that is lowest.
     pub bound: Bound,
-    /// Every bound that was computed.
+    /// All bounds that were computed.
     pub bounds: Vec<(Bound, f64)>,
     /// Steps of the relaxations.
     pub iterations: u64,
-    /// What computed it: the CPU in f64 for a few hundred items, and instead of an engine in single precision.
+    /// The engine that computed it: the CPU in f64 for a few hundred items, and in place of any engine in single precision.
     pub engine: EngineInfo,
 }
 
-/// How an upper bound was found.
+/// A kind of upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bound {
@@ -102,9 +101,9 @@ pub enum Bound {
     Gamma,
     /// The linx relaxation.
     Linx,
-    /// The Γ relaxation of what is left out.
+    /// The Γ relaxation of the items left out.
     Complement,
-    /// There is only one set to choose, or one item.
+    /// Only one set, or one item, is left to choose.
     Enumeration,
 }
 
@@ -122,7 +121,7 @@ impl fmt::Display for Bound {
 }
 
 impl UpperBound {
-    /// Ends after this time with the best bound so far; those that need no relaxation are always computed.
+    /// Stops after this time with the best bound so far. Bounds that need no relaxation are always computed.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit) }
@@ -136,8 +135,8 @@ impl UpperBound {
         self.certify_watched(model, engine, &Watch::default())
     }
 
-    /// The same; can be stopped, and reports after every bound, with the best set that the relaxations have led to
-    /// (ln det −∞ before there is one).
+    /// The bound of a model, under a watch. Reports come after every bound, with ln det of the best set that the
+    /// relaxations have led to (−∞ before the first).
     ///
     /// # Errors
     /// As [`certify`](Self::certify).
@@ -151,7 +150,7 @@ impl UpperBound {
         let candidates = model.candidates();
         let above = candidates.ground.above()?;
         let candidates = above.as_ref().map_or(candidates, |above| model.candidates_below(above));
-        if candidates.is_settled() {
+        if candidates.has_one_set() {
             let at_most = candidates.log_volume(&candidates.only_set()).at_most;
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
@@ -174,7 +173,7 @@ impl Certificate {
         }
     }
 
-    /// For sets that are worth up to this, and were left out.
+    /// Raises all bounds to what sets that were left out may be worth.
     fn raise(&mut self, worth: f64) {
         self.upper_bound = self.upper_bound.max(worth);
         self.bounds.iter_mut().for_each(|(_, bound)| *bound = bound.max(worth));
@@ -182,8 +181,8 @@ impl Certificate {
 }
 
 impl Solution {
-    /// With the bound of a certificate for the same model, if that is lower than what is known. A set that lacks items
-    /// stays as it is: the bound is one of other sets. Nor is the bound ever below `log_det`, where that was rounded up.
+    /// Adds the bound of a certificate for the same model, if it is lower than the known one; it is never set below
+    /// `log_det`, which may be rounded up. A set that lacks items stays without, since the bound is for other sets.
     #[must_use]
     pub fn certified(self, certificate: &Certificate) -> Self {
         if self.missing > 0 {
@@ -195,19 +194,19 @@ impl Solution {
     }
 }
 
-/// Relaxations are solved to this share of what their bound is above the best set known.
+/// Relaxations are solved to this share of the gap between their bound and the best known set.
 const SHARE: f64 = 0.01;
-/// Steps on parameters end when two in a row gain less than this share of that.
+/// Steps on parameters end when two in a row gain less than this share of the gap.
 const TUNING_SHARE: f64 = 0.003;
 
-/// Every bound of a ground set that fits in a dense kernel.
+/// All bounds of a ground set with a dense kernel.
 fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate> {
-    let whole = Problem::new(candidates, places(candidates));
+    let whole = Subproblem::new(candidates, places(candidates));
     let mut state = State::whole(whole.clone());
-    match state.settle() {
+    match state.reduce() {
         Left::Nothing => return in_one_pass(&whole),
         Left::One => {
-            let at_most = state.problem.offset().max(state.left_out);
+            let at_most = state.problem.offset.max(state.left_out);
             return Ok(Certificate::of(at_most, Bound::Enumeration, &Cpu));
         }
         Left::Choices => {}
@@ -216,7 +215,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
     certificate.raise(state.left_out);
     let ended = || clock.ended().is_some();
     let problem = &state.problem.reweighted(&balance(&state.problem, &|_, _| ended())?);
-    // Of the best set that x has led to: no bound can fall below it.
+    // ln det of the best set that x has led to: no bound can fall below it.
     let mut reached = f64::NEG_INFINITY;
     for method in Method::all_for(problem) {
         clock.report(reached, Some(certificate.upper_bound), certificate.iterations);
@@ -228,7 +227,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
             Method::Complement(_) => Bound::Complement,
             Method::Linx(_) => Bound::Linx,
         };
-        // Where no set is known the bound goes all the way.
+        // Without a known set the relaxation is solved to the end.
         let share = |share: f64| if reached.is_finite() { share } else { 0.0 };
         let (share, tuning_share) = (share(SHARE), share(TUNING_SHARE));
         let effort = Effort { target: reached, share, tuning: 100, tuning_share };
@@ -243,7 +242,7 @@ fn of_few(candidates: &Candidates<'_>, clock: &Clock<'_>) -> Result<Certificate>
 }
 
 /// The bounds that need no relaxation.
-fn in_one_pass(problem: &Problem) -> Result<Certificate> {
+fn in_one_pass(problem: &Subproblem) -> Result<Certificate> {
     let mut certificate = Certificate::of(hadamard(problem).upper_bound, Bound::Hadamard, &Cpu);
     if let Some(spectral) = usable(spectral_bound(problem))? {
         certificate.add(spectral, Bound::Spectral, 0);
@@ -261,7 +260,7 @@ fn of_many(candidates: &Candidates<'_>, engine: &dyn Engine, clock: &Clock<'_>) 
     report(certificate.upper_bound);
     if clock.ended().is_none() {
         let enough = |bound: f64, value: f64| {
-            // Asked with nothing known in between.
+            // Infinite while only the time is checked.
             if bound.is_finite() {
                 report(bound);
             }

@@ -1,4 +1,4 @@
-//! Core-sets: the few items of a shard from which, with those of all other shards, a good set can be chosen.
+//! Core-sets: a few items of every shard whose union contains a good set.
 
 use super::{Candidates, Greedy, LocalSearch, Objective, Solution, Solver, Termination};
 use crate::{
@@ -15,15 +15,15 @@ use crate::{
 /// max { det K_S : S ⊆ ∪ core-sets, S meets the quota }  ≥  (2k)^(−2k) · max { det K_S : S meets the quota }
 /// ```
 ///
-/// for core-sets by local search: a locally optimal set of k items is nowhere more than 2k times flatter than its whole part,
-/// so every item of the best set can be exchanged for one of its own part and shard, one after the other. In practice far
-/// less is lost. Shards are made one at a time, on any machine; only their core-sets are held together.
+/// for core-sets by local search: a locally optimal set of k items is at most 2k times flatter than its whole part in
+/// any direction, so every item of the best set can be swapped for one of its own part and shard, one after the other.
+/// In practice far less is lost. Core-sets are computed shard by shard, on any machine, and then united.
 ///
 /// # Shapes
-/// Every shard has features of the same n; labels may differ: parts are united by name.
+/// Every shard has features of the same n. Labels may differ; parts are united by name.
 ///
 /// # Cost
-/// Of a shard with m items: greedy 2mnk, local search as [`LocalSearch`]. The union has at most shards · p · k items.
+/// For a shard with m items: 2mnk by greedy, that of [`LocalSearch`] by local search. The union has at most shards · p · k items.
 ///
 /// # Numerics
 /// Rows of core-sets are kept in f64.
@@ -51,20 +51,21 @@ use crate::{
 ///
 /// # Source
 /// Mahabadi, Indyk, Oveis Gharan and Rezaei, *Composable core-sets for determinant maximization: a simple near-optimal
-/// algorithm* (2019), for sets of k items; with quotas the same exchanges stay inside a part.
+/// algorithm* (2019), for sets of k items; under quotas the same swaps stay inside a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreSet {
     dims: usize,
-    /// One after the other.
+    /// One row after the other.
     rows: Vec<f64>,
-    /// Numbers in the shard.
+    /// Item numbers in the shard.
     items: Vec<usize>,
-    /// Name of the part of every item.
+    /// The name of every item's part.
     labels: Vec<String>,
 }
 
 impl CoreSet {
-    /// By greedy: a pass over the shard per item and part; guarantees less than local search, (k!)^2 and more.
+    /// Selects items by the greedy algorithm: one pass over the shard per item and part. The guarantee is weaker than that
+    /// of local search, a factor of (k!)² or more.
     ///
     /// # Errors
     /// As [`by_local_search`](CoreSet::by_local_search).
@@ -77,7 +78,7 @@ impl CoreSet {
         Self::by(features, partition, total, |part| Greedy::default().solve(part, engine))
     }
 
-    /// By local search from there.
+    /// Selects items by local search from the greedy set.
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if partition and features have different numbers of items;
@@ -111,7 +112,7 @@ impl CoreSet {
             let mut own = OnePart { ground: &ground, members, size };
             let mut found = solve(&own)?;
             if found.termination == Termination::RankExhausted && !found.subset.is_empty() {
-                // As many as are independent, and among those sets a good one.
+                // Solve again for as many items as are independent.
                 own.size = found.subset.len();
                 found = solve(&own)?;
             }
@@ -124,13 +125,13 @@ impl CoreSet {
         Ok(core)
     }
 
-    /// The items, numbered as in their shard, part after part.
+    /// The items by their numbers in the shard, part after part.
     #[must_use]
     pub fn items(&self) -> &[usize] {
         &self.items
     }
 
-    /// Unites the core-sets of all shards to one ground set.
+    /// Unites the core-sets of all shards into one ground set.
     ///
     /// # Errors
     /// - [`Error::Empty`] if there are none, or no item in any;
@@ -169,12 +170,12 @@ pub struct CoreSetUnion {
     origins: Vec<Origin>,
 }
 
-/// Where an item comes from.
+/// The origin of an item of a union.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The place of its core-set in the list.
+    /// The position of its core-set in the list.
     pub shard: usize,
-    /// Its number there.
+    /// Its number in that shard.
     pub item: usize,
 }
 
@@ -191,7 +192,7 @@ impl CoreSetUnion {
         &self.partition
     }
 
-    /// Where an item comes from.
+    /// The origin of an item.
     ///
     /// # Panics
     /// If there is no such item.
@@ -201,7 +202,7 @@ impl CoreSetUnion {
     }
 }
 
-/// Sets of some items of one part.
+/// A model of the sets of `size` items of one part.
 struct OnePart<'a> {
     ground: &'a GroundSet<'a>,
     members: FreeItems,

@@ -1,33 +1,34 @@
-//! The greedy algorithm, one pass over all rows per pick.
+//! The greedy algorithm, with one pass over all rows per pick.
 
 use super::{
     Candidates, Objective, Place, Solution, Solver, Watch,
     pivots::{Gains, Picked, Pivots},
+    plain_gains::PlainGains,
     repair,
     watch::Clock,
 };
 use crate::{
     Result,
-    engine::{Engine, GainTable, Rows, Top},
+    engine::{Engine, Rows},
 };
 
-/// Pick after pick the item that multiplies the determinant most, of parts that are not full.
+/// Repeatedly picks the item, from the parts that are not full, that multiplies the determinant most.
 ///
 /// ```text
 /// d_i = ‖a_i − π_S(a_i)‖²,   i* = argmax d_i,   q = unit residual of a_i*,   d_i ← d_i − (a_i·q)²
 /// ```
 ///
-/// This is Cholesky decomposition of K with pivoting; neither K nor its factor is ever formed, only the gains
-/// and the directions q. A [`Dpp`](crate::Dpp) stops where no gain exceeds 1, a [`PartitionDpp`](crate::PartitionDpp) under ranges without a
-/// total where besides no part lacks items; room is kept for those that it lacks. Of equal gains the lowest item is
-/// picked. Where a pick has taken the rank that a part needs, items are rearranged once to meet the quota.
+/// This is the pivoted Cholesky decomposition of K. Only the gains d and the directions q are stored, neither K nor its
+/// factor. A [`Dpp`](crate::Dpp) stops when no gain exceeds 1; a [`PartitionDpp`](crate::PartitionDpp) under ranges
+/// without a total also needs the least count of every part, and room is kept for it. Ties go to the lowest item. If
+/// the picks exhaust the rank that a part needs, some are replaced once at the end to meet the quota.
 ///
 /// # Cost
-/// 2mn operations and one pass over A a pick; 8 bytes per item.
+/// 2mn operations and one pass over A per pick; 8 bytes per item.
 ///
 /// # Numerics
-/// f64. Where subtraction has eaten eight digits of the largest gain, all gains are computed anew from the
-/// rows and the directions (2mn² operations, at most a few times).
+/// f64. When subtraction has cancelled eight digits of the largest gain, all gains are recomputed from the rows and the
+/// directions (2mn² operations, at most a few times).
 ///
 /// # Examples
 /// ```
@@ -49,8 +50,7 @@ pub struct Greedy {}
 impl<M: Objective> Solver<M> for Greedy {
     /// The greedy set of a model.
     ///
-    /// When stopped, quotas are met at once with the items whose gains were largest when last known, as far as these
-    /// are independent.
+    /// A stopped run fills the quota with the items whose last known gains are largest, as far as they are independent.
     ///
     /// # Errors
     /// Those of the engine.
@@ -62,7 +62,7 @@ impl<M: Objective> Solver<M> for Greedy {
     }
 }
 
-/// Greedy picks from these gains, and repair where they exhaust a part's rank.
+/// Picks greedily by these gains, and repairs the picks if they exhaust a part's rank.
 pub(super) fn solve(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
@@ -84,7 +84,7 @@ pub(super) fn solve(
     Ok(solution)
 }
 
-/// The greedy set, repaired where that is possible.
+/// The greedy set, repaired if possible.
 pub(super) fn places(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
@@ -95,54 +95,4 @@ pub(super) fn places(
     let mut picked = Pivots::new(candidates, engine, rows, gains, &[], &[])?.run(&|_| clock.ended())?;
     repair::complete(candidates, engine, rows, &mut picked, clock)?;
     Ok(picked.places)
-}
-
-/// Gains of all items of the groups that are not full, updated by one pass a pick.
-pub(super) struct PlainGains<'c> {
-    engine: &'c dyn Engine,
-    rows: &'c Rows<'c>,
-    table: Option<Box<dyn GainTable + 'c>>,
-    /// The largest by group, if no item was taken out since they were found.
-    tops: Option<Vec<Vec<Top>>>,
-}
-
-impl<'c> PlainGains<'c> {
-    pub(super) fn new(engine: &'c dyn Engine, rows: &'c Rows<'c>) -> Self {
-        Self { engine, rows, table: None, tops: None }
-    }
-}
-
-impl Gains for PlainGains<'_> {
-    fn top(&mut self, group: usize) -> Result<Vec<Top>> {
-        let (Some(table), None) = (&mut self.table, &self.tops) else {
-            return Ok(self.tops.as_ref().map_or_else(Vec::new, |tops| tops[group].clone()));
-        };
-        let tops = table.update(None)?;
-        Ok(self.tops.insert(tops)[group].clone())
-    }
-
-    fn remove(&mut self, place: Place) {
-        self.tops = None;
-        if let Some(table) = &mut self.table {
-            table.remove(place.group, place.position);
-        }
-    }
-
-    fn close(&mut self, group: usize) {
-        if let Some(table) = &mut self.table {
-            table.close(group);
-        }
-    }
-
-    fn apply(&mut self, direction: &[f64]) -> Result<()> {
-        let Some(table) = &mut self.table else { return Ok(()) };
-        self.tops = Some(table.update(Some(direction))?);
-        Ok(())
-    }
-
-    fn reset(&mut self, gains: Vec<f64>) -> Result<()> {
-        self.table = Some(self.engine.gain_table(self.rows, &gains)?);
-        self.tops = None;
-        Ok(())
-    }
 }

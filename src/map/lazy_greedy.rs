@@ -1,4 +1,4 @@
-//! The greedy algorithm, touching only rows that could be picked.
+//! The greedy algorithm, reading only rows that could be picked.
 
 use super::{
     Objective, Place, Solution, Solver, Watch, greedy,
@@ -14,19 +14,19 @@ use crate::{
     parallel::map_ordered_mut,
 };
 
-/// The set of [`Greedy`](super::Greedy), faster: gains only ever fall, so an item whose last known gain is below
-/// another's present one need not be looked at.
+/// Finds the set of [`Greedy`](super::Greedy) faster: gains only ever fall, so an item is skipped while its last known
+/// gain is below another item's current one.
 ///
-/// Every part keeps its items under bounds, their last known gains, in a heap of two levels. The best items of
-/// the last pick say what is to be beaten; then every item whose bound reaches that applies the directions it has
-/// missed, in one visit to its row, until it is up to date or has sunk far enough. Rows are visited in their
-/// order, which a deeper heap would not do, and by all threads. On one and the same machine gains, ties and the
-/// set are those of [`Greedy`](super::Greedy) to the last bit.
+/// Every part keeps its items' last known gains as upper bounds, in a heap of two levels. The best items of the last
+/// pick set a floor. Every item whose bound reaches it then applies the directions it has missed, in one visit to its
+/// row, until it is up to date or far enough below the floor. All threads visit rows in storage order, which a deeper
+/// heap would prevent. On the same machine gains, ties and the set equal those of [`Greedy`](super::Greedy) to the last
+/// bit.
 ///
 /// # Cost
-/// mn operations for the first gains, then 2n for every item and direction that could matter: at m = 10⁶,
-/// n = 64, k = 50 Gaussian rows about a third of them. 16 bytes per item. Runs on the CPU whatever
-/// the engine, which computes first gains only, if it does so in f64.
+/// mn operations for the first gains, then 2n for every item and direction that could matter: about a third of
+/// them for Gaussian rows with m = 10⁶, n = 64, k = 50. 16 bytes per item. The engine computes only the first gains, if
+/// it does so in f64; the rest runs on the CPU.
 ///
 /// # Examples
 /// ```
@@ -59,9 +59,9 @@ impl<M: Objective> Solver<M> for LazyGreedy {
 
 /// Items that share a ceiling.
 const BLOCK: usize = 16;
-/// Items of one task. A property of the problem, not of the machine.
+/// Items of one task, whatever the number of threads.
 const TASK: usize = 128 * BLOCK;
-/// How many of the leaders of all tasks are visited before all other items.
+/// Leaders of all tasks that are visited before the other items.
 const FIRST: usize = 32;
 
 /// Upper bounds of gains, by group.
@@ -78,9 +78,9 @@ struct LazyGroup {
     /// The gain after `applied` directions, at least what it is now; −∞ for items that are out.
     bounds: Vec<f64>,
     applied: Vec<u32>,
-    /// At least the largest bound of every [`BLOCK`] items.
+    /// An upper bound of the bounds of each [`BLOCK`] items.
     ceilings: Vec<f64>,
-    /// The best items of every task when it was last visited.
+    /// The best items of each task at its last visit.
     leaders: Vec<Leaders>,
 }
 
@@ -100,7 +100,7 @@ impl Gains for LazyGains<'_> {
     }
 
     fn remove(&mut self, place: Place) {
-        // Groups that are full have no bounds.
+        // Full groups have no bounds.
         if let Some(bound) = self.groups[place.group].bounds.get_mut(place.position) {
             *bound = f64::NEG_INFINITY;
         }
@@ -135,7 +135,7 @@ impl LazyGroup {
         Self { applied: vec![0; bounds.len()], leaders: leaders.collect(), ceilings, bounds }
     }
 
-    /// What the largest gain is at least: that of the best of the leaders.
+    /// A lower bound of the largest gain: that of the best leader.
     fn lead(&mut self, pending: &Pending<'_>) -> f64 {
         let mut items: Vec<usize> = self.leaders.iter().flat_map(Leaders::positions).collect();
         items.sort_unstable_by(|&i, &j| self.bounds[j].total_cmp(&self.bounds[i]));
@@ -145,7 +145,7 @@ impl LazyGroup {
         visits.run(pending).top().map_or(f64::MIN, |top| top.gain)
     }
 
-    /// The largest gain, the first of equals, if it is at least `floor`.
+    /// The largest gain, the first among ties, if it is at least `floor`.
     fn search(&mut self, pending: &Pending<'_>, floor: f64) -> Option<Top> {
         let items = self.bounds.chunks_mut(TASK).zip(self.applied.chunks_mut(TASK));
         let ceilings = self.ceilings.chunks_mut(TASK / BLOCK);
@@ -172,7 +172,7 @@ impl LazyGroup {
 
 /// Items of a task whose bounds reach the floor.
 fn waiting(bounds: &[f64], ceilings: &[f64], floor: f64) -> Vec<usize> {
-    // Written always, counted where they wait: which do is not for the branch predictor to guess.
+    // Branch-free: every position is written, and counted only if it waits.
     let (mut items, mut count) = (vec![0; bounds.len()], 0);
     for (block, bounds) in bounds.chunks(BLOCK).enumerate() {
         if ceilings[block] >= floor {
@@ -190,7 +190,7 @@ fn waiting(bounds: &[f64], ceilings: &[f64], floor: f64) -> Vec<usize> {
 fn largest(bounds: &[f64]) -> f64 {
     let larger = |x: f64, y: f64| if y > x { y } else { x };
     let (fours, rest) = bounds.as_chunks::<4>();
-    // Four at a time: they need not wait for each other.
+    // Four independent lanes.
     let mut lanes = [f64::NEG_INFINITY; 4];
     for four in fours {
         lanes.iter_mut().zip(four).for_each(|(lane, &bound)| *lane = larger(*lane, bound));

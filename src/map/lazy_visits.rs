@@ -1,4 +1,4 @@
-//! Items apply the directions that they have missed.
+//! Visits to rows, in which items apply the directions that they have missed.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -10,10 +10,10 @@ use crate::{
     },
 };
 
-/// Rows that are asked for before they are read.
+/// How many rows ahead are prefetched.
 const AHEAD: usize = 8;
-/// An item that sinks below this fraction of the best gain may keep the rest of its directions for later: it
-/// will hardly be picked now. Higher, and rows are read more often; lower, and more directions are applied.
+/// An item below this fraction of the best gain postpones its remaining directions, since it is unlikely to be picked
+/// now. A higher value reads rows more often, a lower one applies more directions.
 const PATIENCE: f64 = 0.65;
 
 /// The directions that items may have missed.
@@ -23,12 +23,12 @@ pub(super) struct Pending<'a> {
     pub(super) directions: &'a [[f64; CHUNK]],
 }
 
-/// The best items that are up to date, best first, the first of equals before others.
+/// The best items that are up to date, best first; ties in item order.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Leaders([Option<Top>; 2]);
 
 impl Leaders {
-    /// Those of some gains, which begin at a position of the group.
+    /// The leaders of some gains, the first of which is at position `start` of the group.
     pub(super) fn of(start: usize, gains: &[f64]) -> Self {
         let mut leaders = Self::default();
         for (at, &gain) in gains.iter().enumerate() {
@@ -41,7 +41,7 @@ impl Leaders {
         self.0[0]
     }
 
-    /// Where they are in the group.
+    /// Their positions in the group.
     pub(super) fn positions(&self) -> impl Iterator<Item = usize> + use<> {
         self.0.into_iter().flatten().map(|top| top.position)
     }
@@ -61,21 +61,21 @@ impl Leaders {
     }
 }
 
-/// Items of a run of a group, in the order of their visits.
+/// A run of items of a group, in the order in which they are visited.
 pub(super) struct Visits<'a> {
-    /// Where the run begins.
+    /// The position of the run in its group.
     pub(super) start: usize,
     pub(super) bounds: &'a mut [f64],
     /// How many directions are in every bound.
     pub(super) applied: &'a mut [u32],
     /// Positions in the run.
     pub(super) items: &'a [usize],
-    /// Bounds below it need no visit.
+    /// Items with a lower bound are skipped.
     pub(super) floor: f64,
 }
 
 impl Visits<'_> {
-    /// Visits all items that could be the best, and tells which of those up to date are.
+    /// Visits all items that could be the best, and returns the best that are up to date.
     pub(super) fn run(self, pending: &Pending<'_>) -> Leaders {
         with_rows!(pending.features.values(), values => {
             Arch::new().dispatch(Run { visits: self, pending, values })
@@ -125,8 +125,7 @@ impl<T: Scalar> WithSimd for Run<'_, T> {
     }
 }
 
-/// Takes directions off the front of those missed until a bound is below what is enough; the bound, and how
-/// many were taken.
+/// Applies missed directions in order until the bound is below `enough`; returns the bound and how many were applied.
 #[expect(clippy::inline_always, reason = "vectors exist only inside their dispatch")]
 #[inline(always)]
 fn apply<S: Simd>(
@@ -159,7 +158,7 @@ fn apply<S: Simd>(
     (bound, count)
 }
 
-/// The first D directions of those left, if there are so many.
+/// Takes the first D of the remaining directions, if there are that many.
 #[inline]
 fn take<'a, const D: usize>(left: &mut &'a [[f64; CHUNK]], chunks: usize) -> Option<[&'a [[f64; CHUNK]]; D]> {
     let (taken, rest) = left.split_at_checked(D * chunks)?;

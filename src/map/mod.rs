@@ -6,20 +6,20 @@
 //!
 //! | solver | finds | cost |
 //! |---|---|---|
-//! | [`Greedy`] | pick after pick the item that adds most | 2mn a pick |
+//! | [`Greedy`] | a set grown by the item that adds most | 2mn per pick |
 //! | [`LazyGreedy`] | the same set, touching few rows | mn, and 2n for every row and direction that could matter |
-//! | [`LocalSearch`] | a set that no exchange improves | 2mn² once, 4mn + 7mk a swap |
+//! | [`LocalSearch`] | a set that no swap improves | 2mn² once, 4mn + 7mk per swap |
 //! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
-//! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) a step |
-//! | [`BranchAndBound`] | the best set, and a proof | exponential; some hundred nodes for 63 items |
+//! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) per step |
+//! | [`BranchAndBound`] | the best set, with a proof | exponential; some hundred nodes for 63 items |
 //!
-//! [`CoreSet`] makes the same possible for items that are in many places.
-//! [`UpperBound`] tells how much better than any of these the best set can be.
+//! [`CoreSet`] extends this to items spread over several shards.
+//! [`UpperBound`] bounds how much better than any of these the best set can be.
 //!
-//! Rows may be of any magnitude, but those of one part, or of all parts where there are none, are squared beside each
-//! other: next to rows that are 10¹⁵⁰ times as long they count as zero ([`Termination::RankExhausted`]).
+//! Rows may be of any magnitude. Within a part (or the whole ground set, without parts) their squares are compared, so a
+//! row counts as zero beside one that is 10¹⁵⁰ times as long ([`Termination::RankExhausted`]).
 //!
-//! The problem is NP-hard, to approximate within a factor c^k too (Çivril and Magdon-Ismail 2013).
+//! The problem is NP-hard, even to approximate within a factor c^k (Çivril and Magdon-Ismail 2013).
 
 mod bounds;
 mod candidates;
@@ -31,6 +31,7 @@ mod lazy_greedy;
 mod lazy_visits;
 mod local_search;
 mod pivots;
+mod plain_gains;
 mod repair;
 mod rounding;
 mod softmax;
@@ -60,26 +61,26 @@ use crate::{
     model::factor_error,
 };
 
-/// A set, what it is worth, and how it was found.
+/// A set, its log-determinant, and how it was found.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Solution {
     /// The set, with the items that must be included.
     pub subset: Subset,
-    /// ln det K_S, computed from the features in f64 whatever the solver computed with; 0 for the empty set. −∞ for
+    /// ln det K_S, computed from the features in f64 whatever the solver's precision; 0 for the empty set. −∞ for
     /// dependent rows, and for a [`Kernel`](crate::Kernel) where the determinant is below the rounding of its factor.
     pub log_det: f64,
-    /// How many items the set has less than the model asks for: 0, but where the rank is exhausted or a run was stopped
-    /// before it had found independent items.
+    /// How many items the set lacks: 0 unless the rank is exhausted or the run was stopped before it had found enough
+    /// independent items.
     pub missing: usize,
-    /// No set that the model allows has a larger ln det, where that is known: whatever rounding has done, and no less
-    /// than `log_det`.
+    /// An upper bound of ln det over all sets that the model allows, if one is known. It includes rounding errors, and is
+    /// at least `log_det`.
     pub upper_bound: Option<f64>,
     /// Why the solver stopped.
     pub termination: Termination,
-    /// What it did.
+    /// Counters of the run.
     pub stats: Stats,
-    /// The engine that it ran on; what is compared or stated was computed in f64 all the same.
+    /// The engine that the solver ran on. Comparisons and results are in f64 on every engine.
     pub engine: EngineInfo,
 }
 
@@ -103,10 +104,10 @@ impl Solution {
         }
     }
 
-    /// How much larger the optimum can be, in ln det: the upper bound less [`log_det`](Self::log_det), never negative.
-    /// `None` without an upper bound, and for a set that is none of those that the model allows.
+    /// How much larger the optimum can be, in ln det: the upper bound minus [`log_det`](Self::log_det), never negative.
+    /// `None` without an upper bound, and for a set that the model does not allow.
     ///
-    /// The bound holds as it is, for what the determinants are without rounding; `log_det` is rounded.
+    /// The bound holds for exact determinants; `log_det` is rounded.
     #[must_use]
     pub fn gap(&self) -> Option<f64> {
         let bound = self.upper_bound.filter(|_| self.missing == 0 && self.log_det.is_finite())?;
@@ -118,22 +119,21 @@ impl Solution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Termination {
-    /// As many items were chosen as asked for.
+    /// The set has as many items as the model asks for.
     QuotaMet,
     /// No other item multiplies the determinant by more than 1.
     GainNotPositive,
-    /// The rows left depend on those chosen: fewer items than asked for.
+    /// All remaining rows depend on those chosen: the set has fewer items than the model asks for.
     RankExhausted,
-    /// No exchange that was tried improves the set.
+    /// No swap that the search considers improves the set.
     LocallyOptimal,
-    /// No other set is better, within the tolerance: neither is the upper bound further above what the determinant of the
-    /// set is without rounding.
+    /// No other set is better by more than the tolerance: the upper bound is within it of the set's exact determinant.
     Optimal,
-    /// No other set is better, as far as rounding lets tell: the gap is what it may hide.
+    /// No other set is known to be better: the gap is within the rounding error.
     Rounding,
     /// The time limit passed.
     TimeLimit,
-    /// It was interrupted.
+    /// The run was interrupted.
     Interrupted,
     /// Every item was decided.
     AllDecided,
@@ -155,19 +155,19 @@ impl fmt::Display for Termination {
     }
 }
 
-/// What a solver did. Zero or empty where it does not apply.
+/// Counters of a solver's run, zero or empty where they do not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// ln of what every pick of the greedy algorithm multiplied the determinant by, in order.
+    /// ln of the factor by which each greedy pick multiplied the determinant, in order.
     pub gains: Vec<f64>,
-    /// Items that were rearranged because the greedy choice had exhausted the rank that a part needs.
+    /// Greedy picks replaced because they had exhausted the rank that a part needs.
     pub repairs: usize,
-    /// Exchanges of one item.
+    /// Swaps of one item.
     pub swaps: u64,
-    /// Exchanges of two items at once.
+    /// Swaps of two items at once.
     pub double_swaps: u64,
-    /// Determinants of neighbours that were compared, or values of a relaxation.
+    /// Neighbouring sets compared, or evaluations of a relaxation.
     pub evaluations: u64,
     /// Starts after the first.
     pub restarts: u64,
@@ -175,12 +175,11 @@ pub struct Stats {
     pub iterations: u64,
     /// Items added to or removed from a set of any size.
     pub resizes: u64,
-    /// The most exchanges that one climb from the greedy set can make, 2 ln k! / ln(1 + ε/k): the O(k² log k / ε)
-    /// of theorem 4.1.
+    /// The most swaps that one climb from the greedy set can make, 2 ln k! / ln(1 + ε/k): O(k² log k / ε) by theorem 4.1.
     pub swap_bound: Option<f64>,
-    /// κ(A) of theorem 4.1: λ_1 over the mean of λ_k … λ_m, where it is cheap.
+    /// κ(A) of theorem 4.1, λ_1 over the mean of λ_k … λ_m, where it is cheap to compute.
     pub condition: Option<f64>,
-    /// No set has an ln det larger by more than this, by theorem 4.1: min(2 ln k!, k ln κ + ε), where κ(A) is cheap.
+    /// How much larger the optimum can be in ln det by theorem 4.1, min(2 ln k!, k ln κ + ε), where κ(A) is cheap.
     pub log_guarantee: Option<f64>,
     /// Nodes of a search tree.
     pub nodes: u64,

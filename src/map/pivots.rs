@@ -1,4 +1,4 @@
-//! Pivoted Cholesky under quotas: the loop that every greedy variant runs.
+//! Pivoted Cholesky decomposition under quotas: the loop of every greedy variant.
 
 use super::{Candidates, Place, Termination};
 use crate::{
@@ -8,36 +8,36 @@ use crate::{
     model::Demand,
 };
 
-/// Gains d_i = ‖a_i − π(a_i)‖² of all free items, however they are kept.
+/// The gains d_i = ‖a_i − π(a_i)‖² of all free items.
 pub(super) trait Gains {
-    /// The largest gain of a group, the first of equals, and those that rounding cannot tell from it; nothing if
-    /// there is no item left.
+    /// The largest gain of a group, the first among ties, and those that rounding cannot tell from it; empty if no item
+    /// is left.
     fn top(&mut self, group: usize) -> Result<Vec<Top>>;
-    /// Takes an item out.
+    /// Removes an item.
     fn remove(&mut self, place: Place);
-    /// Takes a whole group out.
+    /// Removes a whole group.
     fn close(&mut self, group: usize);
     /// d ← d − (A q)².
     fn apply(&mut self, direction: &[f64]) -> Result<()>;
-    /// Starts anew from these gains, group after group.
+    /// Replaces all gains, group after group.
     fn reset(&mut self, gains: Vec<f64>) -> Result<()>;
 }
 
-/// What the loop did.
+/// The outcome of the loop.
 #[derive(Debug)]
 pub(super) struct Picked {
-    /// In order, after those given at the start.
+    /// In order, without those given at the start.
     pub(super) places: Vec<Place>,
     /// ln of the gain of each.
     pub(super) log_gains: Vec<f64>,
     pub(super) termination: Termination,
 }
 
-/// What could be picked next.
-struct Best {
+/// A candidate for the next pick.
+struct NextPick {
     place: Place,
     gain: f64,
-    /// Whether it is needed, or multiplies the determinant by more than 1.
+    /// Whether the quota needs it, or it multiplies the determinant by more than 1.
     is_worthwhile: bool,
 }
 
@@ -51,18 +51,18 @@ pub(super) struct Pivots<'c, G> {
     basis: OrthonormalBasis,
     /// How many items of each group were picked.
     counts: Vec<usize>,
-    /// What another item of each group would be.
+    /// The demand for another item of each group.
     demands: Vec<Demand>,
-    /// Largest gain of each group when gains were last computed accurately.
+    /// The largest gain of each group when gains were last recomputed.
     reference: Vec<f64>,
-    /// Whether gains have been subtracted from since.
+    /// Whether gains have been updated since.
     updated: bool,
-    /// Items that are out for good.
+    /// Items that can no longer be picked.
     gone: Vec<Place>,
 }
 
 impl<'c, G: Gains> Pivots<'c, G> {
-    /// Beyond the included items and `start`, with `barred` items out of reach.
+    /// Starts from the included items and `start`, and never picks `barred` items.
     pub(super) fn new(
         candidates: &'c Candidates<'c>,
         engine: &'c dyn Engine,
@@ -103,13 +103,12 @@ impl<'c, G: Gains> Pivots<'c, G> {
         Ok(pivots)
     }
 
-    /// Picks until every group is full, or all have what they need and nothing is left to gain, or `ended` says why
-    /// there is no time for another pick.
+    /// Picks until every group is full, or none needs items and no gain is worthwhile, or `ended` returns a reason to
+    /// stop.
     pub(super) fn run(mut self, ended: &dyn Fn(&Picked) -> Option<Termination>) -> Result<Picked> {
         let mut picked =
             Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
-        // Gains below this fraction of the largest one at their last accurate computation have lost too many
-        // digits to subtraction.
+        // Gains below this fraction of the largest when last recomputed have lost too many digits to cancellation.
         let cancelled = self.precision.epsilon().sqrt();
         while self.is_open(Demand::Optional) {
             if let Some(termination) = ended(&picked) {
@@ -124,7 +123,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 self.recompute()?;
                 continue;
             }
-            let Some(Best { place, is_worthwhile: true, .. }) = best else { break };
+            let Some(NextPick { place, is_worthwhile: true, .. }) = best else { break };
             let Some(log_gain) = self.take(place) else { continue };
             picked.places.push(place);
             picked.log_gains.push(log_gain);
@@ -135,7 +134,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
         }
         picked.termination = if self.candidates.counts.missing(&self.counts) > 0 {
             Termination::RankExhausted
-        } else if self.candidates.counts.is_of_one_size() {
+        } else if self.candidates.counts.total().is_some() {
             Termination::QuotaMet
         } else {
             Termination::GainNotPositive
@@ -148,14 +147,13 @@ impl<'c, G: Gains> Pivots<'c, G> {
         self.demands.iter().any(|&demand| demand >= least)
     }
 
-    /// Meets the counts without a look at the rows: the items with the largest gains as they were, if they are
-    /// independent.
+    /// Meets the counts without reading all rows: by the independent items with the largest last known gains.
     fn fill(mut self, picked: &mut Picked) -> Result<()> {
-        /// Rows that turn out to be dependent.
+        /// Dependent rows after which the search ends.
         const PATIENCE: usize = 1000;
         let mut dependent = 0;
         while dependent < PATIENCE
-            && let Some(Best { place, .. }) = self.best(Demand::Needed)?
+            && let Some(NextPick { place, .. }) = self.best(Demand::Needed)?
         {
             let Some(log_gain) = self.take(place) else {
                 dependent += 1;
@@ -167,10 +165,10 @@ impl<'c, G: Gains> Pivots<'c, G> {
         Ok(())
     }
 
-    /// The largest positive gain of all groups with at least this demand, the lowest item of equals; of those that are
-    /// worthwhile, if any is.
-    fn best(&mut self, least: Demand) -> Result<Option<Best>> {
-        let mut best: Option<((bool, Magnitude), Best)> = None;
+    /// The largest positive gain of all groups with at least this demand, worthwhile ones first; ties go to the lowest
+    /// item.
+    fn best(&mut self, least: Demand) -> Result<Option<NextPick>> {
+        let mut best: Option<((bool, Magnitude), NextPick)> = None;
         for group in (0..self.demands.len()).filter(|&group| self.demands[group] >= least) {
             let scale = self.rows.groups()[group].scale;
             for Top { position, gain } in self.gains.top(group)? {
@@ -181,12 +179,12 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 }
                 let is_worthwhile = self.demands[group] == Demand::Needed || gain > scale * scale;
                 let worth = (is_worthwhile, Magnitude::of(gain, scale));
-                let better = |(known, at): &((bool, Magnitude), Best)| {
+                let better = |(known, at): &((bool, Magnitude), NextPick)| {
                     worth > *known
                         || worth == *known && self.candidates.item(place) < self.candidates.item(at.place)
                 };
                 if best.as_ref().is_none_or(better) {
-                    best = Some((worth, Best { place, gain, is_worthwhile }));
+                    best = Some((worth, NextPick { place, gain, is_worthwhile }));
                 }
             }
         }
@@ -203,7 +201,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
         self.basis.remove_from(&mut row).map_or(0.0, |residual| squared * residual * residual)
     }
 
-    /// Adds an item; `None` if its row depends on those before it after all.
+    /// Adds an item; `None` if its row turns out to depend on those before it.
     fn take(&mut self, place: Place) -> Option<f64> {
         self.gone.push(place);
         self.gains.remove(place);
@@ -212,21 +210,21 @@ impl<'c, G: Gains> Pivots<'c, G> {
         let residual = self.basis.extend(&row)?;
         self.counts[place.group] += 1;
         let demands = self.candidates.counts.demands(&self.counts);
-        // What is full stays so.
+        // A full group stays full.
         let filled = |&group: &usize| demands[group] == Demand::Full && self.demands[group] != Demand::Full;
         (0..demands.len()).filter(filled).for_each(|group| self.gains.close(group));
         self.demands = demands;
         Some(2.0 * (log_norm + residual.ln()))
     }
 
-    /// Gains from the rows and the directions, without subtraction.
+    /// Recomputes gains from the rows and the directions, without cancellation.
     fn recompute(&mut self) -> Result<()> {
-        // Single precision would not see what is left of rows that are nearly in the span.
+        // Single precision would lose the residuals of rows that are nearly in the span.
         let exact = self.precision == Precision::F64 || self.basis.len() == 0;
         let engine = if exact { self.engine } else { &Cpu };
         let mut gains = residuals(engine, self.rows, &self.basis)?;
         if self.basis.len() > 0 {
-            // What rounding leaves of rows in the span is nothing to pick.
+            // The residuals of rows in the span are rounding errors.
             let norms = engine.row_norms(self.rows)?;
             let nothing = INDEPENDENCE_TOLERANCE * INDEPENDENCE_TOLERANCE;
             let spanned = gains.iter_mut().zip(norms).filter(|(gain, norm)| **gain <= nothing * norm);
@@ -245,7 +243,7 @@ impl<'c, G: Gains> Pivots<'c, G> {
     }
 }
 
-/// ‖s a_i‖² of what every row has beyond a basis; group after group.
+/// The squared residual of every scaled row beyond a basis, group after group.
 pub(super) fn residuals(engine: &dyn Engine, rows: &Rows<'_>, basis: &OrthonormalBasis) -> Result<Vec<f64>> {
     if basis.len() == 0 {
         return engine.row_norms(rows);
@@ -257,7 +255,7 @@ pub(super) fn residuals(engine: &dyn Engine, rows: &Rows<'_>, basis: &Orthonorma
     engine.row_forms(rows, &vec![complement.as_ref(); rows.groups().len()])
 }
 
-/// gain / scale² as an exponent and a mantissa: exact, and never out of range.
+/// gain / scale² as an exponent and a mantissa: exact, without over- or underflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Magnitude(i64, u64);
 

@@ -1,9 +1,9 @@
-//! Meeting a quota where greedy picks have taken the rank that a part needs.
+//! Meeting a quota after greedy picks have exhausted the rank that a part needs.
 
 use super::{
     Candidates, Place, Termination,
-    greedy::PlainGains,
     pivots::{Picked, Pivots},
+    plain_gains::PlainGains,
     watch::Clock,
 };
 use crate::{
@@ -15,11 +15,11 @@ use crate::{
     },
 };
 
-/// Rearranges picks that ended short of the quota along augmenting paths, where that is possible; tells how
-/// many items were replaced. Nothing is where the clock ends it.
+/// Replaces picks that ended short of the quota along augmenting paths, if possible, and returns how many items were
+/// replaced: none if the clock ends the search.
 ///
 /// # Cost
-/// Up to k passes over the rows: those that may come in are picked greedily, part by part.
+/// Up to k passes over the rows: replacements are picked greedily, part by part.
 pub(super) fn complete(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
@@ -60,9 +60,9 @@ pub(super) fn complete(
     Ok(replaced)
 }
 
-/// Counts of independent rows that are allowed: of every group as many as it needs, then as picked as far as possible,
-/// then as many as all together need. Counts of independent rows form a polymatroid, so one may be raised after the
-/// other.
+/// Allowed counts of independent rows near those picked: the least count of every group, raised towards the picked one
+/// and then until the total is reached. Counts of independent rows form a polymatroid, so they can be raised one after
+/// the other.
 fn nearest(allowed: &Counts, picked: &[usize], bases: &[PartBasis], dims: usize) -> Vec<usize> {
     let mut counts = allowed.low.clone();
     let mut raise = |upto: &[usize], most: usize| {
@@ -81,8 +81,8 @@ fn nearest(allowed: &Counts, picked: &[usize], bases: &[PartBasis], dims: usize)
     counts
 }
 
-/// The picks of a group, then more of its rows, picked greedily, until they span what the group spans or as much
-/// as the quota could need; with the unit vector of what each has beyond the included items.
+/// The picks of a group and further greedy picks that span what the group spans, or as much as the quota could need;
+/// each with the unit vector of its residual beyond the included items.
 fn spanning_rows(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,

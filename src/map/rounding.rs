@@ -1,13 +1,13 @@
-//! How large rounding errors are.
+//! Bounds of rounding errors.
 //!
-//! Sums of n terms are off by n u of the sum of magnitudes at most, and by 8√n u in practice however long they are:
-//! single errors are as often positive as negative (Higham and Mary, *A new approach to probabilistic rounding error
-//! analysis*, 2019, theorem 2.4). Constants of decompositions are several times the largest seen.
+//! The error of a sum of n terms is at most n u times the sum of their magnitudes, and in practice at most 8√n u times
+//! it, since errors are positive as often as negative (Higham and Mary, *A new approach to probabilistic rounding error
+//! analysis*, 2019, theorem 2.4). The constants for decompositions are several times the largest observed errors.
 
-/// Half the distance of 1 from the next number.
+/// The unit roundoff u.
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// Squares of rows this short vanish; their lengths are known to this much.
+/// Squares of shorter rows underflow, so lengths are known only to this accuracy.
 pub(super) const VANISHING: f64 = 1e-150;
 
 /// The error of a sum of products in any order, as a fraction of the sum of their magnitudes.
@@ -16,7 +16,7 @@ pub(super) fn of_sum(terms: usize) -> f64 {
     UNIT * terms.min(8.0 * terms.sqrt())
 }
 
-/// The same for [`dot`](crate::linalg::kernels::dot), which adds up at least two sums side by side.
+/// The same for [`dot`](crate::linalg::kernels::dot), which adds at least two partial sums.
 pub(super) fn of_dot(terms: usize) -> f64 {
     of_sum(terms / 2 + 4)
 }
@@ -31,8 +31,8 @@ pub(super) fn of_eigenvectors(size: usize) -> f64 {
     4.0 * size as f64 * f64::EPSILON
 }
 
-/// The error of a row reflected once, as a fraction of its length: in the product with the normal, twice, and in the
-/// normal's length.
+/// The error of one reflection of a row, as a fraction of its length: from the product with the normal, twice, and from
+/// the normal's length.
 pub(super) fn of_reflection(dims: usize) -> f64 {
     4.0 * of_dot(dims) + 16.0 * UNIT
 }
@@ -42,7 +42,7 @@ pub(super) fn of_orthogonalisation(dims: usize, count: usize) -> f64 {
     (count as f64).sqrt() * (of_sum(dims) + 8.0 * UNIT)
 }
 
-/// The error of a logarithm, or of a sum of two, of this value; infinite ones are exact.
+/// The error of a logarithm, or of a sum of two terms, with this value; 0 for infinite values.
 pub(super) fn of_value(value: f64) -> f64 {
     if value.is_finite() { f64::EPSILON * value.abs() } else { 0.0 }
 }

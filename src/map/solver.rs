@@ -1,11 +1,11 @@
-//! What all solvers share.
+//! The interface of all solvers.
 
 use super::{Solution, Watch};
 use crate::{Result, engine::Engine};
 
-/// A way to look for the most probable set of a model.
+/// An algorithm that looks for the most probable set of a model.
 ///
-/// What it can be asked about is in its type: [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
+/// The type parameter is the model: [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
 /// [`LocalSearch`](super::LocalSearch) and [`BranchAndBound`](super::BranchAndBound) solve every
 /// [`Objective`](super::Objective), [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) a
 /// [`Dpp`](crate::Dpp).
@@ -24,7 +24,7 @@ use crate::{Result, engine::Engine};
 /// # Ok(()) }
 /// ```
 pub trait Solver<M> {
-    /// A set of the model, and what is known of it.
+    /// Solves a model.
     ///
     /// # Errors
     /// Those of [`solve_watched`](Solver::solve_watched).
@@ -32,9 +32,10 @@ pub trait Solver<M> {
         self.solve_watched(model, engine, &Watch::default())
     }
 
-    /// The same under a watch: it can be stopped, with the best set so far, and reports its progress.
+    /// Solves a model under a watch, which receives progress reports and can stop the run; the best set so far is
+    /// returned then.
     ///
     /// # Errors
-    /// Those of the engine, and what the solver says.
+    /// Those of the engine and of the solver.
     fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution>;
 }

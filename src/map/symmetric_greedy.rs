@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use self::later::{Item, KeptTails, Later};
 use super::{
-    Candidates, Objective, Place, Solution, Solver, Termination, Watch, greedy::PlainGains, pivots::Pivots,
-    watch::Clock,
+    Candidates, Objective, Place, Solution, Solver, Termination, Watch, pivots::Pivots,
+    plain_gains::PlainGains, watch::Clock,
 };
 use crate::{
     Dpp, Result,
@@ -17,27 +17,27 @@ use crate::{
     model::Counts,
 };
 
-/// One decision per item, from below and from above at once: X grows from nothing, Y shrinks from everything,
-/// and where they meet is the answer.
+/// Decides about one item after the other, from below and above at once: X grows from the empty set, Y shrinks from the
+/// ground set, and they meet in the result.
 ///
 /// ```text
 /// a_i = f(X+i) − f(X),   b_i = f(Y−i) − f(Y),   f(S) = ln det K_S
 /// X ← X+i  if a_i ≥ b_i,   else  Y ← Y−i
 /// ```
 ///
-/// Where items are dependent f(Y) is −∞. Then b_i is what it tends to for K + εI, ε → 0: +∞ for items that
-/// depend on the others of Y, which leave it. So whatever depends on later items is never kept, and
-/// [`ItemOrder`] matters: with m items of rank r > 0, [`ItemOrder::Index`] chooses among r of the last ones, and
-/// [`ItemOrder::GreedyBasisLast`] among r that span much. Published implementations go by index and leave
-/// these decisions to the rounding errors of a zero determinant.
+/// Where items are dependent f(Y) is −∞, and b_i is its limit for K + εI, ε → 0: +∞ for items that depend on the others
+/// of Y, which leave it. Items that depend on later ones are therefore never kept, and the [`ItemOrder`] matters: with m
+/// items of rank r > 0, [`ItemOrder::Index`] chooses among r of the last ones, and [`ItemOrder::GreedyBasisLast`] among r
+/// of large volume. Published implementations go by index and leave these decisions to the rounding errors of a zero
+/// determinant.
 ///
 /// # Guarantee
-/// For f ≥ 0 on all sets, in any order: f(X) is at least a third of the optimum, by [`Decision::Randomised`] at
-/// least half of it in expectation. ln det K_S is negative for some sets of most kernels, and −∞ for dependent
-/// ones; then there is no guarantee. (Where all eigenvalues are 1 or more, f only grows, and all items are kept.)
+/// If f ≥ 0 on all sets, f(X) is at least a third of the optimum in any order; with [`Decision::Randomised`] at least
+/// half of it in expectation. Most kernels have sets with negative ln det K_S, or −∞ for dependent ones; then there is
+/// no guarantee. (If all eigenvalues are at least 1, f only grows, and all items are kept.)
 ///
 /// # Cost
-/// 4mnr operations at most, stopping where the last items span everything, and O(nr²); 24nr bytes.
+/// At most 4mnr operations, fewer if the last items span everything, and O(nr²); 24nr bytes.
 /// [`ItemOrder::GreedyBasisLast`] adds a [`Greedy`](crate::map::Greedy) run of r picks.
 ///
 /// # Numerics
@@ -64,20 +64,20 @@ pub struct SymmetricGreedy {
     decision: Decision,
 }
 
-/// In which order the [`SymmetricGreedy`] algorithm decides about items.
+/// The order in which the [`SymmetricGreedy`] algorithm decides about items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ItemOrder {
     /// By index, as published implementations do.
     #[default]
     Index,
-    /// At random: by the first number that the ChaCha8 generator with this seed gives every item.
+    /// At random: by one number per item from the ChaCha8 generator with this seed.
     Shuffled {
         /// Seed of the generator.
         seed: u64,
     },
-    /// First the items outside the basis that the greedy algorithm picks, then the basis, both by index.
-    /// With more items than dimensions the first all leave, and the choice is among those that span most.
+    /// The items outside the basis that the greedy algorithm picks, then the basis, both by index. With more items than
+    /// dimensions the former all leave, and the choice is among the basis.
     GreedyBasisLast,
 }
 
@@ -85,11 +85,11 @@ pub enum ItemOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// The larger of a_i and b_i; the item is kept if they are equal.
+    /// Keeps an item if a_i ≥ b_i.
     #[default]
     Deterministic,
-    /// An item is kept with probability a⁺/(a⁺ + b⁺), or 1 if both are zero; a⁺ = max(a_i, 0). Coins come from
-    /// the ChaCha8 generator with this seed.
+    /// Keeps an item with probability a⁺/(a⁺ + b⁺), or 1 if both are zero, where a⁺ = max(a_i, 0). Coins come from the
+    /// ChaCha8 generator with this seed.
     Randomised {
         /// Seed of the generator.
         seed: u64,
@@ -111,11 +111,8 @@ impl SymmetricGreedy {
 }
 
 impl Solver<Dpp<'_>> for SymmetricGreedy {
-    /// The set on which X and Y agree. Its [`gains`](super::Stats::gains) are the a_i of the items kept, in
-    /// the order of decision.
-    ///
-    /// When stopped, the answer is
-    /// what was kept so far.
+    /// The set in which X and Y meet. Its [`gains`](super::Stats::gains) are the a_i of the items kept, in the order of
+    /// decision. A stopped run returns the items kept so far.
     ///
     /// # Errors
     /// Those of the engine.
@@ -127,7 +124,7 @@ impl Solver<Dpp<'_>> for SymmetricGreedy {
         let mut coin = Coin::of(self.decision);
         let mut kept = Kept { span: candidates.ground.span(), tails: KeptTails::default() };
         let (mut places, mut gains) = (Vec::new(), Vec::new());
-        // Everybody else depends on later items.
+        // All other items depend on later ones.
         for (at, item) in later.items.iter().enumerate().rev() {
             if clock.ended().is_some() {
                 break;
@@ -146,16 +143,16 @@ impl Solver<Dpp<'_>> for SymmetricGreedy {
     }
 }
 
-/// X, seen from below and from above.
+/// The set X.
 struct Kept {
     /// The span of X and the included items.
     span: OrthonormalBasis,
-    /// What X has beyond the later and the included items.
+    /// The residuals of X beyond the later and the included items.
     tails: KeptTails,
 }
 
 impl Kept {
-    /// Keeps an item or not; the a_i of those kept.
+    /// Decides about an item; a_i if it is kept.
     fn decide(&mut self, item: &Item, direction: &[f64], coin: &mut Coin) -> Option<f64> {
         let products = self.tails.products(direction);
         let left = item.beyond_later * self.tails.extend_by(&products).sqrt();
@@ -175,7 +172,7 @@ impl Kept {
 }
 
 impl ItemOrder {
-    /// Positions of the free items, in this order.
+    /// The positions of the free items in this order.
     fn positions(
         self,
         candidates: &Candidates<'_>,
@@ -205,7 +202,7 @@ impl ItemOrder {
     }
 }
 
-/// Decides about one item after the other; without a generator the larger gain does.
+/// Decides about items: at random with a generator, by the larger gain without.
 struct Coin(Option<ChaCha8Rng>);
 
 impl Coin {
@@ -214,7 +211,7 @@ impl Coin {
             Decision::Deterministic => Self(None),
             Decision::Randomised { seed } => {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
-                // Not the numbers that a shuffle with the same seed has used.
+                // A shuffle with the same seed uses stream 0.
                 rng.set_stream(1);
                 Self(Some(rng))
             }

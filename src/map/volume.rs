@@ -1,4 +1,4 @@
-//! ln det of a set from both sides.
+//! Lower and upper bounds of the log-determinant of a set.
 
 use faer::{Mat, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
 
@@ -12,27 +12,26 @@ use crate::{
     },
 };
 
-/// Between what values ln det A Aᵀ lies for some rows A.
+/// An interval that contains ln det A Aᵀ for some rows A.
 ///
 /// ```text
 /// A = Rᵀ(Qᵀ + R⁻ᵀE):   ln det A Aᵀ ≤ 2 Σ ln R_ii + 2 Σ ln(1 + q_i),   q_i = Σ_j |R⁻¹|_ji ‖e_j‖
 /// ```
 ///
-/// for the factors found, E being what they leave of the rows (Hadamard's inequality); from below with
-/// 1 − √k q_i (diagonal dominance). R_ii is made as large as ‖e_i‖ first: rows that depend on others in all digits have
-/// a bound, too.
+/// for the computed factors, where E is their residual (Hadamard's inequality); the lower bound has 1 − √k q_i instead
+/// (diagonal dominance). R_ii is first raised to at least ‖e_i‖, so that even numerically dependent rows have a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LogVolume {
-    /// −∞ where rounding leaves open whether the rows are independent.
+    /// −∞ if rounding leaves open whether the rows are independent.
     pub(crate) at_least: f64,
-    /// −∞ only for rows that are dependent for certain.
+    /// −∞ only for rows that are certainly dependent.
     pub(crate) at_most: f64,
 }
 
 impl LogVolume {
     const ZERO: Self = Self { at_least: f64::NEG_INFINITY, at_most: f64::NEG_INFINITY };
 
-    /// Of some items' rows.
+    /// The interval for the rows of some items.
     ///
     /// # Cost
     /// O(nk² + k³).
@@ -54,7 +53,7 @@ impl LogVolume {
             if largest == 0.0 {
                 return Self::ZERO;
             }
-            // By a power of two nothing is rounded.
+            // Scaling by a power of two is exact.
             let power = power_of_two_near(largest);
             scale(row, power.recip());
             scales += 2.0 * power.ln();
@@ -70,7 +69,7 @@ impl LogVolume {
     }
 }
 
-/// The same from R for rows of these lengths.
+/// The bounds from R, for rows of these lengths.
 fn between(mut triangle: Mat<f64>, lengths: &[f64], dims: usize) -> (f64, f64) {
     let count = lengths.len();
     let mut errors: Vec<f64> =
@@ -94,7 +93,7 @@ fn between(mut triangle: Mat<f64>, lengths: &[f64], dims: usize) -> (f64, f64) {
             column(inverse.as_ref(), i).iter().zip(&errors).map(|(entry, error)| entry.abs() * error);
         let share: f64 = 1.01 * weighted.sum::<f64>();
         at_most += 2.0 * share.ln_1p();
-        // NaN for less than nothing.
+        // NaN if the argument is below −1.
         at_least += 2.0 * (-share * (count as f64).sqrt()).ln_1p();
     }
     (if independent && at_least.is_finite() { at_least } else { f64::NEG_INFINITY }, at_most)

@@ -9,14 +9,14 @@ use crate::watch::{Ended, Step, Watch};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock<'a> {
     watch: Watch<'a>,
-    /// Where progress is reported.
+    /// When the run began, if progress is reported.
     start: Option<Instant>,
 }
 
 impl<'a> Watch<'a> {
     /// Starts the clock of a run that may take `limit`.
     pub(super) fn start(&self, limit: Option<Duration>) -> Clock<'a> {
-        // A limit that no clock reaches is none.
+        // A limit beyond the clock's range is no limit.
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         let watch = deadline.map_or(*self, |deadline| self.until(deadline));
         Clock { watch, start: self.begin() }
@@ -24,7 +24,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Clock<'_> {
-    /// Why the run has to end now, if it has to.
+    /// Why the run must end now, if it must.
     pub(super) fn ended(&self) -> Option<Termination> {
         self.watch.ended().map(Termination::from)
     }

@@ -1,9 +1,9 @@
-//! How many items of every group a set may have, and in all.
+//! How many items a set may have, of every group and in total.
 
-/// From `low` to `high` items of every group, and from `least` to `most` in all.
+/// From `low` to `high` items of every group, and from `least` to `most` in total.
 ///
-/// The ranges are narrowed: every bound is reached by some counts that meet all others, and a group whose count is fixed
-/// by the rest has `low` = `high`. Fixed counts and sets of any size are special cases.
+/// The ranges are narrowed: every bound is attained by some allowed counts, and a group whose count is fixed by the rest
+/// has `low` = `high`. Fixed counts and sets of any size are special cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) low: Vec<usize>,
@@ -14,19 +14,19 @@ pub(crate) struct Counts {
     open_above: Vec<bool>,
 }
 
-/// What one more item of a group would be to a set.
+/// A set's demand for one more item of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Demand {
-    /// Too many, or one that others need the room for.
+    /// The item would be too many, or take room that other groups need.
     Full,
-    /// Welcome where it adds something.
+    /// The item is allowed but not needed.
     Optional,
-    /// One of those that are missing.
+    /// The item is missing.
     Needed,
 }
 
 impl Counts {
-    /// Narrows ranges to what they leave each other. Where they contradict each other, upper ends give way.
+    /// Narrows ranges to what they leave each other. If they contradict each other, upper ends give way.
     pub(crate) fn new(low: &[usize], high: &[usize], least: usize, most: usize) -> Self {
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
         let left = |low: usize| most.saturating_sub(lows - low);
@@ -52,8 +52,8 @@ impl Counts {
         Self::new(counts, counts, total, total)
     }
 
-    /// What is possible with so many items in every group, of which at most `dims` can be independent; `None` where
-    /// nothing is.
+    /// The counts possible with `members` items in the groups, of which at most `dims` can be independent; `None` if there
+    /// are none.
     pub(crate) fn limited(&self, members: &[usize], dims: usize) -> Option<Self> {
         let high: Vec<usize> =
             self.high.iter().zip(members).map(|(&high, &members)| high.min(members)).collect();
@@ -63,7 +63,7 @@ impl Counts {
         possible.then(|| Self::new(&self.low, &high, least, most))
     }
 
-    /// The counts of what is left out of so many items.
+    /// The counts of the items left out, of `members` items.
     pub(crate) fn left_out(&self, members: &[usize]) -> Self {
         let without =
             |counts: &[usize]| members.iter().zip(counts).map(|(members, count)| members - count).collect();
@@ -72,7 +72,7 @@ impl Counts {
         Self::new(&low, &high, total - self.most, total - self.least)
     }
 
-    /// What is left to choose beside one more item of a group.
+    /// Reduces the counts by one item of a group.
     pub(crate) fn take(&mut self, group: usize) {
         let Self { low, high, least, most, .. } = self;
         for count in [&mut low[group], &mut high[group], least, most] {
@@ -85,46 +85,41 @@ impl Counts {
         self.low == self.high
     }
 
-    /// The counts, where every group has only one.
+    /// The counts, if every group has only one.
     pub(crate) fn exact(&self) -> Option<&[usize]> {
         self.is_fixed().then_some(&self.low)
     }
 
-    /// The size of all sets, where they have the same.
+    /// The size of all sets, if it is the same.
     pub(crate) fn total(&self) -> Option<usize> {
         (self.least == self.most).then_some(self.least)
     }
 
-    /// Whether a group's upper end is implied by the lower ends of the others: then it need not be asked for.
+    /// Whether a group's upper end is implied by the lower ends of the others, so that it need not be checked.
     pub(crate) fn is_open_above(&self, group: usize) -> bool {
         self.open_above[group]
     }
 
-    /// Whether sets have all the same number of items.
-    pub(crate) fn is_of_one_size(&self) -> bool {
-        self.least == self.most
-    }
-
-    /// Whether a set with these counts is one of those to choose from.
+    /// Whether a set may have these counts.
     pub(crate) fn allow(&self, counts: &[usize]) -> bool {
         let within = |(count, (low, high)): (&usize, (&usize, &usize))| (low..=high).contains(&count);
         counts.iter().zip(self.low.iter().zip(&self.high)).all(within)
             && (self.least..=self.most).contains(&counts.iter().sum())
     }
 
-    /// How many items a set with these counts has less than any of those to choose from.
+    /// How many items a set with these counts lacks.
     pub(crate) fn missing(&self, counts: &[usize]) -> usize {
         let (missing, committed) = self.commitment(counts);
         missing + self.least.saturating_sub(committed)
     }
 
-    /// How many items are missing of groups, and how many there are once they are there.
+    /// How many items groups lack, and the total once these are added.
     fn commitment(&self, counts: &[usize]) -> (usize, usize) {
         let missing = self.low.iter().zip(counts).map(|(low, count)| low.saturating_sub(*count)).sum();
         (missing, missing + counts.iter().sum::<usize>())
     }
 
-    /// What one more item of every group would be to a set with these counts.
+    /// The demand of a set with these counts for one more item of every group.
     pub(crate) fn demands(&self, counts: &[usize]) -> Vec<Demand> {
         let (_, committed) = self.commitment(counts);
         let demand = |group: usize| {
@@ -141,8 +136,7 @@ impl Counts {
         (0..counts.len()).map(demand).collect()
     }
 
-    /// Whether an allowed set with these counts may exchange an item of one group for one of another; just lose one, or
-    /// just gain one.
+    /// Whether an allowed set with these counts may swap an item of one group for one of another, lose one, or gain one.
     pub(crate) fn allow_move(
         &self,
         counts: &[usize],

@@ -34,7 +34,7 @@ impl<'a> Dpp<'a> {
     /// The DPP with kernel A Aᵀ.
     ///
     /// # Errors
-    /// None today; wide features (n > m) are compressed here, which may one day fail.
+    /// None at present; wide features (n > m) are compressed, which may fail in future versions.
     pub fn new(features: &Features<'a>) -> Result<Self> {
         Ok(Self { ground: GroundSet::new(features)? })
     }
@@ -66,7 +66,7 @@ impl<'a> Dpp<'a> {
         Ok(self)
     }
 
-    /// The same law in coordinates that keep every digit.
+    /// The same law in graded coordinates, in which nothing is lost to rounding.
     pub(crate) fn graded(&self) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = self.rows(&items);

@@ -20,7 +20,7 @@ impl FreeItems {
         Items::from(self).len()
     }
 
-    /// Where an item is, if it is free.
+    /// The position of an item, if it is free.
     pub(crate) fn position(&self, item: usize) -> Option<usize> {
         match Items::from(self) {
             Items::All(count) => (item < count).then_some(item),

@@ -7,15 +7,15 @@ use crate::{
     linalg::{Scaled, Triangular, WeightedRow, triangular},
 };
 
-/// Errors of a law above this are not accepted where exact arithmetic can do better.
+/// The error of a law above which it is recomputed in graded coordinates.
 const WANTED: f64 = 1e-9;
-/// Directions this many binary orders below the largest row are too small: their squares would underflow.
+/// The most binary orders between the largest row and a direction: squares of smaller ones would underflow.
 const DEEPEST: f64 = 480.0;
 
-/// Computes something from a law, and where rounding spoils it once more on rows in triangular coordinates.
+/// Computes something from a law, and recomputes it on rows in triangular coordinates if rounding spoils it.
 ///
-/// A basis U of directions is stored in f64, so a row a loses ε‖a‖ along each: everything, where a direction is
-/// 1e16 times as short as the longest row. In coordinates where the rows are graded by columns nothing is lost.
+/// A basis U of directions is stored in f64, so a row a loses ε‖a‖ along each direction: all of it if a direction is 1e16
+/// times shorter than the longest row. In coordinates in which the rows are graded by columns nothing is lost.
 pub(crate) fn accurately<L, T>(
     law: &L,
     graded: impl FnOnce(&L) -> Result<Option<L>>,
@@ -29,28 +29,27 @@ pub(crate) fn accurately<L, T>(
         Err(_) => 0.0,
     };
     let first = compute(law);
-    // Not a number is no small error.
+    // False for NaN.
     if error(&first) <= WANTED {
         return first;
     }
     let Some(law) = graded(law)? else { return first };
     let second = compute(&law);
     if matches!(second, Err(Error::Ended(_))) || first.is_err() {
-        // Of two refusals that of the better coordinates.
+        // Of two errors, that of the better coordinates.
         return second;
     }
     if second.is_ok() && error(&second) < error(&first) { second } else { first }
 }
 
 impl GroundSet<'_> {
-    /// The same ground set, its rows in triangular coordinates of what they have beyond the included ones; `rows` tells
-    /// which are of interest, and at which scales they are to meet. `None` where that takes too long, or spans more
-    /// decades than f64.
+    /// The same ground set in triangular coordinates of the residuals beyond the included rows; `rows` gives the rows of
+    /// interest and their scales. `None` if that takes too long, or spans more decades than f64.
     ///
-    /// K stays the same to 2⁻⁵² of every entry's column.
+    /// K changes by at most 2⁻⁵² relative to every entry's column.
     pub(crate) fn graded(&self, rows: &Rows<'_>) -> Result<Option<Self>> {
         let given = self.given();
-        // How large rows of the factor of a kernel were cannot be told from what they have beyond others.
+        // The size of a kernel factor's rows cannot be recovered from their residuals.
         if given.residual().is_some() && !self.included().is_empty() {
             return Ok(None);
         }
@@ -81,7 +80,7 @@ fn written(
     leading: usize,
     items: usize,
 ) -> Result<Option<Features<'static>>> {
-    // Features have one column at least.
+    // Features have at least one column.
     let dims = found.log_squares.len().saturating_sub(leading).max(1);
     let mut values = vec![0.0; items * dims];
     for ((item, group), coordinates) in rows.iter().zip(&found.coordinates[leading..]) {

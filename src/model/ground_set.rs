@@ -1,4 +1,4 @@
-//! What a law chooses from once some items must be in and others out.
+//! The items that a law chooses from, given included and excluded ones.
 
 use faer::Mat;
 
@@ -12,36 +12,35 @@ use crate::{
     linalg::{OrthonormalBasis, column, complement, exact_rank, kernels::dot},
 };
 
-/// The items that are still free to be chosen, and what their features have beyond those of the items
-/// that must be included.
+/// The free items, and the residuals of their features beyond those of the included items.
 ///
 /// ```text
 /// det(K_{T∪R}) = det(K_T) · det(K'_R),   K' = A' A'ᵀ,  A' = A − π_{span A_T}(A)
 /// ```
 ///
-/// (Schur): a law conditioned to include T is the same kind of law on the rows projected off the span
-/// of A_T. Rows are never copied: the projection is n×(n−t) and multiplies what multiplies the rows.
+/// (Schur): a law conditioned to include T is the same kind of law on the rows projected off the span of A_T. Rows are
+/// never copied: the n×(n−t) projection is applied to the matrices that multiply the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct GroundSet<'a> {
-    /// As the user gave them.
+    /// The features as given.
     given: Features<'a>,
-    /// As laws compute with them.
+    /// The features that laws compute with.
     features: Features<'a>,
-    /// T, ascending.
+    /// T, the included items, ascending.
     included: Vec<u32>,
-    /// Ascending.
+    /// The excluded items, ascending.
     excluded: Vec<u32>,
     residual: Residual,
 }
 
-/// What is left of the rows beyond the included ones.
+/// The residuals of the rows beyond the included ones.
 #[derive(Clone, Debug)]
 enum Residual {
-    /// Everything: none is included.
+    /// The whole rows: no item is included.
     Whole,
-    /// Their components in a subspace.
+    /// The components of the rows in a subspace.
     Within(Subspace),
-    /// The features are in triangular coordinates of what is left, of this rank.
+    /// The features themselves: triangular coordinates of the residuals, of this rank.
     Graded { rank: usize, log_det: Estimate<f64> },
 }
 
@@ -53,19 +52,19 @@ struct Subspace {
     basis: Mat<f64>,
     /// ln det K_T.
     log_det: Estimate<f64>,
-    /// What the most dependent of the included rows has of its length beyond those before it.
+    /// The smallest relative residual of an included row beyond those before it.
     least: f64,
 }
 
 impl<'a> GroundSet<'a> {
-    /// Everything is free. Wide features (n > m) are compressed.
+    /// A ground set of free items. Wide features (n > m) are compressed.
     pub(crate) fn new(given: &Features<'a>) -> Result<Self> {
         let features = compress_if_wide(given)?;
         let (included, excluded) = (Vec::new(), Vec::new());
         Ok(Self { given: given.clone(), features, included, excluded, residual: Residual::Whole })
     }
 
-    /// The same set with rows in triangular coordinates of what is left beyond the included ones.
+    /// The same ground set with rows in triangular coordinates of their residuals.
     pub(super) fn in_coordinates(
         &self,
         features: Features<'static>,
@@ -94,12 +93,12 @@ impl<'a> GroundSet<'a> {
         both.map_or(Ok(()), |&item| Err(Error::IncludedAndExcluded { item: item as usize }))
     }
 
-    /// The features as the user gave them.
+    /// The features as given.
     pub(crate) fn given(&self) -> &Features<'a> {
         &self.given
     }
 
-    /// Features with the same K as far as laws can tell, n ≤ m.
+    /// Features with the same K up to rounding, and n ≤ m.
     pub(crate) fn features(&self) -> &Features<'a> {
         &self.features
     }
@@ -110,12 +109,12 @@ impl<'a> GroundSet<'a> {
         (dims > self.given.items()).then_some(dims)
     }
 
-    /// Whether rows are in triangular coordinates: then every entry is accurate relative to its column, …
+    /// Whether rows are in triangular coordinates, in which every entry is accurate relative to its column.
     pub(crate) fn is_graded(&self) -> bool {
         matches!(self.residual, Residual::Graded { .. })
     }
 
-    /// … and otherwise by how many ε of its length a row may be off beyond the rounding of its entries.
+    /// The error of a row beyond the rounding of its entries, in units of ε times its length.
     pub(crate) fn row_rounding(&self) -> f64 {
         let dims = self.given.dims() as f64;
         let compressed = self.compressed_from().map_or(0.0, |dims| dims as f64);
@@ -126,14 +125,14 @@ impl<'a> GroundSet<'a> {
         }
     }
 
-    /// Where the features factor a kernel, a ground set whose kernel is no less than the one that was given:
+    /// For features that factor a kernel, a ground set whose kernel is no less than the given one:
     ///
     /// ```text
     /// K ⪯ B Bᵀ,   B = [A, diag(√r_i)],   r_i ≥ ‖K − A Aᵀ‖ in units of the size of row i
     /// ```
     ///
     /// # Cost
-    /// O(m³) time and 16m² bytes, as the factor took.
+    /// O(m³) time and 16m² bytes, as for the factor.
     pub(crate) fn above(&self) -> Result<Option<GroundSet<'static>>> {
         let Some(residual) = self.given.residual() else { return Ok(None) };
         let (items, rank) = (self.given.items(), self.given.dims());
@@ -154,7 +153,7 @@ impl<'a> GroundSet<'a> {
         &self.included
     }
 
-    /// How many items of every part must be included.
+    /// How many items of every part are included.
     pub(crate) fn included_by(&self, partition: &Partition) -> Vec<usize> {
         let mut counts = vec![0; partition.parts()];
         self.included.iter().for_each(|&item| counts[partition.part_of(item as usize)] += 1);
@@ -193,7 +192,7 @@ impl<'a> GroundSet<'a> {
         self.included.binary_search(&item).is_err() && self.excluded.binary_search(&item).is_err()
     }
 
-    /// An orthonormal basis, n×(n−t), of what is orthogonal to the included rows; `None` for everything.
+    /// An orthonormal basis, n×(n−t), of the orthogonal complement of the included rows; `None` for the whole space.
     pub(crate) fn beyond(&self) -> Option<&Mat<f64>> {
         self.subspace().map(|subspace| &subspace.basis)
     }
@@ -211,7 +210,7 @@ impl<'a> GroundSet<'a> {
         }
     }
 
-    /// The rank that some rows span beyond the included ones, decided in exact arithmetic.
+    /// The rank of some rows beyond the included ones, in exact arithmetic.
     pub(crate) fn exact_rank_beyond(&self, items: impl Iterator<Item = usize>) -> usize {
         let included = self.included.iter().map(|&item| item as usize);
         let rows = included.chain(items).map(|item| self.given.row(item));
@@ -226,8 +225,8 @@ impl<'a> GroundSet<'a> {
         }
     }
 
-    /// The unit vector of what a row has beyond the included ones, in coordinates of the subspace left;
-    /// `None` if it has nothing there.
+    /// The unit vector of a row's residual beyond the included ones, in coordinates of the subspace left; `None` if it is
+    /// zero.
     pub(crate) fn unit_residual(&self, row: &[f64]) -> Option<Vec<f64>> {
         let mut unit = row.to_vec();
         OrthonormalBasis::normalise(&mut unit)?;
@@ -240,7 +239,7 @@ impl<'a> GroundSet<'a> {
         Some(unit)
     }
 
-    /// What the included rows span.
+    /// The span of the included rows.
     pub(crate) fn span(&self) -> OrthonormalBasis {
         let nothing = || OrthonormalBasis::new(self.features.dims());
         self.subspace().map_or_else(nothing, |subspace| subspace.span.clone())
@@ -262,7 +261,7 @@ impl Residual {
         if let Some(item) = items.next_back()
             && log_det.error == f64::INFINITY
         {
-            // In the kernel they may be.
+            // They may be dependent in the kernel.
             return Err(Error::DependentItems { item });
         }
         Ok(Self::Within(Subspace { span, basis, log_det, least: volume.least }))
@@ -270,7 +269,7 @@ impl Residual {
 }
 
 /// Adds a list of items, sorted and checked, to an ascending list.
-fn merge(list: &mut Vec<u32>, items: &[usize], count: usize) -> Result<()> {
+pub(super) fn merge(list: &mut Vec<u32>, items: &[usize], count: usize) -> Result<()> {
     let subset = Subset::new(items.to_vec(), count)?;
     #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
     list.extend(subset.iter().map(|item| item as u32));

@@ -1,11 +1,11 @@
-//! One k-DPP per part, independent of each other: the baseline that ignores similarity across
-//! parts.
+//! Independent k-DPPs on the parts: the baseline that ignores similarity across parts.
 
 use super::{
     FreeItems, GroundSet, feasibility,
+    ground_set::merge,
     open_parts::{OpenPart, open_part},
 };
-use crate::{Error, Features, Partition, Quota, Result, Subset, data::check_labels, engine::Items};
+use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engine::Items};
 
 /// Independent κ_l-DPPs on the parts.
 ///
@@ -13,8 +13,8 @@ use crate::{Error, Features, Partition, Quota, Result, Subset, data::check_label
 /// Pr(S) = Π_l det(K_{S∩P_l}) / e_{κ_l}(spec K_{P_l}),   |S∩P_l| = κ_l
 /// ```
 ///
-/// Diverse inside each part, blind across parts: it may choose near-duplicates from two parts,
-/// which a [`PartitionDpp`](crate::PartitionDpp) avoids.
+/// Diverse inside each part only: it may choose near-duplicates from two parts, which a
+/// [`PartitionDpp`](crate::PartitionDpp) avoids.
 ///
 /// # Examples
 /// ```
@@ -38,8 +38,8 @@ pub struct IndependentKDpps<'a> {
     partition: Partition,
     /// κ.
     counts: Vec<usize>,
-    pub(crate) included: Vec<usize>,
-    excluded: Vec<usize>,
+    pub(crate) included: Vec<u32>,
+    excluded: Vec<u32>,
     pub(crate) parts: Vec<Part<'a>>,
 }
 
@@ -76,10 +76,7 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::DependentItems`] if those of one part have determinant zero;
     /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        Subset::new(items.to_vec(), self.partition.items())?;
-        self.included.extend_from_slice(items);
-        self.included.sort_unstable();
-        self.included.dedup();
+        merge(&mut self.included, items, self.partition.items())?;
         self.checked()
     }
 
@@ -89,20 +86,19 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little of a part is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        Subset::new(items.to_vec(), self.partition.items())?;
-        self.excluded.extend_from_slice(items);
-        self.excluded.sort_unstable();
-        self.excluded.dedup();
+        merge(&mut self.excluded, items, self.partition.items())?;
         self.checked()
     }
 
-    /// Sets up the parts and refuses what has probability zero.
+    /// Sets up the parts; an error if the conditions have probability zero.
     fn checked(mut self) -> Result<Self> {
         self.parts.clear();
         for part in 0..self.partition.parts() {
-            let of_part = |item: &&usize| self.partition.part_of(**item) == part;
-            let included: Vec<usize> = self.included.iter().filter(of_part).copied().collect();
-            let excluded: Vec<usize> = self.excluded.iter().filter(of_part).copied().collect();
+            let of_part = |items: &[u32]| -> Vec<usize> {
+                let items = items.iter().map(|&item| item as usize);
+                items.filter(|&item| self.partition.part_of(item) == part).collect()
+            };
+            let (included, excluded) = (of_part(&self.included), of_part(&self.excluded));
             let mut ground = self.ground.clone();
             ground.include(&included)?;
             ground.exclude(&excluded)?;

@@ -13,7 +13,7 @@ use crate::{
 /// ```
 ///
 /// # Numerics
-/// Neither over- nor underflows at any k ≤ rank K and any scale of A.
+/// No over- or underflow at any k ≤ rank K and any scale of A.
 ///
 /// # Examples
 /// ```
@@ -82,7 +82,7 @@ impl<'a> KDpp<'a> {
         self.checked()
     }
 
-    /// Refuses what has probability zero.
+    /// Returns an error if the conditions have probability zero.
     fn checked(self) -> Result<Self> {
         let (k, included) = (self.k, self.ground.included().len());
         if included > k {
@@ -108,7 +108,7 @@ impl<'a> KDpp<'a> {
         self.k - self.ground.included().len()
     }
 
-    /// The same law in coordinates that keep every digit.
+    /// The same law in graded coordinates, in which nothing is lost to rounding.
     pub(crate) fn graded(&self) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = Rows::scaled(self.ground.features(), vec![Items::from(&items)]);

@@ -1,9 +1,9 @@
-//! What the factor of a kernel lacks of it, item by item.
+//! The residual of a kernel's factor, item by item.
 
 use super::{GroundSet, log_determinant::Duals};
 use crate::{Features, data::Residual};
 
-/// K − A Aᵀ of the items of a ground set, beyond those included.
+/// K − A Aᵀ over the items of a ground set, beyond the included ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Lacking<'g> {
     given: &'g Features<'g>,
@@ -27,8 +27,8 @@ impl GroundSet<'_> {
 }
 
 impl Lacking<'_> {
-    /// Entry (i, i), at most: where items that are included nearly agree, what each lacks is as much larger as the
-    /// combination of them that the row is projected on.
+    /// An upper bound of entry (i, i). The residuals of included items count with the coefficients of the projection, which
+    /// are large if included items nearly agree.
     ///
     /// ```text
     /// e_iᵀ C E Cᵀ e_i ≤ (√r_i + Σ_t |c_it| √r_t)²,   a_i = Σ_t c_it a_t + what is beyond

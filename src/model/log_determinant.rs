@@ -1,29 +1,28 @@
 //! Log-determinants of sets.
 
-use faer::{Mat, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
+use faer::Mat;
 
 use crate::{
     Estimate, Features, Subset,
-    linalg::{OrthonormalBasis, WeightedRow, norm, triangular},
+    linalg::{OrthonormalBasis, WeightedRow, norm, transposed_duals, triangular},
 };
 
-/// Where rounding is magnified this much, f64 has lost too many digits of the determinant.
+/// The error amplification at which f64 loses too many digits of the determinant.
 const NEARLY_DEPENDENT: f64 = 1e4;
-/// Unit rows of a larger volume magnify rounding so little that a bound will do.
+/// Unit rows of a larger volume amplify errors so little that a bound of the amplification is enough.
 const NEARLY_ORTHOGONAL: f64 = 0.25;
 
 /// A determinant found by orthogonalising rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Volume {
     pub(super) log_det: Estimate<f64>,
-    /// What the most dependent unit row has beyond those before it.
+    /// The smallest residual of a unit row beyond those before it.
     pub(super) least: f64,
-    /// Σ of the inverses of what every unit row has beyond all others: by how many roundings the determinant is off.
-    magnified: f64,
+    /// Σ of the inverse residuals of every unit row beyond all others: the error of the determinant in roundings.
+    amplification: f64,
 }
 
-/// ln det K_S, and a basis of the span; the first item that depends on those before it (to 1e-12 of its length)
-/// where there is one.
+/// ln det K_S and a basis of the span, or the first item that depends on those before it (to 1e-12 of its length).
 pub(super) fn log_volume(
     features: &Features<'_>,
     items: impl Iterator<Item = usize>,
@@ -45,15 +44,15 @@ pub(super) fn log_volume(
         log_det.value += 2.0 * (log_norm + residual.ln());
         log_det.error += f64::EPSILON * log_det.value.abs();
     }
-    // What is found is exact for unit rows that are off by a few roundings.
-    // No row has less beyond all others than the volume of all, since that of the others is 1 at most.
-    let magnified = if volume > NEARLY_ORTHOGONAL {
+    // The result is exact for unit rows that are off by a few roundings. No residual beyond all others is below the
+    // volume of all rows, since the volume of the others is at most 1.
+    let amplification = if volume > NEARLY_ORTHOGONAL {
         span.len() as f64 / volume
     } else {
         sum_of_dual_lengths(&triangle, span.len())
     };
-    log_det.error += 8.0 * f64::EPSILON * magnified;
-    Ok(Volume { log_det, least, magnified })
+    log_det.error += 8.0 * f64::EPSILON * amplification;
+    Ok(Volume { log_det, least, amplification })
 }
 
 /// Σ ‖w_i‖ of the vectors with w_i·u_j = 1 for i = j and 0 otherwise: the rows of R⁻¹.
@@ -75,23 +74,23 @@ fn sum_of_dual_lengths(triangle: &[f64], size: usize) -> f64 {
 /// ln det K_S; −∞ for dependent rows, decided in exact arithmetic.
 ///
 /// # Cost
-/// O(n|S|²); some hundred times as much where rows are nearly dependent.
+/// O(n|S|²); some hundred times as much if rows are nearly dependent.
 pub(crate) fn log_determinant(features: &Features<'_>, subset: &Subset) -> f64 {
     of_rows(features, subset).value
 }
 
-/// The same with its error: that of rounding, and for the factor of a kernel that of the factor.
+/// ln det K_S with its error: rounding, and for the factor of a kernel also its residual.
 pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     let found = of_rows(features, subset);
     if found.value == f64::NEG_INFINITY {
-        // What the factor of a kernel leaves out may be anything but zero.
+        // The kernel's own determinant may be positive.
         let error = if features.residual().is_some() { f64::INFINITY } else { 0.0 };
         return Estimate { error, ..found };
     }
     Estimate { error: found.error + factor_error(features, subset.iter()), ..found }
 }
 
-/// What E = K − A Aᵀ may change in ln det K_S: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii) at most.
+/// The most that E = K − A Aᵀ changes ln det K_S: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii).
 pub(crate) fn factor_error(features: &Features<'_>, items: impl Iterator<Item = usize>) -> f64 {
     let Some(residual) = features.residual() else { return 0.0 };
     let items: Vec<usize> = items.collect();
@@ -108,7 +107,7 @@ pub(crate) fn factor_error(features: &Features<'_>, items: impl Iterator<Item = 
 #[derive(Clone, Debug)]
 pub(super) struct Duals {
     rows: Vec<Vec<f64>>,
-    /// Those of unit rows, |S|×n.
+    /// The columns for unit rows, |S|×n.
     of_units: Mat<f64>,
     lengths: Vec<f64>,
 }
@@ -125,8 +124,7 @@ impl Duals {
         }
         let units = Mat::from_fn(dims, rows.len(), |j, i| rows[i][j] / lengths[i]);
         let qr = units.qr();
-        let mut of_units = qr.compute_thin_Q().transpose().to_owned();
-        solve_upper_triangular_in_place(qr.thin_R(), of_units.as_mut(), Par::Seq);
+        let of_units = transposed_duals(&qr, qr.compute_thin_Q().as_ref());
         Self { rows, of_units, lengths }
     }
 
@@ -139,7 +137,7 @@ impl Duals {
         self.unit_length(i) / self.lengths[i]
     }
 
-    /// Σ_i |c_i| of_row(a_i) for the combination Σ c_i a_i of the rows that is nearest to a row.
+    /// Σ_i |c_i| of_row(a_i) for the combination Σ c_i a_i of the rows nearest to a given row.
     pub(super) fn combined(&self, row: &[f64], of_row: impl Fn(&[f64]) -> f64) -> f64 {
         let coefficient = |i: usize| -> f64 {
             row.iter().enumerate().map(|(j, x)| x * self.of_units[(i, j)]).sum::<f64>() / self.lengths[i]
@@ -155,8 +153,8 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     }
     let mut span = OrthonormalBasis::new(features.dims());
     let found = log_volume(features, subset.iter(), &mut span);
-    if let Ok(Volume { log_det, magnified, .. }) = found
-        && magnified < NEARLY_DEPENDENT
+    if let Ok(Volume { log_det, amplification, .. }) = found
+        && amplification < NEARLY_DEPENDENT
     {
         return log_det;
     }
@@ -165,13 +163,15 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     match triangular(&rows, rows.len()) {
         Some(exact) if exact.log_squares.len() < rows.len() => zero,
         Some(exact) => exact.log_det(rows.len()),
-        // Too many large rows for exact arithmetic: what f64 says of them.
+        // Too many large rows for exact arithmetic: the f64 result.
         None => found.map_or(zero, |volume| volume.log_det),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -180,8 +180,8 @@ mod tests {
         let features =
             Features::from_rows(4, 2, vec![1.0, 1.0, 1.0, near, 2.0, 2.0, 3e-200, -3e-200]).unwrap();
         let log_det = |items: &[usize]| log_determinant(&features, &Subset::new(items.to_vec(), 4).unwrap());
-        assert!((log_det(&[0, 1]) - 2.0 * f64::EPSILON.ln()).abs() < 1e-13);
-        assert!((log_det(&[0, 3]) - 2.0 * 6e-200_f64.ln()).abs() < 1e-12);
+        assert_abs_diff_eq!(log_det(&[0, 1]), 2.0 * f64::EPSILON.ln(), epsilon = 1e-13);
+        assert_abs_diff_eq!(log_det(&[0, 3]), 2.0 * 6e-200_f64.ln(), epsilon = 1e-12);
         assert!(log_det(&[0, 2]).is_infinite() && log_det(&[0, 1, 3]).is_infinite());
     }
 }

@@ -1,4 +1,4 @@
-//! What a quota, conditions and ranks leave to choose from.
+//! What is left to choose under a quota, conditions and ranks.
 
 use super::{
     Counts, FreeItems, GroundSet, PartitionDpp,
@@ -6,17 +6,17 @@ use super::{
 };
 use crate::{Error, Partition, Quota, Result, engine::Items};
 
-/// A part that something may be chosen from.
+/// A part with something left to choose.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenPart {
     pub(crate) part: usize,
     pub(crate) items: FreeItems,
-    /// Least and most to choose, besides what is included.
+    /// Least and most to choose besides the included items.
     pub(crate) low: usize,
     pub(crate) high: usize,
 }
 
-/// What a quota leaves beyond the included items, part by part.
+/// The parts with something left to choose beyond the included items.
 pub(super) fn open_parts(
     ground: &GroundSet<'_>,
     partition: &Partition,
@@ -32,7 +32,7 @@ pub(super) fn open_parts(
     Ok(parts.into_iter().filter(|part| part.high > 0).collect())
 }
 
-/// What a range leaves of one part beyond its included items, perhaps nothing.
+/// What a range leaves of one part beyond its included items, possibly nothing.
 pub(super) fn open_part(
     ground: &GroundSet<'_>,
     partition: &Partition,
@@ -54,7 +54,7 @@ pub(super) fn open_part(
 }
 
 impl PartitionDpp<'_> {
-    /// What is left to choose, narrowed; refuses what has probability zero.
+    /// Finds what is left to choose, narrowed; an error if it has probability zero.
     pub(super) fn find_open_parts(&mut self) -> Result<()> {
         self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
         self.total = self.free_total()?;
@@ -75,8 +75,7 @@ impl PartitionDpp<'_> {
         Ok(())
     }
 
-    /// With the ranges that the exact ranks of the parts and of the ground set leave, and without parts that they leave
-    /// nothing.
+    /// Narrows the ranges to the exact ranks of the parts and of the ground set, and drops parts with nothing left.
     pub(crate) fn narrowed(mut self) -> Self {
         for part in &mut self.parts {
             let rank = self.ground.exact_rank_beyond(part.items.iter());
@@ -94,8 +93,8 @@ impl PartitionDpp<'_> {
         self
     }
 
-    /// An upper bound on the probability of sets that the ranges allow, but not the rank of a kernel's factor; 0 where
-    /// the total is fixed.
+    /// An upper bound of the probability of sets that the ranges allow, but not the rank of a kernel's factor; 0 if the
+    /// total is fixed.
     fn mass_beyond(&self, narrowed: &Counts) -> f64 {
         if self.quota.total().is_some() {
             return 0.0;
@@ -107,7 +106,7 @@ impl PartitionDpp<'_> {
         self.ground.beyond_rank(limited.flat_map(|(part, _)| part.items.iter()))
     }
 
-    /// The groups that the ranges leave something of, with the least and most of each, whatever their rank.
+    /// The open groups with their least and most counts, whatever their rank.
     pub(crate) fn parts_of_any_rank(&self) -> (Vec<FreeItems>, Vec<usize>, Vec<usize>) {
         let parts = open_parts(&self.ground, &self.partition, &self.quota).unwrap_or_default();
         let groups = parts.iter().map(|part| part.items.clone()).collect();
@@ -150,26 +149,26 @@ impl PartitionDpp<'_> {
         self.total.unwrap_or_else(|| self.parts.iter().map(|part| part.low).sum())
     }
 
-    /// Rows that span every open part, as far as the least counts and the total need them.
+    /// Rows that span every open part, as many as the least counts and the total need.
     fn bases(&self) -> Vec<PartBasis> {
         self.bases_up_to(self.least().max(1))
     }
 
-    /// As many rows of every open part as span it, `limit` at most.
+    /// Rows that span every open part, at most `limit`.
     pub(crate) fn bases_up_to(&self, limit: usize) -> Vec<PartBasis> {
         let basis = |part: &OpenPart| feasibility::part_basis(&self.ground, Items::from(&part.items), limit);
         self.parts.iter().map(basis).collect()
     }
 
-    /// Refuses ranges that no set of positive determinant meets. Counts of independent sets form a polymatroid, so
-    /// where the least counts can be met, growing them part by part comes to the largest total there is: the rank of
-    /// the parts that could not grow, and all that the ranges allow of the others.
+    /// Returns an error for ranges that no set of positive determinant meets. Counts of independent sets form a
+    /// polymatroid, so if the least counts can be met, raising them part by part attains the largest possible total: the
+    /// rank of the parts that could not be raised, and the upper ends of the others.
     fn check_ranks(&self, bases: &[PartBasis]) -> Result<()> {
         let dims = self.ground.dims_left();
         let mut counts: Vec<usize> = self.parts.iter().map(|part| part.low).collect();
         if let Err(violation) = feasibility::check(bases, &counts, dims) {
             let near = self.dependence == Dependence::Exact && !self.is_exact(&violation);
-            // Behind parts that are nearly dependent others may be so exactly.
+            // Besides nearly dependent parts, others may be dependent exactly.
             let other = if near { self.too_small_part() } else { Some(violation) };
             return other.map_or(Ok(()), |violation| Err(self.infeasible(violation)));
         }
@@ -200,7 +199,7 @@ impl PartitionDpp<'_> {
         Err(Error::SizeAboveRank { k: total + included, rank: rank + included })
     }
 
-    /// The exact rank of some parts together, and the counts of all others.
+    /// The joint exact rank of some parts, plus the counts of all others.
     fn largest_total(&self, parts: &[usize], counts: &[usize]) -> usize {
         let (within, others): (Vec<usize>, Vec<usize>) =
             (0..self.parts.len()).partition(|at| parts.contains(at));
@@ -208,7 +207,7 @@ impl PartitionDpp<'_> {
         self.ground.exact_rank_beyond(items) + others.iter().map(|&at| counts[at]).sum::<usize>()
     }
 
-    /// A part that alone spans too little in exact arithmetic.
+    /// A single part of too small an exact rank.
     fn too_small_part(&self) -> Option<Violation> {
         self.parts.iter().enumerate().find_map(|(at, part)| {
             let rank = self.ground.exact_rank_beyond(part.items.iter());
@@ -216,7 +215,7 @@ impl PartitionDpp<'_> {
         })
     }
 
-    /// Whether parts span too little in exact arithmetic, too.
+    /// Whether a violation holds in exact arithmetic.
     fn is_exact(&self, violation: &Violation) -> bool {
         let items = violation.parts.iter().flat_map(|&at| self.parts[at].items.iter());
         self.ground.exact_rank_beyond(items) < violation.quota

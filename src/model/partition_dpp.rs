@@ -11,16 +11,16 @@ use crate::{
     engine::{Items, Rows},
 };
 
-/// A DPP under a quota: items of every part in the numbers that the quota allows, as diverse as possible.
+/// A DPP under a quota: diverse sets with the part counts that the quota allows.
 ///
 /// ```text
 /// Pr(S) = det(K_S) / Z   over all S with lo_l ≤ |S∩P_l| ≤ hi_l, and |S| = k if the quota has a total;   K = A Aᵀ
 /// ```
 ///
-/// Under exact counts the scale of K, and that of every part's rows, does not matter. Under ranges it does, the more the
-/// wider they are: the larger K, the larger the sets; the larger the rows of a part, the more items of it.
+/// Under exact counts the scale of K, and of every part's rows, does not matter. Under ranges it does: a larger K makes
+/// larger sets more likely, and longer rows make more items of their part likely.
 ///
-/// Where the quota leaves a part no choice, its items are forced: the law is conditioned on them when the model is made.
+/// If the quota leaves a part no choice, its items are forced: `new` conditions the law on them.
 ///
 /// # Examples
 /// ```
@@ -46,7 +46,7 @@ use crate::{
 /// processes* (2017), for constraints on counts in general.
 #[derive(Clone, Debug)]
 pub struct PartitionDpp<'a> {
-    /// As the user conditioned it, …
+    /// The ground set with the given conditions, …
     pub(super) asked: GroundSet<'a>,
     /// … and with the forced items included.
     pub(super) ground: GroundSet<'a>,
@@ -54,11 +54,11 @@ pub struct PartitionDpp<'a> {
     pub(super) quota: Quota,
     pub(super) dependence: Dependence,
     pub(super) parts: Vec<OpenPart>,
-    /// What is left of the total, if that is known.
+    /// What is left of the total, if it is known.
     pub(super) total: Option<usize>,
     /// An upper bound on the probability of sets that the ranges allow, but not the rank of a kernel's factor.
     pub(super) beyond_rank: f64,
-    /// As set by the user.
+    /// The node budget, if it was set.
     node_budget: Option<f64>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> PartitionDpp<'a> {
     /// The law over sets that meet the quota, with kernel A Aᵀ.
     ///
     /// # Cost
-    /// A few rows of every part, unless a part spans fewer dimensions than k: then all its rows.
+    /// Reads a few rows of every part; all rows of a part that spans fewer dimensions than k.
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if partition and features have different numbers of items;
@@ -138,7 +138,7 @@ impl<'a> PartitionDpp<'a> {
         Self { node_budget: Some(node_budget), ..self }
     }
 
-    /// Finds what is left to choose, refuses what has probability zero, includes the forced items.
+    /// Finds what is left to choose, and includes the forced items; an error if the conditions have probability zero.
     fn checked(mut self) -> Result<Self> {
         self.ground = self.asked.clone();
         loop {
@@ -150,13 +150,13 @@ impl<'a> PartitionDpp<'a> {
             }
             let mut whole = self.ground.clone();
             match whole.include(&forced) {
-                // Nearly dependent ones are left to be chosen.
+                // Nearly dependent items stay free.
                 Err(Error::DependentItems { .. }) if self.dependence == Dependence::Exact => return Ok(self),
                 included => included?,
             }
             self.ground = whole;
             if self.quota.exact_counts().is_some() {
-                // What is left is feasible, and is left in full.
+                // The remaining parts are unchanged and feasible.
                 self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
                 self.total = Some(self.parts.iter().map(|part| part.low).sum());
                 return Ok(self);
@@ -193,7 +193,7 @@ impl<'a> PartitionDpp<'a> {
         }
     }
 
-    /// The parts that something may be chosen from.
+    /// The parts with something left to choose.
     pub(crate) fn open(&self) -> &[OpenPart] {
         &self.parts
     }
@@ -217,13 +217,13 @@ impl<'a> PartitionDpp<'a> {
         &self.partition
     }
 
-    /// How many items of each part.
+    /// The quota.
     #[must_use]
     pub fn quota(&self) -> &Quota {
         &self.quota
     }
 
-    /// As set by the user.
+    /// The node budget, if it was set.
     pub(crate) fn node_budget(&self) -> Option<f64> {
         self.node_budget
     }

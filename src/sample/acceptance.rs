@@ -1,4 +1,4 @@
-//! How often proposals are accepted, at least.
+//! Lower bounds of the acceptance of proposals.
 
 use crate::{
     PartitionDpp, Result,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Proposals per sample that rejection under exact counts κ needs on average, at most, whatever the features.
+/// An upper bound of the average proposals per sample under exact counts κ, for any features.
 ///
 /// ```text
 /// k^k / k! · Π_l κ_l! / κ_l^κ_l
@@ -30,14 +30,14 @@ pub fn expected_proposals(counts: &[usize]) -> f64 {
     (log_term(counts.iter().sum()) - counts.iter().map(|&count| log_term(count)).sum::<f64>()).exp()
 }
 
-/// Acceptance, at least: what sets with one vector c of allowed counts contribute.
+/// A lower bound of the acceptance: the contribution of sets with one vector c of allowed counts.
 ///
 /// ```text
 /// Pr(accept) ≥ φ_c e^(least − c·t) / Pr(|S| = k),   φ_c ≥ Π (c_l^c_l e^−c_l / c_l!) · inf_d φ(e^d) e^(−c·d)
 /// ```
 ///
-/// with the generating function φ of the proposals' counts (the second factor only where the total is fixed). Taken at
-/// counts near the expected ones.
+/// with the generating function φ of the proposals' counts (the division only if the total is fixed), at counts near
+/// the expected ones.
 ///
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous polynomials* (2008).
@@ -67,8 +67,8 @@ pub(super) fn bound(
     Ok((coefficient_bound(&counts) * log.exp() / of_size).min(1.0))
 }
 
-/// Counts near these means that some allowed set of positive determinant has. Groups that are weighted are at an end of
-/// their range; the means of the others are rounded down, then raised by one where most is cut off, as far as ranks allow.
+/// Counts near these means that some allowed set of positive determinant has. Weighted groups are at an end of their
+/// range; the means of the others are rounded down, then raised by one where most is cut off, as far as ranks allow.
 fn typical(dpp: &PartitionDpp<'_>, ranges: &Counts, correction: &Correction, means: &[f64]) -> Vec<usize> {
     let groups = means.len();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]

@@ -1,21 +1,21 @@
-//! When a draw by rejection has to end.
+//! When a draw by rejection must end.
 
 use crate::{
     Error, Result,
     watch::{Ended, Watch},
 };
 
-/// Proposals, in units of those promised to be enough on average, after which a draw is given up: so many fail once in
-/// e⁶⁴ draws, if the promise is true.
+/// Proposals after which a draw is given up, in units of the promised average. If the promise holds, that many fail once
+/// in e⁶⁴ draws.
 const PATIENCE: f64 = 64.0;
-/// Picks between two looks at the clock, which takes longer than a look at a flag.
+/// Picks between two readings of the clock, which cost more than reading a flag.
 const CLOCK: u32 = 16;
 
-/// The proposals of one draw, or of one after the other.
+/// The proposals of one draw, or of successive draws.
 #[derive(Debug)]
 pub(crate) struct Attempts<'w> {
     watch: Watch<'w>,
-    /// Proposals promised, on average; infinite where nothing is.
+    /// The promised average of proposals; infinite without a promise.
     promised: f64,
     most: u64,
     made: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Attempts<'w> {
 }
 
 impl<'w> Attempts<'w> {
-    /// For a draw that ends with the watch, or where it takes far longer than an acceptance of at least this explains.
+    /// Attempts that end with the watch, or when they take far longer than an acceptance of at least this explains.
     pub(super) fn under(watch: &Watch<'w>, acceptance: f64) -> Self {
         let promised = if acceptance > 0.0 { acceptance.recip() } else { f64::INFINITY };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
@@ -32,17 +32,17 @@ impl<'w> Attempts<'w> {
         Self { watch: *watch, promised, most, made: 0, picks: 0, ended: None }
     }
 
-    /// The same for another law of the same acceptance.
+    /// Attempts for another law of the same acceptance.
     pub(super) fn anew(&self) -> Self {
         Self { made: 0, ..*self }
     }
 
-    /// What ends them.
+    /// The watch that ends them.
     pub(super) fn watch(&self) -> &Watch<'w> {
         &self.watch
     }
 
-    /// Proposals begun.
+    /// Proposals begun so far.
     pub(super) fn made(&self) -> u64 {
         self.made
     }
@@ -63,7 +63,7 @@ impl<'w> Attempts<'w> {
         Ok(())
     }
 
-    /// Whether a proposal need go on. Every pick asks.
+    /// Whether a proposal should continue; called at every pick.
     #[inline]
     pub(super) fn go_on(&mut self) -> bool {
         self.picks = self.picks.wrapping_add(1);
@@ -96,7 +96,7 @@ mod tests {
         (0..1000).for_each(|_| watched.another().unwrap());
         stop.store(true, Ordering::Relaxed);
         assert!(!watched.go_on());
-        // What has ended stays ended.
+        // Attempts that have ended stay ended.
         stop.store(false, Ordering::Relaxed);
         assert!(matches!(watched.another(), Err(Error::Ended(Ended::Interrupted))));
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl<'a> Dpp<'a> {
-    /// Set-up of the exact sampler.
+    /// Sets up the exact sampler.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each) and O(n³); per draw see [`Projection`](crate::Projection).

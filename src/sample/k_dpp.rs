@@ -1,4 +1,4 @@
-//! The samplers of the k-DPP, and of one for every part.
+//! The samplers of the k-DPP, and of independent k-DPPs.
 
 use super::{Law, Projection, Sampler, SamplerOptions, SpectralLaw, spectral::Eigenvectors};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<'a> KDpp<'a> {
-    /// Set-up of the exact sampler.
+    /// Sets up the exact sampler.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each) and O(n³); per draw see [`Projection`].
@@ -29,25 +29,23 @@ impl<'a> KDpp<'a> {
 }
 
 impl<'a> IndependentKDpps<'a> {
-    /// Set-up of the exact sampler.
+    /// Sets up the exact sampler.
     ///
     /// # Cost
-    /// As one [`KDpp`] per part; with leverage trials 24 bytes per item.
+    /// That of one [`KDpp`] per part; 24 bytes per item with leverage trials.
     ///
     /// # Errors
     /// Those of [`KDpp::sampler`].
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let included: Vec<u32> = self.included.iter().map(|&item| item as u32).collect();
         if self.parts.iter().all(|part| part.count == 0) {
-            return Ok(Sampler::forced(&included, engine));
+            return Ok(Sampler::forced(&self.included, engine));
         }
         let way = options.into().projection;
         let open = self.parts.iter().filter(|part| part.count > 0);
         let law = |part: &Part<'a>| law_of_size(engine, &part.ground, &part.items, part.count, way);
         let (laws, errors): (Vec<_>, Vec<f64>) =
             open.map(law).collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        Ok(Sampler::new(Law::Independent(laws), &included, engine, errors.into_iter().sum()))
+        Ok(Sampler::new(Law::Independent(laws), &self.included, engine, errors.into_iter().sum()))
     }
 }
 

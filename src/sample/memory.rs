@@ -1,4 +1,4 @@
-//! What sampling will hold in memory, told before it begins.
+//! Predicted memory of sampling.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use crate::{
     parallel::threads,
 };
 
-/// Bytes that a sampler on the CPU holds at most, set-up included, beside features that stay in their files.
+/// The most bytes that a sampler on the CPU holds, including set-up but not features that stay in their files.
 ///
-/// An engine in single precision holds 16 bytes an item more during the set-up; memory of devices is not counted, nor
-/// what the subsets take, unless [`with_draws`](MemoryPlan::with_draws) adds it.
+/// An engine in single precision holds 16 bytes per item more during set-up. Device memory is not counted, nor are the
+/// subsets, unless [`with_draws`](MemoryPlan::with_draws) adds them.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -27,10 +27,9 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryPlan {
-    /// Bytes of features in memory-mapped files: read where they lie, and kept in memory only as long as the system
-    /// has no better use for it.
+    /// Bytes of features in memory-mapped files, which the system keeps in memory only as long as it has room.
     pub mapped: u64,
-    /// What is held.
+    /// What memory is used for.
     pub uses: Vec<MemoryUse>,
 }
 
@@ -38,27 +37,27 @@ pub struct MemoryPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryUse {
-    /// What for.
+    /// The purpose.
     pub what: &'static str,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
 impl MemoryPlan {
-    /// All that is held.
+    /// The sum of all uses.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.uses.iter().fold(0, |sum, held| sum.saturating_add(held.bytes))
     }
 
-    /// Adds draws that are all kept, of so many bytes each.
+    /// Adds `count` draws of `bytes_each` bytes that are all kept.
     #[must_use]
     pub fn with_draws(mut self, count: u64, bytes_each: u64) -> Self {
         self.add("draws", count.saturating_mul(bytes_each));
         self
     }
 
-    /// For draws by eigenvectors from so many items, in so many groups; `size` is how many are drawn.
+    /// The plan for draws of `size` items by eigenvectors, from some items in some groups.
     fn spectral(
         features: &Features<'_>,
         [items, groups]: [usize; 2],
@@ -76,7 +75,7 @@ impl MemoryPlan {
         plan
     }
 
-    /// Lists of the items that are left where some are settled: twice, while a model is made anew or kept by chains.
+    /// Adds lists of the free items, if some are forced or excluded: twice, while a model is rebuilt or kept by chains.
     fn add_lists(&mut self, ground: &GroundSet<'_>, items: usize) {
         if !ground.is_whole() {
             self.add("lists of free items", 8 * items as u64);
@@ -102,11 +101,11 @@ impl fmt::Display for MemoryPlan {
 
 const SET_UP: &str = "set-up";
 const TABLES: &str = "tables of items";
-/// Of a partition: the part of every item, and the items of every part.
+/// Bytes of a partition per item: its part, and its entry in the list of the part.
 const PARTITION_BYTES: usize = 8;
 
 impl PartitionDpp<'_> {
-    /// What a sampler holds in memory at most.
+    /// The most memory that a sampler holds.
     ///
     /// # Errors
     /// Those of [`plan`](PartitionDpp::plan).
@@ -135,7 +134,7 @@ impl PartitionDpp<'_> {
         Ok(memory)
     }
 
-    /// What [`chains`](PartitionDpp::chains) hold in memory at most.
+    /// The most memory that [`chains`](PartitionDpp::chains) hold.
     #[must_use]
     pub fn chains_memory_plan(&self) -> MemoryPlan {
         let mut memory = self.spectral_memory(Projection::default());
@@ -162,7 +161,7 @@ impl PartitionDpp<'_> {
 }
 
 impl KDpp<'_> {
-    /// What a sampler holds in memory at most.
+    /// The most memory that a sampler holds.
     #[must_use]
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
         let ground = &self.ground;
@@ -175,7 +174,7 @@ impl KDpp<'_> {
 }
 
 impl Dpp<'_> {
-    /// What a sampler holds in memory at most.
+    /// The most memory that a sampler holds.
     #[must_use]
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
         let (ground, rank) = (&self.ground, self.ground.dims_left());
@@ -188,7 +187,7 @@ impl Dpp<'_> {
 }
 
 impl IndependentKDpps<'_> {
-    /// What a sampler holds in memory at most.
+    /// The most memory that a sampler holds.
     #[must_use]
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
         let (features, way) = (self.ground.features(), options.into().projection);

@@ -1,5 +1,4 @@
-//! Samplers: set-up once, then draws that share nothing but read-only tables. All are exact but the chains of
-//! `mcmc`.
+//! Samplers: one set-up, then draws that share only read-only tables. All are exact except the chains of `mcmc`.
 
 mod acceptance;
 mod attempts;
@@ -35,7 +34,7 @@ use crate::{
     watch::Watch,
 };
 
-/// A sampler of one law, ready to draw: the outcome of the models' `sampler` methods.
+/// A sampler of one law, made by the models' `sampler` methods.
 ///
 /// It is a [`rand::distr::Distribution`] over [`Subset`]; [`sample_many`](Sampler::sample_many)
 /// draws on all threads and counts proposals. Cloning is cheap. A sampler of features that are owned or memory-mapped, on
@@ -55,7 +54,7 @@ pub(crate) enum Law<'a> {
     /// Nothing is left to choose.
     Forced,
     Spectral(SpectralLaw<'a>),
-    /// One for every part that something is left to choose from.
+    /// One law for every part with something left to choose.
     Independent(Vec<SpectralLaw<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
@@ -67,13 +66,13 @@ pub(crate) enum Law<'a> {
 pub enum Algorithm {
     /// Eigenvectors by independent coins, then a projection DPP (Hough et al. 2006).
     Spectral,
-    /// Tilted k-DPP proposals, kept if their part counts are the quota.
+    /// Tilted k-DPP proposals, accepted if their part counts meet the quota.
     TiltedRejection,
     /// Algorithm 2 of Kathuria and Deshpande (2016) with shared candidate evaluation.
     Interpolation,
     /// The same, with one determinant per candidate and node.
     PerCandidate,
-    /// Nothing was left to choose: every draw is the set of included items.
+    /// Nothing is left to choose: every draw is the set of included items.
     Settled,
 }
 
@@ -94,7 +93,7 @@ impl<'a> Sampler<'a> {
         Self { law: Arc::new(law), included: included.into(), plan: None, engine: engine.info(), law_error }
     }
 
-    /// A sampler that has nothing to choose.
+    /// A sampler with nothing to choose.
     pub(crate) fn forced(included: &[u32], engine: &dyn Engine) -> Self {
         Self::new(Law::Forced, included, engine, 0.0)
     }
@@ -103,7 +102,7 @@ impl<'a> Sampler<'a> {
         Self { plan, ..self }
     }
 
-    /// Which method was taken for a Partition-DPP and why; `None` for laws that leave no choice.
+    /// The method chosen for a Partition-DPP, and why; `None` for laws that leave no choice.
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
@@ -115,9 +114,9 @@ impl<'a> Sampler<'a> {
         &self.engine
     }
 
-    /// Estimate of what rounding changes in the law, in total variation: at most 1e-11 by rejection, unless
-    /// the features are so badly conditioned that f64 allows no better; by interpolation some digits more
-    /// for many parts. Above 1e-4 samplers are refused.
+    /// Estimated total variation error of the law due to rounding: at most 1e-11 by rejection, unless the features are too
+    /// badly conditioned for f64; some digits more by interpolation with many parts. Samplers with an error above 1e-4 are
+    /// refused.
     #[must_use]
     pub fn law_error(&self) -> f64 {
         self.law_error
@@ -139,24 +138,23 @@ impl<'a> Sampler<'a> {
         if let Law::Spectral(law) = &*self.law { Some(law) } else { None }
     }
 
-    /// Draws per proposal, at least: the probability that a proposal is accepted by rejection, 1 for the samplers that
-    /// never reject. Under ranges of many parts it is measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
+    /// A lower bound of the draws per proposal: the probability that a proposal is accepted, 1 for samplers that never
+    /// reject. Under ranges of many parts it is measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         self.spectral().map_or(1.0, SpectralLaw::acceptance_bound)
     }
 
-    /// Floating-point operations of a draw, at most on average, predicted from sizes; `None` where a draw is one proposal.
-    /// Proposals that are refused early count as whole ones.
+    /// An upper bound of the average floating-point operations of a draw, predicted from sizes; `None` if a draw is one
+    /// proposal. Proposals that are rejected early count in full.
     #[must_use]
     pub fn predicted_operations(&self) -> Option<f64> {
         let planned = || self.plan.as_ref().map(Plan::operations);
         self.spectral().and_then(SpectralLaw::predicted_operations).or_else(planned)
     }
 
-    /// The part weights y_l that proposals under exact counts are drawn with, relative to each other, by part;
-    /// `None` for other samplers. Zero for parts with quota zero, infinite for parts of which all
-    /// items are included.
+    /// The relative part weights y_l of proposals under exact counts; `None` for other samplers. Zero for parts with quota
+    /// zero, infinite for parts whose items are all included.
     #[must_use]
     pub fn tilt(&self) -> Option<&[f64]> {
         self.spectral().and_then(SpectralLaw::tilt)
@@ -165,7 +163,7 @@ impl<'a> Sampler<'a> {
     /// One draw, and how many proposals it took.
     ///
     /// # Panics
-    /// Where [`try_sample_counted`](Sampler::try_sample_counted) fails.
+    /// If [`try_sample_counted`](Sampler::try_sample_counted) fails.
     pub fn sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> (Subset, u64) {
         match self.try_sample_counted(rng) {
             Ok(drawn) => drawn,
@@ -173,14 +171,14 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The same, for draws that may fail: those by interpolation, and only after eight attempts, the last of them on
-    /// the CPU if a device has failed; and those by rejection that take 64 times the proposals that
-    /// [`acceptance_bound`](Sampler::acceptance_bound) promises on average, as the law has it once in e⁶⁴ draws.
+    /// One draw, and how many proposals it took, for samplers whose draws may fail. A draw by interpolation fails after
+    /// eight attempts, which move to the CPU once a device has failed. A draw by rejection fails after 64 times the
+    /// proposals that [`acceptance_bound`](Sampler::acceptance_bound) promises on average, which has probability e⁻⁶⁴.
     ///
     /// # Errors
-    /// - [`Error::LostDraw`](crate::Error::LostDraw) where rounding left no weight to go on with, each time; with a
+    /// - [`Error::LostDraw`](crate::Error::LostDraw) if rounding leaves no positive weight in every attempt; with a
     ///   probability below [`law_error`](Sampler::law_error) to the eighth power;
-    /// - [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) where rounding has spoilt the promise.
+    /// - [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) if rounding has spoilt the acceptance bound.
     pub fn try_sample_counted<R: Rng + ?Sized>(&self, rng: &mut R) -> Result<(Subset, u64)> {
         self.draw(rng, Attempts::under(&Watch::default(), self.acceptance_bound()))
     }
@@ -192,8 +190,8 @@ impl<'a> Sampler<'a> {
     /// a ≤ b.
     ///
     /// # Panics
-    /// Where a draw fails: see [`try_sample_counted`](Sampler::try_sample_counted) and
-    /// [`sample_watched`](Sampler::sample_watched), which do not.
+    /// If a draw fails. [`try_sample_counted`](Sampler::try_sample_counted) and
+    /// [`sample_watched`](Sampler::sample_watched) return an error instead.
     #[must_use]
     pub fn sample_many(&self, count: u64, seed: u64) -> Samples {
         self.sample_range(0..count, seed)

@@ -2,12 +2,12 @@
 
 use super::{Method, Projection};
 
-/// Proposals per sample that [`Method::Auto`] accepts to promise, on average.
+/// The default budget of average proposals per sample.
 pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
 
-/// How a sampler draws, and what it may cost: the same for every model.
+/// How a sampler draws, and what it may cost; the same for every model.
 ///
-/// Made from a [`Method`] where that is all there is to say: `dpp.sampler(Method::Rejection, &engine)`.
+/// A [`Method`] alone converts into options: `dpp.sampler(Method::Rejection, &engine)`.
 ///
 /// ```
 /// use partition_dpp::{Method, Projection, SamplerOptions};
@@ -40,7 +40,7 @@ impl From<Method> for SamplerOptions {
 }
 
 impl SamplerOptions {
-    /// How a quota is met. Models without a quota have one method, whatever is asked for.
+    /// How a quota is met. Models without a quota have only one method and ignore this.
     #[must_use]
     pub fn with_method(self, method: Method) -> Self {
         Self { method, ..self }
@@ -52,7 +52,7 @@ impl SamplerOptions {
         Self { projection, ..self }
     }
 
-    /// Proposals per sample that [`Method::Auto`], and rejection under ranges, may promise to need, on average.
+    /// The largest average number of proposals per sample that [`Method::Auto`], and rejection under ranges, accept.
     #[must_use]
     pub fn with_proposal_budget(self, proposal_budget: f64) -> Self {
         Self { proposal_budget, ..self }

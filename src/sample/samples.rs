@@ -1,4 +1,4 @@
-//! Many draws, with what they cost.
+//! Many draws, with statistics of the proposals.
 
 use crate::{Subset, watch::Ended};
 
@@ -16,7 +16,7 @@ impl Samples {
         Self { subsets: Vec::new(), proposals: 0, acceptance_bound, ended: None }
     }
 
-    /// With no more draws, for this reason.
+    /// Notes why there are no more draws.
     pub(crate) fn ended_by(self, ended: Ended) -> Self {
         Self { ended: Some(ended), ..self }
     }
@@ -33,7 +33,7 @@ impl Samples {
         self.ended = later.ended;
     }
 
-    /// Why there are fewer draws than were asked for, where a [`Watch`](crate::Watch) ended them.
+    /// Why there are fewer draws than requested, if a [`Watch`](crate::Watch) ended them.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
         self.ended
@@ -45,7 +45,7 @@ impl Samples {
         &self.subsets
     }
 
-    /// Proposals made for all draws together.
+    /// Proposals made for all draws.
     #[must_use]
     pub fn proposals(&self) -> u64 {
         self.proposals
@@ -57,7 +57,7 @@ impl Samples {
         self.subsets.len() as f64 / self.proposals as f64
     }
 
-    /// The probability of acceptance promised before drawing.
+    /// The lower bound of the acceptance, known before drawing.
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound

@@ -1,4 +1,4 @@
-//! Draws by eigenvectors: choose some of them, draw from the projection DPP that they span, and accept what is allowed.
+//! Draws by eigenvectors: choose some, draw from the projection DPP that they span, and accept allowed sets.
 
 use rand::{Rng, RngExt};
 
@@ -20,22 +20,22 @@ use crate::{
     },
 };
 
-/// Tasks of a trial, and proposals of each: they do not depend on the number of threads.
+/// Tasks of a trial, and proposals per task, whatever the number of threads.
 const TASKS: usize = 64;
 const PROPOSALS_PER_TASK: u64 = 2048;
-/// Acceptances that a trial must see: were the acceptance below a quarter of what it then finds, so many would be seen
-/// once in 1e5 trials.
+/// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
+/// many once in 1e5 trials.
 const ENOUGH: u64 = 16;
 
-/// A law that draws by eigenvectors; under a quota it proposes, and accepts what the quota allows.
+/// A law that draws by eigenvectors. Under a quota draws are proposals, accepted if the quota allows them.
 #[derive(Debug)]
 pub(crate) struct SpectralLaw<'a> {
     eigenvectors: Eigenvectors,
     projection: ProjectionDpp<'a>,
-    /// What is accepted; everything where there is no quota.
+    /// Which proposals are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
-    /// Of a proposal.
+    /// Operations of a proposal.
     operations: f64,
     /// Weights of the parts, under exact counts.
     tilt: Option<Vec<f64>>,
@@ -46,12 +46,12 @@ pub(crate) struct SpectralLaw<'a> {
 pub(crate) enum Eigenvectors {
     /// Independent coins, λ_j / (1 + λ_j).
     Coins(Vec<f64>),
-    /// As many as the total.
+    /// A fixed number of them, the total.
     OfSize(ConditionalBernoulli, usize),
 }
 
 impl Eigenvectors {
-    /// So many of them, with probability ∝ Π λ_j.
+    /// Exactly k of them, with probability ∝ Π λ_j.
     pub(crate) fn of_size(values: &[f64], k: usize) -> Result<Self> {
         Ok(Self::OfSize(ConditionalBernoulli::new(values, k)?, k))
     }
@@ -64,7 +64,7 @@ impl Eigenvectors {
         }
     }
 
-    /// Their numbers, ascending.
+    /// Chooses eigenvectors by their numbers, ascending.
     fn choose<R: Rng + ?Sized>(&self, rng: &mut R, chosen: &mut Vec<usize>) {
         match self {
             Self::OfSize(law, _) => law.sample_into(rng, chosen),
@@ -80,11 +80,11 @@ impl Eigenvectors {
     }
 }
 
-/// Which proposals are accepted, and how likely.
+/// Which proposals are accepted, with what probability.
 #[derive(Debug)]
 struct Allowed {
     partition: Partition,
-    /// Group of every part; parts that nothing is chosen from have none.
+    /// The group of every part; `None` if nothing is chosen from it.
     groups: Vec<Option<usize>>,
     counts: Counts,
     correction: Correction,
@@ -99,7 +99,7 @@ impl Allowed {
         Self { partition: dpp.partition().clone(), groups, counts, correction }
     }
 
-    /// Whether a proposal with one more item may still be accepted: every pick asks.
+    /// Whether a proposal with one more item may still be accepted; called at every pick.
     fn admits(&self, found: &mut [usize]) -> impl FnMut(u32) -> bool {
         let (part_of, groups, high) =
             (self.partition.part_of_items(), &self.groups[..], &self.counts.high[..]);
@@ -114,7 +114,7 @@ impl Allowed {
     /// Whether a whole proposal is accepted.
     fn accepts<R: Rng + ?Sized>(&self, found: &[usize], rng: &mut R) -> bool {
         if self.counts.exact().is_some() {
-            // As many items as in all, and no part overflowed.
+            // The total is met, and no part has overflowed.
             return true;
         }
         if !self.counts.allow(found) {
@@ -125,8 +125,8 @@ impl Allowed {
     }
 }
 
-/// Refuses ranges that ask for more items than there are directions that f64 tells from rounding: no proposal would ever
-/// be accepted.
+/// Refuses ranges that need more items than there are directions distinguishable from rounding in f64: no proposal would
+/// ever be accepted.
 fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
     if counts.least <= rank {
         Ok(())
@@ -177,7 +177,7 @@ impl<'a> SpectralLaw<'a> {
             law.tilt = Some(tilt_by_part(dpp, log_weights));
             return Ok((law, found.spectrum.error));
         }
-        // Of all that the spectrum is wrong about, in the worst case every bit is accepted.
+        // In the worst case all sets affected by the spectrum's error are accepted.
         let is_off = |bound: f64| accurate(found.spectrum.error / bound).is_err();
         if acceptance_bound * budget < 1.0 || is_off(acceptance_bound) {
             law.acceptance_bound = law.measured(engine, budget)?;
@@ -186,17 +186,17 @@ impl<'a> SpectralLaw<'a> {
         Ok((law, error))
     }
 
-    /// Whether proposals may be refused.
+    /// Whether proposals may be rejected.
     pub(crate) fn rejects(&self) -> bool {
         self.allowed.is_some()
     }
 
-    /// Floating-point operations of a draw, at most on average, under ranges.
+    /// An upper bound of the average floating-point operations of a draw under ranges.
     pub(crate) fn predicted_operations(&self) -> Option<f64> {
         (self.rejects() && self.tilt.is_none()).then(|| self.operations / self.acceptance_bound)
     }
 
-    /// Draws per proposal, at least; or a quarter of what a trial found.
+    /// A lower bound of the draws per proposal, or a quarter of what a trial found.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
     }
@@ -205,7 +205,7 @@ impl<'a> SpectralLaw<'a> {
         self.tilt.as_deref()
     }
 
-    /// An accepted set.
+    /// Draws proposals until one is accepted.
     pub(crate) fn sample<R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -220,7 +220,7 @@ impl<'a> SpectralLaw<'a> {
         }
     }
 
-    /// One for every group that is counted.
+    /// A counter for every group that is counted.
     fn counters(&self) -> Vec<usize> {
         vec![0; self.allowed.as_ref().map_or(0, |allowed| allowed.counts.low.len())]
     }
@@ -236,7 +236,7 @@ impl<'a> SpectralLaw<'a> {
         self.eigenvectors.choose(rng, &mut scratch.chosen);
         let Some(allowed) = &self.allowed else { return self.projection.draw(rng, scratch, |_| go_on()) };
         found.fill(0);
-        // A proposal is hopeless as soon as a part overflows.
+        // A proposal ends as soon as a part overflows.
         let picks = {
             let mut admits = allowed.admits(found);
             self.projection.draw(rng, scratch, |item| admits(item) && go_on())?
@@ -244,7 +244,7 @@ impl<'a> SpectralLaw<'a> {
         allowed.accepts(found, rng).then_some(picks)
     }
 
-    /// Acceptance in a trial, divided by four; refused where that is below what the budget needs.
+    /// A quarter of the acceptance in a trial; an error if that is below what the budget needs.
     fn measured(&self, engine: &dyn Engine, budget: f64) -> Result<f64> {
         let go_on = || engine.proceed().is_ok();
         let task = |task: usize| {
@@ -254,7 +254,7 @@ impl<'a> SpectralLaw<'a> {
             (0..PROPOSALS_PER_TASK).take_while(|_| go_on()).filter(accepted).count() as u64
         };
         let (mut accepted, mut proposals) = (0, 0);
-        // A few tasks tell where acceptance is ordinary.
+        // A few tasks suffice for ordinary acceptances.
         for tasks in [1, 7, TASKS - 8] {
             let done = proposals / PROPOSALS_PER_TASK;
             accepted += map_ordered(tasks, |at| task(at + done as usize)).into_iter().sum::<u64>();
@@ -272,7 +272,7 @@ impl<'a> SpectralLaw<'a> {
     }
 }
 
-/// Weights relative to each other: centred in logarithms, since scales of 1e±200 would overflow.
+/// Relative weights, centred in logarithms, since scales of 1e±200 would overflow.
 fn tilt_by_part(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Vec<f64> {
     let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -296,7 +296,7 @@ mod tests {
         (features.unwrap(), Partition::from_labels(&["a", "a", "b", "b"]).unwrap())
     }
 
-    /// A promise that is not kept ends the draw with a typed error, not never.
+    /// A wrong acceptance bound ends the draw with a typed error.
     #[test]
     fn broken_promises_end() {
         let (features, partition) = orthogonal();
@@ -309,7 +309,7 @@ mod tests {
             law.sample(&mut stream(0, 0), &mut attempts)
         };
         assert!(draw(&law).is_ok());
-        // Every pick is of a part that nothing is to be chosen from.
+        // Every pick is of a part from which nothing is chosen.
         law.allowed.as_mut().unwrap().groups.fill(None);
         law.acceptance_bound = 0.5;
         let outcome = draw(&law);

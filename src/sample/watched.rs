@@ -14,18 +14,16 @@ use crate::{
     watch::{Step, Watch},
 };
 
-/// Proposals of one task, about: draws that take more, or long, are tasks of their own.
+/// About the number of proposals per task. Longer draws are tasks of their own.
 const TASK: f64 = 16.0;
 
 impl Sampler<'_> {
-    /// As [`sample_range`](Sampler::sample_range), under a watch: a run that it ends has all draws before the first one
-    /// that was not finished, and [says so](Samples::ended).
-    ///
-    /// The watch is looked at by every pick. The draws that there are are those of `sample_range`.
+    /// As [`sample_range`](Sampler::sample_range), under a watch, which every pick checks. A run that it ends returns all
+    /// draws before the first unfinished one, equal to those of `sample_range`, and [why it ended](Samples::ended).
     ///
     /// # Errors
-    /// [`Error::DrawGivenUp`] where a draw takes 64 times the proposals that
-    /// [`acceptance_bound`](Sampler::acceptance_bound) promises on average, which never happens but by rounding.
+    /// [`Error::DrawGivenUp`] if a draw takes 64 times the proposals that
+    /// [`acceptance_bound`](Sampler::acceptance_bound) promises on average, which only rounding causes.
     ///
     /// # Examples
     /// ```
@@ -50,7 +48,7 @@ impl Sampler<'_> {
         self.collect(draws, seed, || Attempts::under(watch, self.acceptance_bound()), told)
     }
 
-    /// The draws with these numbers up to the first one whose attempts are ended; `told` of every task's.
+    /// The draws with these numbers up to the first one that is ended; calls `told` with the draws of every task.
     pub(super) fn collect<'w>(
         &self,
         draws: Range<u64>,

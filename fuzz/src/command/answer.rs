@@ -1,10 +1,10 @@
-//! What any answer must be like, right or not.
+//! Checks that every answer must pass.
 
 use serde_json::Value;
 
 use crate::common::check_sentence;
 
-/// How far sums of probabilities may be off.
+/// The largest error of sums of probabilities.
 const ROUNDING: f64 = 1e-6;
 
 pub(super) fn check(status: u8, out: &str, messages: &str) {
@@ -14,7 +14,7 @@ pub(super) fn check(status: u8, out: &str, messages: &str) {
             assert!(!out.is_empty(), "status 0, and no answer");
         }
         2 | 4 => check_refusal(out, messages),
-        // There is no graphics processor, nobody presses Ctrl-C.
+        // There is no GPU, and no interrupt.
         other => panic!("status {other}: {messages}"),
     }
     if out.starts_with('{') {

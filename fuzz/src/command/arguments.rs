@@ -1,13 +1,13 @@
-//! Arguments out of bytes.
+//! Arguments from bytes.
 
 use arbitrary::{Result, Unstructured};
 
 use super::{Case, contents};
 
-/// Seconds at most: what takes longer is cut short, and what is not cut short is a finding.
+/// The time limit in seconds; a command that ignores it is a finding.
 const BRIEFLY: &str = "0.02";
 
-/// Numbers that nobody should ask for.
+/// Numbers that are out of range or malformed.
 const ODD: [&str; 20] = [
     "-1",
     "0",
@@ -106,7 +106,7 @@ fn law(case: &mut Case, bytes: &mut Unstructured<'_>, items: usize, parts: &[&st
     Ok(())
 }
 
-/// By position or by name, numbers and ranges; one entry too few or too many now and then.
+/// A quota by position or by name, of numbers and ranges, sometimes with one entry too few or too many.
 fn quota(bytes: &mut Unstructured<'_>, parts: &[&str]) -> Result<String> {
     if bytes.ratio(1, 32)? {
         let text = bytes.bytes(bytes.len().min(12))?;
@@ -169,7 +169,7 @@ fn sample(case: &mut Case, bytes: &mut Unstructured<'_>) -> Result<()> {
     }
     let seed = bytes.arbitrary::<u8>()?.to_string();
     case.push(&["--seed", &seed]);
-    // What is free is looked up in the system unless memory is given.
+    // Without this option the free memory of the system is read.
     let memory =
         *bytes.choose(&["1GB", "1GB", "1GB", "1GB", "1GB", "1kB", "0", "-1", "1", "x", "1EB", ""])?;
     case.push(&["--memory", memory]);

@@ -1,18 +1,18 @@
-//! Files out of bytes: a few items, their parts, sets of them.
+//! Files from bytes: a few items, their parts, sets of them.
 
 use arbitrary::{Result, Unstructured};
 
 use super::Case;
 use crate::values::Values;
 
-/// Cells that are no finite numbers.
+/// Cells that are not finite numbers.
 const NO_NUMBERS: [&str; 6] = ["nan", "inf", "-inf", "", "x", "\"1\n\""];
 /// Names of parts, in their order.
 const NAMES: [&str; 4] = ["a", "b", "c=d", "é"];
 /// The same as numbers.
 const DIGITS: [&str; 4] = ["-1", "0", "2", "10"];
 
-/// Features, shards of them, a kernel, or nonsense; how many items there should be.
+/// Adds features, shards of them, a kernel, or arbitrary bytes; returns the intended number of items.
 pub(super) fn items(case: &mut Case, bytes: &mut Unstructured<'_>) -> Result<usize> {
     let (items, dims) = (bytes.int_in_range(1..=9)?, bytes.int_in_range(1..=5)?);
     let values = Values::of(bytes)?;
@@ -31,7 +31,7 @@ pub(super) fn items(case: &mut Case, bytes: &mut Unstructured<'_>) -> Result<usi
             let rows = values.matrix(bytes, items, dims)?;
             let mut kernel = products(&rows);
             if bytes.ratio(1, 8)? {
-                // Perhaps a kernel no more.
+                // Possibly not a kernel any more.
                 let (i, j) = (bytes.choose_index(items)?, bytes.choose_index(items)?);
                 kernel[i][j] = values.next(bytes)?;
             }
@@ -63,7 +63,7 @@ fn products(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     rows.iter().map(|a| rows.iter().map(|b| product(a, b)).collect()).collect()
 }
 
-/// A matrix in one of the two formats; the name of the file.
+/// Adds a matrix in one of two formats; returns the name of the file.
 fn array(
     case: &mut Case,
     bytes: &mut Unstructured<'_>,
@@ -122,7 +122,7 @@ fn npy(bytes: &mut Unstructured<'_>, rows: &[Vec<f64>]) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// One label per item, or several; the parts there are.
+/// Adds one label per item, or several; returns the names of the parts.
 pub(super) fn labels(
     case: &mut Case,
     bytes: &mut Unstructured<'_>,
@@ -175,7 +175,7 @@ pub(super) fn labels(
     Ok(names)
 }
 
-/// Lists of items, mostly.
+/// Adds a file of sets, mostly valid.
 pub(super) fn sets(case: &mut Case, bytes: &mut Unstructured<'_>, items: usize) -> Result<()> {
     let text = if bytes.ratio(1, 16)? {
         bytes.bytes(bytes.len().min(40))?.to_vec()

@@ -1,4 +1,4 @@
-//! The whole command line: arguments that mostly fit each other, small files that mostly hold what they should.
+//! The whole command line: arguments that are mostly consistent, and small files that are mostly valid.
 
 mod answer;
 mod arguments;
@@ -40,7 +40,7 @@ impl Case {
     }
 }
 
-/// As one would type it, so that a finding can be tried by hand.
+/// The commands to reproduce a finding by hand.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for File { name, bytes } in &self.files {
@@ -65,7 +65,7 @@ pub fn run(case: &Case) {
     let status = pdpp::run(arguments, &mut out, &mut messages);
     answer::check(status, &text(out), &text(messages));
     for name in ["plot.svg", "plot.png"] {
-        // There is one if everything went well.
+        // It exists if the command succeeded.
         let _ = fs::remove_file(files::path(name));
     }
 }

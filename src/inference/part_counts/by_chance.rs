@@ -1,4 +1,4 @@
-//! How likely a law meets a quota that it does not know of.
+//! The probability that an unconstrained law meets a quota.
 
 use super::PartCounts;
 use crate::{
@@ -9,42 +9,14 @@ use crate::{
 };
 
 /// A law whose part counts are free.
-trait FreeCounts<'a> {
-    fn ground(&self) -> &GroundSet<'a>;
-    fn log_z(&self, engine: &'a dyn Engine) -> Result<Estimate<f64>>;
-    fn table(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts>;
-}
-
-impl<'a> FreeCounts<'a> for Dpp<'a> {
-    fn ground(&self) -> &GroundSet<'a> {
-        &self.ground
-    }
-
-    fn log_z(&self, engine: &'a dyn Engine) -> Result<Estimate<f64>> {
-        Ok(self.inference(engine)?.log_partition_function())
-    }
-
-    fn table(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
-        self.part_counts(partition, engine)
-    }
-}
-
-impl<'a> FreeCounts<'a> for KDpp<'a> {
-    fn ground(&self) -> &GroundSet<'a> {
-        &self.ground
-    }
-
-    fn log_z(&self, engine: &'a dyn Engine) -> Result<Estimate<f64>> {
-        Ok(self.inference(engine)?.log_partition_function())
-    }
-
-    fn table(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
-        self.part_counts(partition, engine)
-    }
+struct FreeCounts<'l, 'a> {
+    ground: &'l GroundSet<'a>,
+    log_z: &'l dyn Fn() -> Result<Estimate<f64>>,
+    table: &'l dyn Fn() -> Result<PartCounts>,
 }
 
 impl<'a> KDpp<'a> {
-    /// Probability that a quota is met by chance; 0 where it asks for another total.
+    /// The probability that a quota is met by chance; 0 if it has another total.
     ///
     /// ```text
     /// Pr(lo_l ≤ |S∩P_l| ≤ hi_l for every l) = Z / e_k(spec K)
@@ -54,7 +26,7 @@ impl<'a> KDpp<'a> {
     /// That of [`PartitionDpp::inference`]: one sum over the nodes for all counts together.
     ///
     /// # Errors
-    /// Those of [`PartitionDpp::new`] but for quotas that no set can meet, which have probability zero, and of
+    /// Those of [`PartitionDpp::new`], except for quotas that no set can meet, which have probability zero, and those of
     /// [`PartitionDpp::inference`].
     pub fn probability_of(
         &self,
@@ -68,12 +40,17 @@ impl<'a> KDpp<'a> {
             return never;
         }
         let Ok(quota) = quota.clone().with_total(self.size()) else { return never };
-        probability_of(self, partition, &quota, engine)
+        let law = FreeCounts {
+            ground: &self.ground,
+            log_z: &|| Ok(self.inference(engine)?.log_partition_function()),
+            table: &|| self.part_counts(partition, engine),
+        };
+        law.probability_of(partition, &quota, engine)
     }
 }
 
 impl<'a> Dpp<'a> {
-    /// Probability that a quota is met by chance, and its total if it has one.
+    /// The probability that a quota is met by chance, including its total if it has one.
     ///
     /// ```text
     /// Pr(lo_l ≤ |S∩P_l| ≤ hi_l for every l) = Z / det(I + K)
@@ -101,50 +78,55 @@ impl<'a> Dpp<'a> {
         engine: &'a dyn Engine,
     ) -> Result<Estimate<f64>> {
         check_labels(self.ground.features(), partition, quota)?;
-        probability_of(self, partition, quota, engine)
+        let law = FreeCounts {
+            ground: &self.ground,
+            log_z: &|| Ok(self.inference(engine)?.log_partition_function()),
+            table: &|| self.part_counts(partition, engine),
+        };
+        law.probability_of(partition, quota, engine)
     }
 }
 
-/// Z of the quota over that of the law.
-fn probability_of<'a>(
-    law: &impl FreeCounts<'a>,
-    partition: &Partition,
-    quota: &Quota,
-    engine: &'a dyn Engine,
-) -> Result<Estimate<f64>> {
-    let ground = law.ground();
-    let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
-        Err(error) if is_impossible(&error) => return never(law, engine),
-        // All items of a part, in a kernel whose factor does not tell them apart.
-        Err(error @ Error::DependentItems { .. }) => {
-            return next_to_nothing(law, partition, quota, engine, error);
-        }
-        dpp => dpp?,
-    };
-    let met = match dpp.inference(engine).map(|inference| inference.log_partition_function()) {
-        Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
-            return next_to_nothing(law, partition, quota, engine, error);
-        }
-        met => met?,
-    };
-    let all = law.log_z(engine)?;
-    let value = (met.value - all.value).exp().min(1.0);
-    Ok(Estimate { value, error: value * (met.error + all.error) })
-}
+impl<'a> FreeCounts<'_, 'a> {
+    /// Z of the quota over that of the law.
+    fn probability_of(
+        &self,
+        partition: &Partition,
+        quota: &Quota,
+        engine: &'a dyn Engine,
+    ) -> Result<Estimate<f64>> {
+        let dpp = match PartitionDpp::over(self.ground.clone(), partition, quota, dependence(self.ground)) {
+            Err(error) if is_impossible(&error) => return self.never(),
+            // All items of a part, in a kernel whose factor cannot distinguish them.
+            Err(error @ Error::DependentItems { .. }) => return self.tabulated(quota, error),
+            dpp => dpp?,
+        };
+        let met = match dpp.log_partition_function(engine) {
+            Err(error @ (Error::SizeAboveRank { .. } | Error::IllConditioned { .. })) => {
+                return self.tabulated(quota, error);
+            }
+            met => met?,
+        };
+        let all = (self.log_z)()?;
+        let value = (met.value - all.value).exp().min(1.0);
+        Ok(Estimate { value, error: value * (met.error + all.error) })
+    }
 
-/// Of sets that are hardly there, and so have no law of their own, from the table of all counts; `error` where there
-/// is none.
-fn next_to_nothing<'a>(
-    law: &impl FreeCounts<'a>,
-    partition: &Partition,
-    quota: &Quota,
-    engine: &'a dyn Engine,
-    error: Error,
-) -> Result<Estimate<f64>> {
-    match law.table(partition, engine) {
-        Ok(table) => Ok(from_table(&table, quota)),
-        Err(ended @ Error::Ended(_)) => Err(ended),
-        Err(_) => Err(error),
+    /// The probability from the table of all counts, for sets too unlikely to have a law of their own; `error` if there
+    /// is no table.
+    fn tabulated(&self, quota: &Quota, error: Error) -> Result<Estimate<f64>> {
+        match (self.table)() {
+            Ok(table) => Ok(from_table(&table, quota)),
+            Err(ended @ Error::Ended(_)) => Err(ended),
+            Err(_) => Err(error),
+        }
+    }
+
+    /// Probability 0; the error covers what the factor of a kernel leaves out.
+    fn never(&self) -> Result<Estimate<f64>> {
+        let is_factor = self.ground.given().residual().is_some();
+        let error = if is_factor { (self.log_z)()?.error.min(1.0) } else { 0.0 };
+        Ok(Estimate { value: 0.0, error })
     }
 }
 
@@ -170,14 +152,7 @@ fn is_impossible(error: &Error) -> bool {
     )
 }
 
-/// When the rows of the factor of a kernel are dependent in K cannot be told from all of their digits.
+/// Exact dependence of a kernel factor's rows does not imply dependence in the kernel.
 fn dependence(ground: &GroundSet<'_>) -> Dependence {
     if ground.given().residual().is_some() { Dependence::Numerical } else { Dependence::Exact }
-}
-
-/// Probability 0; for the factor of a kernel as far as what it leaves out allows.
-fn never<'a>(law: &impl FreeCounts<'a>, engine: &'a dyn Engine) -> Result<Estimate<f64>> {
-    let is_factor = law.ground().given().residual().is_some();
-    let error = if is_factor { law.log_z(engine)?.error.min(1.0) } else { 0.0 };
-    Ok(Estimate { value: 0.0, error })
 }

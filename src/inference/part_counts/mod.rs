@@ -1,4 +1,4 @@
-//! How many items of each part a DPP or k-DPP chooses, by itself.
+//! How many items of each part a DPP or k-DPP chooses.
 
 mod by_chance;
 mod of_size;
@@ -39,20 +39,20 @@ pub struct PartCounts {
 }
 
 impl PartCounts {
-    /// Every possible vector of counts, in lexicographic order, with its probability.
+    /// All possible vectors of counts in lexicographic order, with their probabilities.
     #[must_use]
     pub fn entries(&self) -> &[(Vec<usize>, f64)] {
         &self.entries
     }
 
-    /// Probability of one vector of counts; 0 for an impossible one.
+    /// The probability of a vector of counts; 0 for an impossible one.
     #[must_use]
     pub fn probability(&self, counts: &[usize]) -> f64 {
         let found = self.entries.binary_search_by(|(entry, _)| entry[..].cmp(counts));
         found.map_or(0.0, |at| self.entries[at].1)
     }
 
-    /// Probability that the counts are any that a quota allows.
+    /// The probability that a quota allows the counts.
     #[must_use]
     pub fn probability_within(&self, quota: &Quota) -> f64 {
         let allowed = self.entries.iter().filter(|(counts, _)| quota.allows(counts));
@@ -82,7 +82,7 @@ impl PartCounts {
     }
 }
 
-/// Free items by part, and what each part has already.
+/// The free items of each part, and its number of included ones.
 struct Parts {
     groups: Vec<FreeItems>,
     included: Vec<usize>,
@@ -95,7 +95,7 @@ impl Parts {
         Ok(Self { groups, included: ground.included_by(partition) })
     }
 
-    /// Parts that something may be chosen from.
+    /// The parts with something left to choose.
     fn open(&self) -> Vec<usize> {
         (0..self.groups.len()).filter(|&part| self.groups[part].len() > 0).collect()
     }
@@ -112,8 +112,8 @@ impl Parts {
         whole
     }
 
-    /// Nothing is left to chance, nor to compute.
-    fn settled(&self, engine: &dyn Engine) -> PartCounts {
+    /// The law if every item is forced.
+    fn forced(&self, engine: &dyn Engine) -> PartCounts {
         PartCounts { entries: vec![(self.included.clone(), 1.0)], error: 0.0, engine: engine.info() }
     }
 }
@@ -138,11 +138,11 @@ impl Dpp<'_> {
         if open.is_empty() || self.ground.dims_left() == 0 {
             let free = parts.groups.iter().flat_map(|group| Items::from(group).iter());
             let error = accurate(self.ground.beyond_rank(free))?;
-            return Ok(PartCounts { error, ..parts.settled(engine) });
+            return Ok(PartCounts { error, ..parts.forced(engine) });
         }
         let rows = parts.rows(&self.ground);
         let Some((spectrum, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &self.ground)? else {
-            return Ok(parts.settled(engine));
+            return Ok(parts.forced(engine));
         };
         let (function, _) = GeneratingFunction::of_free_size(&spectrum, &rows.scales(), log_scale)?;
         let rank = function.rank();

@@ -1,4 +1,4 @@
-//! Part counts of the k-DPP: a grid for every choice of k parts.
+//! Part counts of the k-DPP, by a grid for every choice of k parts.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ impl KDpp<'_> {
     /// The law of the part counts, exactly.
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each), and about 60r³ per node: for every choice of min(k, p) parts
-    /// half of Π (min(m_l, k) + 1), over all of them but one.
+    /// Two passes over A (2mn² operations each), and about 60r³ per node, of which every choice of min(k, p) parts has half
+    /// of Π (min(m_l, k) + 1) over all of them but one.
     ///
     /// # Errors
     /// - [`Error::LabelCount`] if the partition has another number of items;
@@ -37,7 +37,7 @@ impl KDpp<'_> {
         let parts = Parts::of(&self.ground, partition)?;
         let (open, k) = (parts.open(), self.free_size());
         if k == 0 || open.is_empty() {
-            return Ok(parts.settled(engine));
+            return Ok(parts.forced(engine));
         }
         let sizes: Vec<usize> = open.iter().map(|&part| parts.groups[part].len().min(k)).collect();
         let together = open.len().min(k);
@@ -49,7 +49,7 @@ impl KDpp<'_> {
         let rows = parts.rows(&self.ground);
         let spectrum = TiltedSpectrum::for_size(engine, &rows, &self.ground, k)?;
         let (function, _) = GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?;
-        // k items are of at most k parts: a grid for every choice of parts, the others at z = 0.
+        // k items are of at most k parts, so there is a grid for every choice of parts, with the others at z = 0.
         let mut found = BTreeMap::new();
         for chosen in combinations(open.len(), together) {
             size_coefficients(engine, &function, &chosen, &sizes, k, &mut found)?;
@@ -71,7 +71,7 @@ fn size_coefficients(
     k: usize,
     found: &mut BTreeMap<Vec<usize>, f64>,
 ) -> Result<()> {
-    // The last group has what the others leave of k: its phase stays 0.
+    // The last group takes what the others leave of k, so its phase stays 0.
     let Some((&last, others)) = chosen.split_last() else { return Ok(()) };
     let mut largest: Vec<usize> = others.iter().map(|&group| sizes[group]).collect();
     largest.push(0);
@@ -82,7 +82,7 @@ fn size_coefficients(
             let weighted: Vec<c64> = values.into_iter().map(|value| value * weight).collect();
             torus.all_coefficients(&weighted)?
         }
-        // Others are sure to be chosen from.
+        // Other groups are certainly chosen from.
         None => vec![0.0; torus.sizes().iter().product()],
     };
     for (mut counts, probability) in each_count(torus.sizes()).zip(shares) {

@@ -1,7 +1,7 @@
-//! Weights of parts under which Γ is the best bound.
+//! Weights of the parts that minimise the bound Γ.
 
 use super::{
-    Problem,
+    Subproblem,
     choice::Choices,
     columns::Held,
     gamma::{Gamma, GammaPoint},
@@ -10,27 +10,27 @@ use super::{
 };
 use crate::Result;
 
-/// More items are not worth the time, nor are the longest of them if they are as many.
+/// The most items for which weights are worth the time.
 const MOST_ITEMS: usize = 150;
 const MOST_STEPS: usize = 20;
 
-/// ln of the weights of parts, none above 0, at which the Γ relaxation has about its lowest bound.
+/// ln of the weights of the parts, at most 0, at which the bound of the Γ relaxation is about lowest.
 ///
 /// ```text
 /// ln det K_S = ln det (D K D)_S − Σ_l |S∩P_l| τ_l,   D_ii² = e^τ_l for i in part l
 /// ∂f/∂τ_l = Σ_{i∈P_l} x_i (e^τ_l a_iᵀ ∇Γ a_i − 1)
 /// ```
 ///
-/// With any τ the bound is one. Under ranges it may be far off without: where a part of short rows has to be in, Γ
-/// spreads what the long rows have. Where all counts are fixed parts of any magnitude meet as equals already.
+/// The bound holds for any τ. Under ranges it may be far off without weights: if a part of short rows must be chosen
+/// from, Γ spreads the lengths of the long rows over them. Under fixed counts all parts are already scaled alike.
 ///
 /// # Cost
-/// Up to 20 relaxations.
+/// At most 20 relaxations.
 ///
 /// # Source
 /// Chen, Fampa and Lee, *Generalized scaling for the constrained maximum-entropy sampling problem* (2024); one weight
-/// per part and the steps as here.
-pub(crate) fn balance(problem: &Problem, enough: &dyn Fn(f64, f64) -> bool) -> Result<Vec<f64>> {
+/// per part and the steps are this library's.
+pub(crate) fn balance(problem: &Subproblem, enough: &dyn Fn(f64, f64) -> bool) -> Result<Vec<f64>> {
     const LEAST_GAIN: f64 = 1e-3;
     const LONGER: f64 = 1.5;
     const SHORTER: f64 = 0.3;
@@ -40,7 +40,7 @@ pub(crate) fn balance(problem: &Problem, enough: &dyn Fn(f64, f64) -> bool) -> R
         return Ok(nothing);
     }
     if problem.len() > MOST_ITEMS {
-        // The longest rows stand for all.
+        // The longest rows represent all.
         let mut longest = Held::new(problem).start();
         longest.sort_unstable();
         let part = problem.part(&longest);
@@ -80,9 +80,9 @@ struct Weighted {
 }
 
 impl Weighted {
-    /// A step towards Σ x_i a_iᵀ ∇Γ a_i = Σ x_i in every part.
+    /// Moves the weights towards Σ x_i a_iᵀ ∇Γ a_i = Σ x_i in every part.
     fn moved(&self, choices: &Choices, length: f64) -> Vec<f64> {
-        /// No weight moves further at once.
+        /// The largest change of a weight in one step.
         const FURTHEST: f64 = 3.0;
         let Bounded { x, point, .. } = &self.bounded;
         let slope = |i: usize| point.as_ref().gradient[i] - self.gamma.linear[i] - point.split.size_slope;
@@ -94,7 +94,7 @@ impl Weighted {
         };
         let moved = self.log_weights.iter().zip(&choices.groups).map(|(weight, items)| weight + step(items));
         let moved: Vec<f64> = moved.collect();
-        // A common factor makes no difference.
+        // A common factor does not matter.
         let largest = moved.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         moved.into_iter().map(|weight| weight - largest).collect()
     }

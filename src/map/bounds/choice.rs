@@ -1,6 +1,6 @@
-//! Which vectors x the relaxations range over, and the largest of a linear function over them.
+//! The feasible set of the relaxations, and the maximum of a linear function over it.
 
-use super::Problem;
+use super::Subproblem;
 use crate::model::{Counts, Demand};
 
 /// 0 ≤ x ≤ 1 with Σ x_i in a range over every group, and over all.
@@ -8,35 +8,35 @@ use crate::model::{Counts, Demand};
 pub(super) struct Choices {
     /// The items of every group.
     pub(super) groups: Vec<Vec<usize>>,
-    /// No more than there are items, or than can be independent.
+    /// Counts, limited by the numbers of items and the rank.
     pub(super) counts: Counts,
 }
 
-/// What a linear function is worth at best, and what it costs to choose otherwise.
+/// The maximum of a linear function, and the cost of other choices.
 #[derive(Clone, Debug)]
-pub(super) struct Best {
+pub(super) struct LinearMaximum {
     /// max g·x.
     pub(super) value: f64,
-    /// By how much the maximum falls if an item is forced in (or, if it is in, out): nothing for ties.
+    /// By how much the maximum falls if an item is forced in (or, if it is in, out); 0 for ties.
     pub(super) regret: Vec<f64>,
     /// Whether an item is in at the maximum.
     pub(super) taken: Vec<bool>,
 }
 
-/// Where the maximum of a linear function ends in every group.
+/// The items that are in at the maximum of a linear function, group by group.
 pub(super) struct Ends {
     /// Items by descending gradient.
     orders: Vec<Vec<usize>>,
-    /// How many of them are in.
+    /// How many of each group are in.
     counts: Vec<usize>,
-    /// What an item that is forced in takes the place of; ∞ if it cannot be in.
+    /// The gradient of the item that one forced in replaces; ∞ if it cannot be in.
     pub(super) last: Vec<f64>,
-    /// What takes the place of an item that is forced out; −∞ if it cannot be out.
+    /// The gradient of the item that replaces one forced out; −∞ if it cannot be out.
     next: Vec<f64>,
 }
 
 impl Ends {
-    /// The items that are in, and of every group the first that is out.
+    /// The items that are in, and the first of every group that is out.
     pub(super) fn with_next(&self) -> Vec<usize> {
         let of_group = |(order, &count): (&Vec<usize>, &usize)| {
             order.iter().take(count + 1).copied().collect::<Vec<_>>()
@@ -46,20 +46,23 @@ impl Ends {
 }
 
 impl Choices {
-    /// Of a problem that has a solution.
-    pub(super) fn of(problem: &Problem) -> Self {
+    /// The choices of a feasible subproblem.
+    pub(super) fn of(problem: &Subproblem) -> Self {
         let mut groups = vec![Vec::new(); problem.counts.low.len()];
         (0..problem.len()).for_each(|item| groups[problem.group(item)].push(item));
-        let counts = problem.counts.limited(&problem.members(), problem.dims());
+        let counts = problem.counts.limited(&problem.members(), problem.dims);
         Self { groups, counts: counts.unwrap_or_else(|| problem.counts.clone()) }
     }
 
-    /// The largest of a linear function: of every group the largest entries that it needs, then the largest of any
-    /// group while they are positive or needed in all (greedy, exact for nested sums).
-    pub(super) fn best(&self, gradient: &[f64]) -> Best {
+    /// The maximum of a linear function: the largest entries that every group needs, then the largest of any group while
+    /// they are positive or the total needs them (greedy, exact for nested sums).
+    pub(super) fn best(&self, gradient: &[f64]) -> LinearMaximum {
         let Ends { orders, counts, last, next } = self.ends(gradient);
-        let mut best =
-            Best { value: 0.0, regret: vec![0.0; gradient.len()], taken: vec![false; gradient.len()] };
+        let mut best = LinearMaximum {
+            value: 0.0,
+            regret: vec![0.0; gradient.len()],
+            taken: vec![false; gradient.len()],
+        };
         for (l, order) in orders.iter().enumerate() {
             for (rank, &item) in order.iter().enumerate() {
                 best.taken[item] = rank < counts[l];
@@ -83,7 +86,7 @@ impl Choices {
         let orders: Vec<Vec<usize>> = self.groups.iter().map(descending).collect();
         let value = |l: usize, rank: usize| orders[l].get(rank).map(|&item| gradient[item]);
         let counts = self.taken(&value);
-        // One item more or less in a group is one less or more in another, or in all.
+        // One item more or less in a group changes another group, or the total.
         let allowed = &self.counts;
         let total: usize = counts.iter().sum();
         let all = 0..counts.len();
@@ -107,7 +110,7 @@ impl Choices {
         Ends { orders, counts, last, next }
     }
 
-    /// How many entries of every group are in at the maximum; `value` tells the descending entries of groups.
+    /// How many entries of every group are in at the maximum; `value` returns the entries of a group in descending order.
     fn taken(&self, value: &impl Fn(usize, usize) -> Option<f64>) -> Vec<usize> {
         let mut counts = self.counts.low.clone();
         if self.counts.is_fixed() {
@@ -128,7 +131,7 @@ impl Choices {
         }
     }
 
-    /// Sums of the groups well inside what is allowed: half way between the least and the most of all.
+    /// Sums of the groups well inside the ranges: half way between the least and the most total.
     pub(super) fn centre_sums(&self) -> Vec<f64> {
         let Counts { low, high, least, most, .. } = &self.counts;
         let (lows, highs): (usize, usize) = (low.iter().sum(), high.iter().sum());
@@ -146,14 +149,14 @@ impl Choices {
         x
     }
 
-    /// Sums of the groups near given ones, and some way from every bound.
+    /// Sums of the groups near given ones, at some distance from every bound.
     pub(super) fn sums_inside(&self, sums: &[f64]) -> Vec<f64> {
-        /// Of the way from a bound to the centre.
+        /// The distance from a bound as a fraction of the way to the centre.
         const SHARE: f64 = 0.2;
         let Counts { low, high, least, most, .. } = &self.counts;
         let centre = self.centre_sums();
         let inside = |bound: usize, centre: f64| bound as f64 + SHARE * (centre - bound as f64);
-        // No item and all items bound nothing: each x does.
+        // Sums of 0 and of all items are bounds of each x already.
         let floor = |l: usize| if low[l] == 0 { 0.0 } else { inside(low[l], centre[l]) };
         let ceiling = |l: usize| {
             if high[l] == self.groups[l].len() { high[l] as f64 } else { inside(high[l], centre[l]) }
@@ -178,7 +181,7 @@ impl Choices {
         moved
     }
 
-    /// What is left out.
+    /// The choices of the items left out.
     pub(super) fn complement(&self) -> Self {
         let members: Vec<usize> = self.groups.iter().map(Vec::len).collect();
         Self { groups: self.groups.clone(), counts: self.counts.left_out(&members) }

@@ -1,51 +1,51 @@
-//! The Γ relaxation of many items by few of them.
+//! The Γ relaxation of many items by column generation.
 
 use faer::Mat;
 
 use super::{
-    Problem,
-    choice::{Best, Choices},
+    Subproblem,
+    choice::{Choices, LinearMaximum},
     gamma::{Gamma, GammaPoint, RoundedRow},
     interior_point::{Bounded, is_over, maximise},
     relaxation::Majorant,
 };
 use crate::{Result, map::rounding::of_sum};
 
-/// Items a round may add, beyond those that the linear problem takes.
+/// Items that a round may add beyond those that the linear problem takes.
 const MORE: usize = 32;
 const MOST_ROUNDS: usize = 100;
-/// Items above this many are dropped again where x is zero.
+/// With more items than this, those where x is zero are dropped.
 const MOST_ITEMS: usize = 400;
 const ZERO: f64 = 1e-7;
-/// No bound is taken nearer to its relaxation's maximum.
+/// The distance from the relaxation's maximum at which a bound is good enough.
 const CLOSEST: f64 = 1e-6;
 
-/// Items to choose from, of which some can be looked at closely.
+/// Items of which a few form a master problem.
 pub(super) trait Pool {
-    /// The problem of some items, by position.
-    fn master(&self, items: &[usize]) -> Problem;
+    /// The subproblem of some items, by position.
+    fn master(&self, items: &[usize]) -> Subproblem;
     /// The slopes of the bound that a point of the master problem proves, for all items.
     fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>>;
     fn choices(&self) -> &Choices;
 }
 
-/// The bound for all items, and where it was found.
+/// The bound for all items, and the point where it was found.
 #[derive(Clone, Debug)]
 pub(super) struct Priced {
     pub(super) upper_bound: f64,
     /// f(x), of the master problem.
     pub(super) value: f64,
-    /// For all items.
+    /// x for all items.
     pub(super) x: Vec<f64>,
-    pub(super) best: Best,
+    pub(super) best: LinearMaximum,
     pub(super) steps: u64,
 }
 
-/// Alternates between the relaxation of the items at hand and the gradient for all, from which follow a bound
-/// and the items to add.
+/// Alternates between the relaxation of the master problem and the gradient for all items, which gives a bound and the
+/// items to add.
 ///
 /// # Cost
-/// Per round 2mr² for the gradient, and the relaxation of a few hundred items.
+/// Per round, 2mr² for the gradient and the relaxation of a few hundred items.
 ///
 /// # Source
 /// Fully corrective Frank–Wolfe: Jaggi, *Revisiting Frank–Wolfe* (2013).
@@ -77,7 +77,7 @@ pub(super) fn maximise_by_columns(
         }
         let Some(best) = &mut best else { unreachable!("it was just set") };
         (best.steps, best.value) = (steps, best.value.max(value));
-        // Where nothing is to be added, only accuracy is.
+        // With nothing to add, a round only improves accuracy.
         let done = found.is_empty() && priced_gap < CLOSEST;
         if done || round + 1 == MOST_ROUNDS || enough(best.upper_bound, best.value) {
             break;
@@ -101,7 +101,7 @@ fn solve_master(
     gap: f64,
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Bounded<GammaPoint>> {
-    /// Of the gap for all items, the accuracy that they can use.
+    /// The useful accuracy, as a fraction of the gap for all items.
     const SHARE: f64 = 0.05;
     const FIRST: f64 = 1e-2;
     let start = x.map(|x| items.iter().map(|&item| x[item]).collect());
@@ -123,7 +123,7 @@ fn price(
     Priced { upper_bound, value, x, best: choices.best(&majorant.slopes), steps }
 }
 
-/// Without the items that are not in use, but in groups that would have no choice left.
+/// The items in use; groups that would have no choice left keep all.
 fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
     let mut kept = Vec::with_capacity(items.len());
     for (l, members) in choices.groups.iter().enumerate() {
@@ -139,7 +139,7 @@ fn in_use(choices: &Choices, items: &[usize], x: &[f64]) -> Vec<usize> {
     kept
 }
 
-/// The items that would be worth more than those at hand.
+/// The items that would be worth more than those of the master problem.
 fn entering(choices: &Choices, items: &[usize], prices: &[f64]) -> Vec<usize> {
     let known = |item: &usize| items.binary_search(item).is_ok();
     let at_hand = |members: &Vec<usize>| members.iter().copied().filter(known).collect();
@@ -156,18 +156,18 @@ fn entering(choices: &Choices, items: &[usize], prices: &[f64]) -> Vec<usize> {
     found
 }
 
-/// A problem that is held as a whole.
+/// A subproblem whose rows are all in memory.
 pub(super) struct Held<'a> {
-    problem: &'a Problem,
+    problem: &'a Subproblem,
     choices: Choices,
 }
 
 impl<'a> Held<'a> {
-    pub(super) fn new(problem: &'a Problem) -> Self {
+    pub(super) fn new(problem: &'a Subproblem) -> Self {
         Self { problem, choices: Choices::of(problem) }
     }
 
-    /// The longest rows of every group, twice as many as may be chosen; some where none need be.
+    /// The longest rows of every group, twice as many as may be chosen; some rows if none need be.
     pub(super) fn start(&self) -> Vec<usize> {
         let mut start = Vec::new();
         for (l, members) in self.choices.groups.iter().enumerate() {
@@ -182,22 +182,22 @@ impl<'a> Held<'a> {
 }
 
 impl Pool for Held<'_> {
-    fn master(&self, items: &[usize]) -> Problem {
+    fn master(&self, items: &[usize]) -> Subproblem {
         self.problem.part(items)
     }
 
     fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>> {
-        /// Images are as long as rows: only so many at a time.
+        /// Rows whose images are in memory at a time.
         const BLOCK: usize = 1024;
         let (rows, weights) = (self.problem.rows(), &self.problem.weights);
         let factor = point.gradient_factor();
-        let raised = point.raised(of_sum(self.problem.dims()));
+        let raised = point.raised(of_sum(self.problem.dims));
         let mut prices = Vec::with_capacity(weights.len());
         for (block, weights) in weights.chunks(BLOCK).enumerate() {
             let first = block * BLOCK;
             let images: Mat<f64> = factor.transpose() * rows.subcols(first, weights.len());
             let price = |i: usize| {
-                let (length, error) = (self.problem.length(first + i), self.problem.error(first + i));
+                let (length, error) = (self.problem.length(first + i), self.problem.errors[first + i]);
                 let form = images.col(i).squared_norm_l2();
                 raised(&RoundedRow { form, length, error, linear: weights[i] })
             };

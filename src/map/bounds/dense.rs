@@ -1,15 +1,15 @@
-//! A problem by its kernel, and by the inverse of its kernel.
+//! A subproblem by its kernel, and by the inverse of its kernel.
 
 use faer::Mat;
 
-use super::{Problem, spectral_function::Sets};
+use super::{Subproblem, spectral_function::Sets};
 use crate::{
     Result,
     linalg::eigen,
     map::rounding::{of_eigenvalues, of_eigenvectors, of_sum, of_value},
 };
 
-/// Eigenvalues below this fraction of the largest have no inverse worth having.
+/// Kernels with eigenvalues below this fraction of the largest are not inverted.
 const INVERTIBLE: f64 = 1e-8;
 
 /// constant + Σ_S w_i + ln det M_S, to be maximised over sets.
@@ -17,10 +17,10 @@ const INVERTIBLE: f64 = 1e-8;
 pub(super) struct DenseKernel {
     /// M.
     pub(super) matrix: Mat<f64>,
-    /// ℓ and e: M_ij may be off by ℓ_i e_j + e_i ℓ_j + e_i e_j, …
+    /// ℓ and e: the error of M_ij is at most ℓ_i e_j + e_i ℓ_j + e_i e_j, …
     pub(super) lengths: Vec<f64>,
     pub(super) errors: Vec<f64>,
-    /// … and by a matrix of this spectral norm.
+    /// … plus the entry of a matrix of this spectral norm.
     pub(super) error: f64,
     pub(super) weights: Vec<f64>,
     pub(super) constant: f64,
@@ -28,10 +28,10 @@ pub(super) struct DenseKernel {
 }
 
 impl DenseKernel {
-    pub(super) fn of(problem: &Problem) -> Self {
+    pub(super) fn of(problem: &Subproblem) -> Self {
         let lengths: Vec<f64> = (0..problem.len()).map(|item| problem.length(item)).collect();
-        let product = of_sum(problem.dims());
-        let error = |item: usize| problem.error(item) + product * lengths[item];
+        let product = of_sum(problem.dims);
+        let error = |item: usize| problem.errors[item] + product * lengths[item];
         Self {
             matrix: problem.kernel(),
             errors: (0..problem.len()).map(error).collect(),
@@ -43,7 +43,7 @@ impl DenseKernel {
         }
     }
 
-    /// By how much F M F may be off in spectral norm, F being a diagonal matrix of these factors.
+    /// The error of F M F in spectral norm, for the diagonal matrix F of these factors.
     pub(super) fn error_scaled(&self, factors: &[f64]) -> f64 {
         let norm = |values: &[f64]| {
             values.iter().zip(factors).map(|(x, factor)| (x * factor).powi(2)).sum::<f64>().sqrt()
@@ -55,7 +55,7 @@ impl DenseKernel {
         (2.0 * length + error) * error + largest * largest * self.error
     }
 
-    /// The same by what is left out; `None` for a kernel that has no good inverse.
+    /// The problem in terms of the items left out; `None` for a kernel without a good inverse.
     ///
     /// ```text
     /// det K_S = det K · det (K⁻¹)_{S^c},   K⁻¹ ⪯ U (Λ − ε I)⁻¹ Uᵀ where ‖K − U Λ Uᵀ‖ ≤ ε
@@ -92,7 +92,7 @@ impl DenseKernel {
 }
 
 impl DenseKernel {
-    /// ψ as known, or else a guess: a share of what every item has beyond all others.
+    /// ψ as known, or a guess: a share of the squared residual of every item beyond all others.
     pub(super) fn scaling_or_guess(&self, known: &[f64]) -> Result<Vec<f64>> {
         const SHARE: f64 = 0.6;
         if !known.is_empty() {

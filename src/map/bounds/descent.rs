@@ -1,4 +1,4 @@
-//! The diagonal that is taken out of a kernel: descent on the bound.
+//! The diagonal that is split off a kernel, by descent on the bound.
 
 use faer::Mat;
 
@@ -14,17 +14,17 @@ use crate::{
     linalg::{column, column_mut, kernels},
 };
 
-/// How much to spend on the parameters of a relaxation.
+/// The effort spent on the parameters of a relaxation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Descent {
     pub(super) steps: usize,
-    /// Ends when a step gains less than this share of what the bound is above the target.
+    /// The descent ends when a step gains less than this share of the bound's excess over the target.
     pub(super) share: f64,
     pub(super) target: f64,
 }
 
 impl Descent {
-    /// What a step has to gain at least.
+    /// The least gain of a step.
     pub(super) fn least_gain(&self, bound: f64) -> f64 {
         const LEAST: f64 = 3e-5;
         let share = self.share * (bound - self.target);
@@ -32,14 +32,14 @@ impl Descent {
     }
 }
 
-/// A bound, and the ψ it belongs to.
+/// A bound, and its ψ.
 struct Tuned {
     scaling: Vec<f64>,
     relaxation: ShiftedGamma,
     bounded: Bounded<GammaPoint>,
 }
 
-/// The best bound over ψ, from a given one, and the ψ.
+/// Minimises the bound over ψ from a given ψ; returns the best ψ and its bound.
 ///
 /// # Source
 /// Broyden, Fletcher, Goldfarb and Shanno: Nocedal and Wright, *Numerical optimization* (2006), chapter 6.
@@ -53,7 +53,7 @@ pub(super) fn descend(
 ) -> Result<(Vec<f64>, Bounded<GammaPoint>)> {
     const SHORTER: f64 = 0.3;
     const SHORTEST: f64 = 1e-3;
-    /// Meagre steps in a row.
+    /// Meagre steps in a row after which the descent ends.
     const PATIENCE: usize = 2;
     let evaluate = |scaling: Vec<f64>, start: Option<Vec<f64>>| -> Result<Tuned> {
         let relaxation = ShiftedGamma::new(kernel, &scaling)?;
@@ -115,7 +115,7 @@ impl Metric {
     }
 
     fn direction(&self, slope: &[f64]) -> Vec<f64> {
-        /// No ψ_i moves further at once.
+        /// The largest change of a ψ_i in one step.
         const FURTHEST: f64 = 1.0;
         let mut direction = self.times(slope);
         let largest = direction.iter().fold(0.0, |max, d| f64::max(max, d.abs()));

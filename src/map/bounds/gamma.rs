@@ -6,7 +6,7 @@ use faer::{
 };
 
 use super::{
-    Problem,
+    Subproblem,
     relaxation::{Linearised, Majorant, Relaxation},
     spectral_function::{Sets, Split, split},
 };
@@ -17,17 +17,17 @@ use crate::{
     model::Counts,
 };
 
-/// Columns of the curvature's factor that are held at a time.
+/// Columns of the curvature's factor that are in memory at a time.
 const PANEL: usize = 4096;
 
-/// Γ of the spectrum of Σ x_i b_i b_iᵀ, and a linear function.
+/// Γ of the spectrum of Σ x_i b_i b_iᵀ, plus a linear function.
 ///
 /// ```text
 /// f(x) = Σ c_i x_i + Γ_k(λ(Σ x_i b_i b_iᵀ)),   ∇f_i = c_i + ∂Γ/∂k + b_iᵀ U diag(∂Γ/∂λ) Uᵀ b_i
 /// ```
 ///
 /// An upper bound of Σ_S c_i + ln det(t I + B_S B_Sᵀ): at x = 1_S the spectrum has at most k positive
-/// eigenvalues, and Γ_k is the sum of their logarithms. Where sets may have any size, k is Σ x_i.
+/// eigenvalues, and Γ_k is the sum of their logarithms. If sets may have any size, k is Σ x_i.
 ///
 /// # Numerics
 /// A bound follows from any positive definite M, of which μ_j are the smallest eigenvalues (von Neumann's trace
@@ -37,16 +37,16 @@ const PANEL: usize = 4096;
 /// ln det(t I + B_S B_Sᵀ)  ≤  Σ_{i∈S} b_iᵀ M b_i + Σ_{j≤k} (t μ_j − 1 − ln μ_j)
 /// ```
 ///
-/// M = U diag(∂Γ/∂λ) Uᵀ is the best for the S that x leads to, and is taken as computed: its eigenvalues are ∂Γ/∂λ but
-/// for factors between 1 ± ‖UᵀU − I‖ (Ostrowski), however wrong U is otherwise. The forms are raised by what is not
-/// known of a row, e_i: (|Uᵀ b_i| + |e_i|)², row by row, so that short rows lose nothing to long ones.
+/// M = U diag(∂Γ/∂λ) Uᵀ is the best for the S that x leads to, and is used as computed: its eigenvalues are ∂Γ/∂λ up to
+/// factors between 1 ± ‖UᵀU − I‖ (Ostrowski), whatever the other errors of U. The forms are raised by the error e_i of
+/// each row, (|Uᵀ b_i| + |e_i|)², so that short rows lose nothing to long ones.
 ///
 /// # Cost
-/// An evaluation: 2mr² and the eigen-decomposition of an r×r matrix; a curvature: m² ι (r − ι).
+/// An evaluation takes 2mr² and the eigen-decomposition of an r×r matrix, a curvature m² ι (r − ι).
 ///
 /// # Source
 /// Nikolov, *Randomized rounding for the largest simplex problem* (2015); Li and Xie, *Best principal
-/// submatrix selection for the maximum entropy sampling problem* (2024). Under quotas as here.
+/// submatrix selection for the maximum entropy sampling problem* (2024). The version under quotas is this library's.
 #[derive(Clone, Debug)]
 pub(super) struct Gamma {
     /// b_i, a column per item.
@@ -57,15 +57,15 @@ pub(super) struct Gamma {
     pub(super) sets: Sets,
     /// t.
     pub(super) shift: f64,
-    /// The part of t that is none of f's making, but of what it bounds.
+    /// The part of t that belongs to the bounded function, not to the relaxation.
     pub(super) known_shift: f64,
     /// ‖b_i‖.
     pub(super) lengths: Vec<f64>,
-    /// How far b_i may be from what it stands for, but for a rotation of all.
+    /// The error of b_i, up to a rotation of all.
     pub(super) errors: Vec<f64>,
 }
 
-/// What an evaluation leaves behind.
+/// The result of an evaluation.
 #[derive(Clone, Debug)]
 pub(super) struct GammaPoint {
     value: Linearised,
@@ -87,30 +87,29 @@ impl AsRef<Linearised> for GammaPoint {
 }
 
 impl Sets {
-    pub(super) fn of(problem: &Problem) -> Self {
-        // Not what the items at hand allow: they may be some of all.
-        let counts = &problem.counts;
-        if counts.is_of_one_size() { Sets::OfSize(counts.most) } else { Sets::OfAnySize }
+    pub(super) fn of(problem: &Subproblem) -> Self {
+        // Not limited to these items, which may be a few of all.
+        problem.counts.total().map_or(Sets::OfAnySize, Sets::OfSize)
     }
 }
 
 impl Gamma {
-    /// Of the rows as they are.
-    pub(super) fn of(problem: &Problem) -> Self {
+    /// The relaxation of a subproblem.
+    pub(super) fn of(problem: &Subproblem) -> Self {
         Self {
             rows: problem.rows().to_owned(),
             linear: problem.weights.clone(),
             constant: problem.offset,
             sets: Sets::of(problem),
-            // Below this eigenvalues are rounding: Γ would follow it.
+            // Smaller eigenvalues are rounding errors, which Γ would follow.
             shift: problem.resolution(),
             known_shift: 0.0,
             lengths: (0..problem.len()).map(|item| problem.length(item)).collect(),
-            errors: (0..problem.len()).map(|item| problem.error(item)).collect(),
+            errors: (0..problem.len()).map(|item| problem.errors[item]).collect(),
         }
     }
 
-    /// The same function of fewer coordinates, where there are more than items.
+    /// The same function in fewer coordinates, if there are more of them than items.
     pub(super) fn compressed(mut self) -> Self {
         let (dims, items) = (self.rows.nrows(), self.rows.ncols());
         if dims > items {
@@ -121,7 +120,7 @@ impl Gamma {
         self
     }
 
-    /// What the bound at a point is besides a sum over the items of a set.
+    /// The part of the bound at a point that does not depend on the items of a set.
     pub(super) fn intercept(&self, point: &GammaPoint, counts: &Counts) -> f64 {
         let Split { slopes, tail_slope, size_slope, .. } = &point.split;
         let apart = of_eigenvectors(point.eigenvalues.len());
@@ -142,15 +141,15 @@ impl Gamma {
 }
 
 impl GammaPoint {
-    /// F with ∇f_i − c_i − ∂Γ/∂k = ‖Fᵀ b_i‖², of these items and of any others.
+    /// F with ∇f_i − c_i − ∂Γ/∂k = ‖Fᵀ b_i‖², for these items and any others.
     pub(super) fn gradient_factor(&self) -> Mat<f64> {
         let slope = |p: usize| self.split.slopes.get(p).copied().unwrap_or(self.split.tail_slope);
         let vectors = &self.eigenvectors;
         Mat::from_fn(vectors.nrows(), vectors.ncols(), |i, p| vectors[(i, p)] * slope(p).sqrt())
     }
 
-    /// No less than b_iᵀ M b_i + ∂Γ/∂k + c_i, where forms b_iᵀ M b_i are off by a fraction of the length of b_i before
-    /// they are squared.
+    /// An upper bound of b_iᵀ M b_i + ∂Γ/∂k + c_i, where the roots of the forms b_iᵀ M b_i have errors of a fraction of
+    /// the length of b_i.
     pub(super) fn raised(&self, rounding: f64) -> impl Fn(&RoundedRow) -> f64 {
         let Split { slopes, tail_slope, size_slope, head, .. } = &self.split;
         let others = (self.eigenvalues.len() - head) as f64;
@@ -167,7 +166,7 @@ impl GammaPoint {
     }
 }
 
-/// A row, what is not known of it, and b_iᵀ M b_i as computed.
+/// A row's length and error, and b_iᵀ M b_i as computed.
 pub(super) struct RoundedRow {
     pub(super) form: f64,
     pub(super) length: f64,
@@ -234,7 +233,7 @@ impl Relaxation for Gamma {
     }
 }
 
-/// What pairs of a leading and another eigenvector add, and the others by their sum; the lower half.
+/// Adds the terms of pairs of a leading and a tail eigenvector, and that of the tail's sum, to the lower half.
 fn add_mixed(point: &GammaPoint, curvature: &mut Mat<f64>) {
     let (split, coordinates) = (&point.split, point.coordinates.as_ref());
     let (items, dims) = (coordinates.nrows(), coordinates.ncols());

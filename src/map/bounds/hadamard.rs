@@ -1,6 +1,6 @@
 //! The bound by the lengths of rows alone.
 
-use super::{Problem, choice::Choices, node::Relaxed, relaxation::Majorant};
+use super::{Subproblem, choice::Choices, node::Relaxed, relaxation::Majorant};
 
 /// Hadamard's inequality: no determinant is above the product of the squared lengths of its rows.
 ///
@@ -8,19 +8,14 @@ use super::{Problem, choice::Choices, node::Relaxed, relaxation::Majorant};
 /// ln det K_S ≤ offset + Σ_{i∈S} (w_i + ln ‖v_i‖²)
 /// ```
 ///
-/// Far above the others as a rule, but as good for rows of any magnitude, and always there.
-pub(crate) fn hadamard(problem: &Problem) -> Relaxed {
-    let choices = Choices::of(problem);
-    Relaxed::of_majorant(&of_lengths(problem), &choices)
+/// Usually far above the other bounds, but as good for rows of any magnitude, and always available.
+pub(crate) fn hadamard(problem: &Subproblem) -> Relaxed {
+    let slopes = (0..problem.len()).map(|item| problem.gain_at_most(item)).collect();
+    Relaxed::of_majorant(&Majorant { intercept: problem.offset, slopes }, &Choices::of(problem))
 }
 
-/// No set with this item is worth more.
-pub(crate) fn worth_with(problem: &Problem, item: usize) -> f64 {
+/// An upper bound of the sets with this item.
+pub(crate) fn worth_with(problem: &Subproblem, item: usize) -> f64 {
     let relaxed = hadamard(problem);
     if relaxed.taken[item] { relaxed.upper_bound } else { relaxed.otherwise(item) }
-}
-
-fn of_lengths(problem: &Problem) -> Majorant {
-    let slopes = (0..problem.len()).map(|item| problem.gain_at_most(item)).collect();
-    Majorant { intercept: problem.offset(), slopes }
 }

@@ -1,4 +1,4 @@
-//! The maximum of a concave function under quotas and ranges: primal-dual interior-point steps.
+//! Maximises a concave function under quotas and ranges by primal-dual interior-point steps.
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{Result, linalg::column_mut};
 
-/// Steps go this far towards the nearest face at most.
+/// The largest step, as a fraction of the way to the nearest face.
 const TOWARDS_FACE: f64 = 0.95;
-/// Every step aims at this fraction of the present complementarity.
+/// Every step aims at this fraction of the current complementarity.
 const CENTRING: f64 = 0.1;
 const MOST_STEPS: usize = 80;
-/// Steps that may pass without a better bound.
+/// Steps without a better bound after which the run ends.
 const PATIENCE: usize = 8;
-/// How near to 0 and 1 what is known of x counts.
+/// The distance from 0 and 1 to which a start is moved.
 const MARGIN: f64 = 0.02;
 
 /// The best bound of a run, and the point where it was found.
@@ -25,31 +25,23 @@ pub(super) struct Bounded<P> {
     pub(super) upper_bound: f64,
     pub(super) x: Vec<f64>,
     pub(super) point: P,
-    /// What proves the bound.
+    /// The proof of the bound.
     pub(super) majorant: Majorant,
     pub(super) steps: u64,
 }
 
-/// Variables and the multipliers of their bounds.
+/// Variables and the multipliers of their bounds; also a direction in all of them.
 struct Iterate {
     x: Vec<f64>,
-    /// Of x ≥ 0.
+    /// Multipliers of x ≥ 0.
     lower: Vec<f64>,
-    /// Of x ≤ 1.
+    /// Multipliers of x ≤ 1.
     upper: Vec<f64>,
-    /// Of the limits of sums.
+    /// Multipliers of the limits of sums.
     limits: Vec<f64>,
 }
 
-/// How far an iterate moves.
-struct Direction {
-    x: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    limits: Vec<f64>,
-}
-
-/// Whether a run has to end now: knowing nothing is enough only when time is up.
+/// Whether a run must end now: an infinite gap is enough only when the time is up.
 pub(super) fn is_over(enough: &dyn Fn(f64, f64) -> bool) -> bool {
     enough(f64::INFINITY, f64::NEG_INFINITY)
 }
@@ -57,7 +49,7 @@ pub(super) fn is_over(enough: &dyn Fn(f64, f64) -> bool) -> bool {
 /// Maximises until `enough(bound, value)`, from near `start` or from the centre.
 ///
 /// # Cost
-/// Ten to twenty steps: an evaluation, a curvature and m³/3 operations each.
+/// Ten to twenty steps, each of an evaluation, a curvature and m³/3 operations.
 ///
 /// # Source
 /// Nocedal and Wright, *Numerical optimization* (2006), chapter 19.
@@ -104,9 +96,9 @@ pub(super) fn maximise<R: Relaxation>(
     }
 }
 
-/// A point inside the ranges and away from 0 and 1: that with ln(x/(1 − x)) shifted alike in every group.
+/// Moves a point inside the ranges and away from 0 and 1, by shifting ln(x/(1 − x)) equally in every group.
 fn inside(mut x: Vec<f64>, choices: &Choices) -> Vec<f64> {
-    /// Groups that are to be had as a whole, or not at all, stay this far from it: bounds hold anywhere.
+    /// The distance from 0 and 1 for groups that are taken as a whole or not at all. Bounds hold anywhere.
     const LEAST: f64 = 1e-9;
     x.iter_mut().for_each(|x| *x = x.clamp(MARGIN, 1.0 - MARGIN));
     let sum = |items: &Vec<usize>| items.iter().map(|&i| x[i]).sum();
@@ -135,7 +127,7 @@ fn shift_to_sum(x: &mut [f64], items: &[usize], total: f64) {
 }
 
 impl Iterate {
-    /// With multipliers that share a gap alike.
+    /// An iterate whose multipliers share a gap equally.
     fn centred(x: Vec<f64>, gap: f64, sums: &Sums) -> Self {
         let each = (gap / (2 * x.len().max(1)) as f64).clamp(1e-9, 1.0);
         Self {
@@ -160,7 +152,7 @@ impl Iterate {
         }
         let mut barrier = vec![0.0; len];
         for (at, limit) in sums.limits.iter().enumerate() {
-            // The barrier of a sum: a multiple of 1 1ᵀ.
+            // The barrier of a sum is a multiple of 1 1ᵀ.
             let bend = self.limits[at] / rooms[at];
             for &j in &limit.items {
                 let column = column_mut(system.as_mut(), j);
@@ -178,8 +170,8 @@ impl Iterate {
         self.x.iter().all(|&x| x > 0.0 && x < 1.0)
     }
 
-    /// How the multipliers follow x.
-    fn multipliers(&self, x: Vec<f64>, target: f64, rooms: &[f64], sums: &Sums) -> Direction {
+    /// The direction of the multipliers for that of x.
+    fn multipliers(&self, x: Vec<f64>, target: f64, rooms: &[f64], sums: &Sums) -> Self {
         let all = 0..self.x.len();
         let follow =
             |multiplier: f64, slack: f64, change: f64| target / slack - multiplier * (1.0 + change / slack);
@@ -187,7 +179,7 @@ impl Iterate {
             let limit = &sums.limits[at];
             follow(self.limits[at], rooms[at], -limit.sign * limit.sum(&x))
         };
-        Direction {
+        Self {
             lower: all.clone().map(|i| follow(self.lower[i], self.x[i], x[i])).collect(),
             upper: all.map(|i| follow(self.upper[i], 1.0 - self.x[i], -x[i])).collect(),
             limits: (0..rooms.len()).map(of_limit).collect(),
@@ -195,8 +187,8 @@ impl Iterate {
         }
     }
 
-    /// As far as everything stays positive.
-    fn moved(&self, direction: &Direction, rooms: &[f64], sums: &Sums) -> Self {
+    /// Moves in a direction as far as everything stays positive.
+    fn moved(&self, direction: &Self, rooms: &[f64], sums: &Sums) -> Self {
         let from_one: Vec<f64> = self.x.iter().map(|x| 1.0 - x).collect();
         let towards_one: Vec<f64> = direction.x.iter().map(|d| -d).collect();
         let taken: Vec<f64> = sums.limits.iter().map(|limit| -limit.sign * limit.sum(&direction.x)).collect();
@@ -245,7 +237,7 @@ impl Iterate {
     }
 }
 
-/// How much of a direction keeps all entries positive: at most all of it.
+/// The longest step, at most 1, that keeps all entries positive.
 fn longest(from: &[f64], direction: &[f64]) -> f64 {
     let to_face = from.iter().zip(direction).filter(|(_, d)| **d < 0.0).map(|(x, d)| -x / d);
     (TOWARDS_FACE * to_face.fold(f64::INFINITY, f64::min)).min(1.0)

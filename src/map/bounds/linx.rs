@@ -29,7 +29,7 @@ use crate::{
 /// At x = 1_S the determinant is γ^|S| det(K_S)², for any γ > 0.
 ///
 /// # Cost
-/// A few m³.
+/// O(m³).
 ///
 /// # Numerics
 /// A bound follows from any positive definite N (ln det F ≤ tr N F − m − ln det N):
@@ -38,8 +38,8 @@ use crate::{
 /// 2 ln det K_S + |S| ln γ  ≤  Σ_{i∈S} γ (K N K)_ii + Σ_{i∉S} N_ii − m − ln det N
 /// ```
 ///
-/// N = Gᵀ G is the inverse of F nearly, with G that of its Cholesky factor as computed: ln det N = 2 Σ ln G_ii to the last
-/// digit, however badly conditioned F is, and (K N K)_ii = |G K e_i|² is raised by what is not known of K, entry by entry.
+/// N = Gᵀ G nearly inverts F, where G is the computed inverse of its Cholesky factor: ln det N = 2 Σ ln G_ii is accurate
+/// however badly conditioned F is, and (K N K)_ii = |G K e_i|² is raised by the errors of K, entry by entry.
 ///
 /// # Source
 /// Anstreicher, *Efficient solution of maximum-entropy sampling problems* (2020).
@@ -53,11 +53,11 @@ pub(super) struct Linx<'a> {
     linear: Vec<f64>,
 }
 
-/// What an evaluation leaves behind.
+/// The result of an evaluation.
 #[derive(Clone, Debug)]
 pub(super) struct LinxPoint {
     value: Linearised,
-    /// No less than −ln det N for N = F⁻¹.
+    /// An upper bound of −ln det N for N = F⁻¹.
     log_det: f64,
     /// ‖G e_i‖.
     columns: Vec<f64>,
@@ -76,7 +76,7 @@ impl AsRef<Linearised> for LinxPoint {
 }
 
 impl<'a> Linx<'a> {
-    /// With γ = e^ψ.
+    /// The relaxation with γ = e^ψ.
     pub(super) fn new(kernel: &'a DenseKernel, log_scale: f64) -> Self {
         let size = kernel.matrix.nrows();
         let root = (0.5 * log_scale).exp();
@@ -129,10 +129,10 @@ impl Relaxation for Linx<'_> {
         let along = |values: &[f64]| point.columns.iter().zip(values).map(|(g, x)| g * x).sum::<f64>();
         let norm = along(&point.columns).sqrt();
         let (by_length, by_error) = (along(lengths), along(errors));
-        // Everything that is rounded once is a little larger.
+        // Room for everything that is rounded once.
         let relative = 1.0 + of_sum(2 * size + 16);
         let slope = |i: usize| {
-            // In K e_i, in √γ K, and in G K e_i.
+            // The errors of K e_i, of √γ K, and of G K e_i.
             let unknown = errors[i] + (of_value(2.0) + product) * lengths[i];
             let off = by_length * unknown + by_error * (lengths[i] + unknown) + norm * error;
             let image = (point.whole[(i, i)].sqrt() + self.root * off) * relative;
@@ -177,8 +177,8 @@ fn lower_times(lower: &Mat<f64>, matrix: &Mat<f64>) -> Mat<f64> {
     out
 }
 
-/// The best bound over γ, and ln γ; starts from a γ for the centre where the one given is not a number. `None`
-/// for kernels too badly conditioned.
+/// The best bound over γ, and ln γ. Starts from a γ for the centre if the given one is NaN. `None` for kernels that are
+/// too badly conditioned.
 pub(super) fn linx(
     kernel: &DenseKernel,
     choices: &Choices,
@@ -187,7 +187,7 @@ pub(super) fn linx(
     descent: Descent,
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Option<(Bounded<LinxPoint>, f64)> {
-    /// ln γ is looked for this far from where it was.
+    /// Radii of the search for ln γ: around a known value, and around a guess.
     const NEAR: f64 = 1.0;
     const FAR: f64 = 32.0;
     let mut log_scale = log_scale;
@@ -218,7 +218,7 @@ pub(super) fn linx(
     Some((best, log_scale))
 }
 
-/// ln γ where f(x) has no slope, within `radius` of a guess, as far as there is time: the slope grows with γ.
+/// ln γ where the slope of f(x) is zero, within `radius` of a guess, by bisection as time allows: the slope grows with γ.
 fn stationary(
     kernel: &DenseKernel,
     x: &[f64],

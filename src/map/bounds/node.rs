@@ -1,8 +1,8 @@
-//! One way of bounding a problem, and what carries over to its parts.
+//! Bounding a subproblem by one method, and what carries over to its parts.
 
 use super::{
-    Problem,
-    choice::{Best, Choices},
+    Subproblem,
+    choice::{Choices, LinearMaximum},
     columns::{Held, Priced, maximise_by_columns},
     dense::DenseKernel,
     descent::{Descent, descend},
@@ -16,11 +16,11 @@ use crate::{
     map::{Place, rounding::of_value},
 };
 
-/// Problems of more items are bounded by few of them at a time.
+/// Subproblems of more items are bounded by column generation.
 const MOST_AT_ONCE: usize = 150;
-/// No bound is taken nearer to its relaxation's maximum.
+/// The distance from the relaxation's maximum at which a bound is good enough.
 const CLOSEST: f64 = 1e-7;
-/// Kernels up to this size may have their diagonal taken out, or be inverted.
+/// Kernels up to this size may have a diagonal split off, or be inverted.
 pub(crate) const MOST_DENSE: usize = 400;
 
 /// A relaxation with its parameters.
@@ -36,23 +36,23 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// What can be tried on a problem.
-    pub(crate) fn all_for(problem: &Problem) -> Vec<Self> {
+    /// The methods that apply to a subproblem.
+    pub(crate) fn all_for(problem: &Subproblem) -> Vec<Self> {
         let mut methods = vec![Method::Gamma];
         if problem.len() <= MOST_DENSE {
             methods.push(Method::Linx(f64::NAN));
-            if problem.len() <= problem.dims() {
+            if problem.len() <= problem.dims {
                 methods.extend([Method::Shifted(Vec::new()), Method::Complement(Vec::new())]);
             }
         }
         methods
     }
 
-    /// The parameters of a part of a problem as parameters of the whole: 0 where nothing is known.
-    pub(crate) fn of_whole(self, part: &Problem, whole: &Problem) -> Self {
+    /// The parameters of a part as parameters of the whole; 0 where unknown.
+    pub(crate) fn of_whole(self, part: &Subproblem, whole: &Subproblem) -> Self {
         let spread = |scaling: Vec<f64>| -> Vec<f64> {
             let known = |&place: &Place| part.position(place).map_or(0.0, |item| scaling[item]);
-            whole.places().iter().map(known).collect()
+            whole.places.iter().map(known).collect()
         };
         match self {
             Method::Shifted(scaling) => Method::Shifted(spread(scaling)),
@@ -62,57 +62,37 @@ impl Method {
     }
 }
 
-/// How far to go.
+/// When a bound is good enough.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// A bound below this is as good as any.
+    /// A bound below this is good enough.
     pub(crate) target: f64,
-    /// Stops when the bound is above the relaxation's maximum by no more than this share of what it is above the
-    /// target; 0 for as near as can be.
+    /// Stops when the bound is above the relaxation's maximum by at most this share of its excess over the target; 0 for
+    /// as close as possible.
     pub(crate) share: f64,
     /// Steps on the parameters.
     pub(crate) tuning: usize,
-    /// Steps on the parameters end when one gains less than this share of what is above the target.
+    /// Steps on the parameters end when one gains less than this share of the excess over the target.
     pub(crate) tuning_share: f64,
 }
 
-/// A bound, and what to do next.
+/// A bound, and the guidance for branching.
 #[derive(Clone, Debug)]
 pub(crate) struct Relaxed {
     pub(crate) upper_bound: f64,
     pub(crate) x: Vec<f64>,
-    /// By how much the bound falls if an item is forced the other way. Rounded: see [`otherwise`](Self::otherwise).
+    /// By how much the bound falls if the choice of an item is reversed; rounded, see [`otherwise`](Self::otherwise).
     regret: Vec<f64>,
-    /// Whether that way is out.
+    /// Whether an item is in at the bound's maximum.
     pub(crate) taken: Vec<bool>,
     pub(crate) steps: u64,
-    /// With the parameters found.
+    /// The method with the parameters found.
     pub(crate) method: Method,
 }
 
-/// The bound of a problem with something to choose in every group; `None` where the method does not apply, or where
-/// rounding is too much for it.
+/// The bound of a subproblem with choices in every group; `None` if the method does not apply, or rounding spoils it.
 pub(crate) fn relax(
-    problem: &Problem,
-    method: &Method,
-    start: Option<Vec<f64>>,
-    effort: Effort,
-    ended: &dyn Fn() -> bool,
-) -> Result<Option<Relaxed>> {
-    usable(relax_by(problem, method, start, effort, ended)).map(Option::flatten)
-}
-
-/// What numbers of some magnitudes leave undecided is no bound, and no error either: there are other bounds.
-pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
-    match result {
-        Ok(bound) => Ok(Some(bound)),
-        Err(Error::Eigen { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn relax_by(
-    problem: &Problem,
+    problem: &Subproblem,
     method: &Method,
     start: Option<Vec<f64>>,
     effort: Effort,
@@ -125,7 +105,7 @@ fn relax_by(
             || bound - value < (effort.share * (bound - effort.target)).max(CLOSEST)
     };
     let descent = Descent { steps: effort.tuning, share: effort.tuning_share, target: effort.target };
-    match method {
+    let by_method = || match method {
         Method::Gamma if problem.len() > MOST_AT_ONCE => {
             let held = Held::new(problem);
             let priced = maximise_by_columns(&held, held.start(), &enough)?;
@@ -151,34 +131,44 @@ fn relax_by(
         }
         Method::Linx(log_scale) => {
             let bounded = linx(&DenseKernel::of(problem), &choices, *log_scale, start, descent, &enough);
-            // A kernel too badly conditioned for its square is none for linx.
+            // Linx squares the kernel, so a badly conditioned one has no bound.
             Ok(bounded.map(|(bounded, log_scale)| Relaxed::of(bounded, &choices, Method::Linx(log_scale))))
         }
+    };
+    usable(by_method()).map(Option::flatten)
+}
+
+/// Turns failures of the eigen-decomposition into `None`, since other bounds remain.
+pub(crate) fn usable<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(bound) => Ok(Some(bound)),
+        Err(Error::Eigen { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
 impl Relaxed {
     fn of<P>(bounded: Bounded<P>, choices: &Choices, method: Method) -> Self {
         let Bounded { upper_bound, x, majorant, steps, .. } = bounded;
-        let Best { regret, taken, .. } = choices.best(&majorant.slopes);
+        let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         Self { upper_bound, x, regret, taken, steps, method }
     }
 
     pub(super) fn from_priced(priced: Priced) -> Self {
         let Priced { upper_bound, x, best, steps, .. } = priced;
-        let Best { regret, taken, .. } = best;
+        let LinearMaximum { regret, taken, .. } = best;
         Self { upper_bound, x, regret, taken, steps, method: Method::Gamma }
     }
 
-    /// Without a relaxation.
+    /// The bound of a majorant alone.
     pub(super) fn of_majorant(majorant: &Majorant, choices: &Choices) -> Self {
-        let Best { regret, taken, .. } = choices.best(&majorant.slopes);
+        let LinearMaximum { regret, taken, .. } = choices.best(&majorant.slopes);
         let x = choices.centre(taken.len());
         let upper_bound = majorant.maximum(choices);
         Self { upper_bound, x, regret, taken, steps: 0, method: Method::Gamma }
     }
 
-    /// With a lower bound of the same problem.
+    /// Takes the lower of two bounds of the same subproblem.
     pub(crate) fn or(self, other: &Self) -> Self {
         if self.upper_bound <= other.upper_bound {
             return self;
@@ -187,15 +177,15 @@ impl Relaxed {
         Self { upper_bound: other.upper_bound, regret, taken, ..self }
     }
 
-    /// No set with an item forced the other way is worth more.
+    /// An upper bound of the sets in which the choice of an item is reversed.
     pub(crate) fn otherwise(&self, item: usize) -> f64 {
         let (bound, regret) = (self.upper_bound, self.regret[item]);
         let otherwise = bound - regret + of_value(bound) + of_value(regret);
-        // Nothing less nothing.
+        // ∞ − ∞.
         if otherwise.is_nan() { bound } else { otherwise }
     }
 
-    /// From what is left out to what is chosen.
+    /// Translates from the items left out to those chosen.
     fn complement(mut self) -> Self {
         self.x.iter_mut().for_each(|x| *x = 1.0 - *x);
         self.taken.iter_mut().for_each(|taken| *taken = !*taken);

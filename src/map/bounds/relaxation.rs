@@ -1,11 +1,11 @@
-//! What every relaxation offers, and the bound that follows at any point.
+//! The interface of relaxations, and the bound at any point.
 
 use faer::Mat;
 
 use super::choice::Choices;
 use crate::{Result, map::rounding::of_sum, model::Counts};
 
-/// A concave function over [0, 1]^m that is nowhere below ln det K_S at the indicator of a set S.
+/// A concave function over [0, 1]^m that is at least ln det K_S at the indicator of every set S.
 ///
 /// At any x, whether or not it is near the maximum,
 ///
@@ -13,10 +13,10 @@ use crate::{Result, map::rounding::of_sum, model::Counts};
 /// max_S ln det K_S  ≤  f(x) + max_y ∇f(x)·(y − x)
 /// ```
 ///
-/// over the y that the quotas allow: the linear problem is solved by sorting. What stands for f(x) − ∇f(x)·x and for
-/// ∇f(x) there is computed from a dual point, and holds as it was rounded.
+/// over the y that the quota allows, a linear problem that is solved by sorting. In place of f(x) − ∇f(x)·x and ∇f(x)
+/// stand numbers computed from a dual point, for which the bound holds despite rounding.
 pub(super) trait Relaxation: Sync {
-    /// What evaluation at a point leaves behind.
+    /// The result of an evaluation at a point.
     type Point: AsRef<Linearised> + Send;
 
     /// Value and gradient.
@@ -46,14 +46,14 @@ pub(super) struct Majorant {
 }
 
 impl Majorant {
-    /// No less than its largest value, nor than with one item forced in or out, less its regret; ∞ where it says
-    /// nothing.
+    /// An upper bound of the maximum, which minus an item's regret also bounds the maximum with that item forced in or out;
+    /// ∞ if nothing is known.
     pub(super) fn maximum(&self, choices: &Choices) -> f64 {
         let best = choices.best(&self.slopes);
         let taken = self.slopes.iter().zip(&best.taken).filter(|(_, taken)| **taken);
         let size = self.intercept.abs() + taken.map(|(slope, _)| slope.abs()).sum::<f64>();
         let bound = self.intercept + best.value;
-        // Items of no length are in no set.
+        // Items of zero length are in no set.
         let added = if bound == f64::NEG_INFINITY { 0.0 } else { of_sum(choices.counts.most + 4) * size };
         if bound.is_nan() { f64::INFINITY } else { bound + added }
     }

@@ -1,4 +1,4 @@
-//! The Γ relaxation of a kernel with a diagonal taken out first.
+//! The Γ relaxation of a kernel after a diagonal is split off.
 
 use faer::Mat;
 
@@ -12,27 +12,26 @@ use crate::{
     map::rounding::{of_eigenvalues, of_eigenvectors, of_value},
 };
 
-/// Γ with a diagonal D = diag(e^ψ) taken out of the kernel.
+/// Γ with a diagonal D = diag(e^ψ) split off the kernel.
 ///
 /// ```text
 /// ln det K_S  ≤  Σ_{i∈S} ψ_i + ln det(I + B_S B_Sᵀ),   B Bᵀ = (D^{−½} K D^{−½} − I)₊
 /// ```
 ///
-/// for any ψ, with equality where K ⪰ D. The identity need not be relaxed, so only B goes through Γ: the more of K
-/// that is in D, the tighter. [`descend`](super::descent::descend) chooses ψ. On the covariance of 63 monitoring
-/// stations (C63) this leaves a tenth to a third of the gap of Γ alone; where the rank of K is far from full it
-/// leaves all of it.
+/// for any ψ, with equality if K ⪰ D. The identity need not be relaxed, so only B enters Γ: the larger D, the tighter the
+/// bound. [`descend`](super::descent::descend) chooses ψ. On the covariance of 63 monitoring stations (C63) this leaves a
+/// tenth to a third of the gap of Γ alone; if the rank of K is far from full it leaves all of it.
 ///
 /// # Cost
-/// O(m³) for a ψ, then as [`Gamma`].
+/// O(m³) per ψ, then that of [`Gamma`].
 ///
 /// # Numerics
-/// What rounding took from D^{−½} K D^{−½}, and from its spectrum, is added to the identity.
+/// The rounding errors of D^{−½} K D^{−½} and of its spectrum are added to the identity.
 ///
 /// # Source
 /// A multiple of the identity: Li, *The augmented factorization bound for maximum-entropy sampling* (2024). A
 /// diagonal, in other relaxations: Chen, Fampa and Lee, *Generalized scaling for the constrained maximum-entropy
-/// sampling problem* (2024). Both at once, and the positive part, as here.
+/// sampling problem* (2024). The combination, and the positive part, are this library's.
 #[derive(Clone, Debug)]
 pub(super) struct ShiftedGamma {
     pub(super) gamma: Gamma,

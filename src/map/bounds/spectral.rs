@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Problem, choice::Choices, gamma::lower_product, relaxation::Majorant};
+use super::{Subproblem, choice::Choices, gamma::lower_product, relaxation::Majorant};
 use crate::{
     Result,
     linalg::eigen,
@@ -10,19 +10,19 @@ use crate::{
     model::Counts,
 };
 
-/// The smaller of two products of eigenvalues, in logarithms.
+/// The smaller of two sums of logarithms of eigenvalues.
 ///
 /// ```text
 /// det K_S ≤ Π_{j≤k} λ_j(K),     det K_S ≤ Π_l det K_{S∩P_l} ≤ Π_l Π_{j≤κ_l} λ_j(K_{P_l})
 /// ```
 ///
-/// by Cauchy's interlacing and by Fischer's inequality; each at the counts that make it largest. Where the size is free,
-/// Π max(1, λ_j).
+/// by Cauchy's interlacing theorem and by Fischer's inequality, each at the counts that make it largest. If the size is
+/// free, Π max(1, λ_j).
 ///
 /// # Cost
-/// 2mr², and O(r³) per part.
-pub(crate) fn spectral_bound(problem: &Problem) -> Result<f64> {
-    let dims = problem.dims();
+/// 2mr² + O(r³) per part.
+pub(crate) fn spectral_bound(problem: &Subproblem) -> Result<f64> {
+    let dims = problem.dims;
     let parts = problem.counts.low.len();
     let mut grams: Vec<Mat<f64>> = (0..parts).map(|_| Mat::zeros(dims, dims)).collect();
     let mut weights = vec![0.0; parts];
@@ -38,30 +38,28 @@ pub(crate) fn spectral_bound(problem: &Problem) -> Result<f64> {
         items: problem.len(),
         weights: &weights,
         longest: all.clone().map(|item| problem.length(item)).fold(0.0, f64::max),
-        error: all.map(|item| problem.error(item)).fold(0.0, f64::max),
+        error: all.map(|item| problem.errors[item]).fold(0.0, f64::max),
     };
     let bound = bound_from_grams(&grams, &problem.counts)? + problem.offset;
     Ok(bound + of_value(bound))
 }
 
-/// The Gram matrices of the parts (their lower halves are read), and how they were computed.
+/// The Gram matrices of the parts (only their lower halves are read), and what their errors depend on.
 #[expect(clippy::struct_field_names, reason = "they are what the rest is about")]
 pub(super) struct Grams<'a> {
     pub(super) grams: &'a [Mat<f64>],
-    /// Rows in all.
+    /// The number of rows.
     pub(super) items: usize,
-    /// For every item chosen of a part.
+    /// The weight of each chosen item, by part.
     pub(super) weights: &'a [f64],
     /// ‖v_i‖ of the longest row.
     pub(super) longest: f64,
-    /// How far rows may be from what they stand for.
+    /// The largest error of a row.
     pub(super) error: f64,
 }
 
-/// The same from Gram matrices.
-///
-/// What rounding may have taken from the largest k×k kernel, from the sums and from eigenvalues is added to every
-/// eigenvalue.
+/// The bound from Gram matrices. The rounding errors of the largest k×k kernel, of the sums and of the eigenvalues are
+/// added to every eigenvalue.
 pub(super) fn bound_from_grams(parts: &Grams<'_>, counts: &Counts) -> Result<f64> {
     let &Grams { grams, items, weights, longest, error } = parts;
     let Some(first) = grams.first() else { return Ok(0.0) };
@@ -74,7 +72,7 @@ pub(super) fn bound_from_grams(parts: &Grams<'_>, counts: &Counts) -> Result<f64
         let floor = of_rows + trace * (of_sum(items + grams.len()) + of_eigenvalues(gram.nrows()));
         let values = eigen(gram.as_ref())?.values;
         let known = values.into_iter().map(|value| value.max(0.0) + floor);
-        // Beyond the rank there is only what rounding has left.
+        // Beyond the rank there are only rounding errors.
         let all = known.chain(std::iter::repeat(floor)).take(count).map(f64::ln);
         Ok(all.map(|logarithm| logarithm + of_value(2.0 * logarithm)).collect())
     };
@@ -92,7 +90,7 @@ pub(super) fn bound_from_grams(parts: &Grams<'_>, counts: &Counts) -> Result<f64
     Ok(whole.min(by_parts.maximum(&Choices { groups, counts: counts.clone() })))
 }
 
-/// The largest sum of a number of leading eigenvalues and as many weights as the counts allow.
+/// The largest sum of leading eigenvalues' logarithms and as many weights, over the counts allowed.
 fn of_whole(logarithms: &[f64], counts: &Counts, weights: &[f64]) -> f64 {
     let times = |count: usize, weight: f64| if count > 0 { count as f64 * weight } else { 0.0 };
     let needed: usize = counts.low.iter().sum();

@@ -1,42 +1,42 @@
-//! The concave functions of a spectrum that stand in for ln det.
+//! The concave functions of a spectrum that replace ln det.
 
-/// What a function of the eigenvalues is near a spectrum: value, slopes, and what its curvature needs.
+/// A function of the eigenvalues near a spectrum: its value, its slopes, and the terms of its curvature.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Split {
     pub(super) value: f64,
-    /// How many leading eigenvalues count by themselves; the others count by their sum.
+    /// How many leading eigenvalues enter one by one; the others enter by their sum.
     pub(super) head: usize,
     /// ∂/∂λ_j of the leading ones.
     pub(super) slopes: Vec<f64>,
-    /// ∂/∂λ_j of all others, those that are zero among them.
+    /// ∂/∂λ_j of all others, including zeros.
     pub(super) tail_slope: f64,
-    /// The eigenvalue at which the slope of a leading one is that of the tail.
+    /// The eigenvalue at which the slope of a leading one equals that of the tail.
     pub(super) knee: f64,
     /// −∂²/∂λ_p∂λ_q of two others.
     pub(super) tail_curvature: f64,
-    /// ∂/∂k; nothing where k is fixed.
+    /// ∂/∂k; 0 if k is fixed.
     pub(super) size_slope: f64,
-    /// By how much the sum of the others has to grow with k for their mean to stay; nothing where k is fixed.
+    /// How fast the sum of the others must grow with k to keep their mean; 0 if k is fixed.
     pub(super) tail_per_size: f64,
 }
 
-/// Which sets S a function is to be an upper bound for: ln det(t I + B_S B_Sᵀ) by the spectrum of B_Sᵀ B_S.
+/// The sets S for which the function bounds ln det(t I + B_S B_Sᵀ) by the spectrum of B_Sᵀ B_S.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sets {
-    /// Those of k items.
+    /// Sets of k items.
     OfSize(usize),
-    /// All: k is the sum of x.
+    /// All sets: k is the sum of x.
     OfAnySize,
 }
 
-/// Γ_k at k = Σ x_i and a shift t. Eigenvalues are descending and not negative.
+/// Γ_k at k = Σ x_i and a shift t, for descending, non-negative eigenvalues.
 ///
 /// ```text
 /// Γ_k(λ) = Σ_{j≤ι} ln(λ_j + t) + (k−ι) ln(λ̄ + t),   λ̄ = Σ_{j>ι} λ_j / (k−ι),   λ_ι > λ̄ ≥ λ_{ι+1}
 /// ```
 ///
-/// The least concave function that is Σ_{j≤k} ln(λ_j + t) where at most k eigenvalues are positive. Concave in k
-/// and λ together, so that k may move with x:
+/// The least concave function that equals Σ_{j≤k} ln(λ_j + t) if at most k eigenvalues are positive. It is jointly
+/// concave in k and λ, so that k may depend on x:
 ///
 /// ```text
 /// Γ_k(λ) = min_c Σ_j h_c(λ_j) + k (ln(c + t) − c/(c + t))
@@ -44,7 +44,7 @@ pub(super) enum Sets {
 /// ```
 pub(super) fn split(eigenvalues: &[f64], sets: Sets, sum: f64, shift: f64) -> Split {
     let size = match sets {
-        // The empty set alone: Γ_0 = 0.
+        // Only the empty set: Γ_0 = 0.
         Sets::OfSize(0) => return Split::default(),
         Sets::OfSize(size) => size as f64,
         Sets::OfAnySize => sum,
@@ -52,7 +52,7 @@ pub(super) fn split(eigenvalues: &[f64], sets: Sets, sum: f64, shift: f64) -> Sp
     let mut tail: f64 = eigenvalues.iter().sum();
     let (mut head, mut left) = (0, size);
     let mut mean = tail / left;
-    // A leading eigenvalue as large as the mean makes no difference; rounding must not make one.
+    // The tolerance keeps rounding from splitting eigenvalues that equal the mean.
     while left > 1.0 && eigenvalues.get(head).is_some_and(|&value| value > mean * (1.0 + 1e-12)) {
         head += 1;
         left = size - head as f64;

@@ -1,4 +1,4 @@
-//! What sums of x have to be, as equations and inequalities.
+//! The constraints on sums of x, as equations and inequalities.
 
 use super::choice::Choices;
 
@@ -16,7 +16,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// How far x is from it.
+    /// The slack at x.
     pub(super) fn room(&self, x: &[f64]) -> f64 {
         self.bound - self.sign * self.sum(x)
     }
@@ -27,7 +27,7 @@ impl Limit {
     }
 }
 
-/// The sums that 0 ≤ x ≤ 1 does not see to.
+/// The constraints on sums that 0 ≤ x ≤ 1 does not imply.
 pub(super) struct Sums {
     pub(super) equations: Vec<Equation>,
     pub(super) limits: Vec<Limit>,
@@ -40,7 +40,7 @@ impl Sums {
         for (l, items) in choices.groups.iter().enumerate().filter(|(_, items)| !items.is_empty()) {
             sums.add(items, (counts.low[l], counts.high[l]), (0, items.len()));
         }
-        // What groups without a choice have is no part of the equation: it would depend on theirs.
+        // Groups without a choice are left out: the equations would be dependent.
         let open = (0..choices.groups.len()).filter(|&l| counts.low[l] < counts.high[l]);
         let (mut items, mut low, mut high, mut others) = (Vec::new(), 0, 0, counts.low.iter().sum::<usize>());
         for l in open {
@@ -53,7 +53,7 @@ impl Sums {
         sums
     }
 
-    /// A range of a sum that is known to be in another one.
+    /// Adds the range of a sum whose known range is wider or equal.
     fn add(&mut self, items: &[usize], range: (usize, usize), known: (usize, usize)) {
         let ((least, most), items) = (range, items.to_vec());
         if least == most {

@@ -1,9 +1,10 @@
-//! Relaxations at points that are no maximum: bounds, slopes and curvatures against enumeration and differences.
+//! Relaxations at arbitrary points: bounds, slopes and curvatures against enumeration and differences.
 
+use approx::assert_abs_diff_eq;
 use faer::Mat;
 
 use super::{
-    Problem,
+    Subproblem,
     choice::Choices,
     dense::DenseKernel,
     gamma::Gamma,
@@ -33,10 +34,7 @@ impl Numbers {
 
     fn features(&mut self, dims: usize) -> Features<'static> {
         let values = (0..ITEMS * dims).map(|_| 2.0 * self.next() - 1.0).collect::<Vec<_>>();
-        match Features::from_rows(ITEMS, dims, values) {
-            Ok(features) => features,
-            Err(error) => panic!("{error}"),
-        }
+        Features::from_rows(ITEMS, dims, values).unwrap()
     }
 
     fn point(&mut self) -> Vec<f64> {
@@ -46,34 +44,28 @@ impl Numbers {
 
 /// Calls `check` with random problems under a quota, of any size, and under ranges with and without a total, and the
 /// largest ln det.
-fn each_problem(dims: usize, check: impl Fn(&Problem, f64, &mut Numbers)) {
-    let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
-    let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
+fn each_problem(dims: usize, check: impl Fn(&Subproblem, f64, &mut Numbers)) {
+    let partition = Partition::from_labels(&LABELS).unwrap();
+    let quota = Quota::new(&partition, QUOTA).unwrap();
     for seed in 0..30 {
         let mut numbers = Numbers(seed);
         let features = numbers.features(dims);
-        let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
-        let candidates = model.candidates();
-        let problem = Problem::new(&candidates, super::places(&candidates));
-        check(&problem, largest(&candidates, &problem), &mut numbers);
-        let Ok(model) = Dpp::new(&features) else { panic!("model") };
-        let candidates = model.candidates();
-        let problem = Problem::new(&candidates, super::places(&candidates));
-        check(&problem, largest(&candidates, &problem), &mut numbers);
-        for (ranges, total) in [([0..=2, 3..=4], None), ([1..=3, 0..=2], Some(4)), ([0..=4, 1..=1], None)] {
-            let Ok(ranges) = Quota::new(&partition, &ranges) else { panic!("ranges") };
-            let ranges = total.map_or(Ok(ranges.clone()), |total| ranges.with_total(total));
-            let Ok(ranges) = ranges else { panic!("total") };
-            let Ok(model) = PartitionDpp::new(&features, &partition, &ranges) else { panic!("model") };
-            let candidates = model.candidates();
-            let problem = Problem::new(&candidates, super::places(&candidates));
+        let mut check = |candidates: Candidates<'_>| {
+            let problem = Subproblem::new(&candidates, super::places(&candidates));
             check(&problem, largest(&candidates, &problem), &mut numbers);
+        };
+        check(PartitionDpp::new(&features, &partition, &quota).unwrap().candidates());
+        check(Dpp::new(&features).unwrap().candidates());
+        for (ranges, total) in [([0..=2, 3..=4], None), ([1..=3, 0..=2], Some(4)), ([0..=4, 1..=1], None)] {
+            let ranges = Quota::new(&partition, &ranges).unwrap();
+            let ranges = total.map_or(Ok(ranges.clone()), |total| ranges.with_total(total)).unwrap();
+            check(PartitionDpp::new(&features, &partition, &ranges).unwrap().candidates());
         }
     }
 }
 
-/// Of the sets that the counts of a problem allow.
-fn largest(candidates: &Candidates<'_>, problem: &Problem) -> f64 {
+/// The largest ln det of the sets that the counts of a subproblem allow.
+fn largest(candidates: &Candidates<'_>, problem: &Subproblem) -> f64 {
     let sets = (0_u32..1 << ITEMS)
         .map(|mask| (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect::<Vec<_>>());
     let allowed = |set: &Vec<Place>| problem.counts.allow(&candidates.counts_of(set));
@@ -82,17 +74,11 @@ fn largest(candidates: &Candidates<'_>, problem: &Problem) -> f64 {
 
 /// The bound at a point.
 fn bound<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
-    match relaxation.at(x) {
-        Ok(point) => relaxation.majorant(&point, &choices.counts).maximum(choices),
-        Err(error) => panic!("{error}"),
-    }
+    relaxation.majorant(&relaxation.at(x).unwrap(), &choices.counts).maximum(choices)
 }
 
 fn shifted(kernel: &DenseKernel, scaling: &[f64]) -> ShiftedGamma {
-    match ShiftedGamma::new(kernel, scaling) {
-        Ok(relaxation) => relaxation,
-        Err(error) => panic!("{error}"),
-    }
+    ShiftedGamma::new(kernel, scaling).unwrap()
 }
 
 #[test]
@@ -121,24 +107,20 @@ fn bounds_hold_at_any_point() {
 }
 
 #[test]
-fn whole_groups_and_none_are_no_trouble() {
+fn whole_and_empty_groups_are_bounded() {
     let (mut numbers, close) = (Numbers(7), |bound: f64, value: f64| bound - value < 1e-6);
     let features = numbers.features(9);
-    let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
-    let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
-    let Ok(model) = PartitionDpp::new(&features, &partition, &quota) else { panic!("model") };
+    let partition = Partition::from_labels(&LABELS).unwrap();
+    let quota = Quota::new(&partition, QUOTA).unwrap();
+    let model = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let candidates = model.candidates();
-    let mut problem = Problem::new(&candidates, super::places(&candidates));
+    let mut problem = Subproblem::new(&candidates, super::places(&candidates));
     for counts in [[4, 2], [4, 0], [0, 0], [4, 5]] {
         problem.counts = Counts::exactly(&counts);
         let best = largest(&candidates, &problem);
-        let found = match maximise(&Gamma::of(&problem), &Choices::of(&problem), None, &close) {
-            Ok(bounded) => {
-                assert!(counts != [4, 2] || bounded.steps > 1, "the first point is no maximum");
-                bounded.upper_bound
-            }
-            Err(error) => panic!("{error}"),
-        };
+        let bounded = maximise(&Gamma::of(&problem), &Choices::of(&problem), None, &close).unwrap();
+        assert!(counts != [4, 2] || bounded.steps > 1, "the first point is no maximum");
+        let found = bounded.upper_bound;
         assert!(found >= best - 1e-12 && found < best + 3.0, "{counts:?}: {found} {best}");
     }
 }
@@ -164,12 +146,9 @@ fn planted_faults_break_the_bounds() {
     assert!(broken.iter().all(|&count| count > 0), "{broken:?}");
 }
 
-/// What a bound has for rounding, beside 1 + |bound|: against f and its gradient as they are.
+/// The margin of a bound for rounding, relative to 1 + |bound|: against f and its gradient.
 fn added<R: Relaxation>(relaxation: &R, x: &[f64], choices: &Choices) -> f64 {
-    let point = match relaxation.at(x) {
-        Ok(point) => point,
-        Err(error) => panic!("{error}"),
-    };
+    let point = relaxation.at(x).unwrap();
     let Linearised { value, gradient } = point.as_ref();
     let here: f64 = gradient.iter().zip(x).map(|(g, x)| g * x).sum();
     let plain = value + choices.best(gradient).value - here;
@@ -181,13 +160,13 @@ fn rounding_adds_little() {
     for (items, size) in [(12, 5), (60, 20), (120, 40)] {
         let mut numbers = Numbers(items as u64);
         let values = (0..items * items).map(|_| 2.0 * numbers.next() - 1.0).collect::<Vec<_>>();
-        let Ok(features) = Features::from_rows(items, items, values) else { panic!("features") };
-        let Ok(model) = KDpp::new(&features, size) else { panic!("model") };
+        let features = Features::from_rows(items, items, values).unwrap();
+        let model = KDpp::new(&features, size).unwrap();
         let candidates = model.candidates();
-        let problem = Problem::new(&candidates, super::places(&candidates));
+        let problem = Subproblem::new(&candidates, super::places(&candidates));
         let (choices, kernel) = (Choices::of(&problem), DenseKernel::of(&problem));
         let x = choices.centre(items);
-        let Ok(scaling) = kernel.scaling_or_guess(&[]) else { panic!("scaling") };
+        let scaling = kernel.scaling_or_guess(&[]).unwrap();
         let mut added = vec![
             added(&Gamma::of(&problem), &x, &choices),
             added(&Gamma::of(&problem).compressed(), &x, &choices),
@@ -195,7 +174,7 @@ fn rounding_adds_little() {
             added(&Linx::new(&kernel, -3.0), &x, &choices),
         ];
         if let Ok(Some(inverse)) = kernel.complement() {
-            let Ok(scaling) = inverse.scaling_or_guess(&[]) else { panic!("scaling") };
+            let scaling = inverse.scaling_or_guess(&[]).unwrap();
             let y: Vec<f64> = x.iter().map(|x| 1.0 - x).collect();
             added.push(self::added(&shifted(&inverse, &scaling).gamma, &y, &choices.complement()));
         }
@@ -206,29 +185,20 @@ fn rounding_adds_little() {
 /// Gradient and curvature against central differences.
 fn check_derivatives<R: Relaxation>(relaxation: &R, x: &[f64]) {
     const STEP: f64 = 1e-5;
-    let at = |x: &[f64]| match relaxation.at(x) {
-        Ok(point) => point,
-        Err(error) => panic!("{error}"),
-    };
-    let point = at(x);
+    let point = relaxation.at(x).unwrap();
     let curvature: Mat<f64> = relaxation.curvature(&point);
     for i in 0..x.len() {
         let moved = |by: f64| {
             let mut x = x.to_vec();
             x[i] += by;
-            at(&x)
+            relaxation.at(&x).unwrap()
         };
         let (up, down) = (moved(STEP), moved(-STEP));
         let slope = (up.as_ref().value - down.as_ref().value) / (2.0 * STEP);
-        let gradient = &point.as_ref().gradient;
-        assert!((slope - gradient[i]).abs() < 1e-6 * (1.0 + slope.abs()), "{slope} {}", gradient[i]);
+        assert_abs_diff_eq!(slope, point.as_ref().gradient[i], epsilon = 1e-6 * (1.0 + slope.abs()));
         for j in 0..x.len() {
             let bend = (up.as_ref().gradient[j] - down.as_ref().gradient[j]) / (2.0 * STEP);
-            assert!(
-                (bend + curvature[(i, j)]).abs() < 1e-5 * (1.0 + bend.abs()),
-                "{bend} {}",
-                curvature[(i, j)]
-            );
+            assert_abs_diff_eq!(bend, -curvature[(i, j)], epsilon = 1e-5 * (1.0 + bend.abs()));
         }
     }
 }
@@ -252,26 +222,17 @@ fn slopes_of_parameters() {
         let x: Vec<f64> = numbers.point().iter().map(|x| 0.1 + 0.8 * x).collect();
         let scaling: Vec<f64> = (0..ITEMS).map(|_| numbers.next() - 2.0).collect();
         let relaxation = shifted(&kernel, &scaling);
-        let Ok(point) = relaxation.gamma.at(&x) else { panic!("eigenvalues") };
-        let slope = relaxation.slope(&x, &point);
-        let value = |scaling: &[f64]| match shifted(&kernel, scaling).gamma.at(&x) {
-            Ok(point) => point.as_ref().value,
-            Err(error) => panic!("{error}"),
-        };
-        for i in 0..ITEMS {
+        let slope = relaxation.slope(&x, &relaxation.gamma.at(&x).unwrap());
+        for (i, slope) in slope.into_iter().enumerate() {
             let moved = |by: f64| {
                 let mut scaling = scaling.clone();
                 scaling[i] += by;
-                value(&scaling)
+                shifted(&kernel, &scaling).gamma.at(&x).unwrap().as_ref().value
             };
-            let found = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
-            assert!((found - slope[i]).abs() < 1e-6, "{found} {}", slope[i]);
+            assert_abs_diff_eq!((moved(STEP) - moved(-STEP)) / (2.0 * STEP), slope, epsilon = 1e-6);
         }
-        let linx = |log_scale: f64| match Linx::new(&kernel, log_scale).at(&x) {
-            Ok(point) => point,
-            Err(error) => panic!("{error}"),
-        };
+        let linx = |log_scale: f64| Linx::new(&kernel, log_scale).at(&x).unwrap();
         let found = (linx(STEP).as_ref().value - linx(-STEP).as_ref().value) / (2.0 * STEP);
-        assert!((found - Linx::slope(&x, &linx(0.0))).abs() < 1e-6);
+        assert_abs_diff_eq!(found, Linx::slope(&x, &linx(0.0)), epsilon = 1e-6);
     });
 }

@@ -1,14 +1,14 @@
-//! The Γ relaxation of a whole ground set, by the engine.
+//! The Γ relaxation of a whole ground set on the engine.
 
 use faer::Mat;
 
 use super::{
-    Problem, Relaxed,
+    Relaxed, Subproblem,
     balance::balance,
     choice::Choices,
     columns::{Pool, maximise_by_columns},
+    error_amplification::ErrorAmplification,
     gamma::{GammaPoint, RoundedRow},
-    magnifier::Magnifier,
     relaxation::Majorant,
     spectral::{Grams, bound_from_grams},
 };
@@ -27,16 +27,16 @@ struct Whole<'a> {
     engine: &'a dyn Engine,
     rows: &'a Rows<'a>,
     choices: Choices,
-    /// ‖v_i‖² of the scaled rows, whatever is included.
+    /// ‖v_i‖² of the scaled rows, before projection.
     norms: Vec<f64>,
-    /// What is not known of a row beyond the included ones, as a fraction of it.
+    /// The error of a row's residual beyond the included rows, as a fraction of the row.
     unknown: f64,
-    /// Of the parts, besides their scales.
+    /// The weights of the parts, besides their scales.
     log_weights: Vec<f64>,
 }
 
 impl Pool for Whole<'_> {
-    fn master(&self, items: &[usize]) -> Problem {
+    fn master(&self, items: &[usize]) -> Subproblem {
         let mut group = 0;
         let mut places = Vec::with_capacity(items.len());
         for &item in items {
@@ -45,7 +45,7 @@ impl Pool for Whole<'_> {
             }
             places.push(Place { group, position: item - self.choices.groups[group][0] });
         }
-        Problem::new(self.candidates, places).reweighted(&self.log_weights)
+        Subproblem::new(self.candidates, places).reweighted(&self.log_weights)
     }
 
     fn prices(&self, point: &GammaPoint) -> Result<Vec<f64>> {
@@ -74,23 +74,23 @@ impl Pool for Whole<'_> {
     }
 }
 
-/// Where every item of all groups is, in the order of [`relax_whole`].
+/// The places of all items, in the order of [`relax_whole`].
 pub(crate) fn places(candidates: &Candidates<'_>) -> Vec<Place> {
     let members = candidates.groups.iter().map(crate::model::FreeItems::len).enumerate();
     members.flat_map(|(group, len)| (0..len).map(move |position| Place { group, position })).collect()
 }
 
-/// The bound of all candidates together by Γ, starting from a set of them.
+/// The bound of all candidates by Γ, starting from a set of them.
 ///
 /// # Cost
-/// 2mn² per round of some ten to thirty.
+/// 2mn² for each of about ten to thirty rounds.
 pub(crate) fn relax_whole(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
     start: &[Place],
     enough: &dyn Fn(f64, f64) -> bool,
 ) -> Result<Relaxed> {
-    // Prices of single precision would be no bound.
+    // Prices in single precision would not give a bound.
     let engine = in_double(engine);
     let rows = candidates.rows();
     let norms = engine.row_norms(&rows)?;
@@ -101,13 +101,13 @@ pub(crate) fn relax_whole(
     items.sort_unstable();
     items.dedup();
     let log_weights = vec![0.0; choices.groups.len()];
-    let unknown = Magnifier::of(candidates).most();
+    let unknown = ErrorAmplification::of(candidates).most();
     let mut whole = Whole { candidates, engine, rows: &rows, choices, norms, unknown, log_weights };
     whole.log_weights = balance(&whole.master(&items), enough)?;
     Ok(Relaxed::from_priced(maximise_by_columns(&whole, items, enough)?))
 }
 
-/// Of all candidates, group after group.
+/// The choices among all candidates, group after group.
 fn choices(candidates: &Candidates<'_>) -> Choices {
     let mut first = 0;
     let mut groups = Vec::with_capacity(candidates.groups.len());
@@ -118,9 +118,9 @@ fn choices(candidates: &Candidates<'_>) -> Choices {
     Choices { groups, counts: candidates.counts.clone() }
 }
 
-/// As many of the longest rows as are to be chosen, and one more of every group.
+/// As many of the longest rows as are chosen, and one more of every group.
 fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize> {
-    // Logarithms, so that scales can be undone; all of them positive, so that as many are taken as may be.
+    // Logarithms, to undo scales; all positive, so that as many as possible are taken.
     let mut lengths = vec![0.0; norms.len()];
     for (items, group) in choices.groups.iter().zip(rows.groups()) {
         let shift = 2.0 * group.scale.ln();
@@ -131,13 +131,13 @@ fn longest_rows(choices: &Choices, norms: &[f64], rows: &Rows<'_>) -> Vec<usize>
     choices.ends(&lengths).with_next()
 }
 
-/// The bounds of all candidates together that take a pass over the rows.
+/// The bounds of all candidates that take one pass over the rows.
 pub(crate) struct OnePass {
     pub(crate) spectral: f64,
     pub(crate) hadamard: f64,
 }
 
-/// Both.
+/// Computes both bounds.
 ///
 /// # Cost
 /// 2mn².
@@ -157,14 +157,14 @@ pub(crate) fn one_pass_over_whole(candidates: &Candidates<'_>, engine: &dyn Engi
         items: norms.len(),
         weights: &weights,
         longest,
-        error: longest * Magnifier::of(candidates).most(),
+        error: longest * ErrorAmplification::of(candidates).most(),
     };
     let spectral = bound_from_grams(&grams, &candidates.counts)? + offset;
     let hadamard = hadamard(candidates, &norms, &weights, offset);
     Ok(OnePass { spectral: spectral + of_value(spectral), hadamard })
 }
 
-/// Hadamard's bound: rows get no longer by being projected off the included ones.
+/// Hadamard's bound; projecting rows off the included ones does not lengthen them.
 fn hadamard(candidates: &Candidates<'_>, norms: &[f64], weights: &[f64], offset: f64) -> f64 {
     let choices = choices(candidates);
     let dims = candidates.features().dims();

@@ -1,31 +1,31 @@
-//! What happens at a node of the tree.
+//! The work at a node of the tree.
 
 use super::state::{Left, Node, State};
 use crate::{
     Result,
     map::{
         Place,
-        bounds::{Effort, Method, Problem, Relaxed, hadamard, relax, worth_with},
+        bounds::{Effort, Method, Relaxed, Subproblem, hadamard, relax, worth_with},
     },
 };
 
-/// Rounds go on while they settle this share of the items.
+/// Another round follows while one forces this share of the items.
 const WORTH_ANOTHER_ROUND: f64 = 0.1;
 
-/// What a node leaves behind.
+/// The outcome of a node.
 #[derive(Debug)]
 pub(super) struct Branched {
-    /// No set that is not followed any further is worth more.
+    /// An upper bound of all sets below the node that no child contains.
     pub(super) fathomed: f64,
-    /// Sets met on the way.
+    /// Sets found on the way.
     pub(super) sets: Vec<Vec<Place>>,
     pub(super) children: Vec<Node>,
     pub(super) steps: u64,
 }
 
-/// Bounds a node, settles what the bound settles, and splits what is left in two.
+/// Bounds a node, forces items by the bound, and splits the rest in two.
 pub(super) fn branch(
-    root: &Problem,
+    root: &Subproblem,
     node: &Node,
     target: f64,
     ended: &(dyn Fn() -> bool + Sync),
@@ -35,12 +35,12 @@ pub(super) fn branch(
     let mut branched =
         Branched { fathomed: f64::NEG_INFINITY, sets: Vec::new(), children: Vec::new(), steps: 0 };
     loop {
-        let left = state.settle();
+        let left = state.reduce();
         branched.fathomed = branched.fathomed.max(state.left_out.min(bound));
         match left {
             Left::Nothing => return Ok(branched),
             Left::One => {
-                branched.fathomed = branched.fathomed.max(state.problem.offset().min(bound));
+                branched.fathomed = branched.fathomed.max(state.problem.offset.min(bound));
                 branched.sets.push(state.included);
                 return Ok(branched);
             }
@@ -67,8 +67,8 @@ pub(super) fn branch(
     }
 }
 
-/// The bound by the lengths of rows, or where that is not enough by the node's method, or by Γ where that does not apply
-/// any more.
+/// The bound by the lengths of rows; if it is not below the target, that by the node's method, or by Γ where the method
+/// no longer applies.
 fn bounded(state: &State, target: f64, ended: &(dyn Fn() -> bool + Sync)) -> Result<Relaxed> {
     let by_lengths = hadamard(&state.problem);
     if by_lengths.upper_bound < target {
@@ -84,24 +84,24 @@ fn bounded(state: &State, target: f64, ended: &(dyn Fn() -> bool + Sync)) -> Res
     Ok(by_lengths)
 }
 
-/// Takes in or out what must be, for a set worth `target` or more: where the other way lowers the bound too far.
-/// Tells what the sets that are left out may be worth at most.
+/// Forces the items in or out whose opposite choice lowers the bound below `target`. Returns an upper bound of the sets
+/// that are left out.
 fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
     let otherwise: Vec<f64> = (0..relaxed.taken.len()).map(|item| relaxed.otherwise(item)).collect();
     let Relaxed { x, taken, method, .. } = relaxed;
     (state.x, state.method) = (x, method);
-    let settled = |item: usize| otherwise[item] < target;
-    let left_out = (0..taken.len()).filter(|&item| settled(item)).map(|item| otherwise[item]);
+    let forced = |item: usize| otherwise[item] < target;
+    let left_out = (0..taken.len()).filter(|&item| forced(item)).map(|item| otherwise[item]);
     let mut worth = left_out.fold(f64::NEG_INFINITY, f64::max);
     let inside: Vec<Place> = (0..taken.len())
-        .filter(|&item| settled(item) && taken[item])
+        .filter(|&item| forced(item) && taken[item])
         .map(|item| state.problem.place(item))
         .collect();
-    state.retain(|item| !settled(item) || taken[item]);
+    state.retain(|item| !forced(item) || taken[item]);
     for place in inside {
         let Some(item) = state.problem.position(place) else { continue };
         if state.problem.is_dependent(item) {
-            // What would have to be in depends on what is: there is no such set, as far as can be told.
+            // The forced item depends on the included ones: up to rounding there is no such set.
             worth = worth.max(worth_with(&state.problem, item));
             state.retain(|_| false);
             break;
@@ -111,7 +111,7 @@ fn fix(state: &mut State, relaxed: Relaxed, target: f64) -> f64 {
     worth
 }
 
-/// The problem with its most doubtful item in, and with it out.
+/// Branches on the least decided item: in, and out.
 fn split(state: &State, bound: f64, branched: &mut Branched) {
     let doubt = |item: usize| (state.x[item] - 0.5).abs();
     let doubtful = (0..state.problem.len()).reduce(|a, b| if doubt(b) < doubt(a) { b } else { a });
@@ -120,7 +120,7 @@ fn split(state: &State, bound: f64, branched: &mut Branched) {
         return;
     };
     if state.problem.is_dependent(item) {
-        // What was just taken in has left nothing of it.
+        // It depends on the items just included.
         branched.fathomed = branched.fathomed.max(worth_with(&state.problem, item).min(bound));
     } else {
         let mut with = state.node(bound);

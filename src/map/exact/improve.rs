@@ -1,17 +1,17 @@
-//! Exchanges that improve a set, on a problem small enough to look at all of it.
+//! Swaps that improve a set of a small subproblem.
 
 use faer::{
     Mat, Side,
     linalg::solvers::{DenseSolveCore, Solve},
 };
 
-use crate::map::{Place, bounds::Problem, watch::Clock};
+use crate::map::{Place, bounds::Subproblem, watch::Clock};
 
-/// Exchanges, additions and removals that the counts allow, while the best of them gains and there is time.
+/// Makes the best of the swaps, additions and removals that the counts allow, while it gains and there is time.
 ///
 /// # Cost
-/// O(k³ + k²m) an exchange.
-pub(in crate::map) fn improve(problem: &Problem, set: Vec<Place>, clock: &Clock<'_>) -> Vec<Place> {
+/// O(k³ + k²m) per move.
+pub(in crate::map) fn improve(problem: &Subproblem, set: Vec<Place>, clock: &Clock<'_>) -> Vec<Place> {
     const LEAST_GAIN: f64 = 1e-9;
     const MOST_MOVES: usize = 1000;
     let mut chosen: Vec<usize> = Vec::with_capacity(set.len());
@@ -40,7 +40,7 @@ pub(in crate::map) fn improve(problem: &Problem, set: Vec<Place>, clock: &Clock<
 /// ```text
 /// det(K_{S−i+j}) / det(K_S) = M_ii d_j + C_ij²,   M = K_S⁻¹,  C = M K_{S,·},  d_j = K_jj − K_{j,S} C_j
 /// ```
-fn best_move(problem: &Problem, chosen: &[usize]) -> Option<(f64, Option<usize>, Option<usize>)> {
+fn best_move(problem: &Subproblem, chosen: &[usize]) -> Option<(f64, Option<usize>, Option<usize>)> {
     let size = chosen.len();
     let rows = problem.rows();
     let own = Mat::from_fn(rows.nrows(), size, |j, slot| rows[(j, chosen[slot])]);
@@ -67,16 +67,16 @@ fn best_move(problem: &Problem, chosen: &[usize]) -> Option<(f64, Option<usize>,
             if allowed(Some(leaving), Some(item)) {
                 let c = coefficients[(slot, item)];
                 let ratio = inverse[(slot, slot)] * residual + c * c;
-                let gain = ratio.ln() + problem.weight(item) - problem.weight(leaving);
+                let gain = ratio.ln() + problem.weights[item] - problem.weights[leaving];
                 consider(gain, Some(slot), Some(item));
             }
         }
         if allowed(None, Some(item)) {
-            consider(residual.ln() + problem.weight(item), None, Some(item));
+            consider(residual.ln() + problem.weights[item], None, Some(item));
         }
     }
     for (slot, &leaving) in chosen.iter().enumerate().filter(|(_, leaving)| allowed(Some(**leaving), None)) {
-        consider(inverse[(slot, slot)].ln() - problem.weight(leaving), Some(slot), None);
+        consider(inverse[(slot, slot)].ln() - problem.weights[leaving], Some(slot), None);
     }
     Some(best)
 }

@@ -2,12 +2,12 @@
 
 use crate::map::{Candidates, Place};
 
-/// The set with the largest determinant; of equals the first in the order of items.
+/// The set with the largest determinant; ties go to the first in the order of items.
 #[derive(Clone, Debug)]
 pub(super) struct Incumbent {
     pub(super) set: Vec<Place>,
     pub(super) log_det: f64,
-    /// No more than its determinant without rounding.
+    /// A lower bound of its exact log-determinant.
     pub(super) at_least: f64,
 }
 
@@ -17,7 +17,7 @@ impl Incumbent {
         Self { set: Vec::new(), log_det: f64::NEG_INFINITY, at_least: f64::NEG_INFINITY }
     }
 
-    /// Takes a set if it is allowed and better; tells whether it was.
+    /// Takes a set if it is allowed and better; returns whether it was.
     pub(super) fn offer(&mut self, candidates: &Candidates<'_>, mut set: Vec<Place>) -> bool {
         if !candidates.counts.allow(&candidates.counts_of(&set)) {
             return false;
@@ -34,11 +34,10 @@ impl Incumbent {
         better
     }
 
-    /// What a set has to be worth at least to be better by the tolerance, rounding included: but for the half of it,
-    /// where rounding is that large.
+    /// The least log-determinant that beats the set by the tolerance. Rounding lowers it by at most half the tolerance.
     pub(super) fn target(&self, tolerance: f64) -> f64 {
         let rounding = (self.log_det - self.at_least).min(0.5 * tolerance);
-        // Nothing less nothing, where there is no set yet.
+        // NaN before the first set.
         self.log_det - rounding.max(0.0) + tolerance
     }
 }

@@ -17,31 +17,31 @@ pub(super) use state::{Left, State};
 use super::{Objective, Solution, Solver, Watch};
 use crate::{Error, Result, engine::Engine};
 
-/// The best set of all, with a proof: branch and bound on concave relaxations.
+/// Finds the best set, with a proof: branch and bound on concave relaxations.
 ///
 /// ```text
 /// max ln det(K_S)  over the S of the model,  with  upper_bound − log_det ≤ tolerance
 /// ```
 ///
-/// A node of the tree has some items in and some out. In: the other rows are projected off theirs (Schur). The
-/// node ends when its bound is not above the best set so far; else what the bound settles is settled (an item
-/// whose forced inclusion or exclusion would lower the bound that far), and the item of which the relaxation is
-/// least sure is tried in and out. The node with the largest bound comes first, so the gap shrinks all the time.
-/// The relaxation is whichever of those of [`UpperBound`](crate::map::UpperBound) is best at the root.
+/// A node of the tree includes some items, off whose rows the others are projected (Schur), and excludes some. It is
+/// fathomed when its bound is not above the best set so far. Otherwise items are forced in or out whose opposite choice
+/// would lower the bound that far, and the node branches on the item that the relaxation is least decided about. The node
+/// with the largest bound comes first, so the gap shrinks steadily. The relaxation is the one of
+/// [`UpperBound`](crate::map::UpperBound) that is best at the root.
 ///
-/// Of ground sets of more than 400 items the bound of the whole is used to leave out what cannot matter.
+/// With more than 400 items, those that the bound of the whole ground set rules out are left out first.
 ///
 /// # Cost
-/// Exponential in the worst case. The 63 stations of the benchmark C63 take a second or so, and at most some
-/// hundred nodes, for each of the sizes 2 … 62. A thousand items in the span of a few dozen features may take
-/// any time once k is more than ten: set a limit. 8m'n bytes for the m' items that the bound of the whole leaves, as
-/// much again for every node that is looked at (one per thread), and up to 24m' for every open node.
+/// Exponential in the worst case. The 63 stations of the benchmark C63 take about a second, and at most some hundred
+/// nodes, for each of the sizes 2 … 62. A thousand items with a few dozen features may take any time once k is more than
+/// ten: set a limit. Memory: 8m'n bytes for the m' items that the bound of the whole leaves, as much for every node in
+/// progress (one per thread), and up to 24m' for every open node.
 ///
 /// # Numerics
-/// f64. Every bound has a margin for what rounding may have taken from it (see [`UpperBound`](crate::map::UpperBound));
-/// where rows agree to more than ten digits that margin, and with it the gap of an optimal set, may exceed the tolerance.
-/// The set does not depend on the number of threads, unless a time limit or a stop cuts the run. Of sets with
-/// equal determinants among those met the first in the order of items is returned.
+/// f64. Every bound includes a margin for rounding (see [`UpperBound`](crate::map::UpperBound)); where rows agree to more
+/// than ten digits that margin, and with it the gap of an optimal set, may exceed the tolerance. The set does not depend
+/// on the number of threads, unless a time limit or a stop cuts the run short. Ties between sets found go to the first
+/// in the order of items.
 ///
 /// # Examples
 /// ```
@@ -71,7 +71,7 @@ impl Default for BranchAndBound {
 }
 
 impl BranchAndBound {
-    /// Sets that are better by less than this, in ln det, need not be found (1e-6 unless told).
+    /// Sets that are better by less than this in ln det need not be found; 1e-6 by default.
     ///
     /// # Errors
     /// [`Error::NotPositive`].
@@ -83,7 +83,7 @@ impl BranchAndBound {
         }
     }
 
-    /// Ends the search after this time with the best set so far and a bound.
+    /// Stops after this time with the best set so far and a bound.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
@@ -98,10 +98,9 @@ impl<M: Objective> Solver<M> for BranchAndBound {
     fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
-        let Some(above) = candidates.ground.above()? else {
-            return root::Run::new(&candidates, &candidates, engine, self.tolerance, &clock).solve();
-        };
-        let bounded = model.candidates_below(&above);
+        let above = candidates.ground.above()?;
+        let bounded =
+            above.as_ref().map_or_else(|| candidates.clone(), |above| model.candidates_below(above));
         root::Run::new(&candidates, &bounded, engine, self.tolerance, &clock).solve()
     }
 }

@@ -1,4 +1,4 @@
-//! Before the tree: a first set, the items that can matter at all, and the best way to bound.
+//! Before the tree: a first set, the items that can matter, and the best bounding method.
 
 use super::{
     improve::improve,
@@ -12,22 +12,23 @@ use crate::{
     map::{
         Candidates, Place, Solution, Termination,
         bounds::{
-            Effort, MOST_DENSE, Method, Problem, balance, one_pass_over_whole, places, relax, relax_whole,
+            Effort, MOST_DENSE, Method, Subproblem, balance, one_pass_over_whole, places, relax, relax_whole,
             usable,
         },
-        greedy::{self, PlainGains},
+        greedy,
+        plain_gains::PlainGains,
         watch::Clock,
     },
 };
 
-/// Exchanges look at no more items than this.
-const MOST_EXCHANGED: usize = 5_000;
+/// Sets are improved by swaps among at most this many items.
+const MOST_SWAPPED: usize = 5_000;
 
 /// A run of the solver, before the tree.
 pub(super) struct Run<'c> {
-    /// For a first set.
+    /// The candidates for a first set.
     given: &'c Candidates<'c>,
-    /// For bounds: the same, or what bounds it.
+    /// The candidates that are bounded: the same, or those of a ground set above.
     pub(super) candidates: &'c Candidates<'c>,
     pub(super) engine: &'c dyn Engine,
     pub(super) tolerance: f64,
@@ -63,7 +64,7 @@ impl<'c> Run<'c> {
 
     pub(super) fn solve(mut self) -> Result<Solution> {
         let candidates = self.candidates;
-        if candidates.is_settled() {
+        if candidates.has_one_set() {
             let set = candidates.only_set();
             self.incumbent.offer(candidates, set.clone());
             return Ok(self.solution(&set, &Searched::done(candidates.log_volume(&set).at_most)));
@@ -72,7 +73,7 @@ impl<'c> Run<'c> {
         self.incumbent.offer(candidates, greedy.clone());
         let bounds = one_pass_over_whole(candidates, self.engine)?;
         self.bound = bounds.spectral.min(bounds.hadamard);
-        let root = Problem::new(candidates, self.survivors()?);
+        let root = Subproblem::new(candidates, self.survivors()?);
         let clock = self.clock;
         let root = root.reweighted(&balance(&root, &|_, _| clock.ended().is_some())?);
         self.offer_improved(&root, self.incumbent.set.clone());
@@ -81,7 +82,7 @@ impl<'c> Run<'c> {
         let first = (method, self.bound);
         let searched = search(candidates, &root, first, &mut self.incumbent, self.tolerance, self.clock)?;
         if self.incumbent.log_det == f64::NEG_INFINITY {
-            // No set that was met has independent rows; where all were looked at, none has.
+            // No set that was found has independent rows; if the search is complete, none has.
             let termination = match searched.termination {
                 Termination::Optimal => Termination::RankExhausted,
                 ended => ended,
@@ -94,7 +95,7 @@ impl<'c> Run<'c> {
 
     fn greedy(&self) -> Result<Vec<Place>> {
         let given = self.given;
-        let chosen = if given.is_settled() {
+        let chosen = if given.has_one_set() {
             given.only_set()
         } else {
             let rows = given.rows();
@@ -125,16 +126,15 @@ impl<'c> Run<'c> {
         self.clock.report(self.incumbent.log_det, bound, 0);
     }
 
-    fn offer_improved(&mut self, root: &Problem, set: Vec<Place>) {
+    fn offer_improved(&mut self, root: &Subproblem, set: Vec<Place>) {
         self.incumbent.offer(self.candidates, set.clone());
-        if root.len() <= MOST_EXCHANGED {
+        if root.len() <= MOST_SWAPPED {
             let better = improve(root, set, self.clock);
             self.incumbent.offer(self.candidates, better);
         }
     }
 
-    /// The items that a set better than the best so far can have: all of a small ground set, and of a large one
-    /// those that its bound leaves.
+    /// The items that a better set can have: all of a small ground set, and those that the bound of a large one leaves.
     fn survivors(&mut self) -> Result<Vec<Place>> {
         let mut kept = places(self.candidates);
         if kept.len() <= MOST_DENSE || self.clock.ended().is_some() {
@@ -161,10 +161,10 @@ impl<'c> Run<'c> {
     }
 
     /// The method with the lowest bound, with its parameters.
-    fn best_method(&mut self, root: &Problem) -> Result<Method> {
+    fn best_method(&mut self, root: &Subproblem) -> Result<Method> {
         let mut state = State::whole(root.clone());
         let mut best = (Method::Gamma, f64::INFINITY);
-        if state.settle() != Left::Choices {
+        if state.reduce() != Left::Choices {
             return Ok(best.0);
         }
         let clock = self.clock;
@@ -179,7 +179,7 @@ impl<'c> Run<'c> {
             self.steps += relaxed.steps;
             self.offer_improved(root, state.problem.with_largest(&relaxed.x));
             if relaxed.upper_bound < best.1 {
-                // Items settled without a bound have no parameters: the tree settles them first, too.
+                // Items forced without a bound have no parameters: the tree forces them first, too.
                 best = (relaxed.method.of_whole(&state.problem, root), relaxed.upper_bound);
             }
         }

@@ -12,16 +12,16 @@ use crate::{
     Result,
     map::{
         Candidates, Termination,
-        bounds::{Method, Problem},
+        bounds::{Method, Subproblem},
         watch::Clock,
     },
     parallel::map_ordered,
 };
 
-/// Nodes that are looked at side by side, whatever the number of threads: the answer does not depend on it.
+/// Nodes that are processed together. The number of threads does not change it, nor the result.
 const WAVE: usize = 8;
 
-/// The nodes that are left.
+/// An open node, and its number.
 struct Open(Node, u64);
 
 impl PartialEq for Open {
@@ -39,13 +39,13 @@ impl PartialOrd for Open {
 }
 
 impl Ord for Open {
-    /// The largest bound, then the one made last.
+    /// By bound, then by number.
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.bound.total_cmp(&other.0.bound).then(self.1.cmp(&other.1))
     }
 }
 
-/// What a search ended with.
+/// The outcome of a search.
 #[derive(Debug)]
 pub(super) struct Searched {
     pub(super) upper_bound: f64,
@@ -55,7 +55,7 @@ pub(super) struct Searched {
 }
 
 impl Searched {
-    /// There is only one set.
+    /// The outcome where there is only one set.
     pub(super) fn done(at_most: f64) -> Self {
         Self { upper_bound: at_most, termination: Termination::Optimal, nodes: 0, steps: 0 }
     }
@@ -64,15 +64,14 @@ impl Searched {
 /// Searches below a root until no node can hold a set that is better by `tolerance`.
 pub(super) fn search(
     candidates: &Candidates<'_>,
-    root: &Problem,
+    root: &Subproblem,
     first: (Method, f64),
     incumbent: &mut Incumbent,
     tolerance: f64,
     clock: &Clock<'_>,
 ) -> Result<Searched> {
     let (method, bound) = first;
-    let start =
-        Node { included: Vec::new(), undecided: root.places().to_vec(), x: Vec::new(), method, bound };
+    let start = Node { included: Vec::new(), undecided: root.places.clone(), x: Vec::new(), method, bound };
     let mut open = BinaryHeap::from([Open(start, 0)]);
     let (mut nodes, mut made, mut steps) = (0, 0, 0);
     let mut fathomed = f64::NEG_INFINITY;

@@ -1,25 +1,25 @@
-//! A problem on its way down the tree, with what its parent knew.
+//! A subproblem on its way down the tree, with what is known from its parent.
 
 use crate::map::{
     Place,
-    bounds::{Method, Problem, worth_with},
+    bounds::{Method, Subproblem, worth_with},
     rounding::of_value,
 };
 
-/// Which items are in and which undecided; all others are out.
+/// A node: the items that are included and undecided; all others are excluded.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) included: Vec<Place>,
     pub(super) undecided: Vec<Place>,
-    /// Of the parent's relaxation, for the undecided items; empty for none.
+    /// The point of the parent's relaxation for the undecided items; empty if there is none.
     pub(super) x: Vec<f64>,
     pub(super) method: Method,
-    /// No set below this node is worth more.
+    /// An upper bound of all sets below this node.
     pub(super) bound: f64,
 }
 
 impl Node {
-    /// Takes an undecided item off the lists.
+    /// Removes an undecided item from the lists.
     pub(super) fn take(&mut self, item: usize) -> Place {
         if let Method::Shifted(scaling) | Method::Complement(scaling) = &mut self.method
             && item < scaling.len()
@@ -33,36 +33,36 @@ impl Node {
     }
 }
 
-/// A node's problem.
+/// The subproblem of a node.
 #[derive(Clone, Debug)]
 pub(in crate::map) struct State {
-    pub(in crate::map) problem: Problem,
+    pub(in crate::map) problem: Subproblem,
     pub(in crate::map) included: Vec<Place>,
     pub(super) x: Vec<f64>,
     pub(super) method: Method,
-    /// No set is worth more of those with an item that was taken out because it seemed to depend on others.
+    /// An upper bound of the sets with an item that was excluded because it seemed to depend on others.
     pub(in crate::map) left_out: f64,
 }
 
-/// What is left once everything has been settled that needs no bound.
+/// What is left after [`State::reduce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::map) enum Left {
     /// No set.
     Nothing,
-    /// One set: that of the included items.
+    /// One set: the included items.
     One,
-    /// More.
+    /// Several sets.
     Choices,
 }
 
 impl State {
-    /// A problem of which nothing is known.
-    pub(in crate::map) fn whole(problem: Problem) -> Self {
+    /// A subproblem of which nothing is known.
+    pub(in crate::map) fn whole(problem: Subproblem) -> Self {
         let left_out = f64::NEG_INFINITY;
         Self { problem, included: Vec::new(), x: Vec::new(), method: Method::Gamma, left_out }
     }
 
-    pub(super) fn new(root: &Problem, node: &Node) -> Self {
+    pub(super) fn new(root: &Subproblem, node: &Node) -> Self {
         let places = node.included.iter().chain(&node.undecided);
         let mut kept: Vec<usize> = places.filter_map(|&place| root.position(place)).collect();
         kept.sort_unstable();
@@ -82,7 +82,7 @@ impl State {
         self.forget(|other| other != item);
     }
 
-    /// Takes out all other items.
+    /// Excludes all other items.
     pub(super) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         self.problem.retain(&keep);
         self.forget(keep);
@@ -99,12 +99,12 @@ impl State {
         }
     }
 
-    /// Settles what needs no bound: items that no set can have or that add nothing, parts that are full or have
-    /// no choice, and the last pick.
-    pub(in crate::map) fn settle(&mut self) -> Left {
+    /// Forces items without a bound: excludes those that no set can have or that add nothing, fills parts without a
+    /// choice, and makes the last pick.
+    pub(in crate::map) fn reduce(&mut self) -> Left {
         loop {
             let problem = &mut self.problem;
-            let Some(counts) = problem.counts.limited(&problem.members(), problem.dims()) else {
+            let Some(counts) = problem.counts.limited(&problem.members(), problem.dims) else {
                 return Left::Nothing;
             };
             problem.counts = counts;
@@ -137,30 +137,30 @@ impl State {
         }
     }
 
-    /// The last pick: the first of the largest gains.
+    /// Makes the last pick: the largest gain, the first among ties.
     fn include_best(&mut self) {
         let problem = &self.problem;
         let gains: Vec<f64> = (0..problem.len()).map(|item| problem.gain(item)).collect();
         let first_of_best = |best: usize, item: usize| if gains[item] > gains[best] { item } else { best };
         let best = (0..gains.len()).reduce(first_of_best).unwrap_or(0);
-        // Rounding may have decided.
+        // Rounding may have decided between them.
         let most = (0..gains.len()).map(|item| problem.gain_at_most(item)).fold(f64::NEG_INFINITY, f64::max);
-        let at_most = problem.offset() + most;
+        let at_most = problem.offset + most;
         self.include(best);
-        self.problem.raise_offset(at_most + of_value(at_most));
+        self.problem.offset = self.problem.offset.max(at_most + of_value(at_most));
     }
 
-    /// The node that is left.
+    /// The node of this state.
     pub(super) fn node(&self, bound: f64) -> Node {
         let Self { problem, included, x, method, .. } = self;
         let (included, x, method) = (included.clone(), x.clone(), method.clone());
-        Node { included, undecided: problem.places().to_vec(), x, method, bound }
+        Node { included, undecided: problem.places.clone(), x, method, bound }
     }
 }
 
-/// Whether a best set can have an item: gains only fall, so one that multiplies the determinant by no more than 1 can
-/// be left out, if nothing needs it.
-fn is_useful(problem: &Problem, item: usize) -> bool {
+/// Whether a best set may need an item. Gains only fall, so an item that multiplies the determinant by at most 1 can be
+/// left out unless a count needs it.
+fn is_useful(problem: &Subproblem, item: usize) -> bool {
     let (group, counts) = (problem.group(item), &problem.counts);
     let is_needed = counts.low[group] > 0 || counts.least > counts.low.iter().sum();
     let least = if is_needed { f64::NEG_INFINITY } else { 0.0 };

@@ -1,6 +1,8 @@
-//! The tree must not lose the best set, whatever the incumbent: good first sets would hide it.
+//! The tree must not lose the best set, even from a bad incumbent: good first sets would hide a loss.
 
 use std::ops::RangeInclusive;
+
+use approx::assert_abs_diff_eq;
 
 use super::{
     branch::branch,
@@ -12,7 +14,7 @@ use crate::{
     Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Watch,
     map::{
         Candidates, Objective, Place,
-        bounds::{Method, Problem, places},
+        bounds::{Method, Subproblem, places},
     },
 };
 
@@ -28,34 +30,30 @@ fn features(seed: u64, dims: usize) -> Features<'static> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     };
-    match Features::from_rows(ITEMS, dims, (0..ITEMS * dims).map(|_| next()).collect::<Vec<_>>()) {
-        Ok(features) => features,
-        Err(error) => panic!("{error}"),
-    }
+    Features::from_rows(ITEMS, dims, (0..ITEMS * dims).map(|_| next()).collect::<Vec<_>>()).unwrap()
 }
 
 /// Calls `check` with random problems under quotas, of one size, of any, and under ranges with and without a total.
-fn each_problem(check: impl Fn(&Candidates<'_>, &Problem)) {
-    let Ok(partition) = Partition::from_labels(&LABELS) else { panic!("labels") };
-    let Ok(quota) = Quota::new(&partition, QUOTA) else { panic!("quota") };
-    let Ok(ranges) = Quota::new(&partition, &RANGES) else { panic!("ranges") };
-    let Ok(with_total) = ranges.clone().with_total(4) else { panic!("total") };
+fn each_problem(check: impl Fn(&Candidates<'_>, &Subproblem)) {
+    let partition = Partition::from_labels(&LABELS).unwrap();
+    let quota = Quota::new(&partition, QUOTA).unwrap();
+    let ranges = Quota::new(&partition, &RANGES).unwrap();
+    let with_total = ranges.clone().with_total(4).unwrap();
     for (seed, dims) in [(1, 6), (2, 9), (3, 12), (4, 12), (5, 7), (6, 12)] {
         let features = features(seed, dims);
-        let Ok(quotas) = PartitionDpp::new(&features, &partition, &quota) else { panic!("quotas") };
-        let Ok(size) = KDpp::new(&features, 5) else { panic!("size") };
-        let Ok(any) = Dpp::new(&features) else { panic!("any") };
-        let ranged = [&ranges, &with_total].map(|ranges| PartitionDpp::new(&features, &partition, ranges));
-        let [Ok(ranged), Ok(with_total)] = ranged else { panic!("ranges") };
-        let all = [quotas.candidates(), size.candidates(), any.candidates()];
-        for candidates in all.into_iter().chain([ranged.candidates(), with_total.candidates()]) {
-            check(&candidates, &Problem::new(&candidates, places(&candidates)));
+        let check = |candidates: Candidates<'_>| {
+            check(&candidates, &Subproblem::new(&candidates, places(&candidates)));
+        };
+        check(KDpp::new(&features, 5).unwrap().candidates());
+        check(Dpp::new(&features).unwrap().candidates());
+        for quota in [&quota, &ranges, &with_total] {
+            check(PartitionDpp::new(&features, &partition, quota).unwrap().candidates());
         }
     }
 }
 
 /// Every set that is allowed, sorted, with its ln det.
-fn allowed(candidates: &Candidates<'_>, problem: &Problem) -> Vec<(Vec<Place>, f64)> {
+fn allowed(candidates: &Candidates<'_>, problem: &Subproblem) -> Vec<(Vec<Place>, f64)> {
     let sets = (0_u32..1 << ITEMS).map(|mask| {
         let mut set: Vec<Place> =
             (0..ITEMS).filter(|i| mask >> i & 1 == 1).map(|i| problem.place(i)).collect();
@@ -80,8 +78,8 @@ fn methods() -> [Method; 4] {
     ]
 }
 
-fn start(root: &Problem, method: Method) -> Node {
-    let undecided = root.places().to_vec();
+fn start(root: &Subproblem, method: Method) -> Node {
+    let undecided = root.places.clone();
     Node { included: Vec::new(), undecided, x: Vec::new(), method, bound: f64::INFINITY }
 }
 
@@ -95,10 +93,10 @@ fn every_good_set_stays_in_the_tree() {
                 let target = log_det - 1e-7;
                 let mut node = start(root, method.clone());
                 loop {
-                    let Ok(branched) = branch(root, &node, target, &|| false) else { panic!("branch") };
+                    let branched = branch(root, &node, target, &|| false).unwrap();
                     let mut next = branched.children.into_iter().filter(|child| holds(child, set));
                     let Some(child) = next.next() else {
-                        // Settled, as the best that is left.
+                        // No child holds it: it was found as the best that is left.
                         let best = branched.sets.iter().map(|set| candidates.log_det(set));
                         let best = best.fold(f64::NEG_INFINITY, f64::max);
                         assert!(best >= log_det - 1e-9, "{method:?} lost {set:?} of {log_det}: {best}");
@@ -117,40 +115,35 @@ fn the_worst_start_ends_at_the_optimum() {
     each_problem(|candidates, root| {
         let sets = allowed(candidates, root);
         let best = sets.iter().map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
-        let Some((worst, _)) =
-            sets.iter().filter(|(_, value)| value.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))
-        else {
-            panic!("no set")
-        };
+        let finite = sets.iter().filter(|(_, value)| value.is_finite());
+        let (worst, _) = finite.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         for method in methods() {
             let mut incumbent = Incumbent::none();
             assert!(incumbent.offer(candidates, worst.clone()));
             let clock = Watch::default().start(None);
             let first = (method, f64::INFINITY);
-            let Ok(searched) = search(candidates, root, first, &mut incumbent, 1e-6, &clock) else {
-                panic!("search")
-            };
-            assert!((incumbent.log_det - best).abs() < 1e-9);
+            let searched = search(candidates, root, first, &mut incumbent, 1e-6, &clock).unwrap();
+            assert_abs_diff_eq!(incumbent.log_det, best, epsilon = 1e-9);
             assert!(searched.upper_bound >= best - 1e-12 && searched.upper_bound <= best + 1e-6);
         }
     });
 }
 
 #[test]
-fn settling_loses_nothing() {
+fn reducing_loses_nothing() {
     each_problem(|candidates, root| {
         let mut state = State::whole(root.clone());
-        // An item in that leaves one place in some group, and few items.
+        // Including an item leaves one place in some group, and few items.
         state.include(0);
         state.retain(|item| item % 3 != 1);
         let node = state.clone().node(f64::INFINITY);
         let sets = allowed(candidates, root);
         let below = sets.iter().filter(|(set, _)| holds(&node, set));
         let best = below.map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
-        let left = state.settle();
-        let settled = state.clone().node(f64::INFINITY);
-        let below = sets.iter().filter(|(set, _)| left != Left::Nothing && holds(&settled, set));
+        let left = state.reduce();
+        let forced = state.clone().node(f64::INFINITY);
+        let below = sets.iter().filter(|(set, _)| left != Left::Nothing && holds(&forced, set));
         let found = below.map(|(_, log_det)| *log_det).fold(f64::NEG_INFINITY, f64::max);
-        assert!(found.total_cmp(&best).is_eq() || (found - best).abs() < 1e-12, "{found} {best}");
+        assert_abs_diff_eq!(found, best, epsilon = 1e-12);
     });
 }

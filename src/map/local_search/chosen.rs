@@ -1,97 +1,93 @@
-//! A set with the numbers from which the gain of every exchange follows.
+//! A set, with the numbers from which the gains of all swaps follow.
 
 use faer::{Mat, MatRef};
 
-use super::{
-    Problem,
-    basis::{dual_basis, read_rows},
-    exchange::Made,
-};
+use super::{SearchSpace, rows::read_rows, swap::MadeSwap};
 use crate::{
     Result,
     engine::{BestSwap, Precision, SwapTable},
-    linalg::{column, kernels::dot},
+    linalg::{column, dual_basis, kernels::dot},
     map::Place,
 };
 
-/// Bounds of the weight of an addition: beyond them it is good or bad in any case.
+/// Bounds of the weight of an addition. Beyond them the outcome is clear in any case.
 const WEIGHTS: (f64, f64) = (1e-280, 1e280);
-/// The same of the ratio of two scales.
+/// Bounds of the ratio of two scales.
 const FACTORS: (f64, f64) = (1e-140, 1e140);
 
-/// What an entering item may take the place of.
+/// An item that an entering item may replace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// Group and slot of the item that leaves; `None` where the item is just added.
+    /// Group and slot of the leaving item; `None` if the entering item is only added.
     pub(super) leaving: Option<(usize, usize)>,
     /// Its column.
     pub(super) column: usize,
-    /// s / s' for the scales of the groups of what leaves and what enters: with it ratios are those of the rows as given.
+    /// s / s' for the scales of the groups of the leaving and the entering item: makes ratios those of the given rows.
     pub(super) factor: f64,
 }
 
 /// The set, its rows b_i = s a_i, their dual basis W (w_i·b_j = 1 for i = j and 0 otherwise, inside their
 /// span), and the engine's table of C and d.
 pub(super) struct Chosen<'c> {
-    pub(super) problem: &'c Problem<'c>,
+    pub(super) space: &'c SearchSpace<'c>,
     /// Positions of the chosen items, by group and slot.
     pub(super) slots: Vec<Vec<usize>>,
-    /// First column of each group; included items come before all.
+    /// The first column of each group; included items come first.
     pub(super) first: Vec<usize>,
-    /// What an entering item of each group may take the place of: items of the group, of other groups, none.
+    /// What an entering item of each group may replace: items of the group, items of other groups, nothing.
     pub(super) offers: Vec<Vec<Offer>>,
-    /// Included rows, the chosen rows of each group; where items may be added a column of zeros besides.
+    /// The included rows, the chosen rows of each group, and a column of zeros if items may be added.
     pub(super) rows: Mat<f64>,
     /// W, columns as above.
     pub(super) duals: Mat<f64>,
-    /// An orthonormal basis of what is orthogonal to the rows.
+    /// An orthonormal basis of the orthogonal complement of the rows.
     pub(super) complement: Mat<f64>,
     pub(super) table: Box<dyn SwapTable + 'c>,
-    /// ln det K of the set with the included items, as it was built.
+    /// ln det K of the set with the included items, when it was built.
     pub(super) log_det: f64,
 }
 
 impl<'c> Chosen<'c> {
-    /// All numbers from the data; `None` where the rows are dependent.
+    /// Computes all numbers from the data; `None` if the rows are dependent.
     ///
     /// # Cost
     /// 2mn² operations: n − k for the residuals and k for the table, times 2mn.
-    pub(super) fn new(problem: &'c Problem<'c>, places: &[Place]) -> Result<Option<Self>> {
-        let mut slots = vec![Vec::new(); problem.rows.groups().len()];
+    pub(super) fn new(space: &'c SearchSpace<'c>, places: &[Place]) -> Result<Option<Self>> {
+        let mut slots = vec![Vec::new(); space.rows.groups().len()];
         places.iter().for_each(|place| slots[place.group].push(place.position));
-        let included = problem.candidates.ground.included().len();
+        let included = space.candidates.ground.included().len();
         let first = slots.iter().scan(included, |next, slots| {
             *next += slots.len();
             Some(*next - slots.len())
         });
         let first: Vec<usize> = first.collect();
-        let Some((rows, log_det)) = read_rows(problem, &slots) else { return Ok(None) };
+        let Some((rows, log_det)) = read_rows(space, &slots) else { return Ok(None) };
         let Some((mut duals, complement, log_volume)) = dual_basis(rows.as_ref()) else { return Ok(None) };
         let mut rows = rows;
-        if !problem.candidates.counts.is_of_one_size() {
+        if space.candidates.counts.total().is_none() {
             // The slot of additions: M = 1, C = 0.
             rows.resize_with(rows.nrows(), rows.ncols() + 1, |_, _| 0.0);
             duals.resize_with(duals.nrows(), duals.ncols() + 1, |_, _| 0.0);
         }
         let factors = vec![complement.as_ref(); slots.len()];
         let mut residuals = if complement.ncols() > 0 {
-            problem.engine.row_forms(problem.rows, &factors)?
+            space.engine.row_forms(space.rows, &factors)?
         } else {
-            vec![0.0; problem.rows.len()]
+            vec![0.0; space.rows.len()]
         };
         let mut start = 0;
-        for (group, slots) in problem.rows.groups().iter().zip(&slots) {
+        for (group, slots) in space.rows.groups().iter().zip(&slots) {
             slots.iter().for_each(|position| residuals[start + position] = f64::NEG_INFINITY);
             start += group.items.len();
         }
         let offers: Vec<Vec<Offer>> =
-            (0..slots.len()).map(|group| offers_to(group, problem, &slots, &first, duals.ncols())).collect();
+            (0..slots.len()).map(|group| offers_to(group, space, &slots, &first, duals.ncols())).collect();
         let offered: Vec<Mat<f64>> =
             offers.iter().map(|offers| offered_duals(offers, duals.as_ref())).collect();
         let offered: Vec<_> = offered.iter().map(Mat::as_ref).collect();
-        let table = problem.engine.swap_table(problem.rows, &offered, &residuals)?;
+        let table = space.engine.swap_table(space.rows, &offered, &residuals)?;
         let log_det = log_det + log_volume;
-        Ok(Some(Self { problem, slots, first, offers, rows, duals, complement, table, log_det }))
+        Ok(Some(Self { space, slots, first, offers, rows, duals, complement, table, log_det }))
     }
 
     pub(super) fn places(&self) -> Vec<Place> {
@@ -132,21 +128,21 @@ impl<'c> Chosen<'c> {
         self.offers.iter().enumerate().map(of_group).collect()
     }
 
-    /// M of the slot of additions: undoes the scale of a group.
+    /// M of the slot of additions, which undoes the scale of a group.
     pub(super) fn addition_weight(&self, group: usize) -> f64 {
-        let scale = self.problem.rows.groups()[group].scale;
+        let scale = self.space.rows.groups()[group].scale;
         (scale * scale).recip().clamp(WEIGHTS.0, WEIGHTS.1)
     }
 
-    /// Number of sets that an exchange of one item, an addition or a removal leads to.
+    /// The number of sets that one swap, addition or removal leads to.
     pub(super) fn neighbours(&self) -> u64 {
-        let (counts, allowed) = (self.counts(), &self.problem.candidates.counts);
-        let entering = |group: usize| self.problem.rows.groups()[group].items.len() - counts[group];
-        let exchanges = |group: usize| entering(group) * self.offers[group].len();
+        let (counts, allowed) = (self.counts(), &self.space.candidates.counts);
+        let entering = |group: usize| self.space.rows.groups()[group].items.len() - counts[group];
+        let swaps = |group: usize| entering(group) * self.offers[group].len();
         let removals = |group: usize| {
             if allowed.allow_move(&counts, Some(group), None) { counts[group] } else { 0 }
         };
-        (0..counts.len()).map(|group| (exchanges(group) + removals(group)) as u64).sum()
+        (0..counts.len()).map(|group| (swaps(group) + removals(group)) as u64).sum()
     }
 
     pub(super) fn weight(&self, group: usize, slot: usize) -> f64 {
@@ -154,12 +150,12 @@ impl<'c> Chosen<'c> {
         dot(dual, dual)
     }
 
-    /// The best exchange of every group; its slot is that of an offer.
-    pub(super) fn best_swaps(&mut self, made: Option<&Made>) -> Result<Vec<Option<BestSwap>>> {
+    /// The best swap of every group; its slot is that of an offer.
+    pub(super) fn best_swaps(&mut self, made: Option<&MadeSwap>) -> Result<Vec<Option<BestSwap>>> {
         let weights = self.weights();
-        let update = made.map(Made::update);
+        let update = made.map(MadeSwap::update);
         let found = self.table.gains(update.as_ref(), &weights)?;
-        let precise = self.problem.engine.info().precision == Precision::F64;
+        let precise = self.space.engine.info().precision == Precision::F64;
         let best = |(group, leading): (usize, Vec<BestSwap>)| {
             let exact = |swap: BestSwap| {
                 if precise { swap } else { BestSwap { ratio: self.ratio(group, swap), ..swap } }
@@ -173,17 +169,17 @@ impl<'c> Chosen<'c> {
     }
 }
 
-/// What an item that enters a group may take the place of; the last of all columns stands for additions.
+/// What an item that enters a group may replace; the last column stands for additions.
 fn offers_to(
     group: usize,
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     slots: &[Vec<usize>],
     first: &[usize],
     columns: usize,
 ) -> Vec<Offer> {
     let counts: Vec<usize> = slots.iter().map(Vec::len).collect();
-    let allowed = &problem.candidates.counts;
-    let scale = |group: usize| problem.rows.groups()[group].scale;
+    let allowed = &space.candidates.counts;
+    let scale = |group: usize| space.rows.groups()[group].scale;
     let others = (0..counts.len()).filter(|&other| other != group);
     let leaving = std::iter::once(group).chain(others);
     let mut offers = Vec::new();
@@ -198,7 +194,7 @@ fn offers_to(
     offers
 }
 
-/// The dual vectors of what an entering item may take the place of.
+/// The dual vectors of what an entering item may replace.
 fn offered_duals(offers: &[Offer], duals: MatRef<'_, f64>) -> Mat<f64> {
     Mat::from_fn(duals.nrows(), offers.len(), |j, at| offers[at].factor * duals[(j, offers[at].column)])
 }

@@ -1,15 +1,15 @@
-//! Best-improvement exchanges from a given set to one that none improves.
+//! Best-improvement swaps from a given set to a local optimum.
 
-use super::{Problem, chosen::Chosen, exchange::Made, two_parts};
+use super::{SearchSpace, chosen::Chosen, swap::MadeSwap, two_parts};
 use crate::{
     Result,
     engine::BestSwap,
     map::{Place, Stats, Termination, watch::Clock},
 };
 
-/// Exchanges after which all numbers are computed anew from the data.
+/// Swaps after which all numbers are recomputed from the data.
 const REFRESH: usize = 64;
-/// The same when the gains by the table and by the rows differ by this fraction.
+/// Numbers are recomputed when the gains by the table and by the rows differ by this fraction.
 const DRIFT: f64 = 1e-8;
 
 /// Where a climb ended.
@@ -18,48 +18,48 @@ pub(in crate::map) struct Climb {
     pub(in crate::map) places: Vec<Place>,
     /// ln det K of the set with the included items, from the data.
     pub(in crate::map) log_det: f64,
-    /// [`LocallyOptimal`](Termination::LocallyOptimal), [`RankExhausted`](Termination::RankExhausted) for a
-    /// start of dependent rows, or why the clock ended it.
+    /// [`LocallyOptimal`](Termination::LocallyOptimal), [`RankExhausted`](Termination::RankExhausted) for a start of
+    /// dependent rows, or the clock's reason.
     pub(in crate::map) termination: Termination,
 }
 
-/// Climbs until no exchange multiplies the determinant by more than 1 + ε/k; never below the start. Reports sets that
-/// are better than what is `known`.
+/// Climbs until no swap multiplies the determinant by more than 1 + ε/k; never ends below the start. Reports sets that
+/// are better than `known`.
 ///
-/// Numbers are updated exchange by exchange and made anew from the data after [`REFRESH`] exchanges, where they
-/// are seen to drift, and whenever no exchange improves: that there is none is only believed of fresh numbers.
-/// The set counts as better only if its determinant from the data is; where exchanges that promised a gain within
-/// the rounding error did not deliver it, the climb goes back to the best set and takes them one by one.
+/// Numbers are updated swap by swap and recomputed from the data after [`REFRESH`] swaps, when they drift, and before
+/// the climb concludes that no swap improves. A set counts as better only if its determinant computed from the data is.
+/// If swaps with a predicted gain within the rounding error did not improve it, the climb returns to the best set and
+/// recomputes after every swap.
 pub(in crate::map) fn climb(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     start: Vec<Place>,
     known: f64,
     clock: &Clock<'_>,
     stats: &mut Stats,
 ) -> Result<Climb> {
     if let Some(termination) = clock.ended() {
-        return Ok(Climb { log_det: problem.candidates.log_det(&start), places: start, termination });
+        return Ok(Climb { log_det: space.candidates.log_det(&start), places: start, termination });
     }
-    let Some(mut chosen) = Chosen::new(problem, &start)? else {
+    let Some(mut chosen) = Chosen::new(space, &start)? else {
         let termination = Termination::RankExhausted;
         return Ok(Climb { places: start, log_det: f64::NEG_INFINITY, termination });
     };
     let mut best = Climb { places: start, log_det: chosen.log_det, termination: Termination::LocallyOptimal };
     let mut patience = REFRESH;
     loop {
-        let (reached, ended) = ascend(problem, chosen, patience, clock, stats)?;
+        let (reached, ended) = ascend(space, chosen, patience, clock, stats)?;
         if let Some(termination) = ended {
-            // All numbers anew would take as long as many exchanges.
-            let log_det = reached.as_ref().map_or(f64::NEG_INFINITY, |set| problem.candidates.log_det(set));
+            // Recomputing all numbers would take as long as many swaps.
+            let log_det = reached.as_ref().map_or(f64::NEG_INFINITY, |set| space.candidates.log_det(set));
             return Ok(match reached {
                 Some(places) if log_det > best.log_det => Climb { places, log_det, termination },
                 _ => Climb { termination, ..best },
             });
         }
         let Some(reached) = reached else { return Ok(best) };
-        let fresh = Chosen::new(problem, &reached)?;
-        // Of rows that depend on each other in all digits the last ones are rounding.
-        let is_real = |fresh: &Chosen<'_>| problem.candidates.log_det(&fresh.places()) > f64::NEG_INFINITY;
+        let fresh = Chosen::new(space, &reached)?;
+        // The residuals of rows that are dependent in all digits are rounding errors.
+        let is_real = |fresh: &Chosen<'_>| space.candidates.log_det(&fresh.places()) > f64::NEG_INFINITY;
         let better = fresh.filter(|fresh| fresh.log_det > best.log_det && is_real(fresh));
         if let Some(fresh) = &better {
             best = Climb { places: fresh.places(), log_det: fresh.log_det, ..best };
@@ -70,7 +70,7 @@ pub(in crate::map) fn climb(
         (chosen, patience) = match better {
             Some(fresh) => (fresh, REFRESH),
             None if patience == 1 => return Ok(best),
-            None => match Chosen::new(problem, &best.places)? {
+            None => match Chosen::new(space, &best.places)? {
                 Some(again) => (again, 1),
                 None => return Ok(best),
             },
@@ -78,16 +78,16 @@ pub(in crate::map) fn climb(
     }
 }
 
-/// Up to `patience` exchanges from fresh numbers: the set reached, `None` if there was none to make; and why the
-/// clock ended it, if it did.
+/// Makes up to `patience` swaps from fresh numbers: returns the set reached, `None` without a swap, and the clock's
+/// reason if it ended the climb.
 fn ascend(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     mut chosen: Chosen<'_>,
     patience: usize,
     clock: &Clock<'_>,
     stats: &mut Stats,
 ) -> Result<(Option<Vec<Place>>, Option<Termination>)> {
-    let mut made: Option<Made> = None;
+    let mut made: Option<MadeSwap> = None;
     for moves in 0..patience {
         let reached = |chosen: &Chosen<'_>| (moves > 0).then(|| chosen.places());
         if let Some(ended) = clock.ended() {
@@ -95,14 +95,14 @@ fn ascend(
         }
         let swaps = chosen.best_swaps(made.as_ref())?;
         stats.evaluations += chosen.neighbours();
-        match best_step(problem, &chosen, &swaps) {
+        match best_step(space, &chosen, &swaps) {
             Some(Step::Swap { group, swap }) => {
-                let exchange = chosen.exchange(group, swap);
-                let drifted = (exchange.ratio - swap.ratio).abs() > DRIFT * swap.ratio;
-                if moves > 0 && (drifted || !problem.improves(exchange.ratio)) {
+                let weighed = chosen.weigh(group, swap);
+                let drifted = (weighed.ratio - swap.ratio).abs() > DRIFT * swap.ratio;
+                if moves > 0 && (drifted || !space.improves(weighed.ratio)) {
                     return Ok((reached(&chosen), None));
                 }
-                made = Some(chosen.make(exchange));
+                made = Some(chosen.make(weighed));
                 stats.swaps += 1;
             }
             Some(Step::Anew(places)) => {
@@ -112,7 +112,7 @@ fn ascend(
             }
             None if moves > 0 => return Ok((reached(&chosen), None)),
             None => {
-                let places = two_parts::best_exchange(problem, &chosen, clock, stats)?;
+                let places = two_parts::best_double_swap(space, &chosen, clock, stats)?;
                 stats.double_swaps += u64::from(places.is_some());
                 return Ok((places, clock.ended()));
             }
@@ -121,24 +121,24 @@ fn ascend(
     Ok((Some(chosen.places()), None))
 }
 
-/// What improves most.
+/// A step of a climb.
 enum Step {
-    /// Inside a group.
+    /// A swap inside a group.
     Swap { group: usize, swap: BestSwap },
-    /// What changes the counts of groups: all numbers are made anew.
+    /// A change of the counts of groups, after which all numbers are recomputed.
     Anew(Vec<Place>),
 }
 
-fn best_step(problem: &Problem<'_>, chosen: &Chosen<'_>, swaps: &[Option<BestSwap>]) -> Option<Step> {
+fn best_step(space: &SearchSpace<'_>, chosen: &Chosen<'_>, swaps: &[Option<BestSwap>]) -> Option<Step> {
     let mut best: Option<(usize, BestSwap)> = None;
     for (group, swap) in swaps.iter().enumerate() {
         let Some(swap) = *swap else { continue };
-        if problem.improves(swap.ratio) && best.is_none_or(|(_, best)| swap.ratio > best.ratio) {
+        if space.improves(swap.ratio) && best.is_none_or(|(_, best)| swap.ratio > best.ratio) {
             best = Some((group, swap));
         }
     }
     let ratio = best.map_or(0.0, |(_, swap)| swap.ratio);
-    if let Some(places) = removal(problem, chosen, ratio) {
+    if let Some(places) = removal(space, chosen, ratio) {
         return Some(Step::Anew(places));
     }
     let (group, swap) = best?;
@@ -156,19 +156,19 @@ fn best_step(problem: &Problem<'_>, chosen: &Chosen<'_>, swaps: &[Option<BestSwa
 }
 
 /// The set without the item whose removal improves most, if it improves more than `ratio`.
-fn removal(problem: &Problem<'_>, chosen: &Chosen<'_>, ratio: f64) -> Option<Vec<Place>> {
-    let (allowed, counts) = (&problem.candidates.counts, chosen.counts());
+fn removal(space: &SearchSpace<'_>, chosen: &Chosen<'_>, ratio: f64) -> Option<Vec<Place>> {
+    let (allowed, counts) = (&space.candidates.counts, chosen.counts());
     let groups = (0..counts.len()).filter(|&group| allowed.allow_move(&counts, Some(group), None));
     let slots = groups.flat_map(|group| (0..counts[group]).map(move |slot| (group, slot)));
     let mut best: Option<(f64, Place)> = None;
     for (group, slot) in slots {
-        let scale = problem.rows.groups()[group].scale;
+        let scale = space.rows.groups()[group].scale;
         let factor = chosen.weight(group, slot) * scale * scale;
         if best.is_none_or(|(known, _)| factor > known) {
             best = Some((factor, Place { group, position: chosen.slots[group][slot] }));
         }
     }
     let (removed, worst) = best?;
-    let improves = problem.improves(removed) && removed > ratio;
+    let improves = space.improves(removed) && removed > ratio;
     improves.then(|| chosen.places().into_iter().filter(|&place| place != worst).collect())
 }

@@ -1,11 +1,11 @@
-//! Greedy, then exchanges while they improve.
+//! Local search: the greedy set, improved by swaps.
 
-mod basis;
 mod chosen;
 mod climb;
-mod exchange;
 mod guarantee;
+mod rows;
 mod starts;
+mod swap;
 mod two_parts;
 
 use std::{
@@ -14,7 +14,6 @@ use std::{
     time::Duration,
 };
 
-pub(super) use basis::dual_basis;
 pub(super) use climb::climb;
 
 use super::{Candidates, Objective, Place, Solution, Solver, Stats, Termination, Watch, watch::Clock};
@@ -23,39 +22,37 @@ use crate::{
     engine::{Engine, Rows},
 };
 
-/// The greedy set, improved by exchanges until none multiplies the determinant by more than 1 + ε/k.
+/// Improves the greedy set by swaps until none multiplies the determinant by more than 1 + ε/k.
 ///
 /// ```text
 /// det K_{S−i+j} / det K_S = M_ii d_j + C_ij²,
 /// M = (K_S)⁻¹,   C = M K_{S,·},   d_j = ‖a_j − π_S(a_j)‖²
 /// ```
 ///
-/// All pairs i ∈ S, j ∉ S are compared for every exchange and the best is made. Under a quota i and j are of
-/// one part; under ranges of any two whose counts allow it. Where no such exchange
-/// improves, two parts exchange an item each at once. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges
-/// without a total) may also gain or lose an item, whichever of the three improves most.
-/// Of equal exchanges the one whose entering item comes first is made.
+/// Every step compares all pairs i ∈ S, j ∉ S and makes the best swap. Under a quota i and j are of one part; under
+/// ranges of any two parts whose counts allow it. If no such swap improves the set, one item each of two parts is
+/// swapped at once. A set that may have several sizes ([`Dpp`](crate::Dpp), ranges without a total) may also gain or
+/// lose an item, if that improves it most. Ties go to the first entering item.
 ///
-/// [`with_restarts`](Self::with_restarts) climbs from other sets too. The answer is the best set seen, never below
-/// the greedy one if there was time for that; where the greedy algorithm ends short of the quota, what it found is
-/// returned as it is.
+/// [`with_restarts`](Self::with_restarts) climbs from other sets too. The result is the best set found, never worse than
+/// the greedy one if there was time for that. If the greedy algorithm ends short of the quota, its set is returned.
 ///
 /// # Guarantee
 /// For k items without parts: within a factor min((k!)², e^ε κ(A)^k) of the optimum,
-/// κ(A) = λ_1 / mean of λ_k … λ_m (of AAᵀ), after at most 2 ln k! / ln(1 + ε/k) exchanges. They are in
-/// [`Stats::log_guarantee`], [`Stats::condition`] and [`Stats::swap_bound`]. (The theorem counts the tail's mean
-/// over n; its proof sums over the items, so m it is here.)
+/// κ(A) = λ_1 / mean of λ_k … λ_m (of AAᵀ), after at most 2 ln k! / ln(1 + ε/k) swaps: see
+/// [`Stats::log_guarantee`], [`Stats::condition`] and [`Stats::swap_bound`]. (The theorem takes the mean of the tail over
+/// n; its proof sums over the items, so it is m here.)
 ///
 /// # Cost
-/// Greedy, 2mn² operations for a start, and 4mn + 7mκ_l an exchange: A is read once, and a table of κ_l
-/// coefficients per item (8 bytes each) is read and written once. Under ranges up to k coefficients; items added,
-/// removed, or exchanged between parts make all numbers anew, as a start.
+/// That of greedy, 2mn² operations per start, and 4mn + 7mκ_l per swap: A is read once, and a table of κ_l coefficients
+/// per item (8 bytes each) is read and written once. Under ranges there are up to k coefficients, and items that are
+/// added, removed, or swapped between parts cost as much as a start.
 ///
 /// # Numerics
-/// Numbers are updated from exchange to exchange and computed anew from the data after 64, where they are seen to
-/// drift, and before the search believes that no exchange improves. A set counts as better only if its determinant
-/// from the data is. Gains below the rounding error of the determinant (about 1e-15 times the condition number
-/// of the chosen rows) cannot be told from none.
+/// Gains are updated from swap to swap and recomputed from the data after 64 swaps, when they drift, and before the
+/// search concludes that no swap improves. A set counts as better only if its determinant computed from the data is.
+/// Gains below the rounding error of the determinant (about 1e-15 times the condition number of the chosen rows) are
+/// not noticed.
 ///
 /// # Examples
 /// ```
@@ -81,20 +78,19 @@ pub struct LocalSearch {
     seed: u64,
 }
 
-/// How often the search starts again, from other sets.
+/// How often the search restarts from other sets.
 ///
-/// Three of four restarts take a few random items out of the best set so far and complete the rest
-/// greedily from other items; the fourth completes a few random items.
+/// Three of four restarts remove a few random items from the best set so far and complete the rest greedily from other
+/// items; the fourth completes a few random items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Restarts {
     /// Never.
     #[default]
     None,
-    /// So many times. The same seed gives the same set, unless a time limit comes first.
+    /// This many times. The same seed gives the same set, unless the time limit passes first.
     Count(u64),
-    /// Until the time limit, or until a thousand in a row have led to sets that are known; never where there is
-    /// no limit.
+    /// Until the time limit, or until a thousand restarts in a row have led to known sets. Never without a time limit.
     UntilTimeLimit,
 }
 
@@ -106,14 +102,14 @@ impl Default for LocalSearch {
 }
 
 impl LocalSearch {
-    /// An exchange must multiply the determinant by more than 1 + ε/k; 1e-9 by default. (For sets of
-    /// any size k is the largest size that the rank allows.)
+    /// A swap must multiply the determinant by more than 1 + ε/k; ε is 1e-9 by default. (For sets of any size k is the
+    /// largest size that the rank allows.)
     #[must_use]
     pub fn with_epsilon(self, epsilon: f64) -> Self {
         Self { epsilon, ..self }
     }
 
-    /// Starts again from other sets; never by default.
+    /// Restarts from other sets; never by default.
     #[must_use]
     pub fn with_restarts(self, restarts: Restarts) -> Self {
         Self { restarts, ..self }
@@ -134,7 +130,7 @@ impl LocalSearch {
     /// Climbs again from other starts.
     fn restart(
         &self,
-        problem: &Problem<'_>,
+        space: &SearchSpace<'_>,
         best: &mut climb::Climb,
         clock: &Clock<'_>,
         stats: &mut Stats,
@@ -144,7 +140,7 @@ impl LocalSearch {
             (Restarts::UntilTimeLimit, Some(_)) => u64::MAX,
             _ => 0,
         };
-        if problem.spare().iter().all(|&spare| spare == 0) {
+        if space.spare().iter().all(|&spare| spare == 0) {
             return Ok(());
         }
         let mut known = Known::default();
@@ -160,15 +156,15 @@ impl LocalSearch {
                 break;
             }
             stats.restarts += 1;
-            let start = starts::restart(problem, &best.places, self.seed, number, clock)?;
+            let start = starts::restart(space, &best.places, self.seed, number, clock)?;
             let Some(start) = start else {
                 known.in_a_row += 1;
                 continue;
             };
-            let found = climb(problem, start, best.log_det, clock, stats)?;
+            let found = climb(space, start, best.log_det, clock, stats)?;
             known.offer(&found.places);
             let better = found.log_det > best.log_det + ROUNDING * (1.0 + best.log_det.abs());
-            if better && problem.candidates.log_det(&found.places) > f64::NEG_INFINITY {
+            if better && space.candidates.log_det(&found.places) > f64::NEG_INFINITY {
                 *best = climb::Climb { termination: best.termination, ..found };
             }
         }
@@ -179,8 +175,8 @@ impl LocalSearch {
 impl<M: Objective> Solver<M> for LocalSearch {
     /// A locally optimal set of a model.
     ///
-    /// [`Termination::TimeLimit`] and [`Termination::Interrupted`] mean that less was done than asked for: the
-    /// first climb or the number of restarts was cut short. Running until the time limit is not.
+    /// [`Termination::TimeLimit`] and [`Termination::Interrupted`] mean that the first climb or the number of restarts was
+    /// cut short; [`Restarts::UntilTimeLimit`] does not count as cut short.
     ///
     /// # Errors
     /// [`Error::NotPositive`] for an ε that is not positive; [`Error::Eigen`]; those of the engine.
@@ -191,9 +187,9 @@ impl<M: Objective> Solver<M> for LocalSearch {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         let rows = candidates.rows();
-        let problem = Problem { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
+        let space = SearchSpace { candidates: &candidates, engine, rows: &rows, epsilon: self.epsilon };
         let mut stats = Stats::default();
-        let (greedy, repairs) = starts::complete(&problem, &[], &[], &clock)?;
+        let (greedy, repairs) = starts::complete(&space, &[], &[], &clock)?;
         (stats.gains, stats.repairs) = (greedy.log_gains, repairs);
         if candidates.counts.most == 0 || greedy.termination == Termination::RankExhausted {
             let termination = match greedy.termination {
@@ -202,25 +198,25 @@ impl<M: Objective> Solver<M> for LocalSearch {
             };
             return Ok(Solution { stats, ..Solution::new(&candidates, &greedy.places, termination, engine) });
         }
-        let mut best = climb(&problem, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
+        let mut best = climb(&space, greedy.places, f64::NEG_INFINITY, &clock, &mut stats)?;
         if best.termination == Termination::LocallyOptimal {
             if clock.ended().is_none() {
-                guarantee::fill(&problem, &mut stats)?;
+                guarantee::fill(&space, &mut stats)?;
             }
-            self.restart(&problem, &mut best, &clock, &mut stats)?;
+            self.restart(&space, &mut best, &clock, &mut stats)?;
         }
         Ok(Solution { stats, ..Solution::new(&candidates, &best.places, best.termination, engine) })
     }
 }
 
-/// Restarts in a row that lead to no new set, after which there is nothing more to find.
+/// Restarts in a row without a new set after which the search ends.
 const MOST_IN_VAIN: u64 = 1000;
 
-/// The sets that climbs have ended in, by their hashes.
+/// Hashes of the sets in which climbs have ended.
 #[derive(Default)]
 struct Known {
     hashes: HashSet<u64>,
-    /// Climbs since the last that ended in a new set.
+    /// Climbs since the last one that ended in a new set.
     in_a_row: u64,
 }
 
@@ -234,26 +230,26 @@ impl Known {
     }
 }
 
-/// Sets whose ln det agree to this are equally good.
+/// Sets whose ln det agree to this relative accuracy are equally good.
 const ROUNDING: f64 = 1e-12;
 
-/// What to climb on.
+/// The sets that climbs move through, and what counts as an improvement.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Problem<'c> {
+pub(super) struct SearchSpace<'c> {
     pub(super) candidates: &'c Candidates<'c>,
     pub(super) engine: &'c dyn Engine,
-    /// Those of the candidates.
+    /// The rows of the candidates.
     pub(super) rows: &'c Rows<'c>,
     pub(super) epsilon: f64,
 }
 
-impl Problem<'_> {
-    /// Whether a factor of the determinant is worth an exchange.
+impl SearchSpace<'_> {
+    /// Whether multiplying the determinant by this factor is an improvement.
     fn improves(&self, ratio: f64) -> bool {
         ratio - 1.0 > self.epsilon / self.candidates.counts.most.max(1) as f64
     }
 
-    /// Items of every group that a set can leave out.
+    /// How many items of every group a set can leave out.
     fn spare(&self) -> Vec<usize> {
         let counts = &self.candidates.counts;
         let spare = |(l, group): (usize, &crate::model::FreeItems)| {

@@ -3,65 +3,65 @@
 use rand::{RngExt, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::Problem;
+use super::SearchSpace;
 use crate::{
     Result,
     linalg::OrthonormalBasis,
     map::{
         Place,
-        greedy::PlainGains,
         lazy_greedy::LazyGains,
         pivots::{Gains, Picked, Pivots},
+        plain_gains::PlainGains,
         repair,
         watch::Clock,
     },
     model::Demand,
 };
 
-/// Rows from which on the lazy greedy algorithm is faster.
+/// With at least this many rows the lazy greedy algorithm is faster.
 const LAZY: usize = 1 << 14;
-/// Every so many restarts begin at random items, the others at the best set.
+/// One in this many restarts begins at random items, the others at the best set.
 const SCATTER_EVERY: u64 = 4;
-/// A kick takes out at most this many items more than two.
+/// A kick removes at most two items more than this.
 const KICK: usize = 6;
 
-/// `start` and greedy picks beyond it, with `barred` items out of reach; repaired where they exhaust a part's
-/// rank, with the number of repairs.
+/// Completes `start` greedily without `barred` items, and repairs the picks if they exhaust a part's rank; also returns
+/// the number of repairs.
 pub(super) fn complete(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     start: &[Place],
     barred: &[Place],
     clock: &Clock<'_>,
 ) -> Result<(Picked, usize)> {
-    let &Problem { engine, rows, .. } = problem;
+    let &SearchSpace { engine, rows, .. } = space;
     let mut picked = if rows.len() < LAZY {
-        run(problem, PlainGains::new(engine, rows), start, barred, clock)?
+        run(space, PlainGains::new(engine, rows), start, barred, clock)?
     } else {
-        run(problem, LazyGains::new(rows), start, barred, clock)?
+        run(space, LazyGains::new(rows), start, barred, clock)?
     };
     picked.places.splice(0..0, start.iter().copied());
-    let repairs = repair::complete(problem.candidates, engine, rows, &mut picked, clock)?;
+    let repairs = repair::complete(space.candidates, engine, rows, &mut picked, clock)?;
     Ok((picked, repairs))
 }
 
 fn run(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     gains: impl Gains,
     start: &[Place],
     barred: &[Place],
     clock: &Clock<'_>,
 ) -> Result<Picked> {
-    let pivots = Pivots::new(problem.candidates, problem.engine, problem.rows, gains, start, barred)?;
+    let pivots = Pivots::new(space.candidates, space.engine, space.rows, gains, start, barred)?;
     pivots.run(&|_| clock.ended())
 }
 
-/// The start of a restart: a function of the seed, its number and the best set so far. `None` where there is no
-/// set of that kind.
+/// The start of a restart, which depends on the seed, its number and the best set so far; `None` if there is no such
+/// set.
 ///
-/// One in four completes random items greedily; the others take a few items out of the best set,
-/// at random, and complete the rest greedily from others.
+/// One in four completes random items greedily. The others remove a few random items from the best set and complete the
+/// rest greedily from other items.
 pub(super) fn restart(
-    problem: &Problem<'_>,
+    space: &SearchSpace<'_>,
     best: &[Place],
     seed: u64,
     number: u64,
@@ -70,19 +70,19 @@ pub(super) fn restart(
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
     let (start, barred) = if number.is_multiple_of(SCATTER_EVERY) {
-        (scatter(problem, &mut rng), Vec::new())
+        (scatter(space, &mut rng), Vec::new())
     } else {
-        kick(problem, best, &mut rng)
+        kick(space, best, &mut rng)
     };
-    let (picked, _) = complete(problem, &start, &barred, clock)?;
-    let candidates = problem.candidates;
+    let (picked, _) = complete(space, &start, &barred, clock)?;
+    let candidates = space.candidates;
     let whole = candidates.counts.missing(&candidates.counts_of(&picked.places)) == 0;
     Ok(whole.then_some(picked.places))
 }
 
-/// What is left of a set without a few random items, and those of them that must stay out.
-fn kick(problem: &Problem<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Place>, Vec<Place>) {
-    let mut spare = problem.spare();
+/// A set without a few random items, and those of them that must not return.
+fn kick(space: &SearchSpace<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Place>, Vec<Place>) {
+    let mut spare = space.spare();
     let mut movable: Vec<usize> = (0..best.len()).filter(|&at| spare[best[at].group] > 0).collect();
     if movable.is_empty() {
         return (best.to_vec(), Vec::new());
@@ -100,9 +100,9 @@ fn kick(problem: &Problem<'_>, best: &[Place], rng: &mut ChaCha8Rng) -> (Vec<Pla
     (left, movable.iter().filter_map(bar).collect())
 }
 
-/// Random independent items, at most as many as each group may have, and none that others need the room for.
-fn scatter(problem: &Problem<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
-    let candidates = problem.candidates;
+/// Random independent items that some allowed set contains, as far as counts tell.
+fn scatter(space: &SearchSpace<'_>, rng: &mut ChaCha8Rng) -> Vec<Place> {
+    let candidates = space.candidates;
     let of_group = |(group, &count): (usize, &usize)| std::iter::repeat_n(group, count);
     let mut groups: Vec<usize> = candidates.counts.high.iter().enumerate().flat_map(of_group).collect();
     let count = rng.random_range(0..=groups.len());

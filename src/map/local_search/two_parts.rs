@@ -1,6 +1,6 @@
-//! Exchanges that move two parts at once, where no exchange of one item improves.
+//! Swaps of two items of two parts at once, for sets that no swap of one item improves.
 
-use super::{Problem, chosen::Chosen};
+use super::{SearchSpace, chosen::Chosen};
 use crate::{
     Result,
     engine::RowMap,
@@ -9,12 +9,12 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// Pairs of entering items that may be compared for all pairs of leaving ones together.
+/// Pairs of entering items that may be compared in total over all pairs of leaving ones.
 const BUDGET: usize = 1 << 22;
-/// The least number of entering items that are considered for a pair of leaving ones, on either side.
+/// The least number of entering items of each part that are considered for a pair of leaving ones.
 const SHORTEST: usize = 8;
 
-/// The set after the best exchange of two items i, i' of two parts for two others j, j' of the same parts, if it
+/// The set after the best swap of two items i, i' of two parts for two others j, j' of the same parts, if it
 /// improves.
 ///
 /// ```text
@@ -22,27 +22,26 @@ const SHORTEST: usize = 8;
 /// e_j = d_j + C_{I,j}ᵀ (M_II)⁻¹ C_{I,j},   x = r_j·r_j' + C_{I,j}ᵀ (M_II)⁻¹ C_{I,j'}
 /// ```
 ///
-/// e_j is the squared distance of a_j from the span of S − I, r_j what a_j has beyond the span of S. As
-/// e_j e_j' − x² is at most e_j e_j' (Hadamard), pairs are compared in descending order of that bound
-/// while it exceeds the best.
+/// e_j is the squared distance of a_j from the span of S − I, and r_j the residual of a_j beyond the span of S. Since
+/// e_j e_j' − x² ≤ e_j e_j' (Hadamard), pairs are compared in descending order of that bound while it exceeds the best.
 ///
-/// All pairs are compared where parts have at most L = √(2²²/pairs of leaving items) items (at least 8);
-/// of larger parts, the L items with the largest e_j. Pairs that the clock leaves no time for are not compared.
+/// All pairs are compared if parts have at most L = √(2²²/pairs of leaving items) items (L ≥ 8); in larger parts, the L
+/// items with the largest e_j. Pairs are skipped once the time is up.
 ///
 /// # Cost
-/// 2mnk and 8mk bytes for C, 7 m k² for the e_j, at most 2²² n for the pairs.
-pub(super) fn best_exchange(
-    problem: &Problem<'_>,
+/// 2mnk operations and 8mk bytes for C, 7mk² operations for the e_j, at most 2²² n for the pairs.
+pub(super) fn best_double_swap(
+    space: &SearchSpace<'_>,
     chosen: &Chosen<'_>,
     clock: &Clock<'_>,
     stats: &mut Stats,
 ) -> Result<Option<Vec<Place>>> {
-    let pairs = leaving_pairs(problem, chosen);
+    let pairs = leaving_pairs(space, chosen);
     if pairs.is_empty() {
         return Ok(None);
     }
     let limit = (BUDGET / pairs.len()).isqrt().max(SHORTEST);
-    let items = Items::new(problem, chosen)?;
+    let items = Items::new(space, chosen)?;
     let in_time = |at: usize| clock.ended().is_none().then(|| items.best_of(&pairs[at], limit));
     let found = map_ordered(pairs.len(), in_time);
     let mut best: Option<Found> = None;
@@ -53,7 +52,7 @@ pub(super) fn best_exchange(
         }
     }
     let Some(Found { entering: Some(entering), leaving, ratio, .. }) = best else { return Ok(None) };
-    if !problem.improves(ratio) {
+    if !space.improves(ratio) {
         return Ok(None);
     }
     let mut places = chosen.places();
@@ -67,8 +66,8 @@ pub(super) fn best_exchange(
 type Slots = [(usize, usize); 2];
 
 /// All pairs of slots in different groups that have other items.
-fn leaving_pairs(problem: &Problem<'_>, chosen: &Chosen<'_>) -> Vec<Slots> {
-    let open = |group: &usize| chosen.slots[*group].len() < problem.rows.groups()[*group].items.len();
+fn leaving_pairs(space: &SearchSpace<'_>, chosen: &Chosen<'_>) -> Vec<Slots> {
+    let open = |group: &usize| chosen.slots[*group].len() < space.rows.groups()[*group].items.len();
     let slots_of = |group: usize| (0..chosen.slots[group].len()).map(move |slot| (group, slot));
     let slots: Vec<(usize, usize)> = (0..chosen.slots.len()).filter(open).flat_map(slots_of).collect();
     let later = |first: &(usize, usize)| {
@@ -78,7 +77,7 @@ fn leaving_pairs(problem: &Problem<'_>, chosen: &Chosen<'_>) -> Vec<Slots> {
     slots.iter().flat_map(later).collect()
 }
 
-/// The best exchange of a pair of leaving items.
+/// The best swap of a pair of leaving items.
 struct Found {
     leaving: [Place; 2],
     entering: Option<[Place; 2]>,
@@ -88,7 +87,7 @@ struct Found {
 
 /// C and d of all items.
 struct Items<'a> {
-    problem: &'a Problem<'a>,
+    space: &'a SearchSpace<'a>,
     chosen: &'a Chosen<'a>,
     /// C, item after item.
     coefficients: Vec<f64>,
@@ -111,14 +110,14 @@ struct Entrant {
 }
 
 impl<'a> Items<'a> {
-    fn new(problem: &'a Problem<'a>, chosen: &'a Chosen<'a>) -> Result<Self> {
-        let rows = problem.rows;
+    fn new(space: &'a SearchSpace<'a>, chosen: &'a Chosen<'a>) -> Result<Self> {
+        let rows = space.rows;
         let groups = rows.groups().len();
         let weights = vec![1.0; groups];
         let map = RowMap { weights: &weights, factor: chosen.free_duals() };
-        let coefficients = problem.engine.whiten_rows(rows, &map)?;
+        let coefficients = space.engine.whiten_rows(rows, &map)?;
         let mut residuals = if chosen.complement.ncols() > 0 {
-            problem.engine.row_forms(rows, &vec![chosen.complement.as_ref(); groups])?
+            space.engine.row_forms(rows, &vec![chosen.complement.as_ref(); groups])?
         } else {
             vec![0.0; rows.len()]
         };
@@ -130,7 +129,7 @@ impl<'a> Items<'a> {
             next += group.items.len();
         }
         let slots = chosen.free_duals().ncols();
-        Ok(Self { problem, chosen, coefficients, residuals, first, slots })
+        Ok(Self { space, chosen, coefficients, residuals, first, slots })
     }
 
     fn best_of(&self, pair: &Slots, limit: usize) -> Found {
@@ -158,9 +157,9 @@ impl<'a> Items<'a> {
         found
     }
 
-    /// The items of a group by descending e_j, at most `limit` of them; the first of equals.
+    /// The items of a group by descending e_j, at most `limit` of them; ties in item order.
     fn entrants(&self, group: usize, leaving: &Leaving, limit: usize) -> Vec<Entrant> {
-        let members = self.first[group]..self.first[group] + self.problem.rows.groups()[group].items.len();
+        let members = self.first[group]..self.first[group] + self.space.rows.groups()[group].items.len();
         let start = members.start;
         let descending =
             |x: &Entrant, y: &Entrant| y.distance.total_cmp(&x.distance).then(x.position.cmp(&y.position));
@@ -184,9 +183,9 @@ impl<'a> Items<'a> {
         entrants
     }
 
-    /// r_j of some items, in coordinates of what is orthogonal to the span of S.
+    /// r_j of some items, in coordinates of the orthogonal complement of the span of S.
     fn rests(&self, group: usize, entrants: &[Entrant]) -> Vec<Vec<f64>> {
-        let (features, members) = (self.problem.rows.features(), self.problem.rows.groups()[group]);
+        let (features, members) = (self.space.rows.features(), self.space.rows.groups()[group]);
         let complement = self.chosen.complement.as_ref();
         let mut row = vec![0.0; features.dims()];
         let rest = |entrant: &Entrant| {
@@ -197,12 +196,12 @@ impl<'a> Items<'a> {
     }
 }
 
-/// M_II of two items that leave.
+/// M_II of two leaving items.
 struct Leaving {
     /// Their columns of C.
     columns: [usize; 2],
     determinant: f64,
-    /// The entries of (M_II)⁻¹: both diagonal ones, and that beside them.
+    /// The entries of (M_II)⁻¹: the two diagonal ones, and the off-diagonal one.
     inverse: [f64; 3],
 }
 

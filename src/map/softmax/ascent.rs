@@ -3,11 +3,11 @@
 use super::{Clock, SoftmaxExtension, extension::Point};
 use crate::{Result, engine::Engine};
 
-/// Steps that change no inclusion probability by more than this end the climb.
+/// The climb ends when a step changes no inclusion probability by more than this.
 const TOLERANCE: f64 = 1e-6;
-/// By how much steps grow as long as they raise F. Larger is faster; much larger ends in lower maxima.
+/// The factor by which steps grow while they raise F. A larger one is faster; a much larger one finds lower maxima.
 const GROWTH: f64 = 1.1;
-/// Odds x/(1−x) stay below this and above its reciprocal; rounding does the rest.
+/// Odds x/(1−x) are kept below this and above its reciprocal.
 const LARGEST_ODDS: f64 = 1e12;
 
 /// Where the climb ended.
@@ -18,7 +18,7 @@ pub(super) struct Ascended {
     pub(super) steps: u64,
 }
 
-/// From these odds to a local maximum, or as far as the clock lets it; odds 0 and ∞ stay.
+/// Climbs from these odds to a local maximum, or until the clock ends it. Odds of 0 and ∞ stay.
 pub(super) fn ascend(
     extension: &SoftmaxExtension<'_>,
     engine: &dyn Engine,
@@ -42,7 +42,7 @@ pub(super) fn ascend(
                 (odds, at) = (next, reached);
                 length *= GROWTH;
             }
-            // The transformation itself never lowers F: this is as far as rounding lets us see.
+            // The transformation itself never lowers F, so only rounding is left.
             _ if length <= 1.0 => break,
             _ => length = 1.0,
         }
@@ -51,8 +51,8 @@ pub(super) fn ascend(
     Ok(Ascended { odds, at, steps })
 }
 
-/// The odds of the inclusion probabilities are the odds times the ratios; longer steps take the
-/// ratios to a power.
+/// Multiplies the odds by the ratios, which gives those of the inclusion probabilities; longer steps raise the ratios to
+/// a power.
 fn step(odds: &[f64], at: &Point, length: f64) -> Vec<f64> {
     let step = |(&odds, &ratio): (&f64, &f64)| match odds {
         0.0 | f64::INFINITY => odds,

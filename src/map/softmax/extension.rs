@@ -1,4 +1,4 @@
-//! The softmax extension: its value and gradient anywhere in the cube, from features.
+//! The softmax extension: its value and gradient in the cube, from features.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,25 +19,25 @@ use crate::{
 /// F(x) = ln Σ_S det(K_S) Π_{i∈S} x_i Π_{i∉S} (1 − x_i) = ln det(Diag(x)(K − I) + I)
 /// ```
 ///
-/// At a corner of the cube F is ln det K_S; it is concave along every direction without entries of both
-/// signs; along one coordinate it is the logarithm of an affine function.
+/// At a corner of the cube F is ln det K_S. It is concave along every direction whose entries have the same sign, and
+/// along one coordinate it is the logarithm of an affine function.
 ///
-/// Included items have x_i = 1 and excluded ones x_i = 0, whatever is given for them.
+/// Included items have x_i = 1 and excluded ones x_i = 0; the values given for them are ignored.
 ///
 /// # Cost
-/// O(mn²) operations and three passes over A for a point, O(n³) besides. K is never formed.
+/// O(mn² + n³) operations and three passes over A per point. K is never formed.
 ///
 /// # Numerics
-/// f64. Items below one half enter by the matrix determinant lemma, the others (2n at most, the largest) by its
-/// dual, so that nothing is divided by 1 − x_i or by x_i where that is small:
+/// f64. Items with x_i below ½ enter by the matrix determinant lemma, the others (at most 2n, the largest) by its dual,
+/// so that nothing is divided by a small 1 − x_i or x_i:
 ///
 /// ```text
 /// F = −Σ_L ln(1+w_i) + ln det B − Σ_H ln(1+1/w_i) + ln det G,   w_i = x_i/(1−x_i)
 /// B = I + Σ_L w_i a_i a_iᵀ,   G = Diag(1/w_i)_H + A_H B⁻¹ A_Hᵀ
 /// ```
 ///
-/// Errors are about 1e-16·max K_ii. Where a row could be longer than 2¹⁴, all rows are multiplied by
-/// one power of two that prevents it: F is then that of the kernel scaled down.
+/// Errors are about 1e-16·max K_ii. If a row could be longer than 2¹⁴, all rows are multiplied by a power of two that
+/// prevents it; F is then that of the scaled kernel.
 ///
 /// # Examples
 /// ```
@@ -67,13 +67,13 @@ pub struct SoftmaxExtension<'m> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SoftmaxPoint {
-    /// F(x); −∞ where all sets that can come up have dependent rows, or almost.
+    /// F(x); −∞ if all sets of positive probability have dependent or nearly dependent rows.
     pub value: f64,
-    /// ∂F/∂x_i for every item: 0 for included and excluded ones, and everywhere if F is −∞.
+    /// ∂F/∂x_i for every item: 0 for included and excluded ones, and for all if F is −∞.
     pub gradient: Vec<f64>,
 }
 
-/// Longest row that is taken as it is.
+/// Longer rows are scaled down.
 const LONGEST: f64 = 16384.0;
 
 impl<'m> SoftmaxExtension<'m> {
@@ -111,10 +111,10 @@ impl<'m> SoftmaxExtension<'m> {
         Ok(SoftmaxPoint { value: point.value, gradient })
     }
 
-    /// A set with ln det K_S ≥ F(x), up to rounding errors: every x_i goes to its better end.
+    /// A set with ln det K_S ≥ F(x), up to rounding errors: every x_i is rounded to its better end.
     ///
     /// # Cost
-    /// One evaluation of F where x is near a local maximum, m at most.
+    /// One evaluation of F if x is near a local maximum, at most m.
     ///
     /// # Errors
     /// Those of [`at`](SoftmaxExtension::at).
@@ -145,7 +145,7 @@ impl<'m> SoftmaxExtension<'m> {
         Rows::with_scales(self.candidates.features(), vec![Group { items, scale: self.scale }])
     }
 
-    /// F at these odds; `None` where it is −∞.
+    /// F at these odds; `None` if it is −∞.
     pub(super) fn point(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Option<Point>> {
         self.evaluations.fetch_add(1, Ordering::Relaxed);
         let rows = self.rows();
@@ -180,13 +180,13 @@ impl<'m> SoftmaxExtension<'m> {
         self.evaluations.load(Ordering::Relaxed)
     }
 
-    /// As [`point`](SoftmaxExtension::point); nothing is worth including where F is −∞.
+    /// F at these odds; where it is −∞ all ratios are 0.
     pub(super) fn point_or_nowhere(&self, engine: &dyn Engine, odds: &[f64]) -> Result<Point> {
         let nowhere = || Point { value: f64::NEG_INFINITY, ratios: vec![0.0; odds.len()] };
         Ok(self.point(engine, odds)?.unwrap_or_else(nowhere))
     }
 
-    /// A_H: some free items, then those that must be included.
+    /// A_H: some free items, then the included ones.
     fn rows_above(&self, above: &[usize]) -> Mat<f64> {
         let free = above.iter().map(|&position| self.candidates.item(Place { group: 0, position }));
         let included = self.candidates.ground.included().iter().map(|&item| item as usize);
@@ -199,18 +199,18 @@ impl<'m> SoftmaxExtension<'m> {
     }
 }
 
-/// Whether an item is neither certain to be out nor certain to be in.
+/// Whether an inclusion probability is neither 0 nor 1.
 pub(super) fn is_inside(odds: f64) -> bool {
     odds > 0.0 && odds.is_finite()
 }
 
-/// The items that are certain.
+/// The items of inclusion probability 1.
 pub(super) fn places_at(corner: &[f64]) -> Vec<Place> {
     let certain = (0..corner.len()).filter(|&position| corner[position].is_infinite());
     certain.map(|position| Place { group: 0, position }).collect()
 }
 
-/// F at a point, and what it says of every item.
+/// F at a point, and a ratio for every item.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) value: f64,
@@ -254,7 +254,7 @@ impl Split {
         Some(Self { weights, above })
     }
 
-    /// What the odds are without a kernel.
+    /// The logarithm of Π (1 + odds) over L and Π (1 + 1/odds) over H.
     fn normaliser(&self, odds: &[f64]) -> f64 {
         let below: f64 = self.weights.iter().map(|weight| weight.ln_1p()).sum();
         let above: f64 = self.above.iter().map(|&i| odds[i].recip().ln_1p()).sum();

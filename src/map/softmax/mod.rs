@@ -17,31 +17,29 @@ use self::{
 use super::{Candidates, Objective, Place, Solution, Solver, Termination, Watch, watch::Clock};
 use crate::{Dpp, Result, engine::Engine};
 
-/// Climbs the [`SoftmaxExtension`] of ln det K_S from the middle of the cube, rounds without loss, then adds and
-/// drops single items while that improves the set; once more among the items that are not in the first set, and
-/// the better set is the answer.
+/// Climbs the [`SoftmaxExtension`] of ln det K_S from the centre of the cube, rounds without loss, then adds and drops
+/// single items while that improves the set. Repeats this among the items outside the first set, and returns the better
+/// set.
 ///
 /// ```text
 /// max F(x),   F(x) = ln Σ_S det(K_S) Π_{i∈S} x_i Π_{i∉S} (1 − x_i) = ln det(Diag(x)(K − I) + I),   x ∈ [0,1]^m
 /// ```
 ///
-/// The relaxation is tight, max F = max ln det K_S, but not concave: the method ends in a local maximum. Its step
-/// is the growth transformation of Baum and Eagon, x_i ← Pr(i ∈ S) under the weights of the sum, which
-/// raises F for any x; steps grow in the logarithm of x_i/(1−x_i) while that raises F more. Along
-/// one coordinate F is the logarithm of an affine function, so one of the ends 0 and 1 is never worse.
+/// The relaxation is tight, max F = max ln det K_S, but not concave: the method finds a local maximum. Its step is the
+/// growth transformation of Baum and Eagon, x_i ← Pr(i ∈ S) under the weights of the sum, which raises F for any x. Steps
+/// in ln(x_i/(1−x_i)) are lengthened while that raises F more. Along one coordinate F is the logarithm of an affine
+/// function, so rounding to the better of 0 and 1 never lowers it.
 ///
 /// # Guarantee
-/// No single item can be added or dropped with profit ([`Termination::LocallyOptimal`]). For f ≥ 0 on all sets
-/// the better of the two sets has at least a quarter of the optimum of f = ln det K_S; in general there is no
-/// such guarantee.
+/// No addition or removal of a single item improves the set ([`Termination::LocallyOptimal`]). If f = ln det K_S ≥ 0 on
+/// all sets, the better of the two sets has at least a quarter of the optimum; otherwise there is no such guarantee.
 ///
 /// # Cost
-/// O(mn²) operations and three passes over A a step, O(n³) besides; some tens of steps; 40 bytes per item and
-/// O(n²).
+/// O(mn² + n³) operations and three passes over A per step, for some tens of steps; 40 bytes per item and O(n²).
 ///
 /// # Numerics
 /// f64; see [`SoftmaxExtension`]. Single items are added and dropped by orthogonal transformations of the
-/// rows as they are.
+/// original rows.
 ///
 /// # Examples
 /// ```
@@ -65,9 +63,9 @@ pub struct Softmax {
 }
 
 impl Softmax {
-    /// Stops after this time. A climb that is cut short ends in the items that are most likely at that point, those of
-    /// them that raise the determinant one after the other: never worse than the empty set. One step takes O(mn²)
-    /// operations, and there is one at least.
+    /// Stops after this time, but not before the first step, which takes O(mn²) operations. A climb that is cut short
+    /// takes the most likely items at that point one after the other, as long as each raises the determinant: the result
+    /// is never worse than the empty set.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit) }
@@ -75,7 +73,7 @@ impl Softmax {
 }
 
 impl Solver<Dpp<'_>> for Softmax {
-    /// The set that the relaxation leads to. [`iterations`](super::Stats::iterations) counts the steps,
+    /// The set found by the relaxation. [`iterations`](super::Stats::iterations) counts the steps,
     /// [`evaluations`](super::Stats::evaluations) the values of F.
     ///
     /// # Errors
@@ -105,7 +103,7 @@ impl Solver<Dpp<'_>> for Softmax {
     }
 }
 
-/// What both runs share.
+/// The state that both runs share.
 struct Search<'c> {
     extension: SoftmaxExtension<'c>,
     candidates: Candidates<'c>,
@@ -114,7 +112,7 @@ struct Search<'c> {
 }
 
 impl Search<'_> {
-    /// Climbs from these odds x/(1−x), rounds, improves; `best` and `steps` are those before this run.
+    /// Climbs from these odds x/(1−x), rounds and improves; `best` and `steps` are those of the run before.
     fn run(&self, odds: Vec<f64>, best: f64, steps: u64) -> Result<(Solution, Vec<Place>)> {
         let Self { extension, candidates, engine, clock } = self;
         let engine = *engine;

@@ -1,4 +1,4 @@
-//! From the inside of the cube to a corner, without loss.
+//! Rounding to a corner of the cube without loss.
 
 use super::{
     SoftmaxExtension,
@@ -11,15 +11,15 @@ use crate::{
     map::{Candidates, Place, watch::Clock},
 };
 
-/// F may fall by this much of itself: rounding errors.
+/// The relative decrease of F that counts as a rounding error.
 const SLACK: f64 = 1e-12;
 
 impl SoftmaxExtension<'_> {
-    /// Odds of 0 and ∞ at which F is at least what it is at the given odds, where it is `at`; `None` where the clock
-    /// ended that.
+    /// Odds of 0 and ∞ at which F is no less than at the given odds, where it is `at`; `None` if the clock ended the
+    /// rounding.
     ///
-    /// One coordinate at a time the better end is never worse than the inside. Many coordinates are rounded at
-    /// once, the most decided first, and fewer where that lowers F: one evaluation where the climb has converged.
+    /// Rounding one coordinate to its better end never lowers F. Many are rounded at once, the most decided first, and
+    /// fewer if that lowers F: one evaluation if the climb has converged.
     pub(super) fn round_odds(
         &self,
         engine: &dyn Engine,
@@ -51,7 +51,7 @@ impl SoftmaxExtension<'_> {
                 continue;
             }
             if reached.value < enough {
-                // Rounding errors decided, or this end makes rows dependent.
+                // Rounding errors chose this end, or it makes rows dependent.
                 let mut other = next.clone();
                 other[inside[0]] = if next[inside[0]] > 0.0 { 0.0 } else { f64::INFINITY };
                 let there = self.point_or_nowhere(engine, &other)?;
@@ -65,8 +65,8 @@ impl SoftmaxExtension<'_> {
     }
 }
 
-/// A set for which there is no time to evaluate F: of the items that are most likely under the weights of F, one
-/// after the other, those that raise the determinant.
+/// A set without further evaluations of F: the most likely items under the weights of F, one after the other, as long as
+/// they raise the determinant.
 ///
 /// # Cost
 /// 4n r² for the rank r.

@@ -6,13 +6,13 @@ use crate::{
     Result,
     engine::Engine,
     linalg::{OrthonormalBasis, column, column_mut, inverse_of_lower, kernels::dot},
-    map::{Candidates, Place, greedy::PlainGains, pivots::Pivots, watch::Clock},
+    map::{Candidates, Place, pivots::Pivots, plain_gains::PlainGains, watch::Clock},
 };
 
-/// What dropping an item must bring, in ln det.
+/// The least gain in ln det for which an item is dropped.
 const LEAST_GAIN: f64 = 1e-10;
 
-/// Drops and adds the best single items until none improves the set, or time is up. Dependent items go first.
+/// Drops and adds the best single items until none improves the set or time is up. Dependent items are dropped first.
 pub(super) fn improve(
     candidates: &Candidates<'_>,
     engine: &dyn Engine,
@@ -40,7 +40,7 @@ pub(super) fn improve(
     }
 }
 
-/// Those that do not depend on the included items and the ones before them.
+/// The places that do not depend on the included items and the places before them.
 fn independent(candidates: &Candidates<'_>, places: Vec<Place>) -> Vec<Place> {
     let mut span = candidates.ground.span();
     let mut is_new = |place: &Place| {
@@ -50,7 +50,7 @@ fn independent(candidates: &Candidates<'_>, places: Vec<Place>) -> Vec<Place> {
     places.into_iter().filter(|place| is_new(place)).collect()
 }
 
-/// The item whose loss raises the determinant most.
+/// The item whose removal raises the determinant most.
 ///
 /// ```text
 /// det(K_{S−i}) / det(K_S) = (K_S⁻¹)_ii

@@ -1,15 +1,15 @@
-//! What an item has beyond all items that are still undecided and all that were kept.
+//! The residual of an item beyond all undecided and all kept items.
 //!
-//! Orthogonalise the rows from the last to the first: q_1, q_2, … are the directions that come up, each with
-//! the item that brought it. The items after one of these span q_1 … q_{t−1}, so in the coordinates q_t, q_{t+1}, …
-//! they vanish, and only what was kept is left: its *tails*. An item has one coordinate there, its own.
+//! The rows are orthogonalised from the last to the first, which gives directions q_1, q_2, …, each from one item. The
+//! items after item t span q_1 … q_{t−1}, so they vanish in the coordinates q_t, q_{t+1}, …, and only the kept items have
+//! entries there: their *tails*. Item t has one coordinate there, its own.
 
 use crate::{
     linalg::{OrthonormalBasis, kernels::dot},
     map::{Candidates, Place, watch::Clock},
 };
 
-/// The items that do not depend on those that come after them.
+/// The items that do not depend on those after them.
 pub(super) struct Later {
     /// The last one first.
     pub(super) items: Vec<Item>,
@@ -17,18 +17,18 @@ pub(super) struct Later {
     included: usize,
 }
 
-/// One of them.
+/// An item that does not depend on those after it.
 pub(super) struct Item {
     pub(super) position: usize,
     /// Its row as a unit vector, and the logarithm of its norm.
     pub(super) unit: Vec<f64>,
     pub(super) log_norm: f64,
-    /// What its unit vector has beyond later and included items: its coordinate in their direction.
+    /// The norm of its unit vector's residual beyond later and included items: its own coordinate.
     pub(super) beyond_later: f64,
 }
 
 impl Later {
-    /// All of them, or those of the last items if the clock ends it.
+    /// Finds these items, or as many from the end as the clock allows.
     pub(super) fn of(candidates: &Candidates<'_>, order: Vec<usize>, clock: &Clock<'_>) -> Self {
         let mut span = candidates.ground.span();
         let included = span.len();
@@ -46,13 +46,13 @@ impl Later {
         Self { items, span, included }
     }
 
-    /// The direction that an item brought.
+    /// The direction of an item.
     pub(super) fn direction(&self, at: usize) -> &[f64] {
         self.span.direction(self.included + at)
     }
 }
 
-/// The tails T of the items kept, by the triangular factor of their Gram matrix, T Tᵀ = C Cᵀ.
+/// The tails T of the items kept, as the triangular factor C of their Gram matrix, T Tᵀ = C Cᵀ.
 #[derive(Default)]
 pub(super) struct KeptTails {
     units: Vec<Vec<f64>>,
@@ -66,8 +66,8 @@ impl KeptTails {
         self.units.iter().map(|unit| dot(unit, direction)).collect()
     }
 
-    /// Extends every tail by one coordinate, and returns the square of what the unit vector of that coordinate
-    /// has beyond the tails: 1 / (1 + cᵀ(T Tᵀ)⁻¹c), as a product of cosines, without subtraction.
+    /// Extends every tail by one coordinate, and returns the squared residual of the unit vector of that coordinate beyond
+    /// the tails: 1 / (1 + cᵀ(T Tᵀ)⁻¹c), as a product of cosines, without cancellation.
     pub(super) fn extend_by(&mut self, coordinate: &[f64]) -> f64 {
         let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.factor.len());
         let mut alone = 1.0;
@@ -86,7 +86,7 @@ impl KeptTails {
         alone
     }
 
-    /// Keeps an item whose tail is its own coordinate; `left` is what the tail has beyond the others.
+    /// Keeps an item whose tail is its own coordinate; `left` is the norm of the tail's residual beyond the others.
     pub(super) fn push(&mut self, unit: &[f64], products: &[f64], coordinate: f64, left: f64) {
         let mut row: Vec<f64> = Vec::with_capacity(products.len() + 1);
         for (known, &product) in self.factor.iter().zip(products) {

@@ -10,12 +10,11 @@ use crate::linalg::OrthonormalBasis;
 /// Coefficients below this fraction of the largest count as zero.
 const COEFFICIENT_TOLERANCE: f64 = 1e-9;
 
-/// Looks for independent rows, κ_l of each part. If there are none, returns parts J with
-/// rank(J) < Σ_{l∈J} κ_l (not necessarily few).
+/// Checks whether there are independent rows, κ_l of each part. If not, returns parts J with rank(J) < Σ_{l∈J} κ_l, not
+/// necessarily few.
 ///
 /// # Cost
-/// O(Σ_l rank_l · n · k) where the greedy choice succeeds, as it nearly always does; the same
-/// times k for every augmentation.
+/// O(Σ_l rank_l · n · k) if the greedy choice succeeds, as it nearly always does; k times that for every augmentation.
 ///
 /// # Source
 /// Schrijver, *Combinatorial Optimization* (2003), § 41.2; Rado (1942) for the certificate.
@@ -37,9 +36,9 @@ pub(super) fn common_independent_set(
     search.check_dimensions()
 }
 
-/// Grows an independent set, the first `chosen` rows of each basis, to one that meets the quota by augmenting
-/// paths; the rows taken of each basis, or `None` if there is no such set.
-pub(super) fn complete(
+/// Extends an independent set, the first `chosen` rows of each basis, along augmenting paths to one that meets the quota.
+/// Returns the rows taken from each basis, or `None` if there is no such set.
+pub(crate) fn complete(
     bases: &[PartBasis],
     chosen: &[usize],
     quota: &[usize],
@@ -76,7 +75,7 @@ struct Search<'a> {
     counts: Vec<usize>,
 }
 
-/// How an element outside I stands to the linear matroid.
+/// The relation of an element outside I to the linear matroid.
 enum Relation {
     /// I + x is independent.
     Independent,
@@ -84,14 +83,14 @@ enum Relation {
     Exchanges(Vec<usize>),
 }
 
-/// How an element outside I leads to a larger common independent set.
+/// The path from an element outside I to a larger common independent set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// None found yet.
     Unknown,
     /// The partition can take it as it is.
     Enters,
-    /// It takes the place of this element of I (position in `selected`), of the same part.
+    /// It replaces this element of I (position in `selected`) of the same part.
     Replaces(usize),
 }
 
@@ -106,8 +105,7 @@ impl Search<'_> {
         }
     }
 
-    /// Near-dependent rows may seem to be more than there are dimensions: then no more can be said than that all parts
-    /// together ask too much.
+    /// Nearly dependent rows may outnumber the dimensions; then only all parts together are known to need too much.
     fn check_dimensions(&self) -> Result<(), Vec<usize>> {
         if self.selected.len() <= self.dims {
             return Ok(());
@@ -115,7 +113,7 @@ impl Search<'_> {
         Err((0..self.quota.len()).filter(|&part| self.quota[part] > 0).collect())
     }
 
-    /// Grows I by one along a shortest path, or names the parts that stop it.
+    /// Extends I by one element along a shortest path, or returns the parts that prevent it.
     fn augment(&mut self) -> Result<(), Vec<usize>> {
         self.check_dimensions()?;
         let outside: Vec<usize> = (0..self.elements.len()).filter(|x| !self.selected.contains(x)).collect();
@@ -177,7 +175,9 @@ impl Search<'_> {
             let x = outside[at];
             if let Way::Replaces(y) = next_of_outside[at] {
                 selected[y] = x;
-                let Some(next) = next_of_selected[y] else { unreachable!("reached elements have a way on") };
+                let Some(next) = next_of_selected[y] else {
+                    unreachable!("reached elements have a next one")
+                };
                 at = next;
             } else {
                 selected.push(x);

@@ -1,10 +1,11 @@
-//! Which quotas some set of positive determinant meets.
+//! Feasibility: whether some set of positive determinant meets a quota.
 //!
-//! By Rado's theorem a quota is infeasible exactly when some parts J together span fewer
-//! dimensions than the quota asks of them. Rank does not depend on the scale of rows, so all
-//! decisions are made on unit rows.
+//! By Rado's theorem a quota is infeasible exactly if some parts J together span fewer dimensions than the quota needs of
+//! them. Rank does not depend on the scale of rows, so all decisions are made on unit rows.
 
 mod matroid_intersection;
+
+pub(crate) use matroid_intersection::complete;
 
 use super::GroundSet;
 use crate::{Error, engine::Items, linalg::OrthonormalBasis};
@@ -12,17 +13,17 @@ use crate::{Error, engine::Items, linalg::OrthonormalBasis};
 /// Unit rows of one part that span it, at most as many as could ever be needed.
 pub(crate) type PartBasis = Vec<Vec<f64>>;
 
-/// When rows count as dependent.
+/// The criterion of dependence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dependence {
-    /// When unit rows have less than 1e-12 beyond each other: few users want to draw from rounding.
+    /// Unit rows are dependent if a residual is below 1e-12, so that no draws depend on rounding.
     #[default]
     Numerical,
-    /// When they have nothing: for statements that something has probability zero.
+    /// Rows are dependent in exact arithmetic, as required to state that a probability is zero.
     Exact,
 }
 
-/// Parts (by position) that span fewer dimensions than their quotas ask.
+/// Parts (by position) that span fewer dimensions than their quotas need.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
     pub(crate) parts: Vec<usize>,
@@ -31,7 +32,7 @@ pub(crate) struct Violation {
 }
 
 impl Violation {
-    /// As an error about parts with these names, in what a ground set leaves.
+    /// Turns the violation into an error with the names of the parts.
     pub(crate) fn into_error(self, ground: &GroundSet<'_>, name: impl Fn(usize) -> String) -> Error {
         let Self { parts, rank, quota } = self;
         let parts = parts.into_iter().map(name).collect();
@@ -43,11 +44,11 @@ impl Violation {
     }
 }
 
-/// The first rows of a part that are independent of each other and of the included items, `limit` at
-/// most: of each, the unit vector of what it has beyond the included ones, in n−t coordinates.
+/// The first rows of a part that are independent of each other and of the included items, at most `limit`: for each, the
+/// unit vector of its residual beyond the included ones, in n−t coordinates.
 ///
 /// # Cost
-/// O(n·limit²) for generic rows; O(m_l·n·rank) where the part spans less than `limit`.
+/// O(n·limit²) for generic rows; O(m_l·n·rank) if the part spans less than `limit`.
 pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize) -> PartBasis {
     let features = ground.features();
     let mut row = vec![0.0; features.dims()];
@@ -70,7 +71,7 @@ pub(crate) fn check(bases: &[PartBasis], quota: &[usize], dims: usize) -> Result
     let Err(mut parts) = matroid_intersection::common_independent_set(bases, quota, dims) else {
         return Ok(());
     };
-    // Near-dependent rows may end the search without a violation: then nothing is proved but by all parts together.
+    // Nearly dependent rows may end the search without a proven violation; all parts together may still violate.
     if !violates(bases, quota, dims, &parts) {
         parts = (0..bases.len()).filter(|&part| quota[part] > 0).collect();
         if !violates(bases, quota, dims, &parts) {
@@ -92,23 +93,12 @@ pub(crate) fn check(bases: &[PartBasis], quota: &[usize], dims: usize) -> Result
     Err(Violation { parts, rank, quota: asked })
 }
 
-/// Grows an independent set, the first `chosen` rows of each basis, to one that meets the quota; the rows taken
-/// of each basis, or `None` if there is no such set.
-pub(crate) fn complete(
-    bases: &[PartBasis],
-    chosen: &[usize],
-    quota: &[usize],
-    dims: usize,
-) -> Option<Vec<Vec<usize>>> {
-    matroid_intersection::complete(bases, chosen, quota, dims)
-}
-
 fn violates(bases: &[PartBasis], quota: &[usize], dims: usize, parts: &[usize]) -> bool {
     let (rank, asked) = demand(bases, quota, dims, parts);
     rank < asked
 }
 
-/// Joint rank of some parts, and what the quota asks of them.
+/// The joint rank of some parts, and how many items the quota needs of them.
 fn demand(bases: &[PartBasis], quota: &[usize], dims: usize, parts: &[usize]) -> (usize, usize) {
     let mut basis = OrthonormalBasis::new(dims);
     for &part in parts {

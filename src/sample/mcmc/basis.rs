@@ -1,25 +1,25 @@
-//! The set that a chain is at, as rows and their dual basis.
+//! The current set of a chain, as rows and their dual basis.
 
-use faer::{MatRef, Par, linalg::triangular_solve::solve_upper_triangular_in_place};
+use faer::MatRef;
 
 use crate::{
     Features,
-    linalg::{INDEPENDENCE_TOLERANCE, column, kernels::dot},
+    linalg::{independent_qr, kernels::dot, orthonormalise, transposed_duals},
 };
 
 /// Rows of the items S, and W with W ᵀ A_Sᵀ = I in the span of those rows.
 ///
 /// ```text
-/// M = K_S⁻¹ = WᵀW,   1/M_ii = what row i has beyond the others, squared
+/// M = K_S⁻¹ = WᵀW,   1/M_ii = the squared residual of row i beyond the others
 /// ```
 ///
-/// W loses as many digits as A_S is badly conditioned; K_S⁻¹ itself would lose twice as many.
+/// Rounding in W grows with the condition number of A_S; in K_S⁻¹ itself it would grow with the square.
 #[derive(Clone, Debug)]
 pub(super) struct Basis<'a> {
     pub(super) features: Features<'a>,
-    /// Items by column: those that may leave, then those that must be included.
+    /// Items by column: those that may leave, then the included ones.
     pub(super) items: Vec<u32>,
-    /// What the row in each column is multiplied by; a power of two.
+    /// The scale of the row in each column; a power of two.
     scales: Vec<f64>,
     /// The scaled rows as columns.
     pub(super) rows: Vec<f64>,
@@ -30,7 +30,7 @@ pub(super) struct Basis<'a> {
 }
 
 impl<'a> Basis<'a> {
-    /// From the data; `None` for dependent rows.
+    /// Computes the basis from the data; `None` for dependent rows.
     pub(super) fn new(features: &Features<'a>, items: Vec<u32>, scales: Vec<f64>) -> Option<Self> {
         let dims = features.dims();
         if items.len() > dims {
@@ -44,8 +44,7 @@ impl<'a> Basis<'a> {
         Some(Self { features: features.clone(), items, scales, rows, duals, log_det })
     }
 
-    /// Computes W anew from the rows; returns by how much ln det had drifted. Rows that have come so close that
-    /// they count as dependent stay as they are.
+    /// Recomputes W from the rows; returns by how much ln det had drifted. Does nothing if the rows count as dependent.
     pub(super) fn refresh(&mut self) -> f64 {
         let Some((duals, log_det)) = dual_basis(&self.rows, self.dims()) else { return 0.0 };
         let drift = (log_det - self.log_det).abs();
@@ -53,7 +52,7 @@ impl<'a> Basis<'a> {
         drift
     }
 
-    /// How far W is from the dual basis in one entry: |w_i·a_i − 1|.
+    /// The error of W in one entry: |w_i·a_i − 1|.
     pub(super) fn staleness(&self, slot: usize) -> f64 {
         (dot(self.row(slot), self.dual(slot)) - 1.0).abs()
     }
@@ -74,18 +73,18 @@ impl<'a> Basis<'a> {
         &self.duals[slot * self.dims()..(slot + 1) * self.dims()]
     }
 
-    /// ln det K_S of the rows as they are given.
+    /// ln det K_S of the unscaled rows.
     pub(super) fn log_determinant(&self) -> f64 {
         self.log_det - 2.0 * self.scales.iter().map(|scale| scale.ln()).sum::<f64>()
     }
 
-    /// What the rows in these columns have beyond all others: ln det(K_S) − ln det(K without them).
+    /// The log-volume of the rows in these columns beyond all others: ln det(K_S) − ln det(K without them).
     pub(super) fn log_volume_beyond_others(&self, slots: std::ops::Range<usize>) -> f64 {
         let mut log_volume = 0.0;
         let mut directions: Vec<f64> = Vec::with_capacity(slots.len() * self.dims());
         for slot in slots {
             let mut left = self.dual(slot).to_vec();
-            let norm = super::exchange::orthonormalise(&mut left, &directions, |_, _| ());
+            let norm = orthonormalise(&mut left, &directions, |_, _| ());
             log_volume -= 2.0 * (norm.ln() + self.scales[slot].ln());
             directions.extend_from_slice(&left);
         }
@@ -96,19 +95,8 @@ impl<'a> Basis<'a> {
 /// W = Q R⁻ᵀ and ln det from the columns B = Q R; `None` for dependent columns.
 fn dual_basis(rows: &[f64], dims: usize) -> Option<(Vec<f64>, f64)> {
     let count = rows.len() / dims;
-    let matrix = MatRef::from_column_major_slice(rows, dims, count);
-    let factors = matrix.qr();
-    let triangle = factors.thin_R();
-    let mut log_det = 0.0;
-    for j in 0..count {
-        let (left, whole) = (triangle[(j, j)].abs(), column(matrix, j));
-        if left.is_nan() || left <= INDEPENDENCE_TOLERANCE * dot(whole, whole).sqrt() {
-            return None;
-        }
-        log_det += 2.0 * left.ln();
-    }
-    let mut transposed = factors.compute_thin_Q().transpose().to_owned();
-    solve_upper_triangular_in_place(triangle, transposed.as_mut(), Par::Seq);
+    let (factors, log_det) = independent_qr(MatRef::from_column_major_slice(rows, dims, count))?;
+    let transposed = transposed_duals(&factors, factors.compute_thin_Q().as_ref());
     let duals = (0..count).flat_map(|l| (0..dims).map(move |i| (l, i))).map(|at| transposed[at]).collect();
     Some((duals, log_det))
 }

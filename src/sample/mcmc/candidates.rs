@@ -1,4 +1,4 @@
-//! What moves propose: items of a part, about as often as they are likely to be in the set.
+//! The items that moves propose, about as often as they are likely to be in the set.
 
 use faer::{Mat, MatRef};
 use rand::Rng;
@@ -11,7 +11,7 @@ use crate::{
     sample::projection::alias::AliasTable,
 };
 
-/// Share of proposals that are uniform over the part: no item that some set needs is proposed too rarely.
+/// The share of proposals that are uniform over the part, so that no item is proposed too rarely.
 const UNIFORM: f64 = 0.1;
 
 /// An item that may enter, with the logarithm of its proposal weight.
@@ -27,14 +27,14 @@ pub(super) struct Candidate {
 /// q_j ∝ 0.9 π_j / (mean π) + 0.1
 /// ```
 ///
-/// where π_j is the probability that the tilted k-DPP has it.
+/// where π_j is its inclusion probability in the tilted k-DPP.
 #[derive(Debug)]
-pub(super) struct Candidates {
+pub(super) struct CandidateDistribution {
     table: AliasTable,
 }
 
-impl Candidates {
-    /// One table for each group of rows; `factor` is F with π_j ∝ ‖Fᵀ a_j‖² in a group.
+impl CandidateDistribution {
+    /// One distribution for each group of rows; `factor` is F with π_j ∝ ‖Fᵀ a_j‖² in a group.
     pub(super) fn of_groups(engine: &dyn Engine, rows: &Rows<'_>, factor: Mat<f64>) -> Result<Vec<Self>> {
         let root = square_root(factor);
         let factors: Vec<MatRef<'_, f64>> = vec![root.as_ref(); rows.groups().len()];
@@ -70,14 +70,14 @@ impl Candidates {
         Candidate { item: self.table.item(position), log_weight: f64::from(self.table.weight(position)).ln() }
     }
 
-    /// All items with the probabilities that they are proposed.
+    /// All items with their proposal probabilities.
     pub(super) fn probabilities(&self) -> Vec<(Candidate, f64)> {
         let all: Vec<Candidate> = (0..).take(self.table.len()).map(|position| self.at(position)).collect();
         let total: f64 = all.iter().map(|candidate| candidate.log_weight.exp()).sum();
         all.into_iter().map(|candidate| (candidate, candidate.log_weight.exp() / total)).collect()
     }
 
-    /// The candidate that is this item of the group.
+    /// The candidate for this item of the group.
     pub(super) fn of_item(&self, group: &FreeItems, item: u32) -> Candidate {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let position = Items::from(group).before(item as usize) as u32;

@@ -5,21 +5,21 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     basis::Basis,
-    candidates::{Candidate, Candidates},
-    exchange::Exchange,
+    candidates::{Candidate, CandidateDistribution},
     moves::{MoveCount, Proposal, Sweep},
+    swap::SwapBuffers,
 };
 use crate::{Result, watch::Watch};
 
-/// Items replaced, in units of the set's size, after which W is computed anew from the rows.
+/// Items replaced, in units of the set's size, after which W is recomputed from the rows.
 const REFRESH: usize = 16;
-/// Where a dual vector that leaves is off by more than this, all are computed anew before the move is believed.
+/// If the error of a leaving dual vector exceeds this, W is recomputed before the move is decided.
 const STALE: f64 = 1e-12;
 
-/// What all chains share: candidates, and which group each slot belongs to.
+/// The data that all chains share: candidates, and the group of each slot.
 #[derive(Debug)]
 pub(super) struct Walk {
-    pub(super) candidates: Vec<Candidates>,
+    pub(super) candidates: Vec<CandidateDistribution>,
     pub(super) group_of: Vec<usize>,
 }
 
@@ -30,18 +30,18 @@ pub(super) struct Chain<'a> {
     /// ln of the proposal weight of the item in each slot.
     log_weights: Vec<f64>,
     sweep: Sweep,
-    exchange: Exchange,
-    /// Moves by the number of items replaced, from 1.
+    swap: SwapBuffers,
+    /// Moves by the number of items replaced, starting at 1.
     pub(super) moves: Vec<MoveCount>,
     /// Items replaced since W was computed.
     replaced: usize,
     pub(super) refreshes: u64,
-    /// Largest drift of ln det seen when W was computed anew.
+    /// The largest drift of ln det seen when W was recomputed.
     pub(super) drift: f64,
 }
 
 impl<'a> Chain<'a> {
-    /// A chain at this set; `start` are the candidates that are its items.
+    /// A chain at this set, whose items `start` lists as candidates.
     pub(super) fn new(basis: Basis<'a>, start: &[Candidate], blocks: usize, rng: ChaCha8Rng) -> Self {
         let slots = start.len();
         let moves = (1..=slots).map(|replaced| MoveCount { replaced, ..MoveCount::default() });
@@ -50,7 +50,7 @@ impl<'a> Chain<'a> {
             rng,
             log_weights: start.iter().map(|candidate| candidate.log_weight).collect(),
             sweep: Sweep::new(slots, blocks),
-            exchange: Exchange::default(),
+            swap: SwapBuffers::default(),
             moves: moves.collect(),
             replaced: 0,
             refreshes: 0,
@@ -58,12 +58,12 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The chosen items, without those that must be included.
+    /// The chosen items, without the included ones.
     pub(super) fn items(&self) -> &[u32] {
         &self.basis.items[..self.log_weights.len()]
     }
 
-    /// Visits every slot once, and makes the moves of some blocks, unless the watch ends it on the way.
+    /// Visits every slot once and some blocks, unless the watch ends the sweep.
     pub(super) fn sweep(&mut self, walk: &Walk, watch: &Watch<'_>) -> Result<()> {
         let mut sweep = std::mem::replace(&mut self.sweep, Sweep::new(0, 0));
         sweep.draw(&walk.candidates, &walk.group_of, &mut self.rng);
@@ -73,7 +73,7 @@ impl<'a> Chain<'a> {
             if outcome.is_err() {
                 break;
             }
-            // Rows come from anywhere in memory: ask for the next before this one is at work.
+            // Rows are scattered in memory: prefetch the next.
             for proposal in sweep.of_move(number + 1) {
                 self.basis.features.prefetch_row(proposal.candidate.item as usize);
             }
@@ -83,7 +83,7 @@ impl<'a> Chain<'a> {
         outcome
     }
 
-    /// Makes a move with the probability that keeps the law.
+    /// Makes a move with its Metropolis–Hastings probability.
     fn attempt(&mut self, proposals: &[Proposal]) {
         let count = &mut self.moves[proposals.len() - 1];
         count.proposed += 1;
@@ -100,7 +100,7 @@ impl<'a> Chain<'a> {
         if !accepted {
             return;
         }
-        self.basis.make(&mut self.exchange);
+        self.basis.make(&mut self.swap);
         self.moves[proposals.len() - 1].accepted += 1;
         for proposal in proposals {
             self.log_weights[proposal.slot] = proposal.candidate.log_weight;
@@ -118,7 +118,7 @@ impl<'a> Chain<'a> {
     /// ```
     pub(super) fn log_acceptance(&mut self, proposals: &[Proposal]) -> f64 {
         let entering = proposals.iter().map(|proposal| (proposal.slot, proposal.candidate.item));
-        let log_ratio = self.basis.weigh(&mut self.exchange, entering);
+        let log_ratio = self.basis.weigh(&mut self.swap, entering);
         let correction =
             |proposal: &Proposal| self.log_weights[proposal.slot] - proposal.candidate.log_weight;
         log_ratio + proposals.iter().map(correction).sum::<f64>()

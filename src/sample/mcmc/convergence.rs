@@ -1,30 +1,30 @@
-//! How far a quantity has been explored: split-R̂, effective draws, autocorrelation time.
+//! Convergence diagnostics of a quantity: split-R̂, effective draws, autocorrelation time.
 
 use crate::{Error, Result};
 
-/// Draws per chain below which nothing can be said.
+/// The fewest draws per chain that can be diagnosed.
 const FEWEST: usize = 8;
-/// Lags that are summed directly; beyond, all at once.
+/// Lags that are computed one by one; all others are computed together.
 const DIRECT_LAGS: usize = 64;
-/// What varies less than this, relative to its size, is constant but for rounding.
+/// Relative variations below this count as rounding of a constant.
 const CONSTANT: f64 = 1e-10;
 
-/// Mean of a quantity over the draws of several chains, and how well the chains agree on it.
+/// The mean of a quantity over the draws of several chains, and how well the chains agree on it.
 ///
 /// ```text
 /// R̂ = √(var⁺ / W),   ρ_t = 1 − (W − mean of the chains' autocovariances at lag t) / var⁺
 /// τ = 1 + 2 Σ ρ_t,   effective draws = draws / τ
 /// ```
 ///
-/// Every chain is split in halves; W is their mean variance, var⁺ = W·(n−1)/n + the variance of their means. The
-/// sum ends, and is made monotone, as Geyer's initial sequences do.
+/// Every chain is split in halves; W is their mean variance, var⁺ = W·(n−1)/n + the variance of their means. The sum is
+/// cut off and made monotone as in Geyer's initial sequences.
 ///
 /// # Cost
-/// O(N) for every lag up to 64, O(N log N) for all beyond.
+/// O(N) for each lag up to 64, O(N log N) for all beyond.
 ///
 /// # Numerics
-/// A quantity that varies by less than 1e-10 of its size is constant: R̂ = 1 and every draw counts, unless chains
-/// disagree on the constant; then R̂ is infinite.
+/// A quantity that varies by less than 1e-10 of its size counts as constant: R̂ = 1 and every draw is effective. If
+/// chains disagree on the constant, R̂ is infinite.
 ///
 /// # Examples
 /// ```
@@ -49,7 +49,7 @@ pub struct Convergence {
     pub standard_error: f64,
     /// Split-R̂: 1 where chains agree; above 1.01 they do not agree yet.
     pub r_hat: f64,
-    /// Independent draws that would say as much about the mean.
+    /// The number of independent draws that would estimate the mean as well.
     pub effective_draws: f64,
     /// τ, in draws.
     pub autocorrelation_time: f64,
@@ -68,7 +68,7 @@ impl Convergence {
             return Err(Error::TooFewDraws { draws, needed: FEWEST });
         }
         let half = draws / 2;
-        // Of an odd number the draw in the middle is left out.
+        // An odd number leaves out the draw in the middle.
         let halves = |chain: &'_ S| {
             let chain = &chain.as_ref()[..draws];
             [Half::of(&chain[..half]), Half::of(&chain[draws - half..])]
@@ -85,18 +85,12 @@ impl Convergence {
         let variance = within * (len - 1.0) / len + between;
         let rounding = (CONSTANT * halves.iter().map(|half| half.largest).fold(0.0, f64::max)).powi(2);
         if variance <= rounding {
-            let standard_error = 0.0;
-            return Self {
-                mean,
-                standard_error,
-                r_hat: 1.0,
-                effective_draws: draws,
-                autocorrelation_time: 1.0,
-            };
+            let (standard_error, r_hat, autocorrelation_time) = (0.0, 1.0, 1.0);
+            return Self { mean, standard_error, r_hat, effective_draws: draws, autocorrelation_time };
         }
         let r_hat = if within <= rounding { f64::INFINITY } else { (variance / within).sqrt() };
         let lagged = |covariance: f64| 1.0 - (within - covariance) / variance;
-        // Alternating draws say more than independent ones, but not without limit.
+        // Alternating draws are better than independent ones, but not without limit.
         let autocorrelation_time = correlation_sum(halves, lagged).max(draws.log10().recip());
         let effective_draws = draws / autocorrelation_time;
         let standard_error = (variance / effective_draws).sqrt();
@@ -104,7 +98,7 @@ impl Convergence {
     }
 }
 
-/// Half a chain, its mean taken off.
+/// Half a chain, centred.
 struct Half {
     mean: f64,
     largest: f64,
@@ -142,7 +136,7 @@ fn correlation_sum(halves: &[Half], correlation: impl Fn(f64) -> f64) -> f64 {
     };
     let (mut total, mut least) = (0.0, f64::INFINITY);
     for lag in (0..len - 1).step_by(2) {
-        // ρ_0 is 1 by definition, not what the variances of a few draws make of it.
+        // ρ_0 is 1 by definition, whatever its estimate.
         let even = if lag == 0 { 1.0 } else { correlation(at(lag)) };
         let pair = even + correlation(at(lag + 1));
         if pair <= 0.0 {
@@ -154,7 +148,7 @@ fn correlation_sum(halves: &[Half], correlation: impl Fn(f64) -> f64) -> f64 {
     2.0 * total - 1.0
 }
 
-/// Autocovariances at all lags, averaged over the halves: from the power spectrum (Wiener and Khinchin).
+/// Autocovariances at all lags, averaged over the halves, from the power spectrum (Wiener and Khinchin).
 fn mean_autocovariances(halves: &[Half]) -> Vec<f64> {
     let len = halves[0].centred.len();
     let size = (2 * len).next_power_of_two();

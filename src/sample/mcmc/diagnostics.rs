@@ -1,27 +1,27 @@
-//! What a run tells about itself.
+//! Diagnostics of a run.
 
 use super::{ChainSamples, Convergence, MoveCount};
 use crate::{Result, parallel::map_ordered};
 
-/// How well chains have mixed, as far as that can be seen.
+/// How well chains have mixed, as far as that can be diagnosed.
 ///
-/// Draws are as good as independent ones where [`worst_r_hat`](ChainDiagnostics::worst_r_hat) is below 1.01 and
-/// [`fewest_effective_draws`](ChainDiagnostics::fewest_effective_draws) is in the hundreds. Both can look well while all
-/// chains miss the same sets: they warn, they do not prove.
+/// Draws are as good as independent ones if [`worst_r_hat`](ChainDiagnostics::worst_r_hat) is below 1.01 and
+/// [`fewest_effective_draws`](ChainDiagnostics::fewest_effective_draws) is in the hundreds. Both can look good while all
+/// chains miss the same sets: they prove nothing.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChainDiagnostics {
-    /// Of ln det K_S.
+    /// Convergence of ln det K_S.
     pub log_det: Convergence,
-    /// Of what is particular to each part that something is to be chosen from.
+    /// Convergence of two quantities of each part with something left to choose.
     pub parts: Vec<PartConvergence>,
     /// Moves of all chains by the number of items replaced at once, those of the burn-in included.
     pub moves: Vec<MoveCount>,
     /// Sweeps from each draw of a chain to the next.
     pub thin: usize,
-    /// Largest |error| of ln det seen when the dual basis was computed anew from the rows.
+    /// The largest |error| of ln det seen when the dual basis was recomputed from the rows.
     pub drift: f64,
-    /// How often it was, by all chains.
+    /// How often all chains recomputed it.
     pub refactorisations: u64,
 }
 
@@ -31,10 +31,10 @@ pub struct ChainDiagnostics {
 pub struct PartConvergence {
     /// Position of the part in the partition.
     pub part: usize,
-    /// Of what the part adds to ln det beyond all other parts: ln det K_S − ln det K_{S∖P_l}.
+    /// Convergence of the part's contribution to ln det beyond all other parts: ln det K_S − ln det K_{S∖P_l}.
     pub log_volume: Convergence,
-    /// Of the mean of (a_i·g)²/‖a_i‖² over the part's chosen items, g one random direction for all runs. It tells
-    /// chains apart that are kept in different directions with equal volumes.
+    /// Convergence of the mean of (a_i·g)²/‖a_i‖² over the part's chosen items, for one random direction g. It
+    /// distinguishes chains that are confined to different directions with equal volumes.
     pub direction: Convergence,
 }
 

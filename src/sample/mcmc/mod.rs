@@ -1,16 +1,16 @@
-//! Exchange chains for Partition-DPPs with many parts: approximate.
+//! Markov chains of swaps: approximate draws from Partition-DPPs with many parts.
 
 mod basis;
 mod candidates;
 mod chain;
 mod convergence;
 mod diagnostics;
-mod exchange;
 mod moves;
 mod observables;
 mod options;
 mod run;
 mod start;
+mod swap;
 mod transitions;
 
 use rand_chacha::ChaCha8Rng;
@@ -23,7 +23,7 @@ pub use run::{ChainRun, ChainSamples};
 
 use self::{
     basis::Basis,
-    candidates::{Candidate, Candidates},
+    candidates::{Candidate, CandidateDistribution},
     chain::{Chain, Walk},
     observables::Observables,
     start::Starts,
@@ -46,26 +46,24 @@ use crate::{
 /// S′ = S∖I ∪ J,   accepted with probability min(1, det(K_S′) Π_I q_i / (det(K_S) Π_J q_j))
 /// ```
 ///
-/// A move takes items I out of the set and proposes for each another of its part. Most moves replace one item; some
-/// replace a block of two or more in any parts, which is what leads on where parts block each other and no single
-/// exchange is possible. Candidates are proposed about as often as the tilted k-DPP has them (q). A sweep proposes
-/// once for every item of the set, and some blocks, in random order; every move, and every sweep, satisfies detailed
-/// balance, and blocks of all sizes make every feasible set reachable. Chains start from draws of the tilted k-DPP whose
-/// counts have been repaired.
+/// A move proposes to replace items I of the set, each by another of its part. Most moves replace one item; some replace
+/// a block of two or more in any parts, which helps where parts block each other and no single swap is possible.
+/// Candidates are proposed about as often as they are in the tilted k-DPP (q). A sweep proposes once for every item of
+/// the set, and some blocks, in random order. Every move and every sweep satisfies detailed balance, and blocks of all
+/// sizes make every feasible set reachable. Chains start from draws of the tilted k-DPP with repaired counts.
 ///
-/// **Approximate:** draws come near the law as the chains go on; how near cannot be stated, only
-/// [diagnosed](ChainSamples::diagnostics), and chains that all miss the same sets look well. For few parts there are
-/// exact samplers: [`PartitionDpp::sampler`].
+/// **Approximate:** the law of the draws converges to that of the model. Its error has no known bound and can only be
+/// [diagnosed](ChainSamples::diagnostics); chains that all miss the same sets look good. For few parts there are exact
+/// samplers: [`PartitionDpp::sampler`].
 ///
 /// # Cost
-/// Set-up as by rejection and one more pass over A (2mn² operations); 32 bytes per item, 40 while
-/// they are made. A proposal 4nk operations,
-/// a move 6nk more (each times the items it replaces), whatever m; 2(p+1) numbers kept for every draw.
+/// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 40 during set-up. A proposal takes
+/// 4nk operations and a move 6nk more (times the items it replaces), whatever m; 2(p+1) numbers are kept per draw.
 ///
 /// # Numerics
-/// The dual basis of the chosen rows is kept in f64 by rank-one updates, and computed anew from the rows after 16k
-/// items replaced, or where it is seen to be off by 1e-12. What ln det had drifted by then is
-/// [reported](ChainDiagnostics::drift). Rows that agree to twelve digits count as one.
+/// The dual basis of the chosen rows is updated in f64 by rank-one updates, and recomputed from the rows after 16k items
+/// replaced, or if its error exceeds 1e-12. The drift of ln det is [reported](ChainDiagnostics::drift). Rows that agree
+/// to twelve digits count as one.
 ///
 /// # Examples
 /// ```
@@ -85,18 +83,18 @@ use crate::{
 ///
 /// # Source
 /// Anari, Oveis Gharan and Rezaei, *Monte Carlo Markov chain algorithms for sampling strongly Rayleigh distributions and
-/// determinantal point processes* (2016), for exchanges of one item; Alimohammadi, Anari, Shiragur and Vuong,
+/// determinantal point processes* (2016), for swaps of one item; Alimohammadi, Anari, Shiragur and Vuong,
 /// *Fractionally log-concave and sector-stable polynomials* (2021), for moves of several parts at once.
 #[derive(Debug)]
 pub struct Chains<'a> {
     options: McmcOptions,
     features: Features<'a>,
     starts: Starts<'a>,
-    /// A start that is known to serve.
+    /// A start that is known to be independent.
     certain: Vec<u32>,
     walk: Walk,
     groups: Vec<FreeItems>,
-    /// Which part each group is.
+    /// The part of each group.
     parts: Vec<usize>,
     /// Scales of the slots and, after them, of the included rows.
     scales: Vec<f64>,
@@ -106,7 +104,7 @@ pub struct Chains<'a> {
 }
 
 impl<'a> PartitionDpp<'a> {
-    /// Set-up of exchange chains: approximate draws, where exact ones would take too long.
+    /// Sets up Markov chains: approximate draws, for models whose exact draws take too long.
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
@@ -126,7 +124,7 @@ impl<'a> PartitionDpp<'a> {
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
         let roots: Vec<f64> = eigenvectors.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();
         let likely = scale_columns(spectrum.whitener().as_ref(), &roots);
-        let candidates = Candidates::of_groups(engine, &rows, likely)?;
+        let candidates = CandidateDistribution::of_groups(engine, &rows, likely)?;
         let (weights, size) = (tilt.root_weights(), slots as f64);
         let projection =
             ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, size, Projection::default())?;
@@ -160,7 +158,7 @@ impl<'a> PartitionDpp<'a> {
 }
 
 impl<'a> Chains<'a> {
-    /// `count` draws by chains in turn: draw i belongs to chain i mod C. Chains run on all threads of the current rayon
+    /// `count` draws from the chains in turn: draw i is from chain i mod C. Chains run on all threads of the current rayon
     /// pool.
     ///
     /// Chain c uses stream c of the ChaCha8 generator seeded with `seed`: the subsets are the same for any number of
@@ -177,14 +175,14 @@ impl<'a> Chains<'a> {
     pub fn start(&self, seed: u64) -> ChainRun<'_, 'a> {
         match self.start_watched(seed, &Watch::default()) {
             Ok(run) => run,
-            Err(error) => unreachable!("nobody watches: {error}"),
+            Err(error) => unreachable!("no watch: {error}"),
         }
     }
 
     /// As [`start`](Chains::start), under a watch; continue with [`ChainRun::extend_watched`].
     ///
     /// # Errors
-    /// [`Error::Ended`] where the burn-in, or the pilot run of automatic thinning, is ended.
+    /// [`Error::Ended`] if the watch ends the burn-in or the pilot run of automatic thinning.
     pub fn start_watched(&self, seed: u64, watch: &Watch<'_>) -> Result<ChainRun<'_, 'a>> {
         ChainRun::new(self, self.options.chains, |chain| stream(seed, chain as u64), watch)
     }
@@ -201,7 +199,7 @@ impl<'a> Chains<'a> {
         &self.engine
     }
 
-    /// A chain at a new start.
+    /// A chain at a random start.
     fn chain(&self, mut rng: ChaCha8Rng) -> Chain<'a> {
         let drawn = self.starts.draw(&self.walk.candidates, &mut rng);
         let at = |start: Vec<u32>| Some((self.basis(&start)?, start));
@@ -212,7 +210,7 @@ impl<'a> Chains<'a> {
         Chain::new(basis, &self.candidates_of(&start), blocks, rng)
     }
 
-    /// Rows and duals of these items, one for each slot, and of the included ones.
+    /// The basis of these items, one for each slot, and the included ones.
     fn basis(&self, items: &[u32]) -> Option<Basis<'a>> {
         Basis::new(&self.features, [items, &self.included].concat(), self.scales.clone())
     }

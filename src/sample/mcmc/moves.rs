@@ -1,10 +1,10 @@
-//! Which slots a sweep visits, in which order, and what it proposes there.
+//! The slots that a sweep visits, their order, and the proposals.
 
 use rand::{Rng, RngExt, seq::SliceRandom};
 
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, CandidateDistribution};
 
-/// One slot of the set and the item that may come into it.
+/// A slot of the set, and the candidate for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proposal {
     pub(super) slot: usize,
@@ -13,8 +13,8 @@ pub(super) struct Proposal {
 
 /// How many items blocks replace: b of 2 … k with probability ∝ b⁻³.
 ///
-/// Mostly two or three, which is what parts that block each other need; every number has its chance, so every set
-/// can be reached from every other by one block.
+/// Most replace two or three items, as parts that block each other need. All sizes have positive probability, so one
+/// block can lead from any set to any other.
 #[derive(Clone, Debug)]
 struct BlockSizes {
     /// Pr(size ≤ b + 2).
@@ -40,16 +40,16 @@ impl BlockSizes {
 
 /// The moves of a sweep: one for every slot and some for blocks of slots, in random order.
 ///
-/// Neither order nor candidates depend on the set, so all are drawn before the first is made. A sweep and its
-/// reversal are equally likely: like every move in it, it satisfies detailed balance.
+/// Neither order nor candidates depend on the set, so all are drawn before the first move. A sweep and its reversal are
+/// equally likely: like every move in it, it satisfies detailed balance.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
     sizes: BlockSizes,
     /// Sizes of the moves in this sweep.
     order: Vec<usize>,
-    /// The slots, those of single moves in the order that they come.
+    /// The slots of single moves, in order.
     visits: Vec<usize>,
-    /// The slots again, shuffled a little for every block.
+    /// The slots, partially shuffled for every block.
     pool: Vec<usize>,
     proposals: Vec<Proposal>,
     /// Where the proposals of each move end.
@@ -57,7 +57,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Sweeps over so many slots with so many blocks (none where there is one slot only).
+    /// Sweeps over `slots` slots with `blocks` blocks (none with fewer than two slots).
     pub(super) fn new(slots: usize, blocks: usize) -> Self {
         let blocks = if slots < 2 { 0 } else { blocks };
         let order = (0..slots + blocks).map(|at| usize::from(at < slots)).collect();
@@ -71,10 +71,10 @@ impl Sweep {
         }
     }
 
-    /// Draws the next sweep; `group_of` tells whose candidates a slot takes.
+    /// Draws the next sweep; `group_of` maps slots to groups of candidates.
     pub(super) fn draw<R: Rng + ?Sized>(
         &mut self,
-        candidates: &[Candidates],
+        candidates: &[CandidateDistribution],
         group_of: &[usize],
         rng: &mut R,
     ) {
@@ -103,27 +103,27 @@ impl Sweep {
         self.ends.len()
     }
 
-    /// The proposals of a move; empty past the last.
+    /// The proposals of a move; empty after the last.
     pub(super) fn of_move(&self, number: usize) -> &[Proposal] {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         &self.proposals[start..self.ends.get(number).copied().unwrap_or(start)]
     }
 }
 
-/// Moves that replaced so many items at once.
+/// Counts of the moves that replace a given number of items at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MoveCount {
-    /// How many items were to be replaced at once.
+    /// How many items such a move replaces.
     pub replaced: usize,
     /// Such moves proposed.
     pub proposed: u64,
-    /// Those that were made and changed the set.
+    /// Moves made that changed the set.
     pub accepted: u64,
 }
 
 impl MoveCount {
-    /// The share that was made.
+    /// The share of moves accepted.
     #[must_use]
     pub fn acceptance(&self) -> f64 {
         self.accepted as f64 / self.proposed as f64

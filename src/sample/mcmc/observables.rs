@@ -1,4 +1,4 @@
-//! What is recorded of every draw, for diagnostics.
+//! The quantities recorded of every draw, for diagnostics.
 
 use std::ops::Range;
 
@@ -34,12 +34,12 @@ impl Observables {
         Self { slots, direction: direction.collect() }
     }
 
-    /// Number of values recorded of a draw.
+    /// The number of values recorded per draw.
     pub(super) fn len(&self) -> usize {
         1 + 2 * self.slots.len()
     }
 
-    /// Appends ln det, then of every part its log-volume and its direction.
+    /// Appends ln det, then the log-volume and the direction of every part.
     pub(super) fn record(&self, basis: &Basis<'_>, out: &mut Vec<f64>) {
         out.push(basis.log_determinant());
         for slots in &self.slots {

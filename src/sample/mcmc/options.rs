@@ -17,11 +17,11 @@ pub struct McmcOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Thinning {
-    /// As many as the longest autocorrelation time of all diagnosed quantities, measured on 256 sweeps of every chain
-    /// after the burn-in; 64 at most.
+    /// The longest autocorrelation time of all diagnosed quantities, measured on 256 sweeps of every chain after the
+    /// burn-in; at most 64.
     #[default]
     Automatic,
-    /// So many.
+    /// This many.
     Sweeps(usize),
 }
 
@@ -45,14 +45,14 @@ impl McmcOptions {
         Self { thinning, ..self }
     }
 
-    /// Number of chains, each from a start of its own; 4 by default. The draws depend on it.
+    /// The number of chains, each from its own start; 4 by default. The draws depend on it.
     #[must_use]
     pub fn with_chains(self, chains: usize) -> Self {
         Self { chains, ..self }
     }
 
-    /// Moves of a sweep that replace two items or more at once; an eighth of the set's size by default, rounded up.
-    /// Without them chains may be confined to a part of the sets.
+    /// Moves of a sweep that replace two or more items at once; an eighth of the set's size by default, rounded up.
+    /// Without them chains may be unable to reach some sets.
     #[must_use]
     pub fn with_blocks(self, blocks: usize) -> Self {
         Self { blocks: Some(blocks), ..self }
@@ -70,7 +70,7 @@ impl McmcOptions {
         self.chains
     }
 
-    /// Block moves in a sweep over so many items.
+    /// Block moves in a sweep over this many items.
     pub(super) fn blocks_of(&self, slots: usize) -> usize {
         self.blocks.unwrap_or(slots.div_ceil(8))
     }

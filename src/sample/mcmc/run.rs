@@ -1,4 +1,4 @@
-//! Chains at work, and what they leave.
+//! Runs of chains, and their draws.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -11,7 +11,7 @@ use crate::{
 
 /// Sweeps of every chain from which automatic thinning is measured, …
 const PILOT: usize = 256;
-/// … and what it makes of them at most.
+/// … and the most that it chooses.
 const LONGEST_THINNING: f64 = 64.0;
 
 /// Chains that can be continued.
@@ -33,7 +33,7 @@ struct Record<'a> {
 }
 
 impl<'c, 'a> ChainRun<'c, 'a> {
-    /// Starts so many chains and runs their burn-in.
+    /// Starts `count` chains and runs their burn-in.
     pub(super) fn new(
         chains: &'c Chains<'a>,
         count: usize,
@@ -57,7 +57,7 @@ impl<'c, 'a> ChainRun<'c, 'a> {
         Ok(run)
     }
 
-    /// Sweeps from draw to draw, from the autocorrelation of sweeps that are not kept.
+    /// Sweeps between draws, from the autocorrelation of sweeps that are not kept.
     fn pilot(&mut self, watch: &Watch<'_>) -> Result<usize> {
         self.each(|chains, record, _| {
             for _ in 0..PILOT {
@@ -83,11 +83,11 @@ impl<'c, 'a> ChainRun<'c, 'a> {
     /// Draws `count` more subsets.
     pub fn extend(&mut self, count: u64) {
         let never = self.extend_watched(count, &Watch::default());
-        debug_assert!(never.is_none(), "nobody watches");
+        debug_assert!(never.is_none(), "no watch");
     }
 
-    /// As [`extend`](ChainRun::extend), under a watch: why it was ended before all draws were made, if it was. Then
-    /// there are as many as all chains have made in turn, and what is drawn later differs from an undisturbed run.
+    /// As [`extend`](ChainRun::extend), under a watch; returns why the watch ended it, if it did. Then the draws are those
+    /// that all chains have made in turn, and later draws differ from those of an undisturbed run.
     pub fn extend_watched(&mut self, count: u64, watch: &Watch<'_>) -> Option<Ended> {
         let (before, after) = (self.draws, self.draws.saturating_add(count));
         let (thin, chains) = (self.thin, self.records.len() as u64);
@@ -112,7 +112,7 @@ impl<'c, 'a> ChainRun<'c, 'a> {
         None
     }
 
-    /// Forgets draws after the first one that its chain has not made.
+    /// Drops the draws after the first one that its chain has not made.
     fn keep_complete(&mut self) {
         let chains = self.records.len() as u64;
         let lacking = self.records.iter().enumerate();
@@ -174,7 +174,7 @@ impl<'c, 'a> ChainRun<'c, 'a> {
     }
 }
 
-/// Approximate draws of several chains, with what tells how well the chains have mixed.
+/// Approximate draws of several chains, with the data for their diagnostics.
 #[derive(Clone, Debug)]
 pub struct ChainSamples {
     pub(super) subsets: Vec<Subset>,

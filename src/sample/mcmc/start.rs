@@ -1,8 +1,8 @@
-//! Where chains start: a draw of the tilted k-DPP, its counts repaired.
+//! Starts of chains: draws of the tilted k-DPP with repaired counts.
 
 use rand::Rng;
 
-use super::candidates::Candidates;
+use super::candidates::CandidateDistribution;
 use crate::{
     PartitionDpp,
     engine::Items,
@@ -12,7 +12,7 @@ use crate::{
     sample::projection::{ProjectionDpp, Scratch},
 };
 
-/// Candidates that a part with too few items tries before rows are exchanged along augmenting paths.
+/// Candidates that a part with too few items tries before items are replaced along augmenting paths.
 const PATIENCE: usize = 100;
 
 /// Draws starts; a start lists its items group after group.
@@ -25,7 +25,7 @@ pub(super) struct Starts<'a> {
     counts: Vec<usize>,
 }
 
-/// Items that are in so far, by group, and the span of their rows and the included ones.
+/// The items chosen so far by group, and the span of their rows and the included ones.
 struct Partial {
     chosen: Vec<Vec<u32>>,
     span: OrthonormalBasis,
@@ -42,10 +42,14 @@ impl<'a> Starts<'a> {
         Self { eigenvectors, projection, ground, groups: dpp.groups(), counts }
     }
 
-    /// A proposal of tilted rejection with its counts repaired: what is too much in a part is left out, what is
-    /// too little is filled up from its candidates, and where these depend on what is there already items are
-    /// exchanged along augmenting paths. `None` if rounding is in the way.
-    pub(super) fn draw<R: Rng + ?Sized>(&self, candidates: &[Candidates], rng: &mut R) -> Option<Vec<u32>> {
+    /// A proposal of tilted rejection with repaired counts: surplus items of a part are left out, missing ones are drawn
+    /// from its candidates, and if these are dependent, items are replaced along augmenting paths. `None` if rounding
+    /// prevents it.
+    pub(super) fn draw<R: Rng + ?Sized>(
+        &self,
+        candidates: &[CandidateDistribution],
+        rng: &mut R,
+    ) -> Option<Vec<u32>> {
         let mut partial = Partial { chosen: vec![Vec::new(); self.groups.len()], span: self.ground.span() };
         for item in self.proposal(rng) {
             let group = self.groups.iter().position(|group| group.contains(item as usize))?;
@@ -65,7 +69,7 @@ impl<'a> Starts<'a> {
         Some(partial.chosen.concat())
     }
 
-    /// The start that needs no luck: augmenting paths from no items.
+    /// A start that involves no chance: augmenting paths from the empty set.
     pub(super) fn certain(&self) -> Option<Vec<u32>> {
         self.augmented(&vec![Vec::new(); self.groups.len()])
     }
@@ -77,7 +81,7 @@ impl<'a> Starts<'a> {
         self.projection.draw(rng, &mut scratch, |_| true).map_or_else(Vec::new, <[u32]>::to_vec)
     }
 
-    /// Adds an item if its part has room and its row is independent of those that are in.
+    /// Adds an item if its part has room and its row is independent of the chosen ones.
     fn add(&self, partial: &mut Partial, group: usize, item: u32) {
         if partial.chosen[group].len() == self.counts[group] {
             return;
@@ -89,7 +93,7 @@ impl<'a> Starts<'a> {
         }
     }
 
-    /// The items chosen so far, exchanged for others along augmenting paths until the counts are met.
+    /// Replaces the items chosen so far along augmenting paths until the counts are met.
     fn augmented(&self, chosen: &[Vec<u32>]) -> Option<Vec<u32>> {
         let total = self.counts.iter().sum();
         let elements: Vec<Vec<(u32, Vec<f64>)>> = (self.groups.iter().zip(chosen))
@@ -103,7 +107,7 @@ impl<'a> Starts<'a> {
         Some(items.flat_map(|(taken, elements)| taken.iter().map(|&at| elements[at].0)).collect())
     }
 
-    /// The chosen items of a group and others that span what the group spans, or as much as could be needed.
+    /// The chosen items of a group, and others until they span what the group spans or as much as needed.
     fn spanning(&self, group: &FreeItems, chosen: &[u32], most: usize) -> Vec<(u32, Vec<f64>)> {
         let mut span = self.ground.span();
         let mut elements = Vec::new();

@@ -11,8 +11,8 @@ use super::{Chains, candidates::Candidate, chain::Chain, moves::Proposal};
 type Proposed = (Vec<Proposal>, f64);
 
 impl Chains<'_> {
-    /// Where a move that replaces so many items leads from a set, and how likely: computed from the very proposal
-    /// probabilities and acceptance that chains use. `set` lists the items without those that must be included.
+    /// The transition probabilities from a set by moves that replace `replaced` items, from the proposal probabilities and
+    /// acceptance that chains use. `set` lists the items without the included ones.
     ///
     /// # Panics
     /// If the set does not meet the quota, or is dependent.
@@ -38,7 +38,7 @@ impl Chains<'_> {
         found
     }
 
-    /// Whether a set is one that chains can be at, as far as they can tell.
+    /// Whether a set is a state of the chains: numerically independent.
     #[doc(hidden)]
     #[must_use]
     pub fn is_state(&self, set: &[usize]) -> bool {
@@ -64,7 +64,7 @@ impl Chains<'_> {
         self.groups.iter().flat_map(|group| of_group(&group.into())).collect()
     }
 
-    /// All that may be proposed for these slots.
+    /// All proposals for these slots.
     fn proposals(&self, slots: &[usize]) -> Vec<Proposed> {
         let mut all: Vec<Proposed> = vec![(Vec::new(), 1.0)];
         for &slot in slots {

@@ -1,9 +1,9 @@
-//! The chain of conditional laws, followed pick by pick.
+//! The conditional laws of the picks, one after the other.
 
-use super::{Method, per_candidate::Candidates, row_nodes::RowNodes, stage::Stage};
+use super::{Method, per_candidate::ProjectedCandidates, row_nodes::RowNodes, stage::Stage};
 use crate::{Error, PartitionDpp, Result, engine::Engine};
 
-/// Pr(next pick = i | picks so far) for every item, as algorithm 2 of the paper draws them.
+/// Pr(next pick = i | picks so far) for every item, as in algorithm 2 of the paper.
 ///
 /// # Examples
 /// ```
@@ -29,22 +29,22 @@ pub struct Conditionals<'a> {
 #[derive(Clone, Debug)]
 enum Evaluation {
     Shared(RowNodes),
-    PerCandidate(Candidates),
+    PerCandidate(ProjectedCandidates),
 }
 
 impl<'a> Conditionals<'a> {
     pub(super) fn new(dpp: &PartitionDpp<'a>, method: Method, engine: &'a dyn Engine) -> Result<Self> {
         let stage = Stage::start(dpp, engine)?;
         let evaluation = match method {
-            Method::PerCandidate => Evaluation::PerCandidate(Candidates::on(&stage, 0)?),
+            Method::PerCandidate => Evaluation::PerCandidate(ProjectedCandidates::on(&stage, 0)?),
             _ => Evaluation::Shared(RowNodes::on(&stage)?),
         };
         Ok(Self { stage, evaluation })
     }
 
-    /// Estimated error of the law that they come from, in total variation.
+    /// Estimated total variation error of the law.
     pub(super) fn error(&self) -> f64 {
-        self.stage.problem.error
+        self.stage.setup.error
     }
 
     /// Items picked, in order.
@@ -59,8 +59,7 @@ impl<'a> Conditionals<'a> {
         self.stage.total()
     }
 
-    /// Determinants that [`Method::PerCandidate`] has taken for candidates: one per candidate and node. 0 for
-    /// the shared evaluation.
+    /// Determinants that [`Method::PerCandidate`] has computed: one per candidate and node. 0 for the shared evaluation.
     #[must_use]
     pub fn candidate_determinants(&self) -> u64 {
         match &self.evaluation {
@@ -75,28 +74,28 @@ impl<'a> Conditionals<'a> {
         self.stage.torus.nodes()
     }
 
-    /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 when
-    /// nothing is left to pick.
+    /// Pr(next pick = i | picks so far) for every item, over all parts whose quota is not met yet; all 0 if nothing is left
+    /// to pick.
     ///
     /// # Errors
     /// Those of the engine.
     pub fn probabilities(&self) -> Result<Vec<f64>> {
         let stage = &self.stage;
-        let mut probabilities = vec![0.0; stage.problem.item_count()];
+        let mut probabilities = vec![0.0; stage.setup.item_count()];
         if stage.total() == 0 {
             return Ok(probabilities);
         }
         let weights = match &self.evaluation {
             Evaluation::Shared(nodes) => {
                 let of_group = |at: usize| match stage.left[at] {
-                    0 => Ok(vec![0.0; stage.problem.items(stage.groups[at]).len()]),
+                    0 => Ok(vec![0.0; stage.setup.items(stage.groups[at]).len()]),
                     _ => nodes.weights(stage, at),
                 };
                 (0..stage.left.len()).map(of_group).collect::<Result<Vec<_>>>()?.concat()
             }
             Evaluation::PerCandidate(candidates) => candidates.weights().collect(),
         };
-        let rows = stage.problem.rows(&stage.groups);
+        let rows = stage.setup.rows(&stage.groups);
         for ((item, _), weight) in rows.iter().zip(&weights) {
             probabilities[item] = *weight;
         }
@@ -114,7 +113,7 @@ impl<'a> Conditionals<'a> {
     /// - those of the engine.
     pub fn pick(&mut self, item: usize) -> Result<()> {
         let stage = &mut self.stage;
-        let group = stage.problem.group_of(item)?;
+        let group = stage.setup.group_of(item)?;
         let at = stage.groups.iter().position(|&other| other == group);
         let at = at.ok_or(Error::ImpossiblePick { item })?;
         match &mut self.evaluation {

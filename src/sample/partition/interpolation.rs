@@ -16,7 +16,7 @@ use crate::{
     watch::Watch,
 };
 
-/// Draws part by part, the smallest quota first: its grid is the largest.
+/// Draws part by part, the smallest quota first, since its grid is the largest.
 ///
 /// # Source
 /// Kathuria and Deshpande (2016), algorithm 2 and theorem 3.2, by the matrix determinant lemma. Tuples are
@@ -47,7 +47,7 @@ impl<'a> Interpolation<'a> {
         Ok(Self { start, first, weights, error })
     }
 
-    /// Estimated error of the law, in total variation.
+    /// Estimated total variation error of the law.
     pub(crate) fn error(&self) -> f64 {
         self.error
     }
@@ -55,7 +55,7 @@ impl<'a> Interpolation<'a> {
     /// # Errors
     /// [`Error::LostDraw`], [`Error::Ended`], and those of the engine.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
-        let engine = Watched::new(self.start.problem.engine, *watch);
+        let engine = Watched::new(self.start.setup.engine, *watch);
         attempted(&self.start.on(&engine), |mut stage| {
             let at = stage.current(None);
             self.first.clone().draw(&mut stage, at, Some(self.weights.clone()), rng)?;
@@ -64,7 +64,7 @@ impl<'a> Interpolation<'a> {
     }
 }
 
-/// Draws what is left.
+/// Draws the remaining items.
 fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, rng: &mut R) -> Result<Vec<u32>> {
     while stage.total() > 0 {
         if stage.is_used() {
@@ -78,7 +78,7 @@ fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, rng: &mut R) -> Result<Vec<u32>
 
 impl Evaluation {
     fn on(stage: &Stage<'_>, at: usize) -> Result<Self> {
-        if stage.problem.items(stage.groups[at]).len() <= stage.function.rank()
+        if stage.setup.items(stage.groups[at]).len() <= stage.function.rank()
             && let Some(nodes) = ItemNodes::new(stage, at)?
         {
             return Ok(Self::Items(ItemPicks::new(Arc::new(nodes))));
@@ -93,8 +93,7 @@ impl Evaluation {
         }
     }
 
-    /// Draws from a group until it is done or the grid is spent; `weights` are those of the first pick, if
-    /// they are known.
+    /// Draws from a group until it is done or the grid is spent; `weights` are those of the first pick, if known.
     fn draw<R: Rng + ?Sized>(
         &mut self,
         stage: &mut Stage<'_>,
@@ -102,10 +101,10 @@ impl Evaluation {
         mut weights: Option<Vec<f64>>,
         rng: &mut R,
     ) -> Result<()> {
-        let problem = Arc::clone(&stage.problem);
-        let items = problem.items(stage.groups[at]);
+        let setup = Arc::clone(&stage.setup);
+        let items = setup.items(stage.groups[at]);
         loop {
-            problem.engine.proceed()?;
+            setup.engine.proceed()?;
             let mut weights = match weights.take() {
                 Some(known) => known,
                 None => self.weights(stage, at)?,
@@ -114,7 +113,7 @@ impl Evaluation {
                 let position = choose(&weights, rng).ok_or_else(|| stage.lost())?;
                 match stage.consider(items.at(position), at) {
                     Some(pick) => break (position, pick),
-                    // Rounding gave it a weight; it has none.
+                    // Its weight is a rounding error.
                     None => weights[position] = 0.0,
                 }
             };
@@ -125,7 +124,7 @@ impl Evaluation {
         }
     }
 
-    /// Conditions on an item; whether the grid is spent.
+    /// Conditions on an item; returns whether the grid is spent.
     fn pick(&mut self, stage: &mut Stage<'_>, position: usize, pick: &Pick) -> bool {
         match self {
             Self::Items(picks) => picks.pick(position),

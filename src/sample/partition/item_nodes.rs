@@ -1,4 +1,4 @@
-//! Shared candidate evaluation with one matrix per node over the items of a part: parts of fewer items than
+//! Shared candidate evaluation with one matrix per node over the items of a part, for parts of fewer items than
 //! dimensions.
 
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::{
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
 };
 
-/// Relative gap between the weights' sum and what it must be, up to which the nodes are trusted.
+/// The largest relative gap between the weights' sum and its exact value at which the nodes are trusted.
 const TRUSTED: f64 = 1e-11;
-/// Phases closer to 1 than this, products of two that should cancel among them, leave no digits to I − (I + (z−1)T)⁻¹.
+/// Phases closer to 1 than this (including products of two that should cancel) leave no digits in I − (I + (z−1)T)⁻¹.
 const CANCELLED: f64 = 1e-2;
 
-/// What the items of one part contribute at every node: X = U P⁻¹ Uᵀ for the part's rows U, m_l×r.
+/// The contribution of one part's items at every node: X = U P⁻¹ Uᵀ for the part's rows U, m_l×r.
 ///
 /// The part's own phase z comes last. For fixed other phases, P = A + (z−1)UᵀU; with T = U A⁻¹ Uᵀ follow
 ///
@@ -40,17 +40,17 @@ pub(super) struct ItemNodes {
 }
 
 impl ItemNodes {
-    /// The nodes of a stage, for one of its groups; `None` where rounding spoils them.
+    /// The nodes of a stage, for one of its groups; `None` if rounding spoils them.
     pub(super) fn new(stage: &Stage<'_>, at: usize) -> Result<Option<Self>> {
-        // What follows is small beside a pass over the rows, and the law is made of it.
-        let engine = in_double(stage.problem.engine);
+        // Double precision: the rest is cheap compared with a pass over the rows, and determines the law.
+        let engine = in_double(stage.setup.engine);
         let function = &stage.function;
         let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
-        let rows = engine.whiten_rows(&stage.problem.rows(&stage.groups[at..=at]), &map)?;
+        let rows = engine.whiten_rows(&stage.setup.rows(&stage.groups[at..=at]), &map)?;
         let rank = function.rank();
         let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| c64::new(rows[i * rank + j], 0.0));
 
-        // The part's own phase must be its own: the smallest of the others carries that of the total.
+        // The part needs a phase of its own: the smallest of the others carries that of the total.
         let mut order: Vec<usize> = (0..stage.left.len()).filter(|&other| other != at).collect();
         order.sort_by_key(|&other| stage.left[other]);
         let shares: Vec<Mat<f64>> = order.iter().map(|&other| function.shares[other].clone()).collect();
@@ -77,8 +77,8 @@ impl ItemNodes {
         Ok((nodes.gap(&stage.left) <= TRUSTED).then_some(nodes))
     }
 
-    /// Relative gap between the sum of the items' weights and what it must be: what is left of the part times
-    /// the coefficient wanted.
+    /// The relative gap between the sum of the items' weights and its exact value: what is left of the part times the
+    /// coefficient wanted.
     pub(super) fn gap(&self, left: &[usize]) -> f64 {
         let coefficient = real_sum(&self.extractors(left), &self.values);
         let trace = |form: &Mat<c64>| (0..form.nrows()).map(|i| form[(i, i)]).sum::<c64>();
@@ -111,8 +111,8 @@ fn at_node(t: &Mat<c64>, phase: c64, outer: c64) -> (c64, Mat<c64>) {
 
 /// Picks from one part: a pivoted Cholesky factorisation at every node, relative to the real node.
 ///
-/// A pick j with pivot δ = X_jj takes X to X − xxᵀ/δ, x the column of j; only the diagonal and the columns of
-/// the picks are ever formed.
+/// A pick j with pivot δ = X_jj changes X to X − xxᵀ/δ, where x is column j; only the diagonal and the columns of the
+/// picks are formed.
 #[derive(Clone, Debug)]
 pub(super) struct ItemPicks {
     nodes: Arc<ItemNodes>,
@@ -132,7 +132,7 @@ impl ItemPicks {
         Self { values: nodes.values.clone(), diagonals, columns, near_singular: false, nodes }
     }
 
-    /// Weight of every item of the part: Pr(next) in proportion.
+    /// The weight of every item of the part, proportional to Pr(next).
     pub(super) fn weights(&self, left: &[usize]) -> Vec<f64> {
         let items = self.nodes.forms[0].nrows();
         let extractors = self.nodes.extractors(&less_one(left, self.nodes.at));
@@ -150,7 +150,7 @@ impl ItemPicks {
     /// Conditions on an item, by position in the part.
     pub(super) fn pick(&mut self, position: usize) {
         let items = self.nodes.forms[0].nrows();
-        // At the real node, the first, P is the identity: what the item has left is its length there.
+        // At the first node, the real one, P is the identity, and the item's residual is its length there.
         let left = self.diagonals[position].re;
         let nodes = self.nodes.forms.iter().zip(&mut self.columns).zip(&mut self.values);
         for (((form, columns), value), diagonal) in nodes.zip(self.diagonals.chunks_exact_mut(items)) {
@@ -169,7 +169,7 @@ impl ItemPicks {
         }
     }
 
-    /// Whether a node came so close to singular that its numbers are spoilt.
+    /// Whether a node is too close to singular.
     pub(super) fn is_spoilt(&self) -> bool {
         self.near_singular
     }
@@ -182,6 +182,8 @@ impl ItemPicks {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::{super::row_nodes::RowNodes, *};
     use crate::{Features, Partition, PartitionDpp, Quota, engine::Cpu};
 
@@ -205,7 +207,7 @@ mod tests {
                     let (by_rows, by_items) = (rows.weights(&stage, at).unwrap(), items.weights(&stage.left));
                     let total: f64 = by_rows.iter().sum();
                     for (r, i) in by_rows.iter().zip(&by_items) {
-                        assert!((r - i).abs() < 1e-12 * total, "{dims} {at}: {r} {i}");
+                        assert_abs_diff_eq!(r, i, epsilon = 1e-12 * total);
                     }
                     let pick = stage.consider(member as usize, at).unwrap();
                     rows.pick(&pick);

@@ -17,10 +17,10 @@ use super::{Law, Sampler, SamplerOptions, SpectralLaw};
 use crate::{Error, PartitionDpp, Result, engine::Engine, estimate::accurate, model::accurately};
 
 impl<'a> PartitionDpp<'a> {
-    /// Set-up of an exact sampler.
+    /// Sets up an exact sampler.
     ///
-    /// Under exact counts by any [`Method`]. Under ranges by rejection: a DPP with weighted parts (a k-DPP where the total
-    /// is fixed) proposes, and what the weights favour is corrected.
+    /// Under exact counts any [`Method`] applies. Under ranges it is rejection: a DPP with weighted parts (a k-DPP if the
+    /// total is fixed) proposes sets, and the acceptance corrects for the weights.
     ///
     /// ```text
     /// accept S with counts c in the ranges with probability exp(min_c' Σ c'_l t_l − Σ c_l t_l),
@@ -31,12 +31,12 @@ impl<'a> PartitionDpp<'a> {
     /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned than 1e3),
     /// O(pn³) per step of the tilt, 24 bytes per item.
     ///
-    /// Per draw by rejection: 1 / [`acceptance_bound`](Sampler::acceptance_bound) proposals on average at most, each
+    /// Per draw by rejection: at most 1 / [`acceptance_bound`](Sampler::acceptance_bound) proposals on average, each
     /// O(k·n·r) whatever the number of items; under exact counts that is
-    /// [`expected_proposals`](crate::sample::expected_proposals), known before the set-up. Under ranges the bound is that of the
-    /// single most typical vector of counts (Gurvits 2008), far too low for many parts with wide ranges: where it promises
-    /// no more than the budget, a trial of up to 131072 proposals measures the acceptance instead, and the bound is a
-    /// quarter of what it finds (wrong once in 1e5).
+    /// [`expected_proposals`](crate::sample::expected_proposals), known before the set-up. Under ranges the bound is that
+    /// of the single most typical vector of counts (Gurvits 2008), far too low for many parts with wide ranges. If it does
+    /// not meet the budget, a trial of up to 131072 proposals measures the acceptance instead, and the bound is a quarter
+    /// of the result (wrong once in 1e5).
     ///
     /// By interpolation: O(r²) per pick and node and O(r³ + m_l·n·r) per pick, a new grid (8r³ per node) for every part
     /// but the first; 8r³ operations and 16r² bytes per node before the first draw, and as many bytes in every thread.
@@ -44,7 +44,7 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::ProposalBudget`] from [`Method::Auto`] under exact counts, with the numbers of proposals and nodes;
-    ///   [`Error::RangeProposalBudget`] under ranges where neither the bound nor the trial tells that the budget is enough;
+    ///   [`Error::RangeProposalBudget`] under ranges if neither the bound nor the trial shows that the budget suffices;
     /// - [`Error::NodeBudget`] from the methods by interpolation, with the number of nodes;
     /// - [`Error::CountsNotExact`] from them under ranges;
     /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
@@ -80,8 +80,8 @@ impl<'a> PartitionDpp<'a> {
         Ok(Sampler::new(law, self.ground().included(), engine, error).planned(plan))
     }
 
-    /// The conditional probabilities that the paper's algorithm 2 draws from, to be followed pick by pick
-    /// without drawing: [`Method::PerCandidate`] literally, every other method by shared evaluation.
+    /// The conditional probabilities of the paper's algorithm 2, pick by pick without drawing:
+    /// [`Method::PerCandidate`] computes them literally, every other method by shared evaluation.
     ///
     /// # Errors
     /// Those of [`sampler`](PartitionDpp::sampler) for [`Method::Interpolation`]; [`Error::Nothing`] if

@@ -1,4 +1,4 @@
-//! Algorithm 2 of the paper, literally: project the rows, take one determinant per candidate and node.
+//! Algorithm 2 of the paper, literally: projected rows, and one determinant per candidate and node.
 
 use faer::Mat;
 use rand::Rng;
@@ -14,17 +14,17 @@ use crate::{
 
 /// The conditional law of the next pick, given the picks made so far.
 ///
-/// Item i of part l comes next with probability ∝ ‖b_i‖² c_i: b_i is what row i has beyond the picks, and
+/// Item i of part l comes next with probability ∝ ‖b_i‖² c_i, where b_i is the residual of row i beyond the picks, and
 /// c_i the coefficient of z^{κ−e_l} of the generating function after projecting all rows off b_i.
 ///
 /// # Cost
-/// 8/3·r³ per candidate, node and pick. The nodes are those of the shared evaluation. 8r bytes per item.
+/// 8/3·r³ per candidate, node and pick, at the nodes of the shared evaluation. 8r bytes per item.
 ///
 /// # Source
 /// Kathuria and Deshpande (2016), algorithm 2; with one part it is their algorithm 1 (Deshpande and
 /// Rademacher 2010).
 #[derive(Clone, Debug)]
-pub(super) struct Candidates {
+pub(super) struct ProjectedCandidates {
     /// N_l after the picks.
     shares: Vec<Mat<f64>>,
     /// B, row-major, group after group: the rows of all free items after the picks.
@@ -33,17 +33,17 @@ pub(super) struct Candidates {
     norms: Vec<f64>,
     /// The coefficient of every candidate, position by position.
     coefficients: Vec<f64>,
-    /// Determinants taken so far.
+    /// Determinants computed so far.
     pub(super) determinants: u64,
 }
 
-impl Candidates {
+impl ProjectedCandidates {
     pub(super) fn on(stage: &Stage<'_>, determinants: u64) -> Result<Self> {
         let function = &stage.function;
         let map = RowMap { weights: &function.weights, factor: function.map.as_ref() };
-        let candidates = stage.problem.rows(&stage.groups);
-        let mut rows = stage.problem.engine.whiten_rows(&candidates, &map)?;
-        // What rounding leaves of the items picked before is nothing.
+        let candidates = stage.setup.rows(&stage.groups);
+        let mut rows = stage.setup.engine.whiten_rows(&candidates, &map)?;
+        // The residuals of items picked before are rounding errors.
         for ((item, _), row) in candidates.iter().zip(rows.chunks_exact_mut(function.rank())) {
             if stage.picks.contains(&item) {
                 row.fill(0.0);
@@ -56,14 +56,14 @@ impl Candidates {
         Ok(law)
     }
 
-    /// One determinant per candidate and node.
+    /// Computes one determinant per candidate and node.
     fn evaluate(&mut self, stage: &Stage<'_>) -> Result<()> {
-        let Stage { problem, groups, torus, left, .. } = stage;
+        let Stage { setup, groups, torus, left, .. } = stage;
         let rank = stage.function.rank();
         self.coefficients.clear();
         let mut start = 0;
         for (at, &group) in groups.iter().enumerate() {
-            let len = problem.items(group).len();
+            let len = setup.items(group).len();
             if left[at] == 0 {
                 self.coefficients.resize(self.coefficients.len() + len, 0.0);
             } else {
@@ -72,7 +72,7 @@ impl Candidates {
                     coefficients: &torus.extractors(&less_one(left, at)),
                     rows: &self.rows[start * rank..(start + len) * rank],
                 };
-                let found = problem.engine.candidate_determinants(&candidates)?;
+                let found = setup.engine.candidate_determinants(&candidates)?;
                 self.determinants += found.determinants;
                 self.coefficients.extend(found.sums);
             }
@@ -81,19 +81,18 @@ impl Candidates {
         Ok(())
     }
 
-    /// Weight of every free item, group after group: Pr(next) in proportion; they sum to what is left times the
+    /// The weight of every free item, proportional to Pr(next), group after group. They sum to what is left times the
     /// coefficient wanted.
     pub(super) fn weights(&self) -> impl Iterator<Item = f64> + '_ {
         self.norms.iter().zip(&self.coefficients).map(|(norm, coefficient)| (norm * coefficient).max(0.0))
     }
 
-    /// Conditions on an item of an open group: projects all rows off its own; on a new grid where the old one
-    /// is spent.
+    /// Conditions on an item of an open group: projects all rows off its own, and makes a new grid if the old one is spent.
     pub(super) fn pick(&mut self, stage: &mut Stage<'_>, item: usize, pick: &Pick) -> Result<()> {
         let rank = stage.function.rank();
         let position = stage.position(item, pick.at);
         let coefficient = self.coefficients[position];
-        self.norms = stage.problem.engine.project_rows(&mut self.rows, &pick.direction)?;
+        self.norms = stage.setup.engine.project_rows(&mut self.rows, &pick.direction)?;
         self.rows[position * rank..(position + 1) * rank].fill(0.0);
         self.norms[position] = 0.0;
         self.shares.iter_mut().for_each(|share| *share = project(share, &pick.direction));
@@ -115,19 +114,19 @@ impl Candidates {
 #[derive(Debug)]
 pub(crate) struct PerCandidate<'a> {
     start: Stage<'a>,
-    first: Candidates,
+    first: ProjectedCandidates,
     error: f64,
 }
 
 impl<'a> PerCandidate<'a> {
     pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
-        let first = Candidates::on(&start, 0)?;
+        let first = ProjectedCandidates::on(&start, 0)?;
         let error = start.error(first.weights().sum::<f64>() / start.total() as f64)?;
         Ok(Self { start, first, error })
     }
 
-    /// Estimated error of the law, in total variation.
+    /// Estimated total variation error of the law.
     pub(crate) fn error(&self) -> f64 {
         self.error
     }
@@ -135,14 +134,14 @@ impl<'a> PerCandidate<'a> {
     /// # Errors
     /// [`Error::LostDraw`](crate::Error::LostDraw), [`Error::Ended`](crate::Error::Ended), and those of the engine.
     pub(crate) fn sample<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Vec<u32>> {
-        let engine = Watched::new(self.start.problem.engine, *watch);
+        let engine = Watched::new(self.start.setup.engine, *watch);
         attempted(&self.start.on(&engine), |stage| finish(stage, self.first.clone(), rng))
     }
 }
 
 fn finish<R: Rng + ?Sized>(
     mut stage: Stage<'_>,
-    mut candidates: Candidates,
+    mut candidates: ProjectedCandidates,
     rng: &mut R,
 ) -> Result<Vec<u32>> {
     while stage.total() > 0 {
@@ -152,7 +151,7 @@ fn finish<R: Rng + ?Sized>(
             let (at, item) = stage.candidate(position);
             match stage.consider(item, at) {
                 Some(pick) => break (item, pick),
-                // Rounding gave it a weight; it has none.
+                // Its weight is a rounding error.
                 None => weights[position] = 0.0,
             }
         };

@@ -1,4 +1,4 @@
-//! Which method draws, at what predicted cost, and why.
+//! The choice of a method, with predicted costs.
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// Whichever of rejection and interpolation is predicted to cost less, within the budgets of
-    /// proposals and nodes; refused if neither is. Never turns approximate. Rejection under ranges.
+    /// Whichever of rejection and interpolation is predicted to cost less, within the budgets of proposals and nodes; an
+    /// error if neither is. Never approximate. Rejection under ranges.
     #[default]
     Auto,
-    /// Tilted rejection, whatever it costs.
+    /// Tilted rejection, whatever its cost.
     Rejection,
     /// Algorithm 2 of Kathuria and Deshpande (2016), all candidates of a part evaluated together.
     Interpolation,
-    /// The same algorithm, literally: rows projected, one determinant per candidate and node. An oracle
-    /// and a baseline; slow.
+    /// The same algorithm, literally: projected rows, and one determinant per candidate and node. Slow; a reference and a
+    /// baseline.
     PerCandidate,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
-    /// It was asked for.
+    /// It was requested.
     Requested,
     /// It is predicted to cost less.
     Cheaper,
@@ -48,9 +48,9 @@ pub enum Choice {
     WithinBudget,
 }
 
-/// The method that draws, with what both are predicted to cost.
+/// The method that draws, with the predicted costs of all.
 ///
-/// Costs are floating-point operations per sample, from sizes alone; a set-up counts as a hundredth of it.
+/// Costs are floating-point operations per sample, predicted from sizes alone, including a hundredth of the set-up.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
@@ -58,20 +58,20 @@ pub struct Plan {
     pub method: Method,
     /// Why.
     pub choice: Choice,
-    /// Proposals per sample by rejection, on average, at most.
+    /// An upper bound of the average proposals per sample by rejection.
     pub proposals: f64,
     /// Operations per sample by rejection.
     pub rejection_cost: f64,
-    /// Nodes that interpolation is expected to take at most, conjugates counted once.
+    /// The most nodes that interpolation is expected to need, conjugates counted once.
     pub nodes: f64,
     /// Operations per sample by interpolation.
     pub interpolation_cost: f64,
-    /// Operations per sample by the paper's algorithm as it stands.
+    /// Operations per sample by the paper's literal algorithm.
     pub per_candidate_cost: f64,
 }
 
 impl Plan {
-    /// Operations per sample by the method that draws, at most on average.
+    /// An upper bound of the average operations per sample by the method that draws.
     #[must_use]
     pub fn operations(&self) -> f64 {
         match self.method {
@@ -100,24 +100,24 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Bytes that the inverses of all nodes may take, once for all and again in every thread that draws.
+/// The most bytes of the inverses of all nodes, which are held once and again in every thread that draws.
 const INVERSE_BYTES: f64 = (1_u64 << 28) as f64;
-/// Samples that share a set-up, for predictions.
+/// Samples over which predictions spread the set-up.
 const SAMPLES: f64 = 100.0;
-/// What laying out a grid costs beyond the arithmetic at its nodes, in operations: a tilt, memory, calls.
+/// The overhead of a grid beyond the arithmetic at its nodes, in operations: a tilt, memory, calls.
 const GRID_OVERHEAD: f64 = 2e5;
 
-/// Nodes for a total of k that make aliasing negligible, at most: some standard deviations.
+/// The most nodes that a total of k needs for negligible aliasing: some standard deviations.
 fn total_nodes(k: usize) -> f64 {
     (9.0 * (k as f64).sqrt()).ceil() + 16.0
 }
 
 impl PartitionDpp<'_> {
-    /// What [`sampler`](PartitionDpp::sampler) will do under exact counts; `None` where nothing is left to choose, and
-    /// under ranges, which leave no choice of methods.
+    /// The plan of [`sampler`](PartitionDpp::sampler) under exact counts; `None` if nothing is left to choose, and under
+    /// ranges, which leave no choice of methods.
     ///
     /// # Cost
-    /// O(p): nothing is read.
+    /// O(p); reads no features.
     ///
     /// # Errors
     /// - [`Error::ProposalBudget`] from [`Method::Auto`], if neither method is within its budget;
@@ -150,7 +150,7 @@ impl PartitionDpp<'_> {
         Ok(Some(plan))
     }
 
-    /// Nodes that interpolation may take: the budget, and what fits in memory.
+    /// The most nodes that interpolation may take, by the budget and by memory.
     pub(in crate::sample) fn interpolation_budget(&self) -> f64 {
         let rank = self.ground().dims_left() as f64;
         self.nodes_allowed().min(INVERSE_BYTES / (16.0 * rank * rank))

@@ -1,4 +1,4 @@
-//! Shared candidate evaluation with one matrix per node in the coordinates of the rows: any number of items.
+//! Shared candidate evaluation with one matrix per node in the coordinates of the rows, for any number of items.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::{
     polynomial::torus::{add_real_part, less_one, real_sum},
 };
 
-/// Whether conditioning by a pivot qᵀP⁻¹q spoils the numbers of its node: P is close to singular before the
-/// pick, or after it. They are better formed anew.
+/// Whether conditioning by a pivot qᵀP⁻¹q spoils its node, because P is close to singular before or after the pick, so
+/// that the node should be recomputed.
 pub(super) fn is_near_singular(pivot: c64) -> bool {
     !(1e-6..1e4).contains(&pivot.norm())
 }
@@ -41,14 +41,14 @@ pub(super) struct RowNodes {
 impl RowNodes {
     pub(super) fn on(stage: &Stage<'_>) -> Result<Self> {
         let grid = PhaseGrid { shares: &stage.function.shares, phases: &stage.torus.phases };
-        let (values, inverses) = grid_inverses(stage.problem.engine, &grid)?.into_iter().unzip();
+        let (values, inverses) = grid_inverses(stage.setup.engine, &grid)?.into_iter().unzip();
         Ok(Self { values, inverses: Arc::new(inverses), near_singular: false })
     }
 
-    /// Weight of every free item of an open group: Pr(next) in proportion; they sum to what is left of the
-    /// group times the coefficient wanted.
+    /// The weight of every free item of an open group, proportional to Pr(next). They sum to what is left of the group
+    /// times the coefficient wanted.
     pub(super) fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
-        let Stage { problem, groups, function, torus, left, .. } = stage;
+        let Stage { setup, groups, function, torus, left, .. } = stage;
         let rank = function.rank();
         let mut form = Mat::zeros(rank, rank);
         let extractors = torus.extractors(&less_one(left, at));
@@ -58,7 +58,7 @@ impl RowNodes {
         let weight = function.weights[at];
         let root = linalg::positive_root(form.as_ref(), weight * weight)?;
         let factor = linalg::square_root(&function.map * root);
-        problem.engine.row_forms(&problem.rows(&groups[at..=at]), &[factor.as_ref()])
+        setup.engine.row_forms(&setup.rows(&groups[at..=at]), &[factor.as_ref()])
     }
 
     /// Conditions on a pick.
@@ -70,7 +70,7 @@ impl RowNodes {
         }
     }
 
-    /// Whether a new grid serves the rest better, and there is a rest.
+    /// Whether items are left to draw and should be drawn on a new grid.
     pub(super) fn is_spent(&self, stage: &Stage<'_>) -> bool {
         let coefficient = || real_sum(&stage.torus.extractors(&stage.left), &self.values);
         stage.total() > 0 && (self.near_singular || stage.has_faded(coefficient()))
@@ -126,10 +126,10 @@ mod tests {
         law.0.record(&pick);
     }
 
-    /// Largest gap between the probabilities of two laws' next picks from the first group.
+    /// The largest gap between two laws' probabilities of next picks from the first group.
     fn gap(one: &(Stage<'_>, RowNodes), other: &(Stage<'_>, RowNodes), picks: &[usize]) -> f64 {
         let probabilities = |(stage, nodes): &(Stage<'_>, RowNodes)| {
-            let items = stage.problem.items(stage.groups[0]);
+            let items = stage.setup.items(stage.groups[0]);
             let weights = nodes.weights(stage, 0).unwrap();
             let free = (0..items.len()).filter(|&i| !picks.contains(&items.at(i)));
             let free: Vec<f64> = free.map(|i| weights[i]).collect();
@@ -153,7 +153,7 @@ mod tests {
         assert!(gap(&law, &fresh, &[2]) > 1e-3);
     }
 
-    /// Why grids are renewed: at a fixed radius late picks lose their digits.
+    /// Grids are renewed because late picks lose their digits at a fixed radius.
     #[test]
     fn a_fixed_radius_loses_late_picks() {
         let (features, partition) = two_parts(40);

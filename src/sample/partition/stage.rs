@@ -19,23 +19,23 @@ use crate::{
     },
 };
 
-/// Where the coefficient wanted falls below this fraction of what a fresh tilt guarantees, tilt anew: at a
-/// fixed radius late picks of large quotas lose their digits.
+/// The grid is renewed when the coefficient wanted falls below this fraction of what a fresh tilt guarantees: at a fixed
+/// radius late picks of large quotas lose their digits.
 const FADED: f64 = 0.25;
 
-/// What is drawn from, and on what machine.
+/// The data that all stages share, and the engine.
 #[derive(Clone, Debug)]
-pub(super) struct Problem<'a> {
+pub(super) struct DrawSetup<'a> {
     ground: Arc<GroundSet<'a>>,
     parts: Arc<[OpenPart]>,
-    /// Scale of each part's rows.
+    /// The scale of each part's rows.
     scales: Vec<f64>,
     pub(super) engine: &'a dyn Engine,
-    /// Error of the spectrum.
+    /// The error of the spectrum.
     pub(super) error: f64,
 }
 
-impl Problem<'_> {
+impl DrawSetup<'_> {
     pub(super) fn items(&self, group: usize) -> Items<'_> {
         Items::from(&self.parts[group].items)
     }
@@ -50,7 +50,7 @@ impl Problem<'_> {
         self.ground.features().items()
     }
 
-    /// The group that an item is free in.
+    /// The group in which an item is free.
     pub(super) fn group_of(&self, item: usize) -> Result<usize> {
         let items = self.item_count();
         if item >= items {
@@ -60,19 +60,19 @@ impl Problem<'_> {
     }
 }
 
-/// The generating function of what is left to choose, its nodes, and the picks made since they were laid out.
+/// The generating function of what is left to choose, its nodes, and the picks made since they were computed.
 #[derive(Clone, Debug)]
 pub(super) struct Stage<'a> {
-    pub(super) problem: Arc<Problem<'a>>,
-    /// Groups that the generating function has a variable for.
+    pub(super) setup: Arc<DrawSetup<'a>>,
+    /// The groups with a variable of the generating function.
     pub(super) groups: Vec<usize>,
     pub(super) function: Arc<GeneratingFunction>,
     pub(super) torus: Arc<Torus>,
-    /// What is left to choose from each of these groups.
+    /// How many items are left to choose from each of these groups.
     pub(super) left: Vec<usize>,
     /// Items picked, in order, on this grid and those before.
     pub(super) picks: Vec<usize>,
-    /// What the picks on this grid have used up.
+    /// The directions of the picks on this grid.
     directions: OrthonormalBasis,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Pick {
     item: usize,
     /// Its group, by position in the stage.
     pub(super) at: usize,
-    /// The unit vector of what it has beyond the picks, in coordinates of the grid.
+    /// The unit vector of its residual beyond the picks, in coordinates of the grid.
     pub(super) direction: Vec<f64>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Stage<'a> {
         let spectrum = dpp.spectrum(engine, &rows)?;
         let (function, _) = GeneratingFunction::of_size(&spectrum, &scales, left.iter().sum())?;
         let plan = TorusPlan::for_coefficient(&function, &left)?.within(dpp.interpolation_budget())?;
-        let problem = Problem {
+        let setup = DrawSetup {
             ground: Arc::new(dpp.ground().clone()),
             parts: dpp.open().to_vec().into(),
             scales,
@@ -102,7 +102,7 @@ impl<'a> Stage<'a> {
         };
         let groups = (0..left.len()).collect();
         Ok(Self {
-            problem: Arc::new(problem),
+            setup: Arc::new(setup),
             groups,
             directions: OrthonormalBasis::new(function.rank()),
             function: Arc::new(function),
@@ -112,17 +112,17 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Estimated error of the law, in total variation, where the coefficient wanted is this.
+    /// Estimated total variation error of the law, for this value of the coefficient wanted.
     ///
     /// # Errors
-    /// [`Error::IllConditioned`] where it is lost in rounding.
+    /// [`Error::IllConditioned`] if it is lost in rounding.
     pub(super) fn error(&self, coefficient: f64) -> Result<f64> {
         let rounding =
-            2.0 * (self.function.rank() as f64 + 4.0) * self.problem.engine.info().precision.epsilon();
-        accurate(self.total() as f64 * rounding / coefficient + self.problem.error)
+            2.0 * (self.function.rank() as f64 + 4.0) * self.setup.engine.info().precision.epsilon();
+        accurate(self.total() as f64 * rounding / coefficient + self.setup.error)
     }
 
-    /// What ends a draw that has no weight to go on with.
+    /// The error of a draw without a positive weight.
     pub(super) fn lost(&self) -> Error {
         let picked = self.picks.len();
         Error::LostDraw { picked, wanted: picked + self.total() }
@@ -133,18 +133,18 @@ impl<'a> Stage<'a> {
         self.left.iter().sum()
     }
 
-    /// What picking an item of a group (by position in `groups`) means; `None` if its group is done, or its row
-    /// depends on those of the included items and the picks.
+    /// The pick of an item of a group (by position in `groups`); `None` if its group is done, or its row depends on those
+    /// of the included items and the picks.
     pub(super) fn consider(&self, item: usize, at: usize) -> Option<Pick> {
         if self.left[at] == 0 || self.picks.contains(&item) {
             return None;
         }
         let GeneratingFunction { map, weights, .. } = &*self.function;
-        let features = self.problem.ground.features();
+        let features = self.setup.ground.features();
         let mut row = vec![0.0; features.dims()];
-        features.read_row(item, weights[at] * self.problem.scales[self.groups[at]], &mut row);
-        self.problem.ground.unit_residual(&row)?;
-        // In these coordinates the law is of ordinary size: what is too short here is never picked.
+        features.read_row(item, weights[at] * self.setup.scales[self.groups[at]], &mut row);
+        self.setup.ground.unit_residual(&row)?;
+        // In these coordinates weights have ordinary magnitudes: rows that are too short here are never picked.
         let mut direction: Vec<f64> = (0..map.ncols()).map(|j| dot(column(map.as_ref(), j), &row)).collect();
         OrthonormalBasis::normalise(&mut direction)?;
         let norm = self.directions.remove_from(&mut direction)?;
@@ -152,14 +152,14 @@ impl<'a> Stage<'a> {
         Some(Pick { item, at, direction })
     }
 
-    /// Takes note of a pick.
+    /// Records a pick.
     pub(super) fn record(&mut self, pick: &Pick) {
         self.left[pick.at] -= 1;
         self.picks.push(pick.item);
         self.directions.extend(&pick.direction);
     }
 
-    /// Whether new nodes serve the rest better: the coefficient wanted has faded.
+    /// Whether the coefficient wanted has faded, so that the rest should be drawn on new nodes.
     pub(super) fn has_faded(&self, coefficient: f64) -> bool {
         self.total() > 0 && (coefficient.is_nan() || coefficient < FADED * coefficient_bound(&self.left))
     }
@@ -173,7 +173,7 @@ impl<'a> Stage<'a> {
         let left: Vec<usize> = kept.iter().map(|&at| self.left[at]).collect();
         let torus = Torus::new(TorusPlan::for_coefficient(&function, &left)?);
         Ok(Self {
-            problem: Arc::clone(&self.problem),
+            setup: Arc::clone(&self.setup),
             groups: kept.iter().map(|&at| self.groups[at]).collect(),
             directions: OrthonormalBasis::new(function.rank()),
             function: Arc::new(function),
@@ -183,8 +183,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The group to draw from: the one drawn from last until it is done, then the one with the least left, since
-    /// its grid is the largest.
+    /// The group to draw from: the last one until it is done, then the one with the least left, since its grid is the
+    /// largest.
     pub(super) fn current(&self, last: Option<usize>) -> usize {
         let open = |&at: &usize| self.left[at] > 0;
         let same = (0..self.left.len()).filter(open).find(|&at| Some(self.groups[at]) == last);
@@ -198,14 +198,14 @@ impl<'a> Stage<'a> {
 
     /// The group drawn from last.
     pub(super) fn last_group(&self) -> Option<usize> {
-        self.picks.last().and_then(|&item| self.problem.group_of(item).ok())
+        self.picks.last().and_then(|&item| self.setup.group_of(item).ok())
     }
 
-    /// Position of the group, and the item, of a candidate counted over all groups.
+    /// The position of the group, and the item, of a candidate counted over all groups.
     pub(super) fn candidate(&self, mut position: usize) -> (usize, usize) {
         let mut at = 0;
         loop {
-            let items = self.problem.items(self.groups[at]);
+            let items = self.setup.items(self.groups[at]);
             if position < items.len() {
                 return (at, items.at(position));
             }
@@ -216,9 +216,8 @@ impl<'a> Stage<'a> {
 
     /// Position of an item of a group among the candidates, counted over all groups.
     pub(super) fn position(&self, item: usize, at: usize) -> usize {
-        let before: usize = self.groups[..at].iter().map(|&group| self.problem.items(group).len()).sum();
-        before
-            + self.problem.items(self.groups[at]).iter().position(|other| other == item).unwrap_or_default()
+        let before: usize = self.groups[..at].iter().map(|&group| self.setup.items(group).len()).sum();
+        before + self.setup.items(self.groups[at]).iter().position(|other| other == item).unwrap_or_default()
     }
 
     /// The picks, as the samplers return them.
@@ -236,7 +235,7 @@ impl<'a> Stage<'a> {
 
     /// Changes the engine.
     pub(super) fn compute_on(&mut self, engine: &'a dyn Engine) {
-        self.problem = Arc::new(Problem { engine, ..(*self.problem).clone() });
+        self.setup = Arc::new(DrawSetup { engine, ..(*self.setup).clone() });
     }
 }
 
@@ -260,9 +259,9 @@ pub(super) fn choose<R: Rng + ?Sized>(weights: &[f64], rng: &mut R) -> Option<us
 /// Attempts at a draw before it fails.
 const ATTEMPTS: usize = 8;
 
-/// The first attempt that succeeds, from a copy of a stage. One may end with weights that are all rounding, with a
-/// probability that the error of the law covers; should a device fail on the way, the next is on the CPU. Any other
-/// error is final.
+/// The first attempt that succeeds, from a copy of a stage. An attempt fails if all weights are rounding errors, with a
+/// probability that the error of the law covers, or if a device fails; then the next is on the CPU. Any other error is
+/// final.
 pub(super) fn attempted<'a, T>(
     start: &Stage<'a>,
     mut attempt: impl FnMut(Stage<'a>) -> Result<T>,

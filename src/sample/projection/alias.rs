@@ -1,30 +1,29 @@
-//! Walker's alias table in whole numbers, with look-ups that can be announced ahead.
+//! Walker's alias table in integers, with prefetched look-ups.
 
 use prefetch_index::prefetch_index;
 
 use crate::linalg::power_of_two_near;
 
-/// Relative room above weights, for the rounding of those who compute with them.
+/// The relative margin above weights, for rounding in computations with them.
 const HEADROOM: f64 = 1e-9;
-/// Shares that an average weight has, about.
+/// About the number of shares of an average weight.
 const SHARES: f64 = (1_u64 << 30) as f64;
 
-/// Items in proportion to weights, in O(1) each, 16 bytes an item.
+/// Draws items in proportion to weights, in O(1) each; 16 bytes per item.
 ///
-/// Weights are rounded up to multiples of a share, about 2⁻³⁰ of their mean, and every entry holds equally many
-/// shares, so the table is what it should be to the last bit: the weight that [`weight`](AliasTable::weight) returns
-/// is exactly what the item is drawn in proportion to, but for the 2⁻⁶⁴ of a random word. Shares that are left over
-/// belong to a null entry; a draw of it is repeated.
+/// Weights are rounded up to multiples of a share, about 2⁻³⁰ of their mean, and every entry holds equally many shares.
+/// The table is exact: items are drawn in proportion to the weights that [`weight`](AliasTable::weight) returns, up to
+/// the 2⁻⁶⁴ of a random word. Shares that are left over belong to a null entry; a draw of it is repeated.
 ///
-/// A ready-made table draws an item in one go, and waits for memory each time. Here the random word comes first, its
-/// entry is prefetched, and looked up later.
+/// Drawing the random word, prefetching its entry and looking it up are separate steps, so that draws need not wait for
+/// memory.
 ///
 /// # Source
 /// Walker, *An efficient method for generating discrete random variables with general distributions* (1977);
 /// Hübschle-Schneider and Sanders, *Parallel weighted random sampling* (2022), for the construction in one sweep.
 #[derive(Clone, Debug)]
 pub(crate) struct AliasTable {
-    /// One for every item, and a null entry, which is always rejected.
+    /// One entry per item, and a null entry, which is always rejected.
     entries: Vec<Entry>,
     /// Shares of an entry.
     capacity: u64,
@@ -34,7 +33,7 @@ pub(crate) struct AliasTable {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Shares of the entry that are its own; the others are its alias's.
+    /// Shares of the entry that belong to its own item; the others belong to its alias.
     own: u32,
     alias: u32,
     weight: f32,
@@ -42,7 +41,7 @@ struct Entry {
 }
 
 impl AliasTable {
-    /// A table for items with finite non-negative weights of a positive sum; `len` of them, at most 2³²−1.
+    /// A table for `len` items, at most 2³²−1, with finite non-negative weights of a positive sum.
     pub(crate) fn new(len: usize, weights: impl Iterator<Item = (u32, f64)>) -> Self {
         let entry = |(item, weight)| Entry { own: 0, alias: 0, weight: round_up(weight), item };
         let mut entries: Vec<Entry> = Vec::with_capacity(len + 1);
@@ -53,7 +52,7 @@ impl AliasTable {
         let mut shares = 0;
         for entry in &mut entries {
             let own = (f64::from(entry.weight) / share).ceil();
-            // Exact: from 2²⁴ shares on it is the weight itself, below it has no more digits than an f32.
+            // Exact: from 2²⁴ shares on it is the weight itself, and below it has at most the digits of an f32.
             #[expect(clippy::cast_possible_truncation, reason = "exact")]
             let weight = (own * share) as f32;
             entry.weight = weight;
@@ -66,7 +65,7 @@ impl AliasTable {
         table
     }
 
-    /// Fills entries from left to right: those that a weight does not fill from the last one seen that overflows.
+    /// Fills entries from left to right. Shares missing from an entry come from the current entry that overflows.
     fn fill(&mut self, null: u64) {
         let (capacity, share, last) = (self.capacity, self.share, self.entries.len() - 1);
         let shares = |table: &Self, at: usize| {
@@ -79,7 +78,7 @@ impl AliasTable {
         let mut left = heavy.map_or(0, |heavy| shares(self, heavy));
         while let Some(donor) = heavy {
             if left > capacity {
-                // Something overflows, so something else is not full.
+                // One entry overflows, so another is not full.
                 let Some(receiver) = light else { unreachable!("entries hold all shares") };
                 let own = shares(self, receiver);
                 self.set(receiver, own, donor);
@@ -96,7 +95,7 @@ impl AliasTable {
                 }
             }
         }
-        // What is left is full.
+        // The remaining entries are full.
         while let Some(full) = light {
             self.set(full, capacity, full);
             light = next(self, full + 1, true);
@@ -111,16 +110,16 @@ impl AliasTable {
         (self.entries[at].own, self.entries[at].alias) = (own as u32, alias as u32);
     }
 
-    /// Asks for the entry that a random word stands for.
+    /// Prefetches the entry of a random word.
     #[inline]
     pub(crate) fn prefetch(&self, word: u64) {
         prefetch_index(&self.entries, self.split(word).0);
     }
 
-    /// The position that a random word stands for.
+    /// The position drawn by a random word.
     ///
-    /// The high half of word × length picks an entry, the low half decides about its alias: exact
-    /// up to length / 2⁶⁴.
+    /// The high half of word × length picks an entry, the low half chooses between the entry and its alias: exact up to
+    /// length / 2⁶⁴.
     #[inline]
     pub(crate) fn look_up(&self, word: u64) -> u32 {
         let (index, share) = self.split(word);
@@ -132,7 +131,7 @@ impl AliasTable {
         (index & keep) | (entry.alias & !keep)
     }
 
-    /// Entry, and which of its shares.
+    /// The entry of a random word, and which of its shares.
     #[expect(clippy::cast_possible_truncation, reason = "halves of 128-bit products")]
     fn split(&self, word: u64) -> (usize, u64) {
         let product = u128::from(word) * self.entries.len() as u128;
@@ -140,7 +139,7 @@ impl AliasTable {
         ((product >> 64) as usize, share as u64)
     }
 
-    /// Asks for the item at a position.
+    /// Prefetches the item at a position.
     #[inline]
     pub(crate) fn prefetch_item(&self, position: u32) {
         prefetch_index(&self.entries, position as usize);
@@ -152,7 +151,7 @@ impl AliasTable {
         self.entries[position as usize].item
     }
 
-    /// What the item at a position is drawn in proportion to: its weight, rounded up; infinite for the null entry.
+    /// The weight in proportion to which the item at a position is drawn, rounded up; infinite for the null entry.
     #[inline]
     pub(crate) fn weight(&self, position: u32) -> f32 {
         self.entries[position as usize].weight
@@ -181,7 +180,7 @@ impl AliasTable {
     }
 }
 
-/// An f32 at or above x (0 for 0), with some room.
+/// An f32 at or above x (0 for 0), with some margin.
 fn round_up(x: f64) -> f32 {
     let x = x * (1.0 + HEADROOM);
     #[expect(clippy::cast_possible_truncation, reason = "rounded up below")]

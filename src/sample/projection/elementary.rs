@@ -1,18 +1,23 @@
-//! Picks by scanning all items: the classical step, best when the rank is close to m.
+//! Picks by scanning all items: the classical algorithm, best if the rank is close to m.
 
 use rand::{Rng, RngExt};
 
-use crate::engine::Rows;
-use crate::linalg::kernels::{add_scaled, add_squares, dot, scale, subtract_squares, sum};
+use crate::{
+    engine::Rows,
+    linalg::{
+        kernels::{add_scaled, add_squares, subtract_squares, sum},
+        orthonormalise,
+    },
+};
 
 /// Items whose weights are summed together in the search for a pick.
 const BLOCK: usize = 64;
 
-/// V, the m×r matrix of eigenvectors of the kernel, column-major: an eigenvector is a slice.
+/// V, the m×r matrix of eigenvectors of the kernel, column-major.
 #[derive(Debug)]
 pub(crate) struct ElementaryScan {
     vectors: Vec<f64>,
-    /// Which item each entry of an eigenvector belongs to.
+    /// The item of each entry of an eigenvector.
     items: Vec<u32>,
 }
 
@@ -21,7 +26,7 @@ pub(crate) struct ElementaryScratch {
     /// ‖residual of row i‖².
     residuals: Vec<f64>,
     blocks: Vec<f64>,
-    /// Orthonormal directions used up so far, in the coordinates of the chosen eigenvectors.
+    /// Orthonormal directions of the picks so far, in the coordinates of the chosen eigenvectors.
     directions: Vec<f64>,
     direction: Vec<f64>,
     /// Every item's component along the last direction.
@@ -29,7 +34,7 @@ pub(crate) struct ElementaryScratch {
 }
 
 impl ElementaryScan {
-    /// Takes the rows of V, one item after the other.
+    /// Transposes the rows of V, given one item after the other.
     pub(super) fn new(rows: &Rows<'_>, whitened_rows: &[f64], rank: usize) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let items: Vec<u32> = rows.iter().map(|(item, _)| item as u32).collect();
@@ -47,10 +52,10 @@ impl ElementaryScan {
         &self.vectors[j * self.items.len()..(j + 1) * self.items.len()]
     }
 
-    /// Picks items until the chosen eigenvectors are used up or `keep` refuses one.
+    /// Picks items until the chosen eigenvectors are used up or `keep` rejects one.
     ///
-    /// Item i is next with probability ∝ d_i, the squared norm of what row i of V_J has beyond
-    /// the rows picked; d_i ← d_i − (v_i·q)² after each pick with direction q.
+    /// Item i is next with probability ∝ d_i, the squared residual of row i of V_J beyond the rows picked;
+    /// d_i ← d_i − (v_i·q)² after each pick with direction q.
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
         chosen: &[usize],
@@ -77,7 +82,7 @@ impl ElementaryScan {
             }
             direction.clear();
             direction.extend(chosen.iter().map(|&j| self.vector(j)[position]));
-            remove_directions(direction, directions);
+            orthonormalise(direction, directions, |_, _| ());
             along.clear();
             along.resize(self.items.len(), 0.0);
             for (&j, &q) in chosen.iter().zip(direction.iter()) {
@@ -101,8 +106,8 @@ fn pick<R: Rng + ?Sized>(weights: &[f64], blocks: &mut Vec<f64>, rng: &mut R) ->
     start + search(&weights[start..weights.len().min(start + BLOCK)], &mut left)
 }
 
-/// The index at which the running sum of the weights exceeds `left`, which keeps the rest. Rounding
-/// may leave a little beyond the end: then the last index of positive weight.
+/// The index at which the running sum of the weights exceeds `left`, which is left with the remainder. If rounding
+/// leaves a little beyond the end, the last index of positive weight.
 fn search(weights: &[f64], left: &mut f64) -> usize {
     let mut last = 0;
     for (index, &weight) in weights.iter().enumerate() {
@@ -114,19 +119,7 @@ fn search(weights: &[f64], left: &mut f64) -> usize {
             last = index;
         }
     }
-    // What is left belongs to the last index, if anything looks further inside it.
+    // The rest belongs to the last index, if the search continues inside it.
     *left = 0.0;
     last
-}
-
-/// Leaves of `row` what it has beyond the orthonormal `directions`, as a unit vector.
-fn remove_directions(row: &mut [f64], directions: &[f64]) {
-    // Twice is enough (Kahan and Parlett).
-    for _ in 0..2 {
-        for direction in directions.chunks_exact(row.len()) {
-            let along = dot(direction, row);
-            add_scaled(row, -along, direction);
-        }
-    }
-    scale(row, dot(row, row).sqrt().recip());
 }

@@ -1,4 +1,4 @@
-//! Picks by leverage-score rejection: the cost of a pick does not depend on m.
+//! Picks by leverage-score rejection, whose cost does not depend on m.
 
 use faer::Mat;
 use rand::{Rng, RngExt};
@@ -13,25 +13,25 @@ use crate::{
     },
 };
 
-/// A trial's alias entry is asked for 3·LAG trials ahead, its item 2·LAG, its row LAG: memory answers
-/// while earlier trials are computed.
+/// A trial's alias entry is prefetched 3·LAG trials ahead, its item 2·LAG, its row LAG, while earlier trials are
+/// computed.
 const LAG: usize = 8;
-/// Trials on their way at a time; a power of two above 3·LAG.
+/// Trials in the pipeline; a power of two above 3·LAG.
 const RING: usize = 32;
 
-/// Trials of a pick, in units of those to be expected: beyond, rounding has spoilt the eigenvectors. So many fail once in
-/// e⁶⁴ picks.
+/// Trials of a pick, in units of the expected number, after which rounding must have spoilt the eigenvectors: that many
+/// fail once in e⁶⁴ picks.
 const PATIENCE: f64 = 64.0;
 
 /// Items proposed in proportion to h_i = ‖w_l s_l Fᵀ a_i‖², accepted with probability
-/// ‖w_l s_l Bᵀ a_i‖² / h_i, where B are the columns of F not yet used up.
+/// ‖w_l s_l Bᵀ a_i‖² / h_i, where B holds the columns of F not yet used up.
 ///
-/// The law is that of B: h_i only has to bound the numerator, so the table may round it up.
+/// The law depends on B alone: h_i only has to bound the numerator, so the table may round it up.
 #[derive(Debug)]
 pub(crate) struct LeverageTrials<'a> {
     features: Features<'a>,
     trials: AliasTable,
-    /// Where the groups begin in the table.
+    /// The positions in the table at which groups begin.
     groups: Vec<u32>,
     /// w_l s_l by group.
     row_weights: Vec<f64>,
@@ -51,10 +51,10 @@ pub(crate) struct LeverageScratch {
     pipeline: Pipeline,
 }
 
-/// Trials on their way: words drawn, items looked up, rows asked for.
+/// Trials in progress: words drawn, items looked up, rows prefetched.
 ///
-/// Trial t of a draw is at position t mod [`RING`]. Which items are tried does not depend on what
-/// is accepted, so they are drawn ahead, and serve the next proposal of the same draw.
+/// Trial t of a draw is at position t mod [`RING`]. Acceptance does not affect which items are tried, so trials are drawn
+/// ahead, and unused ones serve the next proposal of the same draw.
 #[derive(Debug)]
 struct Pipeline {
     words: [u64; RING],
@@ -96,7 +96,7 @@ impl<'a> LeverageTrials<'a> {
         Self { features: features.clone(), trials, groups, row_weights, whitener, total }
     }
 
-    /// Picks items until the chosen eigenvectors are used up, `keep` refuses one, or no trial is accepted.
+    /// Picks items until the chosen eigenvectors are used up, `keep` rejects one, or no trial is accepted.
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
         chosen: &[usize],
@@ -130,7 +130,7 @@ impl<'a> LeverageTrials<'a> {
         true
     }
 
-    /// Trials until one is accepted: its item and ‖Bᵀ row‖, with Bᵀ row in `image`. `None` where far more fail than the
+    /// Tries items until one is accepted: its item and ‖Bᵀ row‖, with Bᵀ row in `image`. `None` if far more fail than the
     /// size of B explains.
     fn accepted_trial<R: Rng + ?Sized>(
         &self,
@@ -149,7 +149,7 @@ impl<'a> LeverageTrials<'a> {
         for _ in 0..most {
             let item = self.next_trial(pipeline, rng);
             let acceptance = transposed_product(basis, &pipeline.row, image);
-            // What a picked row has left is rounding: it has probability zero.
+            // The residual of a picked row is a rounding error: its probability is zero.
             if rng.random::<f64>() < acceptance && !picked.contains(&item) {
                 return Some((item, acceptance.sqrt()));
             }
@@ -157,7 +157,7 @@ impl<'a> LeverageTrials<'a> {
         None
     }
 
-    /// The item of the next trial, with its row in the pipeline; later trials move up.
+    /// The item of the next trial, with its row in the pipeline; advances later trials.
     fn next_trial<R: Rng + ?Sized>(&self, pipeline: &mut Pipeline, rng: &mut R) -> u32 {
         let now = pipeline.next;
         if now == 0 {
@@ -204,7 +204,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// Eigenvectors that rounding has spoilt accept nothing: the draw must end all the same.
+    /// Eigenvectors spoilt by rounding accept nothing: the draw must end all the same.
     #[test]
     fn trials_without_hope_end() {
         let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, -1.0]).unwrap();

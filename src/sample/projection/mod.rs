@@ -1,5 +1,4 @@
-//! The second phase of every spectral sampler: a draw of the projection DPP on chosen
-//! eigenvectors.
+//! The second phase of every spectral sampler: a draw of the projection DPP on chosen eigenvectors.
 
 pub(super) mod alias;
 mod elementary;
@@ -15,11 +14,11 @@ use crate::{
     polynomial::spectrum::Spectrum,
 };
 
-/// How items are picked once the eigenvectors are chosen. Both ways draw from the same law.
+/// How items are picked once the eigenvectors are chosen. The law is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Projection {
-    /// Whichever costs less.
+    /// Whichever is predicted to cost less.
     #[default]
     Cheaper,
     /// Trials drawn by leverage score: O(n·r) per pick, whatever the number of items.
@@ -30,11 +29,11 @@ pub enum Projection {
     Elementary,
 }
 
-/// Memory that the tables of [`Projection::Elementary`] may take when it is not asked for, bytes.
+/// The most bytes that the tables of [`Projection::Elementary`] may take under [`Projection::Cheaper`].
 const ELEMENTARY_BYTES: usize = 64 << 20;
-/// By how much trials may be more because leverages are bounded in single precision.
+/// The factor by which bounds of leverages in single precision may increase the number of trials.
 const LOOSE: f64 = 2.0;
-/// What one leverage trial costs beyond its arithmetic, in floating-point operations.
+/// The overhead of a leverage trial beyond its arithmetic, in floating-point operations.
 const TRIAL_OVERHEAD: f64 = 150.0;
 
 #[derive(Debug)]
@@ -54,7 +53,7 @@ pub(crate) struct Scratch {
 }
 
 impl<'a> ProjectionDpp<'a> {
-    /// Set-up for the eigenvectors of a spectrum; `size` is the number of picks to expect.
+    /// Sets up draws for the eigenvectors of a spectrum; `size` is the expected number of picks.
     pub(super) fn new(
         engine: &dyn Engine,
         features: &Features<'a>,
@@ -78,19 +77,19 @@ impl<'a> ProjectionDpp<'a> {
         let root = square_root(whitener.clone());
         let factors: Vec<_> = weights.iter().map(|&weight| &root * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
-        // The law is that of the whitener as long as no leverage is too low.
+        // The law is that of the whitener if no leverage is too low.
         let (leverages, above) = bounded_forms(engine, rows, &factors)?;
         let leverages = match above {
             None => leverages,
-            // Leverages sum to the rank. Bounds far above it would refuse nearly every trial.
+            // Leverages sum to the rank. Bounds far above it would reject nearly every trial.
             Some(above) if above.iter().sum::<f64>() <= LOOSE * spectrum.values.len() as f64 => above,
             Some(_) => in_double(engine).row_forms(rows, &factors)?,
         };
         Ok(Self::Leverage(leverage::LeverageTrials::new(features, rows, weights, whitener, leverages)))
     }
 
-    /// Draws items for the eigenvectors in `scratch.chosen`; stops and returns `None` as soon as
-    /// `keep` refuses a pick, or where rounding leaves nothing to pick.
+    /// Draws items for the eigenvectors in `scratch.chosen`; stops and returns `None` as soon as `keep` rejects a pick, or
+    /// if rounding leaves nothing to pick.
     pub(super) fn draw<'s, R: Rng + ?Sized>(
         &self,
         rng: &mut R,
@@ -107,7 +106,7 @@ impl<'a> ProjectionDpp<'a> {
     }
 }
 
-/// Bytes of the tables of items, and of what they are made from.
+/// Bytes of the tables of items, and of their inputs.
 pub(super) fn table_bytes(way: Projection, items: f64, dims: f64, rank: f64, size: f64) -> u64 {
     let way = if way == Projection::Cheaper { cheaper(items, dims, rank, size) } else { way };
     // Twice the eigenvectors and an index; a leverage and an entry of the alias table.
@@ -117,7 +116,7 @@ pub(super) fn table_bytes(way: Projection, items: f64, dims: f64, rank: f64, siz
     bytes
 }
 
-/// Floating-point operations per draw decide, within a memory limit.
+/// The way with fewer floating-point operations per draw, within a memory limit.
 fn cheaper(items: f64, dims: f64, rank: f64, size: f64) -> Projection {
     let fits = 8.0 * items * rank <= ELEMENTARY_BYTES as f64;
     let by_scan = elementary_operations(items, size) < leverage_operations(dims, rank, size);

@@ -1,4 +1,4 @@
-//! One exchange: what it is worth, and what it changes.
+//! One swap: its gain, and its update of all numbers.
 
 use super::chosen::{Chosen, Offer};
 use crate::{
@@ -9,30 +9,30 @@ use crate::{
     },
 };
 
-/// An exchange, not yet made.
-pub(super) struct Exchange {
+/// A swap that has not been made yet.
+pub(super) struct WeighedSwap {
     group: usize,
     swap: BestSwap,
     row: Vec<f64>,
     /// w_l·b for every column.
     coefficients: Vec<f64>,
-    /// M_il for every column, i the one that leaves.
+    /// M_il for every column l, where i leaves.
     products: Vec<f64>,
-    /// The dual vector of what enters.
+    /// The dual vector of the entering item.
     entering: Vec<f64>,
-    /// By how much the determinant is multiplied, from rows and duals.
+    /// The factor of the determinant, from rows and duals.
     pub(super) ratio: f64,
 }
 
 impl Chosen<'_> {
-    /// The row of an item, its w_l·b for every column, and what it has beyond the chosen rows.
+    /// The row b of an item, w_l·b for every column, and its residual beyond the chosen rows.
     fn beyond(&self, group: usize, position: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let (features, members) = (self.problem.rows.features(), self.problem.rows.groups()[group]);
+        let (features, members) = (self.space.rows.features(), self.space.rows.groups()[group]);
         let mut row = vec![0.0; features.dims()];
         features.read_row(members.items.at(position), members.scale, &mut row);
         let mut coefficients = vec![0.0; self.duals.ncols()];
         let mut residual = row.clone();
-        // Once more, for what rounding has left in the span.
+        // Twice, to remove what rounding leaves in the span.
         for _ in 0..2 {
             for (l, coefficient) in coefficients.iter_mut().enumerate() {
                 let along = dot(self.dual(l), &residual);
@@ -43,22 +43,22 @@ impl Chosen<'_> {
         (row, coefficients, residual)
     }
 
-    /// By how much an exchange or an addition multiplies the determinant, from the rows and their dual basis.
+    /// The factor by which a swap or an addition multiplies the determinant, from the rows and their dual basis.
     pub(super) fn ratio(&self, group: usize, swap: BestSwap) -> f64 {
         let Offer { leaving, factor, .. } = self.offers[group][swap.slot];
         if leaving.is_some() {
-            return factor * factor * self.exchange(group, swap).ratio;
+            return factor * factor * self.weigh(group, swap).ratio;
         }
         let (_, _, residual) = self.beyond(group, swap.position);
         dot(&residual, &residual) * self.addition_weight(group)
     }
 
-    /// What an exchange would change, from the row of what enters and W; the ratio is one of scaled rows.
+    /// Computes what a swap would change, from the entering row and W; the ratio is that of scaled rows.
     ///
     /// ```text
     /// r = b_j − π_S(b_j),   ρ = M_ii ‖r‖² + C_ij²,   w' = (M_ii r + C_ij w_i) / ρ
     /// ```
-    pub(super) fn exchange(&self, group: usize, swap: BestSwap) -> Exchange {
+    pub(super) fn weigh(&self, group: usize, swap: BestSwap) -> WeighedSwap {
         let (row, coefficients, residual) = self.beyond(group, swap.position);
         let leaving = self.offers[group][swap.slot].column;
         let columns = self.duals.ncols();
@@ -69,16 +69,16 @@ impl Chosen<'_> {
         scale(&mut entering, weight);
         add_scaled(&mut entering, along, self.dual(leaving));
         scale(&mut entering, ratio.recip());
-        Exchange { group, swap, row, coefficients, products, entering, ratio }
+        WeighedSwap { group, swap, row, coefficients, products, entering, ratio }
     }
 
-    /// Makes an exchange inside a group; what the table has to be told.
+    /// Makes a swap inside a group; returns the update for the table.
     ///
     /// ```text
     /// w_l ← w_l − α_l w_i − γ_l w',   α_l = M_il / M_ii,   γ_l = w_l·b_j − α_l w_i·b_j
     /// ```
-    pub(super) fn make(&mut self, exchange: Exchange) -> Made {
-        let Exchange { group, swap, row, coefficients, products, entering, ratio } = exchange;
+    pub(super) fn make(&mut self, weighed: WeighedSwap) -> MadeSwap {
+        let WeighedSwap { group, swap, row, coefficients, products, entering, ratio } = weighed;
         let at = self.offers[group][swap.slot].column;
         let leaving = self.dual(at).to_vec();
         let factors: Vec<[f64; 2]> = (0..self.duals.ncols())
@@ -99,7 +99,7 @@ impl Chosen<'_> {
         column_mut(self.rows.as_mut(), at).copy_from_slice(&row);
         let leaving_position = std::mem::replace(&mut self.slots[group][swap.slot], swap.position);
         let offered = |&Offer { column, factor, .. }: &Offer| factors[column].map(|along| factor * along);
-        Made {
+        MadeSwap {
             group,
             leaving_position,
             entering_position: swap.position,
@@ -112,8 +112,8 @@ impl Chosen<'_> {
     }
 }
 
-/// An exchange that was made.
-pub(super) struct Made {
+/// A swap that was made.
+pub(super) struct MadeSwap {
     group: usize,
     leaving_position: usize,
     entering_position: usize,
@@ -124,7 +124,7 @@ pub(super) struct Made {
     residual_loss: f64,
 }
 
-impl Made {
+impl MadeSwap {
     pub(super) fn update(&self) -> SwapUpdate<'_> {
         SwapUpdate {
             group: self.group,
@@ -141,26 +141,28 @@ impl Made {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
     use crate::{
         Features, KDpp,
         engine::Cpu,
-        map::{Objective, Place, local_search::Problem},
+        map::{Objective, Place, local_search::SearchSpace},
     };
 
-    /// Exchanges by updates alone, against the same sets built from the data.
+    /// Compares updated numbers with those of the same sets built from the data.
     #[test]
     fn updated_numbers_are_those_of_the_data() {
         let (items, dims, k) = (60, 12, 8);
         let values: Vec<f64> = (0..items * dims).map(|i| (0.73 * f64::from(i * i)).sin()).collect();
         let features = Features::from_rows(60, 12, values).unwrap();
-        // One item must be in: it takes part in every projection, and never leaves.
+        // The included item takes part in every projection, and never leaves.
         let model = KDpp::new(&features, k).unwrap().including(&[5]).unwrap();
         let candidates = model.candidates();
         let rows = candidates.rows();
-        let problem = Problem { candidates: &candidates, engine: &Cpu, rows: &rows, epsilon: 1e-9 };
+        let space = SearchSpace { candidates: &candidates, engine: &Cpu, rows: &rows, epsilon: 1e-9 };
         let start: Vec<Place> = (0..7).map(|i| Place { group: 0, position: 8 * i }).collect();
-        let mut updated = Chosen::new(&problem, &start).unwrap().unwrap();
+        let mut updated = Chosen::new(&space, &start).unwrap().unwrap();
         updated.best_swaps(None).unwrap();
         let mut log_det = updated.log_det;
         for step in 0..20 {
@@ -168,25 +170,25 @@ mod tests {
             if updated.slots[0].contains(&swap.position) {
                 continue;
             }
-            let exchange = updated.exchange(0, swap);
-            log_det += exchange.ratio.ln();
-            let made = updated.make(exchange);
+            let weighed = updated.weigh(0, swap);
+            log_det += weighed.ratio.ln();
+            let made = updated.make(weighed);
             let best = updated.best_swaps(Some(&made)).unwrap()[0].unwrap();
-            let mut fresh = Chosen::new(&problem, &updated.places()).unwrap().unwrap();
-            assert!((fresh.log_det - log_det).abs() < 1e-9, "{} {log_det}", fresh.log_det);
+            let mut fresh = Chosen::new(&space, &updated.places()).unwrap().unwrap();
+            assert_abs_diff_eq!(fresh.log_det, log_det, epsilon = 1e-9);
             let expected = fresh.best_swaps(None).unwrap()[0].unwrap();
             assert_eq!((best.slot, best.position), (expected.slot, expected.position));
             for slot in 0..7 {
-                let (found, expected) = (updated.weight(0, slot), fresh.weight(0, slot));
-                assert!((found / expected - 1.0).abs() < 1e-9, "M: {found} {expected}");
+                let expected = fresh.weight(0, slot);
+                assert_abs_diff_eq!(updated.weight(0, slot), expected, epsilon = 1e-9 * expected);
                 for position in 0..rows.len() {
                     let of = |chosen: &Chosen<'_>| {
                         let numbers = &chosen.table.read().unwrap()[0];
                         (numbers.coefficients[(slot, position)], numbers.residuals[position])
                     };
                     let ((c, d), (x, y)) = (of(&updated), of(&fresh));
-                    assert!((c - x).abs() < 1e-9 * (1.0 + x.abs()), "C: {c} {x}");
-                    assert!(d.to_bits() == y.to_bits() || (d - y).abs() < 1e-9, "d: {d} {y}");
+                    assert_abs_diff_eq!(c, x, epsilon = 1e-9 * (1.0 + x.abs()));
+                    assert_abs_diff_eq!(d, y, epsilon = 1e-9);
                 }
             }
         }

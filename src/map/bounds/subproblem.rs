@@ -1,8 +1,8 @@
-//! What is left to choose once some items are in and others out.
+//! What is left to choose once some items are included and others excluded.
 
 use faer::{Mat, MatRef};
 
-use super::{choice::Choices, magnifier::Magnifier};
+use super::{choice::Choices, error_amplification::ErrorAmplification};
 use crate::{
     linalg::{column, kernels},
     map::{
@@ -12,55 +12,54 @@ use crate::{
     model::Counts,
 };
 
-/// Rows shorter than this fraction of what they were before any item was included depend on those included, as far as
-/// can be told.
+/// Rows shorter than this fraction of their original length count as dependent on the included ones.
 const DEPENDENT: f64 = 1e-12;
 
-/// Choose from every group a number of items in its range, and in all one in that of the total.
+/// The choice of a number of items from every group within its range, and a total within its range.
 ///
 /// ```text
 /// ln det K_S = offset + Σ_{i∈S∖T} w_i + ln det (V Vᵀ)_{S∖T}
 /// ```
 ///
-/// T holds the items that are in already: rows are projected off theirs (Schur), and w_i undoes the scale of
-/// a row.
+/// T holds the included items: rows are projected off theirs (Schur), and w_i undoes the scale of a row.
 ///
-/// Every row knows how far it may be from what it would be without rounding, in norm, and the offset is one from above:
-/// where rows of T almost agree, what rounding has left of them is magnified in all others and in the determinant.
+/// Every row has a bound of its rounding error in norm, and the offset is an upper bound: nearly dependent rows of T
+/// amplify rounding errors in all others and in the determinant.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
-    /// Where the items are among the candidates, ascending.
-    pub(super) places: Vec<Place>,
+pub(crate) struct Subproblem {
+    /// The places of the items among the candidates, ascending.
+    pub(crate) places: Vec<Place>,
     /// How many items may be chosen besides T.
     pub(crate) counts: Counts,
     /// v_i, a column per item.
     columns: Vec<f64>,
-    dims: usize,
-    /// ‖v_i‖ before anything was included.
+    pub(crate) dims: usize,
+    /// ‖v_i‖ before any item was included.
     norms: Vec<f64>,
-    /// How far v_i may be from the row without rounding, in norm and up to a rotation of all.
-    errors: Vec<f64>,
+    /// The error of v_i in norm, up to a rotation of all.
+    pub(super) errors: Vec<f64>,
     /// w_i.
-    pub(super) weights: Vec<f64>,
-    /// T, and no less than the logarithm of its determinant.
+    pub(crate) weights: Vec<f64>,
+    /// T.
     chosen: Vec<Place>,
-    pub(super) offset: f64,
+    /// An upper bound of ln det K_T, and of ln det of the chosen set if nothing is left to choose.
+    pub(crate) offset: f64,
 }
 
-impl Problem {
-    /// The problem of some of the candidates, at ascending places.
+impl Subproblem {
+    /// The subproblem of some of the candidates, at ascending places.
     pub(crate) fn new(candidates: &Candidates<'_>, places: Vec<Place>) -> Self {
         let rows = candidates.rows();
         let features = candidates.features();
         let dims = candidates.ground.dims_left();
-        let magnifier = Magnifier::of(candidates);
+        let amplification = ErrorAmplification::of(candidates);
         let mut columns = Vec::with_capacity(places.len() * dims);
         let mut row = vec![0.0; features.dims()];
         let mut errors = Vec::with_capacity(places.len());
         for &place in &places {
-            // Scaled by a power of two: nothing is rounded.
+            // Scaling by a power of two is exact.
             features.read_row(candidates.item(place), rows.groups()[place.group].scale, &mut row);
-            errors.push(magnifier.error_of(&row));
+            errors.push(amplification.error_of(&row));
             match candidates.ground.beyond() {
                 None => columns.extend_from_slice(&row),
                 Some(basis) => {
@@ -90,10 +89,6 @@ impl Problem {
         self.places.len()
     }
 
-    pub(crate) fn dims(&self) -> usize {
-        self.dims
-    }
-
     /// Vᵀ, a column per item.
     pub(crate) fn rows(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.columns, self.dims, self.len())
@@ -112,24 +107,15 @@ impl Problem {
         self.places[item].group
     }
 
-    /// w_i.
-    pub(crate) fn weight(&self, item: usize) -> f64 {
-        self.weights[item]
-    }
-
     pub(crate) fn place(&self, item: usize) -> Place {
         self.places[item]
-    }
-
-    pub(crate) fn places(&self) -> &[Place] {
-        &self.places
     }
 
     pub(crate) fn position(&self, place: Place) -> Option<usize> {
         self.places.binary_search(&place).ok()
     }
 
-    /// The items chosen before, and those with the largest x: as many of every group as are needed, and others above ½.
+    /// The included items, and those with the largest x: as many of every group as are needed, and others above ½.
     pub(crate) fn with_largest(&self, x: &[f64]) -> Vec<Place> {
         let above: Vec<f64> = x.iter().map(|x| x - 0.5).collect();
         let taken = Choices::of(self).best(&above).taken;
@@ -137,7 +123,7 @@ impl Problem {
         self.chosen.iter().copied().chain(largest).collect()
     }
 
-    /// ln of what the determinant is multiplied by when an item is added: w_i + ln ‖v_i‖².
+    /// ln of the factor by which adding an item multiplies the determinant: w_i + ln ‖v_i‖².
     pub(crate) fn gain(&self, item: usize) -> f64 {
         let row = self.row(item);
         let squared = kernels::dot(row, row);
@@ -147,7 +133,7 @@ impl Problem {
         self.weights[item] + squared.ln()
     }
 
-    /// What the gain may be at most, whatever rounding has done: −∞ for a row of zeros alone.
+    /// An upper bound of the exact gain; −∞ only for a row of zeros.
     pub(crate) fn gain_at_most(&self, item: usize) -> f64 {
         let (weight, log_length) = (self.weights[item], self.length_at_most(item).ln());
         weight + 2.0 * log_length + 2.0 * (of_value(weight) + of_value(log_length))
@@ -163,26 +149,12 @@ impl Problem {
         self.length(item) * (1.0 + of_dot(self.dims)) + self.errors[item]
     }
 
-    pub(super) fn error(&self, item: usize) -> f64 {
-        self.errors[item]
-    }
-
-    /// Whether nothing can be told from rounding of what an item has beyond T.
+    /// Whether the residual of an item beyond T is not distinguishable from rounding.
     pub(crate) fn is_dependent(&self, item: usize) -> bool {
         self.gain(item) == f64::NEG_INFINITY
     }
 
-    /// No less than ln det K_T, and than that of any set where nothing is left to choose.
-    pub(crate) fn offset(&self) -> f64 {
-        self.offset
-    }
-
-    /// Raises it, where what was included last is one of several.
-    pub(crate) fn raise_offset(&mut self, offset: f64) {
-        self.offset = self.offset.max(offset);
-    }
-
-    /// The same problem with every row of a part multiplied by the root of its weight, none above 1.
+    /// The same subproblem with every row of a part multiplied by the root of its weight, at most 1.
     pub(crate) fn reweighted(&self, log_weights: &[f64]) -> Self {
         let mut other = self.clone();
         for item in 0..self.len() {
@@ -198,7 +170,7 @@ impl Problem {
         other
     }
 
-    /// A number that eigenvalues of the rows' Gram matrix can be told from, about.
+    /// About the smallest eigenvalue of the rows' Gram matrix that is distinguishable from rounding.
     pub(super) fn resolution(&self) -> f64 {
         let most = self.counts.most as f64;
         let longest = (0..self.len()).map(|item| self.length(item)).fold(0.0, f64::max);
@@ -207,10 +179,10 @@ impl Problem {
         most * longest * (relative * longest + 2.0 * error) + f64::MIN_POSITIVE
     }
 
-    /// Takes an item in: the others keep what they have beyond it.
+    /// Includes an item: the others are projected off its row.
     ///
-    /// With v_j = a v_i/‖v_i‖ + b and σ the sine of the angle by which v_i may be off, the projection is off by |a| σ
-    /// and, up to a rotation, (1 − √(1 − σ²))‖b‖ ≤ σ²‖b‖.
+    /// With v_j = a v_i/‖v_i‖ + b and σ the sine of the angle by which v_i may be off, the error of the projection is
+    /// |a| σ and, up to a rotation, (1 − √(1 − σ²))‖b‖ ≤ σ²‖b‖.
     pub(crate) fn include(&mut self, item: usize) {
         let gain = self.gain_at_most(item);
         self.offset += gain;
@@ -221,7 +193,7 @@ impl Problem {
         let mut normal = self.row(item).to_vec();
         let length = self.length(item);
         let sine = self.errors[item] / length;
-        // Nothing is known of the direction of a row that is all rounding.
+        // The direction of a row that is all rounding error is unknown.
         let (sine, bend) = if sine < 1.0 { (sine, sine * sine) } else { (1.0, 2.0) };
         self.retain(|other| other != item);
         let last = self.dims - 1;
@@ -241,7 +213,7 @@ impl Problem {
         self.dims = last;
     }
 
-    /// Keeps some items, and takes the others out.
+    /// Keeps some items, and excludes the others.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let kept: Vec<usize> = (0..self.len()).filter(|&item| keep(item)).collect();
         if kept.len() < self.len() {
@@ -249,7 +221,7 @@ impl Problem {
         }
     }
 
-    /// The problem of some of the items, ascending.
+    /// The subproblem of some of the items, ascending.
     pub(crate) fn part(&self, items: &[usize]) -> Self {
         let of = |values: &[f64]| items.iter().map(|&item| values[item]).collect();
         let mut columns = Vec::with_capacity(items.len() * self.dims);

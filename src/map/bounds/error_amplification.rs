@@ -1,38 +1,36 @@
-//! What projecting rows off almost dependent ones does to rounding errors.
+//! How projecting rows off nearly dependent ones amplifies rounding errors.
 
 use faer::Mat;
 
 use crate::{
-    linalg::{OrthonormalBasis, column, column_mut, kernels},
+    linalg::{OrthonormalBasis, column, column_mut, dual_basis, kernels},
     map::{
         Candidates,
-        local_search::dual_basis,
         rounding::{VANISHING, of_orthogonalisation, of_sum},
     },
 };
 
-/// How errors of the rows that the model includes come back in what all others have beyond them.
-pub(super) struct Magnifier {
+/// How errors of the included rows affect the residuals of all others.
+pub(super) struct ErrorAmplification {
     included: Option<Included>,
     /// How far rows may be from the data's, up to a rotation of all, as a fraction of their lengths: of wide features,
     /// which are compressed.
     compressed: f64,
 }
 
-/// The rows that the model includes, t of them.
+/// The t included rows.
 struct Included {
-    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, inside the span of the unit rows u_i; `None` where rounding hides
-    /// them.
+    /// w_i with w_i·u_j = 1 for i = j and 0 otherwise, in the span of the unit rows u_i; `None` if rounding hides them.
     duals: Option<Mat<f64>>,
-    /// How far the rows may be from the span that was found, in norm.
+    /// The distance of the rows from the computed span, at most.
     error: f64,
-    /// The sine of the angle by which that span may be off, at most.
+    /// The sine of the angle by which that span is off, at most.
     sine: f64,
     /// The error of coordinates beyond the span, as a fraction of a row.
     projecting: f64,
 }
 
-impl Magnifier {
+impl ErrorAmplification {
     pub(super) fn of(candidates: &Candidates<'_>) -> Self {
         let (features, included) = (candidates.features(), candidates.ground.included());
         let compressed = candidates
@@ -50,7 +48,7 @@ impl Magnifier {
             OrthonormalBasis::normalise(unit);
         }
         let duals = dual_basis(units.as_ref()).map(|(duals, ..)| duals);
-        // In finding the span, and in finding what is orthogonal to it.
+        // From computing the span, and its orthogonal complement.
         let error = 2.0 * of_orthogonalisation(dims, count) + compressed;
         let norm = |dual: &[f64]| kernels::dot(dual, dual).sqrt();
         let sine = duals.as_ref().map_or(1.0, |duals| {
@@ -61,9 +59,9 @@ impl Magnifier {
         Self { included: Some(Included { duals, error, sine, projecting }), compressed }
     }
 
-    /// How far what is computed of a row beyond the included ones may be from it, up to a rotation of all.
+    /// The error of a row's residual beyond the included rows, up to a rotation of all.
     ///
-    /// See [`include`](super::Problem::include); here for several rows at once.
+    /// As in [`include`](super::Subproblem::include), for several included rows at once.
     pub(super) fn error_of(&self, row: &[f64]) -> f64 {
         let length = kernels::dot(row, row).sqrt();
         if row.iter().all(|&x| x == 0.0) {
@@ -82,7 +80,7 @@ impl Magnifier {
         along.min(length) + length * (bend + projecting) + own
     }
 
-    /// The most that it can be, as a fraction of a row.
+    /// The largest error, as a fraction of a row's length.
     pub(super) fn most(&self) -> f64 {
         let of = |Included { sine, projecting, .. }: &Included| {
             if *sine < 1.0 { 2.0 * sine + sine * sine + projecting } else { 3.0 + projecting }

@@ -1,20 +1,21 @@
-//! Items exchanged for others, one or several at once: what that does to the determinant, and doing it.
+//! Swaps of one or several items: their effect on the determinant, and the update of the basis.
 
 use super::basis::Basis;
 use crate::linalg::{
     INDEPENDENCE_TOLERANCE,
     kernels::{add_scaled, dot, scale, subtract_outer_products, subtract_product, transposed_product},
+    orthonormalise,
 };
 
-/// Residuals below this fraction of a row, squared, are computed once more for what rounding has left in the span.
+/// Residuals below this fraction of a row, squared, are projected once more to remove rounding errors in the span.
 const CANCELLED: f64 = 0.01;
 
-/// Buffers of one exchange of b items I for b items J, kept from one to the next.
+/// Buffers of one swap of b items I for b items J, reused from swap to swap.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exchange {
+pub(super) struct SwapBuffers {
     slots: Vec<usize>,
     items: Vec<u32>,
-    /// Orthonormal basis U of the duals that leave, b columns.
+    /// Orthonormal basis U of the leaving duals, b columns.
     leaving: Vec<f64>,
     /// Rows of J, b columns.
     rows: Vec<f64>,
@@ -22,7 +23,7 @@ pub(super) struct Exchange {
     coefficients: Vec<f64>,
     /// Uᵀa_j, one column for each j.
     along: Vec<f64>,
-    /// What J has beyond S∖I is V T: V orthonormal, …
+    /// The residual of J beyond S∖I is V T: V orthonormal, …
     entering: Vec<f64>,
     /// … T upper triangular, by columns.
     triangle: Vec<f64>,
@@ -33,7 +34,7 @@ pub(super) struct Exchange {
 }
 
 impl Basis<'_> {
-    /// ln det(K_{S∖I∪J}) − ln det(K_S); −∞ where that set is dependent.
+    /// ln det(K_{S∖I∪J}) − ln det(K_S); −∞ if the new set is dependent.
     ///
     /// ```text
     /// v_j = a_j − π_{span(S∖I)}(a_j) = (a_j − A_Sᵀ Wᵀ a_j) + U Uᵀ a_j
@@ -41,41 +42,41 @@ impl Basis<'_> {
     /// ```
     ///
     /// # Cost
-    /// 4nk operations and 4nb for every item that enters, k counting the included ones.
-    pub(super) fn weigh(&self, exchange: &mut Exchange, moves: impl Iterator<Item = (usize, u32)>) -> f64 {
-        exchange.clear(moves);
-        let known = |exchange: &Exchange, at: usize| {
-            let item = exchange.items[at];
+    /// 4nk + 4nb operations for every entering item; k counts the included items.
+    pub(super) fn weigh(&self, swap: &mut SwapBuffers, moves: impl Iterator<Item = (usize, u32)>) -> f64 {
+        swap.clear(moves);
+        let known = |swap: &SwapBuffers, at: usize| {
+            let item = swap.items[at];
             let stays = self.items.iter().position(|&other| other == item);
-            stays.is_some_and(|slot| !exchange.slots.contains(&slot)) || exchange.items[..at].contains(&item)
+            stays.is_some_and(|slot| !swap.slots.contains(&slot)) || swap.items[..at].contains(&item)
         };
-        if (0..exchange.items.len()).any(|at| known(exchange, at)) {
+        if (0..swap.items.len()).any(|at| known(swap, at)) {
             return f64::NEG_INFINITY;
         }
-        for at in 0..exchange.slots.len() {
-            exchange.leave(self, exchange.slots[at]);
+        for at in 0..swap.slots.len() {
+            swap.leave(self, swap.slots[at]);
         }
-        for at in 0..exchange.slots.len() {
-            if !exchange.enter(self, at) {
+        for at in 0..swap.slots.len() {
+            if !swap.enter(self, at) {
                 return f64::NEG_INFINITY;
             }
         }
-        exchange.log_ratio
+        swap.log_ratio
     }
 
-    /// Makes the exchange that was weighed last.
+    /// Makes the swap that was weighed last.
     ///
     /// ```text
     /// w_l ← w_l − U β_l − V T⁻ᵀ (A_J w_l − A_J U β_l),   β_l = Uᵀ w_l;   the duals of J are V T⁻ᵀ
     /// ```
     ///
     /// # Cost
-    /// 6nk operations for every item.
-    pub(super) fn make(&mut self, exchange: &mut Exchange) {
-        let (dims, count, size) = (self.dims(), self.items.len(), exchange.slots.len());
-        exchange.update_coefficients(&self.duals, dims, count);
-        let Exchange { slots, items, leaving, rows, entering, triangle, beta, gamma, log_ratio, .. } =
-            exchange;
+    /// 6nk operations per item.
+    pub(super) fn make(&mut self, swap: &mut SwapBuffers) {
+        let (dims, count, size) = (self.dims(), self.items.len(), swap.slots.len());
+        swap.update_coefficients(&self.duals, dims, count);
+        let SwapBuffers { slots, items, leaving, rows, entering, triangle, beta, gamma, log_ratio, .. } =
+            swap;
         for at in 0..size {
             let (own, numbers) = (at * dims..(at + 1) * dims, at * count..(at + 1) * count);
             let (u, v) = (&leaving[own.clone()], &entering[own]);
@@ -100,7 +101,7 @@ impl Basis<'_> {
     }
 }
 
-impl Exchange {
+impl SwapBuffers {
     fn clear(&mut self, moves: impl Iterator<Item = (usize, u32)>) {
         self.slots.clear();
         self.items.clear();
@@ -108,16 +109,12 @@ impl Exchange {
             self.slots.push(slot);
             self.items.push(item);
         }
-        self.leaving.clear();
-        self.entering.clear();
-        self.rows.clear();
-        self.along.clear();
-        self.coefficients.clear();
-        self.triangle.clear();
+        let Self { leaving, entering, rows, along, coefficients, triangle, .. } = self;
+        [leaving, entering, rows, along, coefficients, triangle].into_iter().for_each(Vec::clear);
         self.log_ratio = 0.0;
     }
 
-    /// Adds the dual of an item that leaves.
+    /// Adds the dual of a leaving item.
     fn leave(&mut self, basis: &Basis<'_>, slot: usize) {
         let mut direction = basis.dual(slot).to_vec();
         let norm = orthonormalise(&mut direction, &self.leaving, |_, _| ());
@@ -125,7 +122,7 @@ impl Exchange {
         self.leaving.extend_from_slice(&direction);
     }
 
-    /// Adds what an item that enters has beyond the rows that stay; `false` if that is nothing.
+    /// Adds the residual of an entering item beyond the rows that stay; `false` if it is zero.
     fn enter(&mut self, basis: &Basis<'_>, at: usize) -> bool {
         let (dims, count, size) = (basis.dims(), basis.items.len(), self.slots.len());
         self.rows.resize((at + 1) * dims, 0.0);
@@ -154,7 +151,7 @@ impl Exchange {
         triangle[at] = norm;
         self.entering.extend_from_slice(&left);
         self.log_ratio += 2.0 * norm.ln();
-        // Rows that agree to twelve digits are one row, as everywhere in this library.
+        // Rows that agree to twelve digits count as one.
         norm > INDEPENDENCE_TOLERANCE * whole.sqrt()
     }
 
@@ -180,21 +177,4 @@ impl Exchange {
             scale(own, triangle[at * size + at].recip());
         }
     }
-}
-
-/// Leaves of `x` the unit vector of what it has beyond orthonormal directions, tells `along` what it has along each
-/// of them, and returns the norm of what is left.
-pub(super) fn orthonormalise(x: &mut [f64], directions: &[f64], mut along: impl FnMut(usize, f64)) -> f64 {
-    // Twice is enough (Kahan and Parlett).
-    let passes = if directions.is_empty() { 0 } else { 2 };
-    for _ in 0..passes {
-        for (at, direction) in directions.chunks_exact(x.len()).enumerate() {
-            let product = dot(direction, x);
-            add_scaled(x, -product, direction);
-            along(at, product);
-        }
-    }
-    let norm = dot(x, x).sqrt();
-    scale(x, norm.recip());
-    norm
 }

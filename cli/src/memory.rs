@@ -41,6 +41,11 @@ impl Limit {
         Err(Failure::Memory { needed: megabytes(needed), limit: megabytes(bytes), rule, plan: purpose() })
     }
 
+    /// Takes the bytes of features that are held in memory off what is left.
+    pub(crate) fn take(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
     /// Refuses features that need too much, by their sizes, before they are read.
     pub(crate) fn check_features(
         self,

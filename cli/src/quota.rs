@@ -14,6 +14,10 @@ pub(crate) enum QuotaRequest {
     Positional(Vec<Entry>),
     /// `dark=2,light=..3`: parts that are not named get zero.
     Named(Vec<(String, Entry)>),
+    /// `equal`: the same number of each part.
+    Equal,
+    /// `proportional`: as many of each part as its size tells.
+    Proportional,
 }
 
 /// The entry of one part.
@@ -29,6 +33,11 @@ impl FromStr for QuotaRequest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "equal" => return Ok(QuotaRequest::Equal),
+            "proportional" => return Ok(QuotaRequest::Proportional),
+            _ => {}
+        }
         let entries: Vec<&str> = text.split(',').map(str::trim).collect();
         if let Some(entry) = entries.iter().find(|entry| entry.contains("..=")) {
             return Err(format!("entry '{entry}': ranges include their ends; write it without ="));
@@ -85,6 +94,7 @@ impl QuotaRequest {
         match self {
             QuotaRequest::Positional(entries) => entries.iter().any(is_range),
             QuotaRequest::Named(entries) => entries.iter().any(|(_, entry)| is_range(entry)),
+            QuotaRequest::Equal | QuotaRequest::Proportional => false,
         }
     }
 
@@ -100,6 +110,8 @@ impl QuotaRequest {
             QuotaRequest::Named(entries) => {
                 Quota::named(partition, entries.iter().map(|(name, entry)| (name, *entry)))?
             }
+            QuotaRequest::Equal => Quota::equal(partition, needed(total, "equal")?)?,
+            QuotaRequest::Proportional => Quota::proportional(partition, needed(total, "proportional")?)?,
         };
         match (total, quota.total()) {
             (Some(k), Some(sum)) if k != sum && !self.has_ranges() => {
@@ -109,6 +121,11 @@ impl QuotaRequest {
             (None, _) => Ok(quota),
         }
     }
+}
+
+/// The number of items that is shared out.
+fn needed(total: Option<usize>, shared: &str) -> Result<usize, Failure> {
+    total.ok_or_else(|| Failure::Arguments(format!("--quota {shared} needs --k, the number of items in all")))
 }
 
 /// The part counts asked for.

@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 
+mod apportionment;
 mod features;
 #[cfg(feature = "nalgebra")]
 mod from_nalgebra;

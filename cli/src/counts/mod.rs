@@ -45,11 +45,12 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let quota = request.map(|request| request.resolve(partition, k)).transpose()?;
     let quota = request.zip(quota.as_ref()).map(|(request, quota)| request.asked(quota));
     let law = k.or(quota.and_then(Asked::total)).map_or(LawRequest::Dpp, |k| LawRequest::KDpp { k });
+    let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("computing");
     let started = Instant::now();
     let report = |reached| progress.computed(&reached);
     let watch = watch.reporting_to(&report);
-    let model = Model::new(&law, &input, &arguments.conditions)?;
+    let model = Model::new(&law, &input, &conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
     let chance = quota.map(|asked| (asked, model.chance(partition, asked, &engine)));
@@ -59,7 +60,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
-    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
         return output::print_json(out, &json::Answer::new(&counted));
     }

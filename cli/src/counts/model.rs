@@ -4,7 +4,7 @@ use partition_dpp::{Dpp, Error, Estimate, KDpp, PartCounts, Partition, engine::E
 
 use crate::{
     failure::Failure,
-    input::{ConditionArguments, Input},
+    input::{Conditions, Input},
     law::LawRequest,
     quota::Asked,
 };
@@ -22,9 +22,9 @@ impl<'a> Model<'a> {
     pub(super) fn new(
         law: &LawRequest<'_>,
         input: &'a Input,
-        conditions: &ConditionArguments,
+        conditions: &Conditions,
     ) -> Result<Self, Failure> {
-        let ConditionArguments { include, exclude } = input.conditions(conditions)?;
+        let Conditions { include, exclude } = input.conditions(conditions)?;
         let blame = |error| input.blame_items(error);
         Ok(if let LawRequest::KDpp { k } = law {
             let dpp = KDpp::new(&input.features, *k)?.including(&include).map_err(blame)?;

@@ -38,11 +38,12 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         None => Vec::new(),
     };
     let law = LawRequest::of(&arguments.law, &input)?;
+    let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("computing");
     let started = Instant::now();
     let report = |reached| progress.computed(&reached);
     let watch = watch.reporting_to(&report);
-    let model = law.model(&input, &arguments.conditions)?;
+    let model = law.model(&input, &conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
     let inference = inference(&model, &engine)?;
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
-    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
         return output::print_json(out, &json::Answer::new(&question, &inferred));
     }

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::is_parquet;
+use crate::failure::Failure;
+
 /// Where the items come from: exactly one source.
 #[derive(Args, Debug)]
 #[group(id = "source", required = true, multiple = false)]
 pub(crate) struct Source {
-    /// Feature matrix, one item per row: .npy, or .csv (a first row that is not all numbers is a header). Items
-    /// are numbered consecutively across several files.
+    /// Feature matrix, one item per row: .npy, .csv (a first row that is not all numbers is a header), or .parquet with a
+    /// column of lists of numbers. Items are numbered consecutively across several files.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
     pub(crate) features: Vec<PathBuf>,
     /// Likelihood kernel, one row and column per item: .npy, or .csv without a header.
@@ -32,21 +35,86 @@ pub(crate) enum Dataset {
 pub(crate) struct InputArguments {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// The part of each item, from one or several files: .csv with a header line, or one-dimensional .npy of integers.
-    /// Parts are ordered numerically if all labels are integers, otherwise lexicographically.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
-    pub(crate) labels: Vec<PathBuf>,
-    /// The column of labels, if a .csv has several; with --multi-label a list of columns, as in sky,sun,tree.
+    /// The column of a .parquet file that holds the features as lists of numbers, if there are several.
     #[arg(
         long,
         value_name = "NAME",
-        requires = "labels",
+        requires = "features",
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) embedding_column: Option<String>,
+    /// Columns of a .parquet file that hold one feature each: A,B,C.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        requires = "features",
+        conflicts_with = "embedding_column",
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) embedding_columns: Vec<String>,
+    /// The part of each item, from one or several files: .csv with a header line, one-dimensional .npy of integers, or
+    /// .parquet. Parts are ordered numerically if all labels are integers, otherwise lexicographically.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
+    pub(crate) labels: Vec<PathBuf>,
+    /// The column of labels, if a file has several; without --labels, of the .parquet files of features. With
+    /// --multi-label a list of columns, as in sky,sun,tree.
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "dataset",
         allow_hyphen_values = true,
         help_heading = "Input"
     )]
     pub(crate) label_column: Option<String>,
+    /// What the items are called: .csv with a header line, one-dimensional .npy of integers, or .parquet. Answers then
+    /// hold ids, and --include-ids and --exclude-ids take them.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
+    pub(crate) ids: Vec<PathBuf>,
+    /// The column of ids, if a file has several; without --ids, of the .parquet files of features.
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "dataset",
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) id_column: Option<String>,
     /// Items may have several labels: --labels has one 0/1 column per label, after an optional first column named item
     /// that counts from 0. In a set an item counts for one of its labels, and quotas count labels.
     #[arg(long, help_heading = "Input")]
     pub(crate) multi_label: bool,
+}
+
+impl InputArguments {
+    /// The files that labels are read from, if there are any.
+    pub(super) fn label_files(&self) -> Result<&[PathBuf], Failure> {
+        self.files_of(&self.labels, self.label_column.as_ref(), "--label-column", "--labels")
+    }
+
+    /// The files that ids are read from, if there are any.
+    pub(super) fn id_files(&self) -> Result<&[PathBuf], Failure> {
+        self.files_of(&self.ids, self.id_column.as_ref(), "--id-column", "--ids")
+    }
+
+    /// Files of their own, or those of the features, if these have the column.
+    fn files_of<'a>(
+        &'a self,
+        own: &'a [PathBuf],
+        column: Option<&String>,
+        of_column: &str,
+        of_files: &str,
+    ) -> Result<&'a [PathBuf], Failure> {
+        if column.is_none() || !own.is_empty() {
+            return Ok(own);
+        }
+        let features = &self.source.features;
+        if features.is_empty() || features.iter().any(|path| !is_parquet(path)) {
+            let sentence = format!("{of_column} needs {of_files}, or features in .parquet files");
+            return Err(Failure::Arguments(sentence));
+        }
+        Ok(features)
+    }
 }

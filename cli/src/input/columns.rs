@@ -13,12 +13,12 @@ pub(super) fn names_of<'r>(header: &'r Row<'_>) -> Result<Vec<&'r str>, Failure>
 }
 
 /// The index of the only column.
-pub(super) fn only(names: &[&str], path: &Path) -> Result<usize, Failure> {
+pub(super) fn only(names: &[&str], path: &Path, option: &str) -> Result<usize, Failure> {
     match names.len() {
         1 => Ok(0),
         several => {
             let listed = list(names.to_vec());
-            let problem = format!("there are {several} columns ({listed}); choose one with --label-column");
+            let problem = format!("there are {several} columns ({listed}); choose one with {option}");
             Err(Failure::file(path, problem))
         }
     }
@@ -50,7 +50,7 @@ pub(super) fn find(names: &[&str], path: &Path, wanted: &str) -> Result<usize, F
 }
 
 /// The first few names.
-fn list(names: Vec<&str>) -> String {
+pub(super) fn list(names: Vec<&str>) -> String {
     let more = names.len().saturating_sub(MOST);
     let shown = names.into_iter().take(MOST).map(|name| match name {
         "" => "''".to_owned(),

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use partition_dpp::{Error, Estimate, Subset, data::LabelCopies};
 use pdpp_plot::GroundSet;
 
-use super::{ConditionArguments, Input};
+use super::{Conditions, Input, ids::Id};
 use crate::failure::Failure;
 
 impl Input {
     /// The ground set to plot.
     pub(crate) fn ground_set(&self) -> GroundSet<'_> {
-        let Self { features, partition, copies, images } = self;
+        let Self { features, partition, copies, images, .. } = self;
         GroundSet { features, partition: partition.as_ref(), copies: copies.as_ref(), images: *images }
     }
 
@@ -48,10 +48,34 @@ impl Input {
         }
     }
 
+    /// The items with these ids.
+    pub(super) fn items_called(&self, ids: &[String]) -> Result<Vec<usize>, Failure> {
+        match &self.ids {
+            _ if ids.is_empty() => Ok(Vec::new()),
+            Some(known) => known.find(ids),
+            None => {
+                let sentence =
+                    "--include-ids and --exclude-ids need the ids of the items: --ids or --id-column";
+                Err(Failure::Arguments(sentence.into()))
+            }
+        }
+    }
+
+    /// The ids of the items of some rows, in their order; `None` without ids.
+    pub(crate) fn ids_of(&self, rows: &Subset) -> Option<Vec<Id<'_>>> {
+        let ids = self.ids.as_ref()?;
+        Some(self.items_of(rows).iter().map(|&item| ids.json(item)).collect())
+    }
+
+    /// An item as tables show it: its id, or its index without ids.
+    pub(crate) fn shown(&self, item: usize) -> Cow<'_, str> {
+        self.ids.as_ref().map_or_else(|| item.to_string().into(), |ids| ids.of(item).into())
+    }
+
     /// The rows to include and exclude. Excluding an item excludes all its rows; an included item must have one row.
-    pub(crate) fn conditions(&self, conditions: &ConditionArguments) -> Result<ConditionArguments, Failure> {
+    pub(crate) fn conditions(&self, conditions: &Conditions) -> Result<Conditions, Failure> {
         let Some(copies) = &self.copies else { return Ok(conditions.clone()) };
-        let ConditionArguments { include, exclude } = conditions;
+        let Conditions { include, exclude } = conditions;
         for items in [include, exclude] {
             Subset::new(items.clone(), copies.items())?;
         }
@@ -62,7 +86,7 @@ impl Input {
             rows if rows.len() == 1 => Ok(rows.start),
             rows => Err(Failure::Arguments(not_one_label(item, rows.len(), self.parts_of(item)))),
         };
-        Ok(ConditionArguments {
+        Ok(Conditions {
             include: include.iter().map(only_row).collect::<Result<_, _>>()?,
             exclude: exclude.iter().flat_map(|&item| copies.copies_of(item)).collect(),
         })

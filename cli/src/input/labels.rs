@@ -16,6 +16,7 @@ use super::{
     columns::{self, names_of},
     csv::Records,
     format, npy,
+    parquet::{Cell, ParquetFile},
 };
 use crate::failure::Failure;
 
@@ -93,6 +94,7 @@ pub(super) fn read(files: &[PathBuf], column: Option<&str>, items: usize) -> Res
         match format {
             Format::Csv => labels.push_column(Records::open(path)?, path, column)?,
             Format::Npy => read_npy(path, column, items, |label| labels.push(&*label.to_string()))?,
+            Format::Parquet => labels.push_cells(&ParquetFile::open(path)?, column)?,
         }
     }
     labels.group(&files[0])
@@ -132,6 +134,23 @@ pub(super) fn ordered(labels: Vec<String>) -> Vec<Label> {
 }
 
 impl Labels<String> {
+    /// The labels of a column of a .parquet file.
+    fn push_cells(&mut self, file: &ParquetFile, column: Option<&str>) -> Result<(), Failure> {
+        file.for_each_cell(column, "--label-column", |cell| {
+            let added = match cell {
+                Cell::Text("") => return Err("the label is empty".into()),
+                Cell::Text(text) => self.push(text),
+                Cell::Integer(number) => self.push(&*number.to_string()),
+                Cell::Bool(value) => self.push(if value { "true" } else { "false" }),
+                Cell::Real(number) if number.fract() == 0.0 => self.push(&*format!("{number:.0}")),
+                Cell::Real(number) => {
+                    return Err(format!("the label {number} is neither text nor an integer"));
+                }
+            };
+            added.map_err(|error| error.to_string())
+        })
+    }
+
     /// The labels of a column.
     fn push_column<R: Read>(
         &mut self,
@@ -143,7 +162,7 @@ impl Labels<String> {
         let names = names_of(&header)?;
         let column = match column {
             Some(column) => columns::find(&names, path, column)?,
-            None => columns::only(&names, path)?,
+            None => columns::only(&names, path, "--label-column")?,
         };
         records.that_was_a_header();
         while let Some(row) = records.next()? {

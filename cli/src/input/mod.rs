@@ -6,10 +6,12 @@ mod conditions;
 mod csv;
 pub(crate) mod csv_text;
 pub(crate) mod digits;
+mod ids;
 mod items;
 mod labels;
 mod multi_label;
 mod npy;
+mod parquet;
 pub(crate) mod sets;
 
 use std::{
@@ -23,8 +25,16 @@ use partition_dpp::{
 };
 use pdpp_plot::ImageShape;
 
-use self::arguments::{Dataset, Source};
-pub(crate) use self::{arguments::InputArguments, conditions::ConditionArguments};
+pub(crate) use self::ids::Id;
+pub(crate) use self::{
+    arguments::InputArguments,
+    conditions::{ConditionArguments, Conditions},
+};
+use self::{
+    arguments::{Dataset, Source},
+    ids::Ids,
+    parquet::ParquetFile,
+};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -41,6 +51,8 @@ pub(crate) struct Input {
     pub(crate) copies: Option<LabelCopies>,
     /// Items that are images, and how to draw them.
     pub(crate) images: Option<ImageShape>,
+    /// What the user calls the items.
+    pub(crate) ids: Option<Ids>,
 }
 
 /// The file formats, by extension.
@@ -48,6 +60,7 @@ pub(crate) struct Input {
 enum Format {
     Npy,
     Csv,
+    Parquet,
 }
 
 impl Input {
@@ -63,27 +76,53 @@ impl Input {
             ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file, limit)?),
             // The argument parser requires a source.
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
-            (files, ..) => (files, read_shards(files, limit, made)?),
+            (files, ..) => (files, read_shards(files, arguments, limit, made)?),
         };
-        let Some(labels) = arguments.labels.first() else {
-            return Ok(Self { features, partition: None, copies: None, images: None });
+        let ids = match arguments.id_files()? {
+            [] => None,
+            sources => {
+                let ids = Ids::read(sources, arguments.id_column.as_deref())?;
+                check_count(&features, files, ("ids", ids.len()), sources)?;
+                Some(ids)
+            }
+        };
+        let sources = arguments.label_files()?;
+        let Some(labels) = sources.first() else {
+            return Ok(Self { features, partition: None, copies: None, images: None, ids });
         };
         let column = arguments.label_column.as_deref();
         if arguments.multi_label {
             let copies = multi_label::read(labels, column)?;
-            check_count(&features, files, copies.items(), &arguments.labels)?;
+            check_count(&features, files, ("labels", copies.items()), sources)?;
             let (features, partition) = (copies.features(&features)?, copies.partition().clone());
-            return Ok(Self { features, partition: Some(partition), copies: Some(copies), images: None });
+            return Ok(Self {
+                features,
+                partition: Some(partition),
+                copies: Some(copies),
+                images: None,
+                ids,
+            });
         }
-        let partition = labels::read(&arguments.labels, column, features.items())?;
-        check_count(&features, files, partition.items(), &arguments.labels)?;
-        Ok(Self { features, partition: Some(partition), copies: None, images: None })
+        let partition = labels::read(sources, column, features.items())?;
+        check_count(&features, files, ("labels", partition.items()), sources)?;
+        Ok(Self { features, partition: Some(partition), copies: None, images: None, ids })
     }
 }
 
 /// The rows of all files, as one matrix.
-fn read_shards(files: &[PathBuf], limit: Limit, made: Use) -> Result<Features<'static>, Failure> {
-    let shards: Result<Vec<_>, _> = files.iter().map(|path| read_features(path, limit, made)).collect();
+fn read_shards(
+    files: &[PathBuf],
+    arguments: &InputArguments,
+    mut limit: Limit,
+    made: Use,
+) -> Result<Features<'static>, Failure> {
+    let names_columns = arguments.embedding_column.is_some() || !arguments.embedding_columns.is_empty();
+    if let Some(other) = files.iter().find(|path| names_columns && !is_parquet(path)) {
+        let problem = "only a .parquet file has columns of embeddings to choose from";
+        return Err(Failure::file(other, problem));
+    }
+    let read = |path| read_features(path, arguments, &mut limit, made);
+    let shards: Result<Vec<_>, _> = files.iter().map(read).collect();
     let shards = shards?;
     Features::concatenate(&shards).map_err(|error| match error {
         Error::UnlikeShards { shard, found, expected } => {
@@ -94,7 +133,16 @@ fn read_shards(files: &[PathBuf], limit: Limit, made: Use) -> Result<Features<'s
     })
 }
 
-fn read_features(path: &PathBuf, limit: Limit, made: Use) -> Result<Features<'static>, Failure> {
+fn is_parquet(path: &Path) -> bool {
+    matches!(format(path), Ok(Format::Parquet))
+}
+
+fn read_features(
+    path: &PathBuf,
+    arguments: &InputArguments,
+    limit: &mut Limit,
+    made: Use,
+) -> Result<Features<'static>, Failure> {
     match format(path)? {
         Format::Npy => {
             let array = NpyArray::open(path).map_err(Failure::in_file(path))?;
@@ -104,8 +152,15 @@ fn read_features(path: &PathBuf, limit: Limit, made: Use) -> Result<Features<'st
             array.into_features().map_err(Failure::in_file(path))
         }
         Format::Csv => {
-            let matrix = csv::read_matrix(path, csv::FirstRow::MayBeHeader, limit)?;
+            let matrix = csv::read_matrix(path, csv::FirstRow::MayBeHeader, *limit)?;
             Features::from_rows(matrix.rows, matrix.columns, matrix.values).map_err(Failure::in_file(path))
+        }
+        Format::Parquet => {
+            let file = ParquetFile::open(path)?;
+            match &arguments.embedding_columns[..] {
+                [] => file.embeddings(arguments.embedding_column.as_deref(), limit, made),
+                columns => file.columns(columns, limit, made),
+            }
         }
     }
 }
@@ -130,6 +185,12 @@ fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failur
             }
             Kernel::from_dense(rows, &matrix.values)
         }
+        Format::Parquet => {
+            return Err(Failure::file(
+                path,
+                "a kernel is read from a .npy or .csv file, square and without names",
+            ));
+        }
     };
     Ok(kernel.map_err(Failure::in_file(path))?.features().clone())
 }
@@ -139,14 +200,15 @@ fn format(path: &Path) -> Result<Format, Failure> {
     match extension.as_ref().and_then(|extension| extension.to_str()) {
         Some("npy") => Ok(Format::Npy),
         Some("csv") => Ok(Format::Csv),
-        _ => Err(Failure::file(path, "unknown file format; .npy and .csv are supported")),
+        Some("parquet" | "pq") => Ok(Format::Parquet),
+        _ => Err(Failure::file(path, "unknown file format; .npy, .csv and .parquet are supported")),
     }
 }
 
 fn check_count(
     features: &Features<'_>,
     files: &[PathBuf],
-    found: usize,
+    (what, found): (&str, usize),
     labels: &[PathBuf],
 ) -> Result<(), Failure> {
     let items = features.items();
@@ -155,10 +217,14 @@ fn check_count(
         return Ok(());
     }
     let missing_header = found + headers == items && headers > 0;
-    let hint = if missing_header { " (the first line of the labels is read as a header)" } else { "" };
+    let hint = if missing_header {
+        format!(" (the first line of the {what} is read as a header)")
+    } else {
+        String::new()
+    };
     let first = files[0].display();
     let files =
         if files.len() == 1 { first.to_string() } else { format!("{} files from {first} on", files.len()) };
-    let problem = format!("there are {found} labels for the {items} items of {files}{hint}");
+    let problem = format!("there are {found} {what} for the {items} items of {files}{hint}");
     Err(Failure::file(&labels[0], problem))
 }

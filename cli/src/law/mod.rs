@@ -10,7 +10,7 @@ use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, Par
 pub(crate) use self::{arguments::LawArguments, question::Question};
 use crate::{
     failure::Failure,
-    input::{ConditionArguments, Input},
+    input::{Conditions, Input},
     quota::Asked,
 };
 
@@ -112,11 +112,7 @@ impl<'a> LawRequest<'a> {
     }
 
     /// The model over these items, under the conditions.
-    pub(crate) fn model(
-        &'a self,
-        input: &'a Input,
-        conditions: &ConditionArguments,
-    ) -> Result<Model<'a>, Failure> {
+    pub(crate) fn model(&'a self, input: &'a Input, conditions: &Conditions) -> Result<Model<'a>, Failure> {
         let conditions = input.conditions(conditions)?;
         self.over_rows(&input.features, &conditions).map_err(|error| input.blame_items(error))
     }
@@ -124,7 +120,7 @@ impl<'a> LawRequest<'a> {
     fn over_rows(
         &'a self,
         features: &Features<'a>,
-        ConditionArguments { include, exclude }: &ConditionArguments,
+        Conditions { include, exclude }: &Conditions,
     ) -> Result<Model<'a>, Error> {
         Ok(match self {
             LawRequest::PartitionDpp { partition, quota, .. } => {

@@ -3,14 +3,14 @@
 use partition_dpp::{Partition, Subset};
 
 use super::LawRequest;
-use crate::input::{ConditionArguments, Input};
+use crate::input::{Conditions, Input};
 
 /// The question that a command answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question<'a> {
     pub(crate) input: &'a Input,
     pub(crate) law: &'a LawRequest<'a>,
-    pub(crate) conditions: &'a ConditionArguments,
+    pub(crate) conditions: &'a Conditions,
 }
 
 impl Question<'_> {
@@ -23,7 +23,7 @@ impl Question<'_> {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
         let law = format!("law       {}, from {source}\n", self.law);
-        let ConditionArguments { include, exclude } = self.conditions;
+        let Conditions { include, exclude } = self.conditions;
         match (&include[..], &exclude[..]) {
             ([], []) => law,
             (include, []) => format!("{law}given     {} in\n", list(include)),
@@ -34,13 +34,13 @@ impl Question<'_> {
 
     /// The items of rows, in words.
     pub(crate) fn items(&self, rows: &Subset) -> String {
-        join(self.input.items_of(rows).iter())
+        join(self.input.items_of(rows).iter().map(|&item| self.input.shown(item)))
     }
 
     /// The items of a part, in words.
     pub(crate) fn items_in_part(&self, rows: &Subset, partition: &Partition, part: usize) -> String {
         let rows = rows.iter().filter(|&row| partition.part_of(row) == part);
-        join(rows.map(|row| self.input.item_of(row)))
+        join(rows.map(|row| self.input.shown(self.input.item_of(row))))
     }
 }
 

@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::answer::Found;
-use crate::{law::Question, output::EngineAnswer};
+use crate::{input::Id, law::Question, output::EngineAnswer};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
     set: Cow<'a, [usize]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<Vec<Id<'a>>>,
     log_det: f64,
     upper_bound: Option<f64>,
     gap: Option<f64>,
@@ -21,9 +23,10 @@ pub(super) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(question: &Question<'_>, Found { solution, solver, time }: &'a Found) -> Self {
+    pub(super) fn new(question: &Question<'a>, Found { solution, solver, time }: &'a Found) -> Self {
         Self {
             set: question.input.items_of(&solution.subset),
+            ids: question.input.ids_of(&solution.subset),
             log_det: solution.log_det,
             upper_bound: solution.upper_bound,
             gap: solution.gap(),

@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let made = if sized { Use::Rows } else { Use::Products };
     let input = Input::read(&arguments.input, Limit::of(None), made)?;
     let law = LawRequest::of(&arguments.law, &input)?;
-    let model = law.model(&input, &arguments.conditions)?;
+    let conditions = arguments.conditions.by_index(&input)?;
+    let model = law.model(&input, &conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     progress.stage("searching");
     let started = Instant::now();
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }
-    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
         output::print_json(out, &json::Answer::new(&question, &found))?;
     } else {

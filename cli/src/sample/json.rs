@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::{answer::Drawn, mixing};
-use crate::{law::Question, output::EngineAnswer, quota::Asked};
+use crate::{input::Id, law::Question, output::EngineAnswer, quota::Asked};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
     samples: Vec<Cow<'a, [usize]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<Vec<Vec<Id<'a>>>>,
     parts: &'a [String],
     quota: Asked<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,6 +42,7 @@ impl<'a> Answer<'a> {
     pub(super) fn new(question: &Question<'a>, drawn: &'a Drawn, seed: u64) -> Self {
         Self {
             samples: drawn.subsets.iter().map(|subset| question.input.items_of(subset)).collect(),
+            ids: drawn.subsets.iter().map(|subset| question.input.ids_of(subset)).collect(),
             parts: question.input.partition.as_ref().map_or(&[], |partition| partition.names()),
             quota: question.law.asked(),
             k: question.law.size(),

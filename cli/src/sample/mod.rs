@@ -47,10 +47,11 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     if arguments.method == MethodChoice::Mcmc {
         arguments.chains.check(arguments.samples, law.least_size())?;
     }
+    let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("setting up");
     let started = Instant::now();
-    let model = law.model(&input, &arguments.conditions)?;
-    let question = Question { input: &input, law: &law, conditions: &arguments.conditions };
+    let model = law.model(&input, &conditions)?;
+    let question = Question { input: &input, law: &law, conditions: &conditions };
     let memory = Memory::of(&model, arguments, law.least_size(), limit)?;
     if arguments.plan {
         let planned = method::plan(&model, arguments.method)?;

@@ -1,0 +1,147 @@
+//! Columns of .parquet files.
+
+mod cells;
+mod lists;
+mod numbers;
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use parquet::{
+    arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
+    basic::{LogicalType, Type},
+    column::{page::PageReader, reader::ColumnReaderImpl},
+    data_type::DataType,
+    errors::ParquetError,
+    file::{metadata::ParquetMetaData, serialized_reader::SerializedPageReader},
+    schema::types::ColumnDescriptor,
+};
+
+pub(super) use self::cells::Cell;
+use super::columns;
+use crate::failure::Failure;
+
+/// A file whose metadata have been read.
+#[derive(Debug)]
+pub(super) struct ParquetFile {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+    /// Of the columns of the table.
+    names: Vec<String>,
+}
+
+/// The types of numbers that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    Bool,
+    /// Of 32 bits or fewer.
+    Signed,
+    Unsigned,
+    SignedLong,
+    UnsignedLong,
+    F16,
+    F32,
+    F64,
+}
+
+impl ParquetFile {
+    /// Opens a file and reads its metadata.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        // Anything else would block, or have no end to begin from.
+        if !path.metadata().map_err(|error| Failure::io(path, &error))?.is_file() {
+            return Err(Failure::file(path, "this is no regular file"));
+        }
+        let file = File::open(path).map_err(|error| Failure::io(path, &error))?;
+        // Columns as the file stores them: text is text, whether it was a category or not.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| {
+            Failure::file(path, format!("this is no .parquet file: {}", sentence(&error)))
+        })?;
+        let schema = metadata.parquet_schema().root_schema();
+        let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+        Ok(Self { path: path.to_owned(), metadata, names })
+    }
+
+    /// Number of rows.
+    pub(super) fn rows(&self) -> usize {
+        (0..self.table().num_row_groups()).map(|group| self.rows_of(group)).sum()
+    }
+
+    fn rows_of(&self, group: usize) -> usize {
+        usize::try_from(self.table().row_group(group).num_rows()).unwrap_or(0)
+    }
+
+    fn table(&self) -> &ParquetMetaData {
+        self.metadata.metadata()
+    }
+
+    /// The column of the table with a name.
+    fn find(&self, name: &str) -> Result<usize, Failure> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        columns::find(&names, &self.path, name)
+    }
+
+    /// The only column; `option` names one of several.
+    fn only(&self, option: &str) -> Result<usize, Failure> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        columns::only(&names, &self.path, option)
+    }
+
+    /// The columns that hold the values of a column of the table: one, unless its values are structures.
+    fn leaves(&self, column: usize) -> impl Iterator<Item = usize> {
+        let schema = self.metadata.parquet_schema();
+        (0..schema.num_columns()).filter(move |&leaf| schema.get_column_root_idx(leaf) == column)
+    }
+
+    fn descriptor(&self, leaf: usize) -> Arc<ColumnDescriptor> {
+        self.metadata.parquet_schema().column(leaf)
+    }
+
+    /// A reader of the values of a column in a row group.
+    fn reader<T: DataType>(&self, group: usize, leaf: usize) -> Result<ColumnReaderImpl<T>, Failure> {
+        let file = File::open(&self.path).map_err(|error| Failure::io(&self.path, &error))?;
+        let column = self.table().row_group(group).column(leaf);
+        let pages = SerializedPageReader::new(Arc::new(file), column, self.rows_of(group), None);
+        let pages: Box<dyn PageReader> = Box::new(pages.map_err(|error| self.failure(&error))?);
+        Ok(ColumnReaderImpl::new(self.descriptor(leaf), pages))
+    }
+
+    fn failure(&self, error: &ParquetError) -> Failure {
+        Failure::file(&self.path, sentence(error))
+    }
+
+    fn problem(&self, column: usize, problem: &str) -> Failure {
+        Failure::file(&self.path, format!("column '{}' {problem}", self.names[column]))
+    }
+
+    fn row_problem(&self, column: usize, row: usize, problem: &str) -> Failure {
+        Failure::file(&self.path, format!("row {row}, column '{}': {problem}", self.names[column]))
+    }
+}
+
+impl Numbers {
+    /// The type of a column of numbers; `None` for others, dates and decimal fractions among them.
+    fn of(column: &ColumnDescriptor) -> Option<Self> {
+        match (column.physical_type(), column.logical_type_ref()) {
+            (Type::BOOLEAN, None) => Some(Self::Bool),
+            (Type::FLOAT, None) => Some(Self::F32),
+            (Type::DOUBLE, None) => Some(Self::F64),
+            (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) => Some(Self::F16),
+            (Type::INT32, Some(LogicalType::Integer(kind))) if !kind.is_signed => Some(Self::Unsigned),
+            (Type::INT32, None | Some(LogicalType::Integer(_))) => Some(Self::Signed),
+            (Type::INT64, Some(LogicalType::Integer(kind))) if !kind.is_signed => Some(Self::UnsignedLong),
+            (Type::INT64, None | Some(LogicalType::Integer(_))) => Some(Self::SignedLong),
+            _ => None,
+        }
+    }
+}
+
+/// An error as one line.
+fn sentence(error: &ParquetError) -> String {
+    let text = error.to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.trim_start_matches("Parquet error: ").to_owned()
+}

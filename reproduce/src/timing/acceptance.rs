@@ -23,7 +23,6 @@ const CASES: [(usize, usize, usize, f64); 8] = [
 
 pub(super) const STEPS: u64 = CASES.len() as u64;
 
-/// Number of draws.
 const DRAWS: u64 = 10_000;
 
 pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Failure> {

@@ -54,11 +54,11 @@ use crate::Result;
 /// over groups, logarithms, random numbers.
 ///
 /// # Numerics
-/// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the CPU.
-/// In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices are
-/// summed in f64 over runs of rows. Single precision changes the law of samplers, which state the error; greedy and local
-/// search decide in f64 between items that single precision cannot distinguish, and compute determinants from the data
-/// in f64.
+/// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the
+/// CPU. In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices
+/// are summed in f64 over runs of rows. Single precision changes the law of samplers, which state the error; greedy
+/// and local search decide in f64 between items that single precision cannot distinguish, and compute determinants
+/// from the data in f64.
 ///
 /// # Errors
 /// A lost device, a time limit, lack of memory, an exceeded limit, a refused command, results that are not finite, and

@@ -96,7 +96,7 @@ impl Gpu {
     /// - [`DeviceProblem::NoAdapter`](crate::error::DeviceProblem::NoAdapter) if there is none, or none of that name;
     /// - [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
     ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
-    ///   requested and the adapter does not have it.
+    ///   requested, but is missing or inaccurate.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
     }
@@ -107,7 +107,7 @@ impl Gpu {
     /// # Errors
     /// [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
     /// [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
-    /// requested and the device does not have it.
+    /// requested, but is missing or inaccurate.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
     }

@@ -33,10 +33,10 @@ pub(super) fn chance(
 
 /// Accepts that one of the two needs too many nodes, if the other answers the question.
 #[expect(clippy::type_complexity, reason = "the two answers of the command")]
-pub(super) fn settle<'a>(
+pub(super) fn settle(
     law: Result<PartCounts, Error>,
-    quota: Option<(&'a Quota, Result<Estimate<f64>, Error>)>,
-) -> Result<(Result<PartCounts, Error>, Option<(&'a Quota, f64)>), Failure> {
+    quota: Option<(&Quota, Result<Estimate<f64>, Error>)>,
+) -> Result<(Result<PartCounts, Error>, Option<(&Quota, f64)>), Failure> {
     const ADVICE: &str = "the nodes of all parts multiply: fewer parts need fewer";
     let quota = match (&law, quota) {
         // A separate computation is accurate even for a tiny probability, so the list is only a fallback.

@@ -1,5 +1,6 @@
-//! A device and queue that the application has opened, for other work too; `cargo run --release --example own_device`.
-#![allow(clippy::print_stdout, reason = "examples talk")]
+//! A device and queue that the application has opened and shares with other work; `cargo run --release --example
+//! own_device`.
+#![allow(clippy::print_stdout, reason = "an example reports to the terminal")]
 
 use partition_dpp::{
     Error, Features, Partition, PartitionDpp, Quota,
@@ -14,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("no graphics adapter on this machine");
         return Ok(());
     };
-    // All of its limits, and f64 if it has it.
+    // All of its limits, and f64 if available.
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         required_features: adapter.features() & wgpu::Features::SHADER_F64,
         required_limits: adapter.limits(),

@@ -9,14 +9,14 @@ use std::{
 
 use partition_dpp::{Features, Method, Partition, PartitionDpp, Quota, Result, Sampler, engine::Cpu};
 
-/// Samplers by catalogue. They own what they draw from: the features and the parts may be dropped.
+/// Samplers by catalogue. They own their data: the features and the parts may be dropped.
 #[derive(Default)]
 struct Service {
     samplers: RwLock<HashMap<String, Sampler<'static>>>,
 }
 
 impl Service {
-    /// Sets up a catalogue, or puts a new version in the place of the old one. Draws go on meanwhile.
+    /// Sets up a catalogue, or replaces it by a new version. Draws continue meanwhile.
     fn load(&self, name: &str, version: u32) -> Result<()> {
         let (features, partition) = catalogue(version)?;
         let quota = Quota::each(&partition, 2)?;

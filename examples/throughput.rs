@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let samples = sampler.sample_many(2000, 7);
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "{:.0} samples/s, {:.1} proposals a sample (guaranteed: at most {:.1})",
+        "{:.0} samples/s, {:.1} proposals per sample (guaranteed: at most {:.1})",
         samples.subsets().len() as f64 / seconds,
         1.0 / samples.acceptance_observed(),
         1.0 / samples.acceptance_bound(),

@@ -1,5 +1,5 @@
 //! Sets of any size on the synthetic data of Kathuria and Deshpande (2016): the size that every method chooses,
-//! what its set is worth, and what the greedy algorithm makes of that size.
+//! ln det of its set, and that of the greedy set of the same size.
 //!
 //! `cargo run --release --example unconstrained -- [seeds]`
 

@@ -1,6 +1,6 @@
-// Sum, difference, product and quotient of pairs of numbers: tried before a precision is trusted.
+// Sum, difference, product and quotient of pairs of numbers, to test the device's precision.
 //
-// operands: a pair after the other; results: four per pair.
+// operands: pair after pair; results: four per pair.
 
 struct Parameters { start: u32, pairs: u32 }
 

@@ -1,9 +1,9 @@
 // det P_i(θ) for every candidate and node, P_i(θ) = I + Π_i Q Π_i with Q = Σ_l (e^{iθ_l} − 1) N_l and
 // Π_i = I − u uᵀ, u the candidate's unit vector: Q is symmetric, so Π Q Π = Q − u wᵀ − w uᵀ + (uᵀw) u uᵀ, w = Q u.
 //
-// shares, phases: as for grid_determinants; units: n values per candidate; matrices: room for a matrix and a vector
+// shares, phases: as for grid_determinants; units: n values per candidate; matrices: space for a matrix and a vector
 // per candidate and node; determinants: node after node, candidate after candidate. One workgroup each. Steps
-// first … last − 1 of the elimination: drivers end what takes too long.
+// first … last − 1 of the elimination, as drivers end long dispatches.
 
 struct Parameters { start: u32, candidates: u32, nodes: u32, n: u32, parts: u32, first: u32, last: u32 }
 
@@ -16,7 +16,7 @@ struct Parameters { start: u32, candidates: u32, nodes: u32, n: u32, parts: u32,
 @group(0) @binding(6) var<storage, read_write> determinants: array<complex>;
 @group(0) @binding(7) var<storage, read_write> exponents: array<i32>;
 
-// Leaves P_i(θ) in a matrix.
+// Writes P_i(θ) to a matrix.
 fn assemble(base: u32, n: u32, node: u32, unit: u32, thread: u32) {
   let image = base + n * n;
   for (var at = thread; at < n * n; at += THREADS) {

@@ -1,7 +1,7 @@
 // d ← d − (A q)² for every row of a chunk whose gain d is not −∞, and the largest d of every tile.
 //
 // rows: quads·rows values, four by four; direction: quads·4; gains: one per row. Per tile of 256 rows, which is one
-// workgroup: largest and second largest gain in `values`, where the largest is in `positions`. Without `update`
+// workgroup: largest and second largest gain in `values`, position of the largest in `positions`. Without `update`
 // gains are only searched.
 
 struct Parameters { start: u32, rows: u32, quads: u32, update: u32 }

@@ -1,8 +1,8 @@
 // det P(θ) at every node, P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l, and P(θ)⁻¹ on request.
 //
-// shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: room for a matrix per
-// node, which an inverse is left in; pivots: n per node; determinants and exponents: mantissa and power of two. One
-// workgroup of 64 threads per node. Steps first … last − 1 of the elimination: drivers end what takes too long.
+// shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: space for a matrix per
+// node, which receives the inverse; pivots: n per node; determinants and exponents: mantissa and power of two. One
+// workgroup of 64 threads per node. Steps first … last − 1 of the elimination, as drivers end long dispatches.
 
 struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
 
@@ -22,7 +22,7 @@ fn main(
 ) {
   let p = parameters;
   let node = workgroup_of(group, groups);
-  // The same for all threads of a workgroup: barriers are reached by all or none.
+  // Uniform over a workgroup, so that all threads reach the barriers or none.
   if node >= p.nodes {
     return;
   }

@@ -13,7 +13,7 @@ const BLOCK_QUADS: u32 = 16u;
 // Rows added between two barriers.
 const STEP: u32 = 16u;
 
-// The same rows' values in the block's rows, and in its columns.
+// Values of these rows, for the block's rows and for its columns.
 var<workgroup> sh_left: array<real4, 256>;
 var<workgroup> sh_right: array<real4, 256>;
 

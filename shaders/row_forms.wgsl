@@ -1,8 +1,8 @@
 // ‖Fᵀ a_i‖² for every row of a chunk.
 //
 // rows: quads·rows values, four by four; factor: 4·quads rows of column_quads·4 values; forms: one per row. One
-// workgroup per 64 rows, which goes through columns first_quad·4 … last_quad·4 − 1, 64 at a time, and adds to what was
-// found for those before.
+// workgroup per 64 rows, which goes through columns first_quad·4 … last_quad·4 − 1, 64 at a time, and adds to
+// the sums of the columns before.
 
 struct Parameters { start: u32, rows: u32, quads: u32, column_quads: u32, first_quad: u32, last_quad: u32 }
 
@@ -24,7 +24,7 @@ fn main(
     let e = product(first, p.rows, p.quads, quad, p.column_quads, thread);
     squares += real4(dot(e.r0, e.r0), dot(e.r1, e.r1), dot(e.r2, e.r2), dot(e.r3, e.r3));
   }
-  // Rows were spread over 16 threads: their sums meet in shared memory.
+  // 16 threads share a row; their sums are added in workgroup memory.
   workgroupBarrier();
   let at = thread / BLOCK_QUADS * 4u * STEP_PITCH + thread % BLOCK_QUADS;
   sh_rows[at] = squares.x;

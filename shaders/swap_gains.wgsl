@@ -16,11 +16,11 @@ struct Parameters { start: u32, rows: u32, quads: u32, slots: u32, first: u32, u
 @group(0) @binding(6) var<storage, read_write> values: array<vec2<real>>;
 @group(0) @binding(7) var<storage, read_write> places: array<vec2<u32>>;
 
-// Four threads per row, and one more place than that: threads that add up then read from different banks.
+// Four threads per row, plus one for padding, so that threads that add up read from different banks.
 const LANES: u32 = 4u;
 const PITCH: u32 = 5u;
 
-// What the lanes have found of c and of g.
+// Partial sums of c and g by lane.
 var<workgroup> sh_leaving: array<real, 1280>;
 var<workgroup> sh_entering: array<real, 1280>;
 

@@ -18,53 +18,24 @@ pub(crate) enum Failure {
     Arguments(String),
     /// A file at fault.
     #[error("{}: {problem}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The fault.
-        problem: String,
-    },
+    File { path: PathBuf, problem: String },
     /// The library refuses the contents of a file.
     #[error("{}", in_file(path, source))]
-    InFile {
-        /// The file.
-        path: PathBuf,
-        /// The library's reason.
-        source: Error,
-    },
+    InFile { path: PathBuf, source: Error },
     /// The library refuses the question.
     #[error(transparent)]
     Library(Error),
     /// The answer would cost too much.
     #[error("{source}; {advice}")]
-    Budget {
-        /// The library's reason.
-        source: Error,
-        /// The way out on the command line.
-        advice: &'static str,
-    },
+    Budget { source: Error, advice: &'static str },
     /// The answer would take too much memory.
     #[error("{needed} of memory are needed, but only {limit} are {rule}: {plan}")]
-    Memory {
-        /// Memory needed.
-        needed: String,
-        /// Memory that may be used.
-        limit: String,
-        /// Where the limit comes from.
-        rule: &'static str,
-        /// The uses of memory.
-        plan: String,
-    },
+    Memory { needed: String, limit: String, rule: &'static str, plan: String },
     /// Chains would take too long.
     #[error(
         "--burn-in, --thin, --samples and --chains ask for {moves:.1e} moves of the chains, above the limit of {limit:.0e}; ask for less"
     )]
-    Moves {
-        /// Moves asked for.
-        moves: f64,
-        /// The limit.
-        limit: f64,
-    },
+    Moves { moves: f64, limit: f64 },
     /// A signal cannot be caught.
     #[error("signals cannot be caught: {0}")]
     Signal(String),
@@ -73,11 +44,9 @@ pub(crate) enum Failure {
         "{termination}: found no set of {asked} items whose determinant is not zero in f64, only one of {found}"
     )]
     Incomplete {
-        /// Why the search ended.
         termination: Termination,
         /// Items of the smaller set, included items among them.
         found: usize,
-        /// Items asked for.
         asked: usize,
     },
     /// The best set found is none that can be told from one of probability zero.
@@ -85,16 +54,7 @@ pub(crate) enum Failure {
     Vanishing,
     /// The answer is predicted to take too long.
     #[error("{predicted}, more than the budget of {budget} s: --budget {enough} allows it{advice}")]
-    Slow {
-        /// The prediction, in words.
-        predicted: String,
-        /// The budget.
-        budget: f64,
-        /// A budget that suffices.
-        enough: f64,
-        /// Other options of the command line.
-        advice: &'static str,
-    },
+    Slow { predicted: String, budget: f64, enough: f64, advice: &'static str },
     /// Ctrl-C or a time limit; nothing is printed.
     #[error("{0}: nothing is printed")]
     Abandoned(Ended),
@@ -103,22 +63,10 @@ pub(crate) enum Failure {
     Interrupted,
     /// Ctrl-C; the finished parts are written.
     #[error("interrupted: {done} of {of} parts are in the report")]
-    Stopped {
-        /// Parts that were finished.
-        done: usize,
-        /// Parts that were asked for.
-        of: usize,
-    },
+    Stopped { done: usize, of: usize },
     /// Ctrl-C or a time limit; the samples drawn so far are printed.
     #[error("{ended}: {done} of {of} samples are printed")]
-    StoppedSampling {
-        /// Which of the two.
-        ended: Ended,
-        /// Samples that were drawn.
-        done: u64,
-        /// Samples that were asked for.
-        of: u64,
-    },
+    StoppedSampling { ended: Ended, done: u64, of: u64 },
     /// Standard output cannot be written to.
     #[error("standard output: {0}")]
     Output(io::Error),

@@ -7,7 +7,12 @@ use std::path::Path;
 use bytesize::ByteSize;
 use partition_dpp::{Partition, Subset, data::LabelCopies};
 
-use crate::{failure::Failure, input, memory::Limit, quota::QuotaRequest};
+use crate::{
+    failure::Failure,
+    input,
+    memory::Limit,
+    quota::{Asked, QuotaRequest},
+};
 
 /// Rows, columns and numbers.
 pub type Matrix = (usize, usize, Vec<f64>);
@@ -42,7 +47,7 @@ pub fn quota(text: &str, partition: &Partition, total: Option<usize>) -> Result<
     let request: QuotaRequest = text.parse()?;
     request
         .resolve(partition, total)
-        .map(|quota| request.asked(&quota).to_string())
+        .map(|quota| Asked { quota: Some(&quota), has_ranges: request.has_ranges() }.to_string())
         .map_err(|failure| told(&failure))
 }
 

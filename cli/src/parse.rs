@@ -23,7 +23,6 @@ pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A number of seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let usable = |seconds: &f64| *seconds >= 0.0;
     let seconds: Option<f64> = text.trim().parse().ok().filter(usable);

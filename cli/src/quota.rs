@@ -98,11 +98,6 @@ impl QuotaRequest {
         }
     }
 
-    /// The resolved quota, with the form in which it is written.
-    pub(crate) fn asked<'a>(&self, quota: &'a Quota) -> Asked<'a> {
-        if self.has_ranges() { Asked::Ranges(quota) } else { Asked::Counts(quota) }
-    }
-
     /// The quota of these parts, with the total if there is one.
     pub(crate) fn resolve(&self, partition: &Partition, total: Option<usize>) -> Result<Quota, Failure> {
         let quota = match self {
@@ -130,38 +125,22 @@ fn needed(total: Option<usize>, shared: &str) -> Result<usize, Failure> {
 
 /// The part counts asked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked<'a> {
-    /// No quota.
-    Anything,
-    /// One number per part.
-    Counts(&'a Quota),
-    /// One range per part; a quota written with ranges, even if each allows one count only.
-    Ranges(&'a Quota),
+pub(crate) struct Asked<'a> {
+    pub(crate) quota: Option<&'a Quota>,
+    /// Whether the quota is written with ranges, even if each allows one count only.
+    pub(crate) has_ranges: bool,
 }
 
 impl Asked<'_> {
     /// The entry of one part: `2` or `2..4`.
     pub(crate) fn of(self, part: usize) -> Option<String> {
-        match self {
-            Asked::Anything => None,
-            Asked::Counts(quota) | Asked::Ranges(quota) => {
-                let (low, high) = (quota.low().get(part)?, quota.high().get(part)?);
-                Some(if low == high { low.to_string() } else { format!("{low}..{high}") })
-            }
-        }
+        let (low, high) = (self.quota?.low().get(part)?, self.quota?.high().get(part)?);
+        Some(if low == high { low.to_string() } else { format!("{low}..{high}") })
     }
 
     /// Whether no item of a part is asked for.
     pub(crate) fn is_nothing(self, part: usize) -> bool {
         self.of(part).is_some_and(|asked| asked == "0")
-    }
-
-    /// The total, where it is fixed.
-    pub(crate) fn total(self) -> Option<usize> {
-        match self {
-            Asked::Anything => None,
-            Asked::Counts(quota) | Asked::Ranges(quota) => quota.total(),
-        }
     }
 }
 
@@ -175,10 +154,10 @@ impl fmt::Display for Asked<'_> {
 /// A list of numbers, or of pairs if any entry is a range.
 impl Serialize for Asked<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Asked::Anything => serializer.collect_seq::<[usize; 0]>([]),
-            Asked::Counts(quota) => serializer.collect_seq(quota.low()),
-            Asked::Ranges(quota) => serializer.collect_seq(quota.low().iter().zip(quota.high())),
+        match self.quota {
+            None => serializer.collect_seq::<[usize; 0]>([]),
+            Some(quota) if self.has_ranges => serializer.collect_seq(quota.low().iter().zip(quota.high())),
+            Some(quota) => serializer.collect_seq(quota.low()),
         }
     }
 }

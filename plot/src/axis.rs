@@ -60,7 +60,6 @@ impl Axis {
         (if from_zero { -0.2 * room } else { low - room })..high + room
     }
 
-    /// A range with its ticks.
     pub(crate) fn ticked(&self, span: Range<f64>) -> Ticked {
         let ticks = self.ticks(&span);
         Ticked { span, ticks }
@@ -79,7 +78,6 @@ impl Axis {
         }
     }
 
-    /// The label of a tick.
     pub(crate) fn label(&self, tick: f64) -> String {
         match self.scale {
             Scale::Linear => {

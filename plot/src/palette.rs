@@ -26,7 +26,6 @@ pub(crate) const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 /// Frames and ticks.
 pub(crate) const FRAME: RGBColor = RGBColor(0xcc, 0xcc, 0xcc);
 
-/// The colour of a part.
 pub(crate) fn colour(part: usize) -> RGBColor {
     PALETTE.get(part).copied().unwrap_or(GREYS[part % GREYS.len()])
 }

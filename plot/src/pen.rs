@@ -60,7 +60,6 @@ impl Pen {
     }
 }
 
-/// The style of text of a size.
 pub(crate) fn text(size: i32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&INK)
 }

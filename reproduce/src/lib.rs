@@ -1,6 +1,7 @@
 //! The tables and figures of Kathuria and Deshpande (2016), reproduced.
 //!
-//! The command line runs this program as `pdpp reproduce`. Dependencies go in one direction: `pdpp` → `pdpp-reproduce` →
+//! The command line runs this program as `pdpp reproduce`. Dependencies go in one direction: `pdpp` → `pdpp-reproduce`
+//! →
 //! `pdpp-plot` → `partition-dpp`. A [`Setup`] holds the data, a [`Watch`] and a callback for progress, and a [`Report`]
 //! returns files as bytes; this crate does not print, write files or catch signals.
 //!

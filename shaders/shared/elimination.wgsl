@@ -3,7 +3,7 @@ const THREADS: u32 = 64u;
 // Pivots below this are left to the host.
 const SINGULAR: real = 1.0e-18;
 const SINGULAR_EXPONENT: i32 = -2147483647;
-// What is infinite or no number is refused by the host.
+// The host refuses infinite values and NaN.
 const BROKEN_EXPONENT: i32 = -2147483646;
 // Exact powers of two that keep a mantissa in range.
 const LARGE: real = 4294967296.0;
@@ -91,9 +91,9 @@ fn exchange_rows(base: u32, n: u32, one: u32, other: u32, thread: u32) {
   }
 }
 
-// Some steps of Gaussian elimination of a matrix, below the diagonal only, or (`whole`) to its inverse but for the
-// order of its columns, which `pivots` tells; the determinant of the steps so far. All threads of the workgroup come
-// here together, and all know the answer.
+// Some steps of Gaussian elimination of a matrix, below the diagonal only, or (`whole`) to its inverse up to the order
+// of columns, which is in `pivots`. Returns the determinant of the steps so far to all threads of the workgroup, which
+// must call it together.
 fn eliminate(
   base: u32, n: u32, whole: bool, pivots_base: u32, steps: vec2<u32>, so_far: Determinant, thread: u32,
 ) -> Determinant {
@@ -164,7 +164,7 @@ fn eliminate(
   return determinant;
 }
 
-// Puts the columns of an inverse in order.
+// Sorts the columns of an inverse.
 fn order_columns(base: u32, n: u32, pivots_base: u32, thread: u32) {
   for (var left = n; left > 0u; left--) {
     let step = left - 1u;

@@ -4,11 +4,11 @@ alias real4 = vec4<f32>;
 alias complex = vec2<f32>;
 const ZERO: real = 0.0f;
 const ONE: real = 1.0f;
-// Stand for infinity, which has no literal: no number that counts is as large.
+// Stand for infinity, which has no literal; finite values are smaller.
 const HIGHEST: real = 3.0e38f;
 const LOWEST: real = -3.0e38f;
 
-// Whether x is infinite or no number, by its bits: compilers may take for granted that comparisons meet none such.
+// Whether x is infinite or NaN, by its bits, since compilers may assume that comparisons meet neither.
 fn is_broken(x: real) -> bool {
   return (bitcast<u32>(x) & 0x7f800000u) == 0x7f800000u;
 }

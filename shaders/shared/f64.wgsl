@@ -4,12 +4,12 @@ alias real4 = vec4<f64>;
 alias complex = vec2<f64>;
 const ZERO: real = 0.0lf;
 const ONE: real = 1.0lf;
-// Stand for infinity, which has no literal: no number that counts is as large.
+// Stand for infinity, which has no literal; finite values are smaller.
 const HIGHEST: real = 1.0e308lf;
 const LOWEST: real = -1.0e308lf;
 
-// Whether x is infinite or no number, by its bits: compilers may take for granted that comparisons meet none such. 64
-// bits cannot be looked at; 2⁻⁹⁰⁰ x fits in 32, where it is infinite or no number if x is.
+// Whether x is infinite or NaN, by its bits, since compilers may assume that comparisons meet neither. 64 bits are not
+// accessible; 2⁻⁹⁰⁰ x fits in 32, where it is infinite or NaN if x is.
 fn is_broken(x: real) -> bool {
   return (bitcast<u32>(f32(x * 1.1830521861667747e-271lf)) & 0x7f800000u) == 0x7f800000u;
 }

@@ -4,7 +4,7 @@ const BLOCK_QUADS: u32 = 16u;
 // Features multiplied between two barriers.
 const STEP: u32 = 16u;
 const STEP_QUADS: u32 = 4u;
-// One more than the step: threads that read a column then read from different banks.
+// One more than the step, so that threads that read a column read from different banks.
 const STEP_PITCH: u32 = 17u;
 
 // Rows of A, then columns of F, of one step.
@@ -15,7 +15,7 @@ var<workgroup> sh_factor: array<real4, 256>;
 struct Entries { r0: real4, r1: real4, r2: real4, r3: real4 }
 
 // Thread t has rows first_row + 4·(t / 16) … + 3 and columns 4·(first_quad + t % 16) … + 3. All threads of a
-// workgroup must come here together.
+// workgroup must call it together.
 fn product(
   first_row: u32, row_count: u32, quads: u32, first_quad: u32, column_quads: u32, thread: u32,
 ) -> Entries {

@@ -208,9 +208,9 @@ impl Features<'static> {
     /// Opens a two-dimensional .npy file of booleans, integers or floating-point numbers of any size.
     /// [`NpyArray`](super::NpyArray) reads only the header.
     ///
-    /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are read from the file on
-    /// demand. Other types and orders are converted, integers to f32 if that is exact, otherwise to f64. The file must
-    /// not be truncated or rewritten while it is in use.
+    /// Little-endian f16, f32 and f64 in C order are memory-mapped: nothing is copied, and rows are read from the file
+    /// on demand. Other types and orders are converted, integers to f32 if that is exact, otherwise to f64. The file
+    /// must not be truncated or rewritten while it is in use.
     ///
     /// # Cost
     /// One pass over the file, to check that every value is finite.

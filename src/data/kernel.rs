@@ -161,8 +161,8 @@ impl Residual {
     }
 }
 
-/// Rows at most a thousandth as long as the longest get their own size, a power of 16 that is no smaller than the row, so
-/// that small rows are not taken for rounding and none exceeds the longest.
+/// Rows at most a thousandth as long as the longest get their own size, a power of 16 that is no smaller than the row,
+/// so that small rows are not taken for rounding and none exceeds the longest.
 fn rounded_size(ratio: f64) -> f64 {
     if 0.0 < ratio && ratio < 2_f64.powi(-10) { (4.0 * (ratio.log2() / 4.0).ceil()).exp2() } else { 1.0 }
 }

@@ -57,10 +57,7 @@ impl Partition {
         let mut first_seen = BTreeMap::new();
         let mut part_of = Vec::with_capacity(labels.size_hint().0);
         for label in labels {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "checked below: there are no more labels than items"
-            )]
+            #[expect(clippy::cast_possible_truncation, reason = "checked below: no more labels than items")]
             let next = first_seen.len() as u32;
             part_of.push(*first_seen.entry(label).or_insert(next));
         }

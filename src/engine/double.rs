@@ -14,7 +14,7 @@ pub(crate) fn in_double(engine: &dyn Engine) -> &dyn Engine {
     }
 }
 
-/// ‖F_lᵀ a_i‖² for every row; in single precision an upper bound, as the root is off by at most (n + 2)·ε·‖F_l‖‖a_i‖.
+/// ‖F_lᵀ a_i‖² for every row, and in single precision upper bounds: the root is off by at most (n + 2)·ε·‖F_l‖‖a_i‖.
 pub(crate) fn bounded_forms(
     engine: &dyn Engine,
     rows: &Rows<'_>,

@@ -40,9 +40,9 @@ impl Top {
 ///
 /// The trait is sealed, since methods will be added.
 pub trait GainTable: Sealed + fmt::Debug + Send + Sync {
-    /// Updates d ← d − c∘c with c_i = s_l a_i·q for all open groups, if there is a direction q. Returns the largest gain
-    /// of every group, the first of equals, followed by those that rounding cannot distinguish from it; nothing for
-    /// closed groups. Gains of −∞ do not change and are never the largest.
+    /// Updates d ← d − c∘c with c_i = s_l a_i·q for all open groups, if there is a direction q. Returns the largest
+    /// gain of every group, the first of equals, followed by those that rounding cannot distinguish from it; nothing
+    /// for closed groups. Gains of −∞ do not change and are never the largest.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.

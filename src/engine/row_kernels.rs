@@ -9,8 +9,8 @@ use crate::data::Scalar;
 /// Values of a row converted at a time: two vectors of 256 bits.
 pub(crate) const CHUNK: usize = 8;
 
-/// A row as chunks. If whole chunks leave a rest, a last chunk at the end of the row overlaps them; a row shorter than a
-/// chunk is padded with zeros.
+/// A row as chunks. If whole chunks leave a rest, a last chunk at the end of the row overlaps them; a row shorter than
+/// a chunk is padded with zeros.
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkedRow<'a, T> {
     whole: &'a [[T; CHUNK]],
@@ -29,8 +29,8 @@ impl<'a, T: Scalar> ChunkedRow<'a, T> {
         Self { whole, last }
     }
 
-    /// Σ x_j y_j with every y, in f64. The result does not depend on the row's position, on the type of its values or on
-    /// the number of y, which are made by [`push_chunks`].
+    /// Σ x_j y_j with every y, in f64. The result does not depend on the row's position, on the type of its values or
+    /// on the number of y, which are made by [`push_chunks`].
     #[inline(always)]
     pub(crate) fn dots<S: Simd, const D: usize>(&self, simd: S, y: [&[[f64; CHUNK]]; D]) -> [f64; D] {
         let mut sums = [[simd.splat_f64s(0.0); 2]; D];

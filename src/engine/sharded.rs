@@ -13,15 +13,16 @@ use crate::{Result, parallel::map_ordered};
 
 /// An engine that distributes passes over all rows among the shards of the ground set.
 ///
-/// Samplers and inference set up with [`part_grams`](Engine::part_grams) and [`row_forms`](Engine::row_forms); all other
-/// verbs run on the local CPU. Models still need the features, to read a few rows of every part and the rows that draws
-/// try: [`Features::concatenate`](crate::Features::concatenate) of memory-mapped files suffices, and only the shards
-/// read them completely.
+/// Samplers and inference set up with [`part_grams`](Engine::part_grams) and [`row_forms`](Engine::row_forms); all
+/// other verbs run on the local CPU. Models still need the features, to read a few rows of every part and the rows
+/// that draws try: [`Features::concatenate`](crate::Features::concatenate) of memory-mapped files suffices, and only
+/// the shards read them completely.
 ///
 /// # Numerics
-/// Gram matrices are summed shard by shard. With other shards, or another order, entry (i, j) of a sum differs by a small
-/// multiple of ε·√(G_ii G_jj), less than twice the number of shards and of runs of rows summed separately (8192 rows, or
-/// the rest of a window); log Z and probabilities differ accordingly, by about 1e-14 for well-conditioned rows.
+/// Gram matrices are summed shard by shard. With other shards, or another order, entry (i, j) of a sum differs by a
+/// small multiple of ε·√(G_ii G_jj), less than twice the number of shards and of runs of rows summed separately (8192
+/// rows, or the rest of a window); log Z and probabilities differ accordingly, by about 1e-14 for well-conditioned
+/// rows.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -46,8 +47,8 @@ impl<S: Shard> Sharded<S> {
         Self { shards: shards.into_iter().collect() }
     }
 
-    /// Whether these rows are those of the shards, in order. Rows with more features than items are not: models compress
-    /// them first, and the result is small.
+    /// Whether these rows are those of the shards, in order. Rows with more features than items are not: models
+    /// compress them first, and the result is small.
     fn has(&self, rows: &Rows<'_>) -> bool {
         is_ascending(rows) && self.shards.iter().all(|shard| shard.dims() == rows.features().dims())
     }

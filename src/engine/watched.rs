@@ -26,9 +26,9 @@ const OPERATIONS: f64 = 2.5e8;
 /// An engine under a [`Watch`]: set-up, inference and part counts with this engine report progress, and end with
 /// [`Error::Ended`](crate::Error::Ended) soon after the watch says so.
 ///
-/// Results are those of the wrapped engine, to the last bit. The CPU checks the watch after every 256 rows of a pass, and
-/// every engine between nodes of a torus; a single factorisation, about 10n³ operations, is not interrupted. Solvers and
-/// draws take a watch directly, and return what they have when it ends them.
+/// Results are those of the wrapped engine, to the last bit. The CPU checks the watch after every 256 rows of a pass,
+/// and every engine between nodes of a torus; a single factorisation, about 10n³ operations, is not interrupted.
+/// Solvers and draws take a watch directly, and return what they have when it ends them.
 ///
 /// # Examples
 /// ```
@@ -207,7 +207,6 @@ impl Engine for Watched<'_> {
 #[derive(Debug)]
 struct WatchedTable<'e, T: ?Sized> {
     watched: &'e Watched<'e>,
-    /// Number of rows.
     rows: usize,
     table: Box<T>,
 }

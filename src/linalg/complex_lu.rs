@@ -7,8 +7,8 @@ use faer::{
     perm::PermRef,
 };
 
-/// Pivots below this make the matrix singular; adding ε to the diagonal then changes determinant and adjugate by no more
-/// than rounding does.
+/// Pivots below this make the matrix singular; adding ε to the diagonal then changes determinant and adjugate by no
+/// more than rounding does.
 const SINGULAR: f64 = 1e-40;
 
 /// mantissa · 2^exponent: a product of any number of pivots neither over- nor underflows.
@@ -63,7 +63,6 @@ pub(crate) fn complex_determinant(matrix: &Mat<c64>) -> Determinant {
     Lu::regular(matrix).determinant()
 }
 
-/// Determinant and inverse.
 pub(crate) fn complex_inverse(matrix: &Mat<c64>) -> (Determinant, Mat<c64>) {
     let lu = Lu::regular(matrix);
     (lu.determinant(), lu.inverse())

@@ -140,6 +140,7 @@ fn shifted(x: IBig, shift: i64) -> IBig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn numbers_of_any_magnitude() {
@@ -147,13 +148,21 @@ mod tests {
             let scaled = Scaled::new(x);
             assert!((0.5..1.0).contains(&scaled.significand.abs()), "{x}");
             assert_eq!(scaled.value().to_bits(), x.to_bits(), "{x}");
-            assert!((scaled.ln() - x.abs().ln()).abs() < 1e-12 * x.abs().ln().abs().max(1.0));
+            assert_abs_diff_eq!(scaled.ln(), x.abs().ln(), epsilon = 1e-12 * x.abs().ln().abs().max(1.0));
         }
         let far = Scaled::new(3.0).times_power(-5000);
         assert!(far.value() == 0.0 && (far.ln() - (3_f64.ln() - 5000.0 * 2_f64.ln())).abs() < 1e-9);
         let quotient = Scaled::new(-6.0).times_power(3000).over_root(Scaled::new(9.0).times_power(6000));
-        assert!((quotient.value() + 2.0).abs() < 1e-15);
-        assert!((Scaled::new(1.0).over_root(Scaled::new(2.0)).value() - 0.5_f64.sqrt()).abs() < 1e-15);
-        assert!((Scaled::of(&(IBig::from(-3) << 500)).ln() - (3_f64.ln() + 500.0 * 2_f64.ln())).abs() < 1e-9);
+        assert_abs_diff_eq!(quotient.value(), -2.0, epsilon = 1e-15);
+        assert_abs_diff_eq!(
+            Scaled::new(1.0).over_root(Scaled::new(2.0)).value(),
+            0.5_f64.sqrt(),
+            epsilon = 1e-15
+        );
+        assert_abs_diff_eq!(
+            Scaled::of(&(IBig::from(-3) << 500)).ln(),
+            3_f64.ln() + 500.0 * 2_f64.ln(),
+            epsilon = 1e-9
+        );
     }
 }

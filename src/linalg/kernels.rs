@@ -259,6 +259,7 @@ pub(crate) fn scale(x: &mut [f64], c: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn products_over_odd_sizes() {
@@ -272,8 +273,8 @@ mod tests {
                 let expected: Vec<f64> =
                     columns.chunks(n).map(|c| c.iter().zip(&a).map(|(x, y)| x * y).sum()).collect();
                 assert_eq!(w, expected, "n = {n}, {count} columns");
-                assert!((norm - expected.iter().map(|x| x * x).sum::<f64>()).abs() < 1e-9);
-                assert!((dot(&columns[..n], &a) - expected[0]).abs() < 1e-12);
+                assert_abs_diff_eq!(norm, expected.iter().map(|x| x * x).sum::<f64>(), epsilon = 1e-9);
+                assert_abs_diff_eq!(dot(&columns[..n], &a), expected[0], epsilon = 1e-12);
                 let mut x = a.clone();
                 subtract_product(&mut x, &columns, &w);
                 let product = |i| columns.chunks(n).zip(&w).map(|(c, w): (&[f64], _)| c[i] * w).sum::<f64>();
@@ -282,7 +283,7 @@ mod tests {
                 subtract_outer_products(&mut updated, [&a, &x], [&w, &expected]);
                 for (at, found) in updated.iter().enumerate() {
                     let (l, i) = (at / n, at % n);
-                    assert!((found - (columns[at] - (a[i] + x[i]) * w[l])).abs() < 1e-6);
+                    assert_abs_diff_eq!(*found, columns[at] - (a[i] + x[i]) * w[l], epsilon = 1e-6);
                 }
             }
         }
@@ -299,9 +300,9 @@ mod tests {
         reflect_and_drop_last(&mut columns, &v, tau, &mut [0.0; 3]);
         assert_eq!(columns.len(), 6);
         for column in columns.chunks(3) {
-            assert!(dot(column, &w).abs() < 1e-15);
-            assert!((dot(column, column) - 1.0).abs() < 1e-15);
+            assert_abs_diff_eq!(dot(column, &w), 0.0, epsilon = 1e-15);
+            assert_abs_diff_eq!(dot(column, column), 1.0, epsilon = 1e-15);
         }
-        assert!(dot(&columns[..3], &columns[3..]).abs() < 1e-15);
+        assert_abs_diff_eq!(dot(&columns[..3], &columns[3..]), 0.0, epsilon = 1e-15);
     }
 }

@@ -140,8 +140,8 @@ pub(crate) fn inverse_of_lower(lower: MatRef<'_, f64>) -> Mat<f64> {
     inverse
 }
 
-/// L with L Lᵀ = F Fᵀ, lower triangular, which gives the same row forms for half the work. F itself if it is not square,
-/// or so badly conditioned that rounding would matter.
+/// L with L Lᵀ = F Fᵀ, lower triangular, which gives the same row forms for half the work. F itself if it is not
+/// square, or so badly conditioned that rounding would matter.
 pub(crate) fn square_root(factor: Mat<f64>) -> Mat<f64> {
     const WELL_CONDITIONED: f64 = 1e3;
     if factor.nrows() != factor.ncols() {

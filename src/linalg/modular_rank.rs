@@ -1,6 +1,5 @@
 //! Ranks without rounding.
 
-/// 2⁶¹ − 1.
 const PRIME: u64 = (1 << 61) - 1;
 
 /// The rank of rows of any scale, in arithmetic modulo a prime.

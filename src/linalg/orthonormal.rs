@@ -64,7 +64,8 @@ impl OrthonormalBasis {
         Some(norm.ln() + power.ln())
     }
 
-    /// Removes the components of a unit row along the basis, and returns the norm of the residual; `None` if it is zero.
+    /// Removes the components of a unit row along the basis, and returns the norm of the residual; `None` if it is
+    /// zero.
     pub(crate) fn remove_from(&self, unit_row: &mut [f64]) -> Option<f64> {
         self.remove_noting(unit_row, |_| {})
     }

@@ -46,11 +46,11 @@ impl Triangular {
     }
 }
 
-/// Gram–Schmidt on rows with the longest residual next, the first `leading` of them before all others; in
-/// fixed point, with so many bits that nothing is lost.
+/// Gram–Schmidt with the longest residual next, the first `leading` rows before all others, in fixed point with enough
+/// bits for full precision.
 ///
-/// `None` where that takes too long. Rank is decided in modular arithmetic: a direction is left out only if rows
-/// have nothing along it.
+/// `None` if that takes too long. The rank comes from modular arithmetic: a direction is left out only if rows have no
+/// component along it.
 ///
 /// # Cost
 /// 4·m·n·rank multiplications of numbers of 192 bits, more where scales differ by more than 1e38.
@@ -176,6 +176,7 @@ fn log2_sum(a: f64, b: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     fn rows(values: &[&[f64]]) -> Vec<WeightedRow> {
         values.iter().map(|row| WeightedRow { values: row.to_vec(), exponent: 0 }).collect()
@@ -194,11 +195,11 @@ mod tests {
         for (a, x) in values.iter().enumerate() {
             for (b, y) in values.iter().enumerate() {
                 let expected: f64 = x.iter().zip(*y).map(|(x, y)| x * y).sum();
-                assert!((dot(&found, a, b) - expected).abs() < 1e-13, "{a} {b}");
+                assert_abs_diff_eq!(dot(&found, a, b), expected, epsilon = 1e-13);
             }
         }
         // The longest row comes first, and no coordinate is above the pivot's.
-        assert!((found.log_squares[0] - 64.5_f64.ln()).abs() < 1e-14);
+        assert_abs_diff_eq!(found.log_squares[0], 64.5_f64.ln(), epsilon = 1e-14);
         for (j, log) in found.log_squares.iter().enumerate() {
             assert!(found.coordinates.iter().all(|row| row[j].value().abs() < 1.0001 * (0.5 * log).exp()));
         }
@@ -211,14 +212,14 @@ mod tests {
             let values: [&[f64]; 3] = [&[large, large, 0.0], &[1.0, 0.0, 0.0], &[0.0, 0.0, small]];
             let found = triangular(&rows(&values), 0).unwrap();
             let expected = 2.0 * large.ln() + 2.0 * small.ln();
-            assert!((found.log_squares.iter().sum::<f64>() - expected).abs() < 1e-10);
+            assert_abs_diff_eq!(found.log_squares.iter().sum::<f64>(), expected, epsilon = 1e-10);
         }
         // Rows that differ in their last bit, one of them at another scale.
         let near = 1.0 + f64::EPSILON;
         let found = triangular(&rows(&[&[1e100, 1e100], &[1e-100, near * 1e-100]]), 0).unwrap();
         let gap = near * 1e-100 - 1e-100;
         let expected = 2.0 * (1e100_f64.ln() + gap.ln());
-        assert!((found.log_squares.iter().sum::<f64>() - expected).abs() < 1e-10);
+        assert_abs_diff_eq!(found.log_squares.iter().sum::<f64>(), expected, epsilon = 1e-10);
     }
 
     #[test]
@@ -237,19 +238,19 @@ mod tests {
         let values: [&[f64]; 3] = [&[4e36, -1e-30], &[4e36, 1e-30], &[0.0, 1e-30]];
         let found = triangular(&rows(&values), 0).unwrap();
         let expected = 2.0 * (4e36_f64.ln() + 2e-30_f64.ln());
-        assert!((found.log_squares.iter().sum::<f64>() - expected).abs() < 1e-10);
-        assert!((found.coordinates[2][1].value().abs() - 1e-30).abs() < 1e-42);
+        assert_abs_diff_eq!(found.log_squares.iter().sum::<f64>(), expected, epsilon = 1e-10);
+        assert_abs_diff_eq!(found.coordinates[2][1].value().abs(), 1e-30, epsilon = 1e-42);
     }
 
     #[test]
     fn leading_rows_come_first_and_weights_count() {
         let mut rows = rows(&[&[1e-50, 0.0], &[1.0, 2.0], &[1.0, 1.0]]);
         let found = triangular(&rows, 1).unwrap();
-        assert!((found.log_squares[0] - 2.0 * 1e-50_f64.ln()).abs() < 1e-12);
-        assert!((found.coordinates[1][1].value().abs() - 2.0).abs() < 1e-14);
+        assert_abs_diff_eq!(found.log_squares[0], 2.0 * 1e-50_f64.ln(), epsilon = 1e-12);
+        assert_abs_diff_eq!(found.coordinates[1][1].value().abs(), 2.0, epsilon = 1e-14);
         rows[2].exponent = 40;
         let found = triangular(&rows, 0).unwrap();
-        assert!((found.log_squares[0] - (2_f64.ln() + 80.0 * 2_f64.ln())).abs() < 1e-12);
+        assert_abs_diff_eq!(found.log_squares[0], 2_f64.ln() + 80.0 * 2_f64.ln(), epsilon = 1e-12);
     }
 
     #[test]

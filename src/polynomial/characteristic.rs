@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Relative rounding error at which a coefficient read off a grid laid out for another one is accepted.
+/// Largest relative rounding error of a coefficient taken from a grid for another one.
 const ACCEPTED: f64 = 1e-10;
 
 /// det(AAᵀ − Σ x_l I_l), one variable per part.
@@ -28,8 +28,8 @@ const ACCEPTED: f64 = 1e-10;
 /// |c_{m_1−κ_1, …, m_p−κ_p}| = Σ det(K_S) over |S∩P_l| = κ_l
 /// ```
 ///
-/// Coefficients come from the n×n determinant g(y) = det(I + Σ y_l G_l) at nodes on circles, each at a radius
-/// of its own size: they may differ by hundreds of decades and are all accurate.
+/// Coefficients come from the n×n determinant g(y) = det(I + Σ y_l G_l) at nodes on circles whose radii fit each of
+/// them, so all are accurate even if they differ by hundreds of decades.
 ///
 /// # Examples
 /// ```
@@ -89,7 +89,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     /// # Errors
     /// - [`Error::Shape`] unless there is one exponent per part;
     /// - [`Error::QuotaAbovePartSize`] for an exponent above the size of its part;
-    /// - [`Error::NodeBudget`] past a million nodes, and those of the engine.
+    /// - [`Error::NodeBudget`] above a million nodes, and those of the engine.
     pub fn coefficient(&self, exponents: &[usize], engine: &dyn Engine) -> Result<Coefficient> {
         let parts = self.partition.parts();
         if exponents.len() != parts {
@@ -124,14 +124,14 @@ impl<'a> CharacteristicPolynomial<'a> {
         Ok(self.scaled_up(&counts, found, &centre, &centre.counts))
     }
 
-    /// All Π (m_l + 1) coefficients, in row-major order of the exponents, the last part's fastest.
+    /// All Π (m_l + 1) coefficients, in row-major order of the exponents, the last part's varying fastest.
     ///
     /// # Cost
-    /// For small cases: Π (m_l + 1) determinants per grid, and a grid for every few standard deviations of
-    /// the part counts.
+    /// Π (m_l + 1) determinants per grid, and a grid for every few standard deviations of the part counts: only for
+    /// small cases.
     ///
     /// # Errors
-    /// [`Error::NodeBudget`] past a million nodes of all grids, and those of the engine.
+    /// [`Error::NodeBudget`] above a million nodes of all grids, and those of the engine.
     pub fn coefficients(&self, engine: &dyn Engine) -> Result<Vec<Coefficient>> {
         let sizes: Vec<usize> = (0..self.partition.parts()).map(|part| self.partition.size(part)).collect();
         let nodes: f64 = sizes.iter().map(|&size| size as f64 + 1.0).product();
@@ -157,7 +157,7 @@ impl<'a> CharacteristicPolynomial<'a> {
         Ok(found.into_iter().rev().flatten().collect())
     }
 
-    /// Fills in what a complete grid around `wanted` tells accurately, `wanted` in any case.
+    /// Sets the coefficients that a complete grid around `wanted` determines accurately, and always `wanted`.
     fn read_grid_around(
         &self,
         wanted: &[usize],

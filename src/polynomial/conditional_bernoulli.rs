@@ -1,19 +1,18 @@
-//! k of r weighted elements: the first phase of every k-DPP.
+//! Choosing k of r weighted elements: the first phase of every k-DPP.
 
 use rand::{Rng, RngExt, distr::Distribution};
 
 use super::sigmoid;
 use crate::{Error, Result};
 
-/// The law on k-subsets J with Pr(J) proportional to the product of their weights.
+/// The law of k-subsets J with Pr(J) proportional to the product of their weights.
 ///
 /// ```text
 /// Pr(J) = Π_{j∈J} w_j / e_k(w),   |J| = k
 /// ```
 ///
-/// Independent Bernoulli variables with odds c·w_j, conditioned on their sum being k, have this
-/// law for every c > 0. Choosing c so that the *expected* sum is k keeps all tables of
-/// ordinary size: nothing overflows whatever the weights, r and k.
+/// Independent Bernoulli variables with odds c·w_j, conditioned on their sum being k, have this law for every c > 0.
+/// With c such that the *expected* sum is k, no table over- or underflows, whatever the weights, r and k.
 ///
 /// # Cost
 /// O(rk) time and 8rk bytes to build, O(r) per draw.
@@ -82,8 +81,8 @@ impl ConditionalBernoulli {
         log_mass + self.tail[self.k].ln() - self.k as f64 * log_scale
     }
 
-    /// ln Π (1 + c w_j) and ln c. Where all weights are needed c would be infinite: then ln Π w_j, the
-    /// leading coefficient, and 0.
+    /// ln Π (1 + c w_j) and ln c; if all weights are needed, where c is infinite, ln Π w_j, the leading coefficient,
+    /// and 0.
     pub(crate) fn log_mass(&self) -> (f64, f64) {
         if self.support.len() == self.k {
             return (self.log_weights.iter().sum(), 0.0);
@@ -169,7 +168,7 @@ impl Distribution<Vec<usize>> for ConditionalBernoulli {
     }
 }
 
-/// s with Σ sigmoid(log_weight + s) = k, for 0 ≤ k < r; any s near it would do.
+/// s with Σ sigmoid(log_weight + s) = k, for 0 ≤ k < r; any s near it suffices.
 fn balance(log_weights: &[f64], k: usize) -> f64 {
     if k == 0 {
         return f64::NEG_INFINITY;
@@ -208,6 +207,7 @@ fn tail_table(success: &[f64], failure: &[f64], k: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     /// e_k and inclusion probabilities by enumeration.
     fn enumerate(weights: &[f64], k: usize) -> (f64, Vec<f64>) {
@@ -230,9 +230,9 @@ mod tests {
         for k in 0..=6 {
             let law = ConditionalBernoulli::new(&weights, k).unwrap();
             let (total, inclusion) = enumerate(&weights, k);
-            assert!((law.log_normalizer() - total.ln()).abs() < 1e-11, "k = {k}");
+            assert_abs_diff_eq!(law.log_normalizer(), total.ln(), epsilon = 1e-11);
             for (found, expected) in law.inclusion_probabilities().iter().zip(&inclusion) {
-                assert!((found - expected).abs() < 1e-12, "k = {k}: {found} {expected}");
+                assert_abs_diff_eq!(found, expected, epsilon = 1e-12);
             }
         }
         assert!(matches!(
@@ -244,14 +244,14 @@ mod tests {
     #[test]
     fn survives_extreme_weights() {
         let law = ConditionalBernoulli::new(&[1e300, 1e-300, 1e-300], 2).unwrap();
-        assert!((law.log_normalizer() - 2.0_f64.ln()).abs() < 1e-9, "{}", law.log_normalizer());
+        assert_abs_diff_eq!(law.log_normalizer(), 2.0_f64.ln(), epsilon = 1e-9);
         let none = ConditionalBernoulli::new(&[1e200, 1e200], 0).unwrap().inclusion_probabilities();
         assert!(none.iter().all(|p| p.abs() < 1e-300), "{none:?}");
         let weights: Vec<f64> = (0..400).map(|j| 1e-200 * 10.0_f64.powf(f64::from(j) * 0.05)).collect();
         for k in [1, 50, 200, 399, 400] {
             let law = ConditionalBernoulli::new(&weights, k).unwrap();
             let total: f64 = law.inclusion_probabilities().iter().sum();
-            assert!((total - k as f64).abs() < 1e-9 * k as f64, "k = {k}: {total}");
+            assert_abs_diff_eq!(total, k as f64, epsilon = 1e-9 * k as f64);
             assert!(law.log_normalizer().is_finite());
         }
     }

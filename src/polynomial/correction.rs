@@ -1,15 +1,15 @@
-//! What part weights favour, and how it is taken back.
+//! The bias of part weights, and its correction.
 
 use crate::model::Counts;
 
-/// What is to be taken back where group l was given weight e^(τ_l): counts c are e^(Σ c_l τ_l) times too likely.
+/// The correction if group l has weight e^(τ_l), which makes counts c e^(Σ c_l τ_l) times too likely.
 ///
 /// ```text
 /// e^(least − Σ c_l τ_l) = Π_l e^(min(lo_l t_l, hi_l t_l) − c_l t_l),   t_l = τ_l − u,   least = min Σ c_l τ_l
 /// ```
 ///
-/// over all allowed c. The common shift u is 0 unless the total is fixed: then it is the one at which all factors are at
-/// most 1 (the multiplier of the total in the linear program that finds the least).
+/// over all allowed c. The common shift u is 0 unless the total is fixed; then all factors are at most 1 at u (the
+/// multiplier of the total in the linear program for the least).
 #[derive(Clone, Debug)]
 pub(crate) struct Correction {
     /// t_l.
@@ -23,7 +23,7 @@ pub(crate) struct Correction {
 impl Correction {
     pub(crate) fn new(ranges: &Counts, log_weights: &[f64]) -> Self {
         let shift = ranges.total().map_or(0.0, |total| multiplier(ranges, log_weights, total));
-        // What differs from the shift by rounding is the shift.
+        // Differences from the shift within rounding are zero.
         let favour = |&tau: &f64| {
             let rounding = 1e-13 * (1.0 + tau.abs() + shift.abs());
             if (tau - shift).abs() <= rounding { 0.0 } else { tau - shift }
@@ -46,13 +46,13 @@ impl Correction {
         counts.iter().enumerate().map(|(group, &count)| self.log_factor(group, count)).sum()
     }
 
-    /// t_l; exactly 0 for a group whose factor is 1 whatever its count.
+    /// t_l; exactly 0 for a group whose factor is 1 for every count.
     pub(crate) fn log_favour(&self, group: usize) -> f64 {
         self.log_favours[group]
     }
 }
 
-/// The weight of the last group that a fractional knapsack takes from, lightest first.
+/// The weight of the last group of a fractional knapsack, filled lightest first.
 fn multiplier(ranges: &Counts, log_weights: &[f64], total: usize) -> f64 {
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
     order.sort_by(|&a, &b| log_weights[a].total_cmp(&log_weights[b]));
@@ -74,6 +74,7 @@ fn multiplier(ranges: &Counts, log_weights: &[f64], total: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     fn each(high: &[usize]) -> Vec<Vec<usize>> {
         high.iter().fold(vec![vec![]], |all, &high| {
@@ -92,7 +93,7 @@ mod tests {
                 let correction = Correction::new(&ranges, weights);
                 let favour = |c: &[usize]| c.iter().zip(weights).map(|(&c, t)| c as f64 * t).sum::<f64>();
                 let least = allowed.iter().map(|c| favour(c)).fold(f64::INFINITY, f64::min);
-                assert!((correction.least - least).abs() < 1e-9, "{total:?} {weights:?}");
+                assert_abs_diff_eq!(correction.least, least, epsilon = 1e-9);
                 for counts in &allowed {
                     let log = correction.log_of(counts);
                     assert!((log - (least - favour(counts))).abs() < 1e-9 && log < 1e-9, "{counts:?}");

@@ -10,17 +10,17 @@ use crate::{
     parallel::map_ordered,
 };
 
-/// Where P⁻¹N(θ) is larger, P is so nearly singular that eigenvalues of ordinary size have lost digits.
+/// If P⁻¹N(θ) is larger, P is so nearly singular that eigenvalues of moderate size are inaccurate.
 const LARGEST: f64 = 16.0;
 
 /// E[e^{iθ·counts}; |S| = k] at every node: the coefficient of x^k of det(C + x Σ e^{iθ_l} N_l).
 ///
-/// With P = C + N(θ) and the eigenvalues ν of P⁻¹N(θ) it is det P · [x^k] Π (1 − ν_j + x ν_j); all of
-/// ordinary size, since at θ = 0 the ν are probabilities; but where P is nearly singular, and the coefficient is
-/// interpolated in x.
+/// With P = C + N(θ) and the eigenvalues ν of P⁻¹N(θ) it is det P · [x^k] Π (1 − ν_j + x ν_j). The ν are of moderate
+/// size, since at θ = 0 they are probabilities, unless P is nearly singular; then the coefficient is interpolated in
+/// x.
 ///
 /// # Cost
-/// About 60r³ per node, 8/3·r⁴ where P is nearly singular.
+/// About 60r³ per node, 8/3·r⁴ if P is nearly singular.
 pub(crate) fn fixed_size_values(
     engine: &dyn Engine,
     function: &GeneratingFunction,

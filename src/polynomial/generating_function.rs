@@ -32,7 +32,7 @@ pub(crate) struct GeneratingFunction {
     pub(crate) weights: Vec<f64>,
 }
 
-/// What φ is relative to: g(y), and the weights y.
+/// The normalisation of φ: g(y), and the weights y.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     /// ln g(y).
@@ -68,8 +68,8 @@ impl GeneratingFunction {
         function.relative_to(spectrum, scales, log_value, log_scale)
     }
 
-    /// The DPP itself, on weighted rows: eigenvector j is used with probability λ_j/(1+λ_j), for λ as
-    /// scaled by e^`log_scale`.
+    /// The DPP itself, on weighted rows: eigenvector j is used with probability λ_j/(1+λ_j), where λ is scaled by
+    /// e^`log_scale`.
     pub(crate) fn of_free_size(
         spectrum: &TiltedSpectrum,
         scales: &[f64],
@@ -102,7 +102,7 @@ impl GeneratingFunction {
         log_value: f64,
         log_scale: f64,
     ) -> Result<(Self, Reference)> {
-        // C + Σ N_l is the identity, up to rounding, unless that has taken everything.
+        // C + Σ N_l is the identity up to rounding, unless rounding dominates.
         let lost = Error::IllConditioned { deviation: f64::INFINITY, tolerance: REFUSED };
         let (function, log_det) = self.normalised().ok_or(lost)?;
         let log_weights = spectrum.tilt.log_weights.iter().zip(scales);
@@ -110,7 +110,7 @@ impl GeneratingFunction {
         Ok((function, Reference { log_value: log_value + log_det, log_weights }))
     }
 
-    /// In coordinates where C + Σ N_l = I; and what ln det(C + Σ N_l) was.
+    /// The function in coordinates where C + Σ N_l = I, and the previous ln det(C + Σ N_l).
     fn normalised(self) -> Option<(Self, f64)> {
         let whole = &self.base + weighted_gram(&self.shares, &vec![0.0; self.shares.len()]);
         let factor = whole.llt(Side::Lower).ok()?.L().to_owned();
@@ -127,9 +127,8 @@ impl GeneratingFunction {
         Some((function, log_det))
     }
 
-    /// The DPP given picks with these directions (orthonormal, r×t), tilted so that the expected counts are the
-    /// quota, without the groups that nothing is left of; and the groups kept. Where rounding stands in the way
-    /// all groups stay, as they are.
+    /// The DPP given picks with these directions (orthonormal, r×t), tilted so that the expected counts are the quota,
+    /// without groups that are exhausted; and the groups kept. If rounding prevents that, all groups remain unchanged.
     pub(crate) fn after(&self, directions: MatRef<'_, f64>, quota: &[usize]) -> (Self, Vec<usize>) {
         let basis = complement(directions);
         let open: Vec<usize> = (0..quota.len()).filter(|&group| quota[group] > 0).collect();
@@ -148,8 +147,7 @@ impl GeneratingFunction {
         (restricted(&all), all)
     }
 
-    /// The function of some groups, the others at z = 0, and what it is to be multiplied by; `None` where that
-    /// is zero up to rounding.
+    /// The function of some groups, the others at z = 0, and its factor; `None` if the factor is zero up to rounding.
     pub(crate) fn only(&self, groups: &[usize]) -> Option<(Self, f64)> {
         let part = Self {
             base: self.base.clone(),
@@ -160,7 +158,7 @@ impl GeneratingFunction {
         part.normalised().map(|(function, log_det)| (function, log_det.exp()))
     }
 
-    /// With weights at which the expected counts are the quota, not yet normalised.
+    /// The function with weights at which the expected counts are the quota, not yet normalised.
     fn tilted(self, quota: &[usize]) -> Self {
         let start = vec![0.0; quota.len()];
         let tilt = determinantal_tilt(self.base.as_ref(), &self.shares, quota, start, &|| true).log_weights;
@@ -169,8 +167,8 @@ impl GeneratingFunction {
         Self { shares: shares.collect(), weights: weights.collect(), ..self }
     }
 
-    /// ln inf φ(e^d) / e^(c·d) for counts c: a little less, since the search stops near the infimum. −∞ where it stops too
-    /// far off to tell whether φ reaches these counts at all.
+    /// A lower bound on ln inf φ(e^d) / e^(c·d) for counts c, slightly below since the search stops near the infimum.
+    /// −∞ if it stops too far away to decide whether φ reaches these counts.
     pub(crate) fn log_capacity(&self, counts: &[usize]) -> f64 {
         let open: Vec<usize> = (0..counts.len()).filter(|&group| counts[group] > 0).collect();
         let shares: Vec<Mat<f64>> = open.iter().map(|&group| self.shares[group].clone()).collect();
@@ -183,7 +181,7 @@ impl GeneratingFunction {
             let whole = &self.base + weighted_gram(&shares, &tilt.log_weights);
             (tilt, log_determinant(whole.as_ref()))
         };
-        // Short of a count that φ does not reach, the gradient is 1 at least.
+        // If φ does not reach a count, the gradient is at least 1.
         if tilt.imbalance >= 0.5 {
             return f64::NEG_INFINITY;
         }

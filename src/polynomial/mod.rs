@@ -1,5 +1,5 @@
-//! Around the generating polynomial g(y) = det(I + Σ y_l G_l): tilts, coefficient tables, nodes on
-//! the torus, and which coefficients are zero.
+//! The generating polynomial g(y) = det(I + Σ y_l G_l): tilts, tables of coefficients, nodes on the torus, and which
+//! coefficients are zero.
 
 pub(crate) mod characteristic;
 mod conditional_bernoulli;

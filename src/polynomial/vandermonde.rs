@@ -19,8 +19,8 @@ use crate::{Error, Result};
 ///
 /// # Numerics
 /// The matrix is diag(ρ^i) after a Fourier matrix of condition number 1, so every c_i ρ^i has an absolute
-/// error of about ε times the largest |value|. With positive nodes
-/// the condition number passes 1e16 at about 20.
+/// error of about ε times the largest |value|. With positive nodes the condition number exceeds 1e16 from about 20
+/// nodes on.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -46,7 +46,7 @@ impl CircleVandermonde {
     /// # Errors
     /// - [`Error::Shape`] unless there is one radius per variable;
     /// - [`Error::Empty`] for no variables, or a variable without nodes;
-    /// - [`Error::NodeBudget`] for more nodes than can be counted;
+    /// - [`Error::NodeBudget`] if the number of nodes overflows;
     /// - [`Error::NotPositive`] for a radius that is not a positive number.
     pub fn new(sizes: &[usize], radii: &[f64]) -> Result<Self> {
         if sizes.is_empty() || sizes.contains(&0) {
@@ -106,7 +106,7 @@ impl CircleVandermonde {
     }
 }
 
-/// Solves along one variable, in every line of the array.
+/// Solves along one variable, for every line of the array.
 fn solve_axis(array: &mut [c64], size: usize, radius: f64, stride: usize) {
     let roots = roots_of_unity(size);
     let mut line = vec![c64::new(0.0, 0.0); size];

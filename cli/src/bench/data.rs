@@ -13,14 +13,14 @@ pub(crate) struct Size {
 
 /// f32 features with entries in (−1, 1), in parts by turns, with a quota of k over them as evenly as can be.
 #[derive(Debug)]
-pub(super) struct Instance {
+pub(super) struct BenchCase {
     pub(super) size: Size,
     pub(super) features: Features<'static>,
     pub(super) partition: Partition,
     pub(super) quota: Quota,
 }
 
-impl Instance {
+impl BenchCase {
     pub(super) fn new(size: Size) -> Result<Self> {
         let Size { items, dims, k, parts } = size;
         let values: Vec<f32> = (0..items * dims).map(|at| entry(at as u64)).collect();

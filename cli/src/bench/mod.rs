@@ -22,7 +22,7 @@ use partition_dpp::{
 pub(crate) use self::arguments::BenchArguments;
 use self::{
     answer::{Measured, OnDevice, Run},
-    data::{Instance, Size},
+    data::{BenchCase, Size},
     tasks::{Task, tasks},
 };
 use crate::{
@@ -89,9 +89,9 @@ fn open(arguments: &BenchArguments) -> Result<Option<Gpu>, Failure> {
 }
 
 fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Result<(), Failure> {
-    let instance = Instance::new(size)?;
+    let case = BenchCase::new(size)?;
     for Task { name, run, bytes, operations } in tasks(size) {
-        let (cpu, expected) = timed(3, || run(&instance, &Cpu))?;
+        let (cpu, expected) = timed(3, || run(&case, &Cpu))?;
         let device = gpu.map(|gpu| on_device(size, gpu, run, &expected)).transpose()?;
         measured.push(Measured { size, task: name, cpu, device, bytes, operations });
     }
@@ -101,14 +101,14 @@ fn measure(size: Size, gpu: Option<&Gpu>, measured: &mut Vec<Measured>) -> Resul
 fn on_device(
     size: Size,
     gpu: &Gpu,
-    run: fn(&Instance, &dyn Engine) -> Outcome<Vec<f64>>,
+    run: fn(&BenchCase, &dyn Engine) -> Outcome<Vec<f64>>,
     expected: &[f64],
 ) -> Result<OnDevice, Failure> {
     // A first run compiles the shaders; then the features are new to the device.
-    run(&Instance::new(size)?, gpu)?;
-    let instance = Instance::new(size)?;
-    let (first, _) = timed(1, || run(&instance, gpu))?;
-    let (again, found) = timed(3, || run(&instance, gpu))?;
+    run(&BenchCase::new(size)?, gpu)?;
+    let case = BenchCase::new(size)?;
+    let (first, _) = timed(1, || run(&case, gpu))?;
+    let (again, found) = timed(3, || run(&case, gpu))?;
     let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
     let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
     let difference = differences.fold(0.0, |max, x| if x <= max { max } else { x }) / largest;

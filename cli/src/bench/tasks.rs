@@ -6,12 +6,12 @@ use partition_dpp::{
     map::{Greedy, LocalSearch, Solver},
 };
 
-use super::data::{Instance, Size};
+use super::data::{BenchCase, Size};
 
 /// A task, and its least cost.
 pub(super) struct Task {
     pub(super) name: &'static str,
-    pub(super) run: fn(&Instance, &dyn Engine) -> Result<Vec<f64>>,
+    pub(super) run: fn(&BenchCase, &dyn Engine) -> Result<Vec<f64>>,
     /// Bytes that it has to read and write, where they determine its cost.
     pub(super) bytes: Option<f64>,
     /// Floating-point operations, where they determine its cost.
@@ -34,52 +34,52 @@ pub(super) fn tasks(Size { items, dims, k, .. }: Size) -> Vec<Task> {
     ]
 }
 
-fn rows(instance: &Instance) -> Rows<'_> {
-    let members = (0..instance.size.parts).map(|part| Items::Listed(instance.partition.members(part)));
-    Rows::scaled(&instance.features, members.collect())
+fn rows(case: &BenchCase) -> Rows<'_> {
+    let members = (0..case.size.parts).map(|part| Items::Listed(case.partition.members(part)));
+    Rows::scaled(&case.features, members.collect())
 }
 
-fn row_norms(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
-    engine.row_norms(&rows(instance))
+fn row_norms(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+    engine.row_norms(&rows(case))
 }
 
-fn grams(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let grams = engine.part_grams(&rows(instance), None)?;
-    let dims = instance.size.dims;
+fn grams(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let grams = engine.part_grams(&rows(case), None)?;
+    let dims = case.size.dims;
     Ok(grams.iter().flat_map(|gram| (0..dims * dims).map(|at| gram[(at / dims, at % dims)])).collect())
 }
 
 /// Along k axes.
-fn gain_updates(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let rows = rows(instance);
+fn gain_updates(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let rows = rows(case);
     let mut table = engine.gain_table(&rows, &engine.row_norms(&rows)?)?;
     let mut largest = Vec::new();
-    for step in 0..instance.size.k {
-        let mut axis = vec![0.0; instance.size.dims];
-        axis[step % instance.size.dims] = 1.0;
+    for step in 0..case.size.k {
+        let mut axis = vec![0.0; case.size.dims];
+        axis[step % case.size.dims] = 1.0;
         let tops = table.update(Some(&axis))?;
         largest.extend(tops.iter().filter_map(|leading| leading.first()).map(|top| top.gain));
     }
     Ok(largest)
 }
 
-fn greedy(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
-    Ok(vec![Greedy::default().solve(&instance.model()?, engine)?.log_det])
+fn greedy(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+    Ok(vec![Greedy::default().solve(&case.model()?, engine)?.log_det])
 }
 
-fn local_search(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
-    Ok(vec![LocalSearch::default().solve(&instance.model()?, engine)?.log_det])
+fn local_search(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+    Ok(vec![LocalSearch::default().solve(&case.model()?, engine)?.log_det])
 }
 
 /// The acceptance bound, which agrees if tilt and spectrum do.
-fn set_up(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let model = instance.model()?;
+fn set_up(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let model = case.model()?;
     let sampler = model.sampler(Method::Rejection, engine)?;
     Ok(vec![sampler.acceptance_bound()])
 }
 
-fn inference(instance: &Instance, engine: &dyn Engine) -> Result<Vec<f64>> {
-    let model = instance.model()?;
+fn inference(case: &BenchCase, engine: &dyn Engine) -> Result<Vec<f64>> {
+    let model = case.model()?;
     let inference = model.inference(engine)?;
     let mut answers = inference.inclusion_probabilities()?.value;
     answers.push(inference.log_partition_function().value);

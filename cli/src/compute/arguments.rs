@@ -11,7 +11,7 @@ pub(crate) struct ComputeArguments {
     /// Precision of the arithmetic.
     #[arg(long, value_enum, value_name = "PRECISION", default_value_t, help_heading = "Computation")]
     pub(crate) precision: PrecisionChoice,
-    /// Number of threads; by default one per core. Results do not depend on it.
+    /// Number of threads; by default all that the machine has. Results do not depend on it.
     #[arg(long, value_name = "T", help_heading = "Computation", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }

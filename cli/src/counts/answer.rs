@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Error, PartCounts, Partition, engine::EngineInfo};
-
-use crate::quota::Asked;
+use partition_dpp::{Error, PartCounts, Partition, Quota, engine::EngineInfo};
 
 /// Part counts under a DPP or k-DPP.
 #[derive(Debug)]
@@ -13,7 +11,7 @@ pub(crate) struct Counted<'a> {
     /// The law of the counts, or the reason why it is not listed.
     pub(crate) law: Result<PartCounts, Error>,
     /// The quota asked for, and its probability.
-    pub(crate) quota: Option<(Asked<'a>, f64)>,
+    pub(crate) quota: Option<(&'a Quota, f64)>,
     pub(crate) engine: EngineInfo,
     /// Total time without reading.
     pub(crate) time: Duration,

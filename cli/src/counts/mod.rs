@@ -8,12 +8,15 @@ mod text;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::engine::{Engine, Watched};
+use partition_dpp::{
+    Quota,
+    engine::{Engine, Watched},
+};
 
 pub(crate) use self::arguments::CountsArguments;
 use self::{
     answer::Counted,
-    model::{Model, settle},
+    model::{chance, part_counts, settle},
 };
 use crate::{
     compute,
@@ -24,7 +27,6 @@ use crate::{
     memory::{Limit, Use},
     output,
     progress::Progress,
-    quota::Asked,
 };
 
 /// Runs the command.
@@ -41,20 +43,19 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
         return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));
     };
     let k = arguments.law.k;
-    let request = arguments.law.quota.as_ref();
-    let quota = request.map(|request| request.resolve(partition, k)).transpose()?;
-    let quota = request.zip(quota.as_ref()).map(|(request, quota)| request.asked(quota));
-    let law = k.or(quota.and_then(Asked::total)).map_or(LawRequest::Dpp, |k| LawRequest::KDpp { k });
+    let quota = arguments.law.quota.as_ref().map(|request| request.resolve(partition, k)).transpose()?;
+    let total = quota.as_ref().and_then(Quota::total);
+    let law = k.or(total).map_or(LawRequest::Dpp, |k| LawRequest::KDpp { k });
     let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("computing");
     let started = Instant::now();
     let report = |reached| progress.computed(&reached);
     let watch = watch.reporting_to(&report);
-    let model = Model::new(&law, &input, &conditions)?;
+    let model = law.model(&input, &conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
-    let chance = quota.map(|asked| (asked, model.chance(partition, asked, &engine)));
-    let counts = model.part_counts(partition, &engine);
+    let chance = quota.as_ref().map(|quota| (quota, chance(&model, partition, quota, &engine)));
+    let counts = part_counts(&model, partition, &engine);
     let (counts, quota) = settle(counts, chance)?;
     let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };
     progress.finish();

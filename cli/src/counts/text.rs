@@ -10,6 +10,7 @@ use crate::{
         numbers::{error, probability, short},
         table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
     },
+    quota::Asked,
 };
 
 /// The law of the counts and the probability of the quota; unless quiet also the question and the accuracy.
@@ -50,8 +51,9 @@ fn means(Counted { partition, .. }: &Counted<'_>, law: &PartCounts) -> String {
 
 fn chance(Counted { quota, .. }: &Counted<'_>) -> String {
     let Some((quota, p)) = quota else { return String::new() };
+    let asked = Asked { quota: Some(quota), has_ranges: false };
     let one_in = if *p > 0.0 { format!(", one set in {}", short(p.recip())) } else { String::new() };
-    format!("quota     {}: probability {} by chance{one_in}\n", quota, probability(*p))
+    format!("quota     {}: probability {} by chance{one_in}\n", asked, probability(*p))
 }
 
 fn list(counts: &[usize]) -> String {

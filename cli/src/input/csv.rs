@@ -129,7 +129,6 @@ pub(super) fn shorten(cell: &[u8]) -> String {
     text.chars().take(LONGEST).chain(['…']).collect()
 }
 
-/// Reads a matrix.
 pub(super) fn read_matrix(path: &Path, first_row: FirstRow, limit: Limit) -> Result<Matrix, Failure> {
     matrix_of(Records::open(path)?, first_row, limit)
 }

@@ -70,7 +70,6 @@ impl Table {
         Ok(Self { is_counted, columns, labels: ordered(wanted.into_iter().map(str::to_owned).collect()) })
     }
 
-    /// The labels of an item.
     fn labels(&self, row: &Row<'_>, item: usize) -> Result<Vec<&Label>, Failure> {
         if self.is_counted && row.text(0)?.parse() != Ok(item) {
             let problem = format!("'{}', but the items are counted 0, 1, 2, …", row.text(0)?);

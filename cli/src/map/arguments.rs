@@ -28,8 +28,8 @@ pub(crate) struct MapArguments {
     /// Local search swaps items as long as that multiplies the determinant by more than 1 + E/k; 1e-9 by default.
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
-    /// Bound the determinant of every set from above, and state how far the answer can be from the best. Takes up to
-    /// --time-limit once more, at least 5 seconds.
+    /// Bound the determinant of every set from above, and state how far the answer can be from the best. May take
+    /// as long as --time-limit once more, or 5 seconds if that is longer.
     #[arg(long)]
     pub(crate) certify: bool,
     /// Stop after this many seconds with the best set so far. Local search restarts until then (1 second by default) or

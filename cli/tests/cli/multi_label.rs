@@ -26,7 +26,8 @@ fn log_z(answer: &Value) -> f64 {
     answer["log_z"].as_f64().unwrap()
 }
 
-/// Sets of one item from a and another from b, Z = 12: {0,1} and {1,2} one way, {0,2} two ways, {0,4} and {2,4} one way.
+/// Sets of one item from a and another from b, Z = 12: {0,1} and {1,2} one way, {0,2} two ways, {0,4} and {2,4} one
+/// way.
 #[test]
 fn probabilities_are_of_items() {
     let folder = folder();

@@ -101,7 +101,6 @@ impl<'a> SubsetPlot<'a> {
         }
     }
 
-    /// The item of a row.
     fn item_of(&self, row: usize) -> usize {
         self.ground.copies.map_or(row, |copies| copies.item_of(row))
     }

@@ -37,7 +37,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<(Vec<Experiment>, Option<Str
         }
     }
     if all.is_empty() {
-        let reason = "the images (folders corel16k, corel5k) are missing; the digits 1 to 9 replace them, labelled odd, \
+        let reason = "the images (folders corel16k, corel5k) are missing; the digits 1 to 9 stand in, labelled odd, \
                       prime and large (4 or more)";
         return Ok((vec![of_digits(context)?], Some(reason.to_owned())));
     }

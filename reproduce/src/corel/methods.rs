@@ -15,7 +15,6 @@ use crate::{
 
 /// Images of every label.
 pub(super) const QUOTAS: [[usize; 3]; 2] = [[3, 3, 3], [2, 3, 2]];
-/// Number of draws.
 const DRAWS: u64 = 10_000;
 /// Draws shown, as in the paper.
 const SHOWN: usize = 3;

@@ -6,7 +6,6 @@ mod methods;
 
 use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
-/// Number of steps.
 pub(super) const STEPS: u64 = experiments::MOST as u64 * methods::QUOTAS.len() as u64;
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {

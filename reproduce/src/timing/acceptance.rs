@@ -23,14 +23,13 @@ const CASES: [(usize, usize, usize, f64); 8] = [
 
 pub(super) const STEPS: u64 = CASES.len() as u64;
 
-/// Number of draws.
 const DRAWS: u64 = 10_000;
 
 pub(super) fn run(context: &Context<'_>, section: &mut Section) -> Result<(), Failure> {
     let mut table = Table::new(
         "acceptance",
         "Share of k-DPP draws that meet the quota: exact for the k-DPP as it is; with the tilt, the share that is \
-         guaranteed and the share seen. Every part's rows are so many times as long as those of the part before.",
+         guaranteed and the share seen. Rows of each part are longer than those of the previous part by this factor.",
         ["parts, quota", "rows longer by", "no tilt, exact", "tilted, guaranteed", "tilted, seen", "gain"],
     );
     let (mut least, mut least_tilted) = (1.0_f64, 1.0_f64);

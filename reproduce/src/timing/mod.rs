@@ -9,7 +9,6 @@ use partition_dpp::{Features, Partition, Quota};
 
 use crate::{context::Context, failure::Failure, outcome::Outcome, report::Section};
 
-/// Number of steps.
 pub(super) const STEPS: u64 = configurations::STEPS + acceptance::STEPS + real_nodes::STEPS + growth::STEPS;
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {

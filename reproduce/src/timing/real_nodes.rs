@@ -74,8 +74,8 @@ fn included(instance: &RandomParts, nodes: &[f64], tilt: &[f64], each: usize) ->
     Ok(1.0 - without / all)
 }
 
-/// The coefficient of (x₁ x₂)^each in det(I + x₁ y₁ G₁ + x₂ y₂ G₂), without the first `left_out` items of the first part.
-/// Weighted by the tilt y, this coefficient is among the largest, which favours the real nodes.
+/// The coefficient of (x₁ x₂)^each in det(I + x₁ y₁ G₁ + x₂ y₂ G₂), without the first `left_out` items of the first
+/// part. Weighted by the tilt y, this coefficient is among the largest, which favours the real nodes.
 fn coefficient(
     instance: &RandomParts,
     left_out: usize,

@@ -108,7 +108,6 @@ fn claims(section: &mut Section, names: &[String], laws: &[PartCounts], chances:
     );
 }
 
-/// The people of a part in a subset.
 fn people(experiment: &Experiment, subset: &Subset, part: usize) -> String {
     let of_part = subset.iter().filter(|&item| experiment.partition.part_of(item) == part);
     let people: Vec<String> = of_part.map(|item| experiment.people[item].to_string()).collect();

@@ -12,7 +12,6 @@ use crate::{
     report::{Cell, Gallery, Image, Section, Table, Verdict},
 };
 
-/// Number of draws.
 const DRAWS: u64 = 10_000;
 const METHODS: [&str; 3] = ["6-DPP", "(2,2,2)-DPP", "Partition-DPP"];
 

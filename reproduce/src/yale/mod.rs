@@ -10,7 +10,6 @@ use crate::{context::Context, failure::Failure, outcome::Outcome, report::Sectio
 const TOTAL: usize = 6;
 const EACH: usize = 2;
 
-/// Number of steps.
 pub(super) const STEPS: u64 = 16;
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Failure> {

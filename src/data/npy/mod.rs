@@ -44,7 +44,7 @@ pub struct NpyArray {
     len: usize,
 }
 
-/// Elements of the types that rows are stored in.
+/// Elements of a type in which rows are stored.
 enum Elements {
     F16(Storage<'static, f16>),
     F32(Storage<'static, f32>),
@@ -259,7 +259,7 @@ fn convert(
 }
 
 fn row_major<T: Copy>(order: Order, values: Vec<T>, rows: usize, columns: usize) -> Vec<T> {
-    // There may be any number of rows without columns.
+    // A matrix without columns may have any number of rows.
     if order == Order::C || values.is_empty() {
         return values;
     }

@@ -43,7 +43,7 @@ pub(in crate::engine) fn worthwhile(features: &Features<'_>) -> Option<Gpu> {
 }
 
 impl AdapterSummary {
-    /// Which of these [`engine::auto`](crate::engine::auto) takes where the features are large enough.
+    /// Index of the adapter that [`engine::auto`](crate::engine::auto) takes if the features are large enough.
     #[must_use]
     pub fn taken_unasked(adapters: &[Self]) -> Option<usize> {
         adapters.iter().position(is_one_to_take)
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn features_must_be_worth_their_way() {
+    fn features_must_be_worth_the_upload() {
         // The CPU passes over four million values sixteen times before a device is open.
         assert!(!pays(0) && !pays(1 << 22) && !pays(30_000_000));
         assert!(pays(40_000_000) && pays(1_000_000 * 64));

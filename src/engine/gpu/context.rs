@@ -191,8 +191,8 @@ impl Context {
         self.given_up.store(true, Ordering::Relaxed);
     }
 
-    /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, the first of which
-    /// is the number of workgroups before the dispatch; the other bindings follow.
+    /// Records a load of a shader, in as many dispatches as it needs. Binding 0 holds the parameters, the first of
+    /// which is the number of workgroups before the dispatch; the other bindings follow.
     pub(super) fn dispatch(
         &self,
         work: &mut Work,

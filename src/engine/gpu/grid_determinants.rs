@@ -172,8 +172,8 @@ impl Found {
         Self { mantissas: context.reals(2 * count), exponents: context.storage(4 * count as u64) }
     }
 
-    /// Runs the recorded commands, and returns the determinants, `None` for nearly singular matrices, and this many bytes
-    /// of the matrices.
+    /// Runs the recorded commands, and returns the determinants, `None` for nearly singular matrices, and this many
+    /// bytes of the matrices.
     pub(super) fn read(
         &self,
         context: &Context,

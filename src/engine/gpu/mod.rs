@@ -54,11 +54,11 @@ use crate::Result;
 /// over groups, logarithms, random numbers.
 ///
 /// # Numerics
-/// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the CPU.
-/// In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices are
-/// summed in f64 over runs of rows. Single precision changes the law of samplers, which state the error; greedy and local
-/// search decide in f64 between items that single precision cannot distinguish, and compute determinants from the data
-/// in f64.
+/// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the
+/// CPU. In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices
+/// are summed in f64 over runs of rows. Single precision changes the law of samplers, which state the error; greedy
+/// and local search decide in f64 between items that single precision cannot distinguish, and compute determinants
+/// from the data in f64.
 ///
 /// # Errors
 /// A lost device, a time limit, lack of memory, an exceeded limit, a refused command, results that are not finite, and
@@ -96,7 +96,7 @@ impl Gpu {
     /// - [`DeviceProblem::NoAdapter`](crate::error::DeviceProblem::NoAdapter) if there is none, or none of that name;
     /// - [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
     ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
-    ///   requested and the adapter does not have it.
+    ///   requested, but is missing or inaccurate.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
     }
@@ -107,7 +107,7 @@ impl Gpu {
     /// # Errors
     /// [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
     /// [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
-    /// requested and the device does not have it.
+    /// requested, but is missing or inaccurate.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))
     }

@@ -1,5 +1,5 @@
-//! Scaling to the range of the device's precision: numbers are divided by powers of two before they are cast, and results
-//! are multiplied by them in f64. In f64 all these powers are 1.
+//! Scaling to the range of the device's precision: numbers are divided by powers of two before they are cast, and
+//! results are multiplied by them in f64. In f64 all these powers are 1.
 
 use faer::MatRef;
 

@@ -67,7 +67,6 @@ shaders! {
     SwapGains "swap_gains" ["tile", "leading"] 3072 reals 512 words,
 }
 
-/// Number of shaders.
 pub(super) const SHADERS: usize = Shader::ALL.len();
 
 impl Shader {

@@ -185,9 +185,9 @@ impl Context {
 
     /// Polls the device; nothing else does.
     ///
-    /// wgpu 30 cannot return an error if a driver reports a reset or runs out of memory during a poll; it panics ("Error
-    /// in Device::poll"). The panic is caught here. By then wgpu has marked the device as lost and holds no lock, so
-    /// later commands are refused. (An application built with `panic = "abort"` still ends.)
+    /// wgpu 30 cannot return an error if a driver reports a reset or runs out of memory during a poll; it panics
+    /// ("Error in Device::poll"). The panic is caught here. By then wgpu has marked the device as lost and holds no
+    /// lock, so later commands are refused. (An application built with `panic = "abort"` still ends.)
     fn poll(&self, kind: wgpu::PollType) -> std::result::Result<(), wgpu::PollError> {
         let poll = || match self.submissions.fault() {
             Some(Fault::Reset) => panic!("Error in Device::poll: Parent device is lost"),

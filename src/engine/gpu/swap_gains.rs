@@ -205,9 +205,9 @@ impl DeviceSwaps {
     }
 }
 
-/// The shader's numbers for every slot: α, γ, M_ii and the factor of C²; then a, b, 0, 0. They are for numbers divided by
-/// the units of rows, duals and the vectors of the swap; `unit` is the divisor of ratios besides the square of the unit
-/// of the rows.
+/// The shader's numbers for every slot: α, γ, M_ii and the factor of C²; then a, b, 0, 0. They are for numbers divided
+/// by the units of rows, duals and the vectors of the swap; `unit` is the divisor of ratios besides the square of the
+/// unit of the rows.
 fn slot_factors(
     update: Option<&SwapUpdate<'_>>,
     group: usize,

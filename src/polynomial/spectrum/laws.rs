@@ -1,4 +1,4 @@
-//! Which eigenvectors the laws use, and at which tilt.
+//! Tilts and eigenvectors of the laws.
 
 use super::{Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
@@ -12,9 +12,9 @@ use crate::{
 };
 
 impl TiltedSpectrum {
-    /// For the DPP: of K of the rows as scaled; and the logarithm of what it is to be multiplied by to be that of
-    /// the rows as given. `None` where nothing but rounding, that no draw would use, is left of the rows beyond the
-    /// included ones, nor left out of the factor of a kernel.
+    /// For the DPP: the spectrum of the scaled rows, and the logarithm of the factor between it and that of the rows as
+    /// given. `None` if beyond the included rows only rounding is left that no draw uses, and the factor of a kernel
+    /// lacks nothing.
     pub(crate) fn for_dpp(
         engine: &dyn Engine,
         rows: &Rows<'_>,
@@ -31,7 +31,7 @@ impl TiltedSpectrum {
         Ok(real.then_some((found, log_scale)))
     }
 
-    /// For the k-DPP: of K of the rows as scaled.
+    /// For the k-DPP: the spectrum of the scaled rows.
     pub(crate) fn for_size(
         engine: &dyn Engine,
         rows: &Rows<'_>,
@@ -43,7 +43,7 @@ impl TiltedSpectrum {
         Spectrum::resolve(engine, rows, ground, untilted, usage)
     }
 
-    /// For exact counts: at the tilt where those of the k-DPP are the expected ones.
+    /// For exact counts: at the tilt where they are the expected counts of the k-DPP.
     pub(crate) fn for_counts(
         engine: &dyn Engine,
         rows: &Rows<'_>,
@@ -56,14 +56,14 @@ impl TiltedSpectrum {
         Spectrum::resolve(engine, rows, ground, tilt, usage)
     }
 
-    /// For ranges of counts, of rows as given: at the tilt where proposals are accepted most often.
+    /// For ranges of counts of rows as given: at the tilt where acceptance is most likely.
     pub(crate) fn for_ranges(
         engine: &dyn Engine,
         rows: &Rows<'_>,
         ground: &GroundSet<'_>,
         counts: &Counts,
     ) -> Result<Self> {
-        // A scaled row is s_l times what it was: weights e^w of scaled rows are e^(w + 2 ln s_l) of the rows as given.
+        // Rows are scaled by s_l, so weights e^w of scaled rows are e^(w + 2 ln s_l) of the rows as given.
         let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
         let tilt = |grams: &[_], _| ranged_tilt(engine, grams, &offsets, counts);
         let usage = |values: &[f64]| match counts.total() {

@@ -18,11 +18,11 @@ use crate::{
     polynomial::tilt::{Tilt, weighted_gram},
 };
 
-/// Eigenvectors that all draws together use with at most this probability are dropped.
+/// Eigenvectors are dropped if all draws together use them with at most this probability.
 const UNUSED: f64 = 1e-13;
-/// Total-variation error of the law that is accepted from an eigen-decomposition.
+/// Largest total variation error of the law accepted from an eigen-decomposition.
 const LAW_TOLERANCE: f64 = 1e-11;
-/// Refinements at most; each gains about eight digits.
+/// The most refinements; each gains about eight digits.
 const MAX_ROUNDS: usize = 12;
 
 /// The nonzero spectrum of K̃ = Ã Ãᵀ with rows ã_i = √y_l s_l a_i, through C = Ãᵀ Ã = U Λ Uᵀ.
@@ -34,7 +34,7 @@ pub(crate) struct Spectrum {
     pub(crate) values: Vec<f64>,
     /// U, n×r.
     vectors: Mat<f64>,
-    /// Estimate of what the inaccuracy of both, and what was left out, change in the law, in total variation.
+    /// Estimated total variation error of the law from the inaccuracy of both and from omitted directions.
     pub(crate) error: f64,
 }
 
@@ -61,7 +61,7 @@ impl TiltedSpectrum {
         self.grams.iter().zip(&self.log_weights).map(share).collect()
     }
 
-    /// From what was measured in whitened coordinates.
+    /// The result, from Gram matrices in whitened coordinates.
     fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Mat<f64>>) -> Self {
         let whitener = Mat::identity(whitened[0].nrows(), spectrum.values.len());
         let log_weights = vec![0.0; whitened.len()];
@@ -75,9 +75,9 @@ struct Coordinates {
     basis: Mat<f64>,
     grams: Vec<Mat<f64>>,
     grading: Grading,
-    /// Eigenvalues below this fraction of the largest may be rounding; 0 where every direction is real.
+    /// Eigenvalues below this fraction of the largest may be rounding; 0 if every direction is genuine.
     rounding: f64,
-    /// Directions that were left out as rounding.
+    /// Number of directions left out as rounding.
     lost: usize,
 }
 
@@ -85,19 +85,18 @@ impl Spectrum {
     /// Finds the tilt and decomposes Σ y_l G_l, of the rows of a ground set or of their components beyond its
     /// included items.
     ///
-    /// `tilt` finds the weights from Gram matrices. `usage` tells how likely each eigenvector is to be
-    /// used, given the eigenvalues in descending order: rarely used eigenvectors may be inaccurate
-    /// in proportion, and those never used are dropped. That decides the rank, not a cut in λ.
+    /// `tilt` computes the weights from Gram matrices. `usage` returns the probability that each eigenvector is used,
+    /// given the eigenvalues in descending order: rarely used eigenvectors may be less accurate, and those never used are
+    /// dropped. This determines the rank, instead of a threshold on λ.
     ///
     /// # Numerics
-    /// A Gram matrix squares the condition number, so what is below 1e-8 of the largest direction
-    /// is noise in it. Where that would change the law, the Gram matrices are formed anew in the
-    /// basis U, each direction scaled to its size (one more pass over the rows): there they are
-    /// graded, and accurate in every entry. Tilt and eigenvectors are found again, to high relative
-    /// accuracy, until the weighted rows are seen to be orthonormal within 1e-11 (as far as draws use
-    /// them), or as nearly as f64 allows: about ε times the condition number of the weighted rows.
-    /// Beyond 1e-4 the features are refused. Singular values below n·ε of the largest count as zero, and the error
-    /// says how likely they would be used if they were not; in triangular coordinates none does.
+    /// A Gram matrix squares the condition number, so directions below 1e-8 of the largest are noise in it. If that would
+    /// change the law, the Gram matrices are recomputed in the basis U with each direction scaled to its size (one more
+    /// pass over the rows), where they are graded and accurate in every entry. Tilt and eigenvectors are recomputed to
+    /// high relative accuracy until the weighted rows are orthonormal within 1e-11 (as far as draws use them), or as
+    /// nearly as f64 allows: about ε times the condition number of the weighted rows. Features beyond 1e-4 are refused.
+    /// Singular values below n·ε of the largest count as zero, and the error includes the probability that they would be
+    /// used; in triangular coordinates none counts as zero.
     pub(crate) fn resolve(
         engine: &dyn Engine,
         rows: &Rows<'_>,
@@ -109,14 +108,14 @@ impl Spectrum {
         let given = Coordinates::given(engine, rows, ground)?;
         let rounding = Rounding::new(rows, ground, &given.grams);
         let (mut found, lost) = Self::resolve_from(engine, rows, given, tilt, &usage)?;
-        // They were at most so long, and the weights may have changed since.
+        // An upper bound on their size; the weights may have changed since.
         let most = rounding_square(rows) * found.spectrum.values[0];
         let error = found.spectrum.error + rounding.error(engine, &found, &vec![most; lost], usage)?;
         found.spectrum.error = accurate(error)?;
         Ok(found)
     }
 
-    /// And the number of directions that were left out.
+    /// Also returns the number of directions left out.
     fn resolve_from(
         engine: &dyn Engine,
         rows: &Rows<'_>,
@@ -128,14 +127,14 @@ impl Spectrum {
         let mut best = f64::INFINITY;
         for round in 1.. {
             if at.grams[0].nrows() == 0 {
-                // Nothing is left that f64 tells from rounding.
+                // All that is left is rounding.
                 accurate(f64::INFINITY)?;
             }
             let found = tilt(&at.grams, at.grading)?;
             let gram = weighted_gram(&at.grams, &found.log_weights);
             let eigen = linalg::eigen_graded(gram.as_ref(), at.grading, || engine.proceed())?;
             let noise = dims as f64 * f64::EPSILON * eigen.values[0];
-            // Directions below the noise may be real: keep them until they have been measured.
+            // Directions below the noise may be genuine: keep them until they are measured.
             let floor =
                 if at.grading == Grading::None { noise.max(f64::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
             let values: Vec<f64> = eigen.values.iter().map(|value| value.max(floor)).collect();
@@ -145,7 +144,7 @@ impl Spectrum {
             };
             let whole = Self { values, vectors: &at.basis * &eigen.vectors, error: 0.0 };
             if eigen.values[0] <= 0.0 {
-                // All rows are zero: nothing is ever chosen.
+                // All rows are zero, so nothing is ever chosen.
                 return Ok(at.whitened_by(found, whole, &eigen.vectors));
             }
             let (mut used, probability) = whole.used(usage, &unknown)?;
@@ -159,8 +158,8 @@ impl Spectrum {
             let whitened = measure(engine, rows, &found, &whole)?;
             let deviation = deviation(&whitened, &probability);
             used.error += deviation;
-            // The basis is stored in f64: from some condition number on, rounds gain nothing.
-            // In graded coordinates there is nothing to gain by any.
+            // The basis is stored in f64, so from some condition number on further rounds do not help.
+            // In graded coordinates no round helps.
             let most = if at.rounding > 0.0 { MAX_ROUNDS } else { 1 };
             let last = round == most || (measured && deviation > 0.25 * best);
             if last || (measured && deviation <= LAW_TOLERANCE) {
@@ -173,7 +172,7 @@ impl Spectrum {
         unreachable!("the last round returns")
     }
 
-    /// U Λ^-½, n×r: takes weighted rows to rows of an orthonormal m×r matrix.
+    /// U Λ^-½, n×r, which maps weighted rows to rows of an orthonormal m×r matrix.
     pub(crate) fn whitener(&self) -> Mat<f64> {
         linalg::scale_columns(self.vectors.as_ref(), &self.inverse_roots())
     }
@@ -182,8 +181,8 @@ impl Spectrum {
         self.values.iter().map(|value| value.sqrt().recip()).collect()
     }
 
-    /// Without the tail that draws do not use, which is the error; and how likely the rest is to be used. `unknown` is
-    /// what every value may be off by.
+    /// Drops the tail that draws do not use, which is the error; returns the probabilities that the rest is used.
+    /// `unknown` is the error of every value.
     fn used(&self, usage: impl Fn(&[f64]) -> Result<Vec<f64>>, unknown: &[f64]) -> Result<(Self, Vec<f64>)> {
         let mut probability = usage(&self.values)?;
         let mut rank = self.values.len();
@@ -211,14 +210,14 @@ impl Coordinates {
         let map = ground.beyond().map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });
         let grams = engine.part_grams(rows, map.as_ref())?;
         let basis = ground.beyond().map_or_else(|| Mat::identity(dims, dims), Clone::clone);
-        // Every entry is off by roundings of its own row and column.
+        // The error of every entry is the rounding of its own row and column.
         let grading = if ground.is_graded() { Grading::Descending } else { Grading::None };
         let rounding = if ground.is_graded() { 0.0 } else { rounding_square(rows) };
         Ok(Self { basis, grams, grading, rounding, lost: 0 })
     }
 
     /// From the Gram matrices of rows whitened with weights √y_l and U Λ^-½: G_l = Λ^½ W_l Λ^½ / y_l
-    /// in the basis U. Directions that may hold nothing but rounding are left out.
+    /// in the basis U. Directions that may be rounding are left out.
     fn scaled_back(self, spectrum: &Spectrum, whitened: &[Mat<f64>], log_weights: &[f64]) -> Self {
         let dims = spectrum.vectors.nrows();
         let sizes: Vec<f64> = spectrum.values.iter().map(|value| value.sqrt()).collect();
@@ -236,7 +235,7 @@ impl Coordinates {
         Self { grams: grams.collect(), basis, grading: Grading::Descending, lost, ..self }
     }
 
-    /// The outcome where these coordinates are accurate enough.
+    /// The result, if these coordinates are accurate enough.
     fn whitened_by(self, tilt: Tilt, spectrum: Spectrum, vectors: &Mat<f64>) -> (TiltedSpectrum, usize) {
         let rank = spectrum.values.len();
         let whitener = linalg::scale_columns(vectors.subcols(0, rank), &spectrum.inverse_roots());
@@ -245,8 +244,8 @@ impl Coordinates {
     }
 }
 
-/// What rounding of the entries of a graded Gram matrix, εn√(G_aa G_bb), may change in its eigenvalues: of those that
-/// nearly cancel, everything.
+/// The relative error of the eigenvalues of a graded Gram matrix from the rounding of its entries, εn√(G_aa G_bb); it
+/// is large for eigenvalues that nearly cancel.
 ///
 /// ```text
 /// |u_jᵀ E u_j| ≤ εn (Σ_a |u_aj| √G_aa)²
@@ -260,7 +259,7 @@ fn unknown(gram: &Mat<f64>, vectors: &Mat<f64>) -> Vec<f64> {
     (0..vectors.ncols()).map(of).collect()
 }
 
-/// (n·ε)²: what rows lose along a direction that is stored in f64, squared.
+/// (n·ε)², the squared relative error of rows along a direction stored in f64.
 fn rounding_square(rows: &Rows<'_>) -> f64 {
     (rows.features().dims() as f64 * f64::EPSILON).powi(2)
 }
@@ -272,8 +271,8 @@ fn measure(engine: &dyn Engine, rows: &Rows<'_>, tilt: &Tilt, spectrum: &Spectru
     engine.part_grams(rows, Some(&RowMap { weights: &weights, factor: whitener.as_ref() }))
 }
 
-/// How far the law is from exact where the whitened Gram matrices do not sum to the identity: entry
-/// (i, j) matters as often as eigenvectors i and j are used.
+/// The error of the law if the whitened Gram matrices do not sum to the identity: entry (i, j) matters as often as
+/// eigenvectors i and j are used.
 fn deviation(whitened: &[Mat<f64>], probability: &[f64]) -> f64 {
     let mut worst = 0.0;
     for j in 0..probability.len() {

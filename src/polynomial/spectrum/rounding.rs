@@ -1,4 +1,4 @@
-//! What the rounding of products with rows changes in a law.
+//! The error of a law from the rounding of products with rows.
 
 use faer::Mat;
 
@@ -9,18 +9,18 @@ use crate::{
     model::{GroundSet, Lacking},
 };
 
-/// How large the numbers are that cancel in products of rows with directions.
+/// The size of the numbers that cancel in products of rows with directions.
 #[derive(Debug)]
 pub(super) struct Rounding<'r> {
     rows: &'r Rows<'r>,
-    /// ‖A e_j‖² of every group's rows, column by column; as scaled, with weight 1.
+    /// ‖A e_j‖² of every group's scaled rows, column by column, with weight 1.
     columns: Vec<Vec<f64>>,
-    /// By how much of ε all rows of a group together may be off beyond that, squared.
+    /// Further squared error of all rows of a group together, in units of ε².
     spread: Vec<f64>,
     /// Roots of what the factor of a kernel lacks of every row as scaled, and of what it lacks of included ones that
     /// the row is projected on; none for features.
     lacking: Vec<(f64, f64)>,
-    /// Dimensions that the factor of a kernel leaves out.
+    /// Number of dimensions that the factor of a kernel lacks.
     left_out: usize,
     /// Dimensions that rows may have beyond the included ones, where they are seen in those alone.
     beyond: usize,
@@ -31,7 +31,7 @@ impl<'r> Rounding<'r> {
     pub(super) fn new(rows: &'r Rows<'r>, ground: &GroundSet<'_>, grams: &[Mat<f64>]) -> Self {
         let dims = rows.features().dims();
         let diagonal = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).collect::<Vec<_>>();
-        // Entries are 1 at most.
+        // Entries are at most 1.
         let most = |count: usize| (count * dims) as f64;
         let beyond = ground.beyond().is_some();
         let columns =
@@ -49,10 +49,10 @@ impl<'r> Rounding<'r> {
         Self { rows, columns, spread, lacking, left_out, beyond }
     }
 
-    /// In total variation: how likely directions would be used that were left out, as large as they may be, and more
-    /// likely those found; and rounding of products with the rows.
+    /// The total variation error: the probability that omitted directions, as large as they may be, are used, the
+    /// excess probability of those found, and the rounding of products with the rows.
     ///
-    /// `lost` are eigenvalues of directions that were taken for rounding, at most.
+    /// `lost` are upper bounds on the eigenvalues of directions left out as rounding.
     pub(super) fn error(
         &self,
         engine: &dyn Engine,
@@ -62,7 +62,7 @@ impl<'r> Rounding<'r> {
     ) -> Result<f64> {
         let (values, noise) = (&found.spectrum.values, self.noise(found));
         let largest: Vec<f64> = values.iter().map(|value| value + noise).collect();
-        // So many rows have no further eigenvalues; what they lost is of those found.
+        // This many rows have no further eigenvalues, so the error belongs to those found.
         let room = self.rows.len().saturating_sub(values.len()).min(lost.len());
         let probability = usage(&[&largest[..], &lost[..room], &self.left_out(found)].concat())?;
         let mut unseen: f64 = probability[values.len()..].iter().sum();
@@ -77,8 +77,8 @@ impl<'r> Rounding<'r> {
         Ok(unseen + of_found + self.of_products(found, &probability))
     }
 
-    /// Eigenvalues, at most, of what rows may have besides those found: of a kernel beyond its factor one for every
-    /// dimension that was left out, and of rows beyond the included ones those that are lost in their rounding.
+    /// Upper bounds on eigenvalues besides those found: for the factor of a kernel one for every dimension that it
+    /// lacks, and for rows beyond the included ones those lost in their rounding.
     fn left_out(&self, found: &TiltedSpectrum) -> Vec<f64> {
         let rank = found.spectrum.values.len();
         let left_out = self.left_out.min(self.rows.len().saturating_sub(rank));
@@ -87,12 +87,12 @@ impl<'r> Rounding<'r> {
         values
     }
 
-    /// The eigenvalue of what rows are off by beyond the rounding of products.
+    /// The eigenvalue of the error of rows beyond the rounding of products.
     fn noise(&self, found: &TiltedSpectrum) -> f64 {
         (4.0 * f64::EPSILON).powi(2) * self.spread(found)
     }
 
-    /// Σ of what all rows may be off by in ε, squared.
+    /// Sum of the squared errors of all rows, in units of ε².
     fn spread(&self, found: &TiltedSpectrum) -> f64 {
         self.spread.iter().zip(&found.tilt.log_weights).map(|(square, t)| t.exp() * square).sum()
     }
@@ -105,7 +105,7 @@ impl<'r> Rounding<'r> {
         self.lacking.iter().zip(self.rows.iter()).map(root).fold(0.0, f64::max).powi(2)
     }
 
-    /// What the factor of a kernel lacks of it along every eigenvector q, as a fraction of the eigenvalue.
+    /// The error of the factor of a kernel along every eigenvector q, as a fraction of the eigenvalue.
     ///
     /// ```text
     /// |qᵀ (K̃ − Ã Ãᵀ) q| / λ ≤ (√Σ_i q_i² r_i + Σ_i |q_i| √r′_i)² / λ,   r′ of the included rows that row i is projected on
@@ -131,8 +131,8 @@ impl<'r> Rounding<'r> {
         Ok(sums.into_iter().zip(values).map(fraction).collect())
     }
 
-    /// In total variation: entry (i, j) of the whitened rows F_jᵀ a_i is off by roundings of its terms, and matters
-    /// as often as eigenvector j is used.
+    /// The total variation error from entries (i, j) of the whitened rows F_jᵀ a_i, which have the rounding of their
+    /// terms and matter as often as eigenvector j is used.
     ///
     /// ```text
     /// 8ε Σ_j p_j Σ_l |F_lj| ‖Ã e_l‖

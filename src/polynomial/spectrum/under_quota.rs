@@ -1,4 +1,4 @@
-//! Tilt and spectrum of a Partition-DPP, and the coordinates that keep its digits.
+//! Tilt and spectrum of a Partition-DPP, and coordinates in which they are accurate.
 
 use super::TiltedSpectrum;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl PartitionDpp<'_> {
-    /// Tilt and spectrum at which proposals meet the quota most often.
+    /// The tilt and spectrum at which proposals are most likely to meet the quota.
     pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
         let counts = self.counts();
         let mut found = match counts.exact() {
@@ -57,7 +57,7 @@ impl PartitionDpp<'_> {
         let Some(ground) = self.ground().graded(&rows)? else { return Ok(None) };
         let alike = self.in_ground(ground).narrowed();
         if alike.open().len() < self.open().len() {
-            // Rank, known exactly now, leaves some parts nothing: the others may be graded for.
+            // The exact rank leaves nothing for some parts, so grade for the others.
             if alike.open().is_empty() {
                 return Ok(Some(alike));
             }
@@ -84,7 +84,7 @@ impl PartitionDpp<'_> {
         Ok(tilt)
     }
 
-    /// Nodes that inference may take.
+    /// The node budget of inference.
     pub(crate) fn nodes_allowed(&self) -> f64 {
         self.node_budget().unwrap_or_else(|| default_node_budget(self.ground().dims_left()))
     }

@@ -1,4 +1,4 @@
-//! The tilt of the DPP whose size is free.
+//! The tilt of a DPP of any size.
 
 use faer::{Mat, MatRef, Side};
 
@@ -11,9 +11,8 @@ const MAX_STEPS: usize = 60;
 /// Minimises the convex F(t) = ln det(C + Σ e^{t_l} G_l) − κ·t by damped Newton steps, from `start`.
 ///
 /// With M = C + Σ y_l G_l = LLᵀ and N_l = y_l L⁻¹ G_l L⁻ᵀ: gradient_l = tr N_l − κ_l, Hessian_ab =
-/// δ_ab tr N_a − ⟨N_a, N_b⟩. Where parts are tight the minimiser is at infinity; every tilt is
-/// exact, so stopping at a small gradient costs acceptance or digits, never correctness. So does stopping where
-/// `go_on` says no.
+/// δ_ab tr N_a − ⟨N_a, N_b⟩. If parts are tight the minimiser is at infinity. Every tilt is exact,
+/// so stopping at a small gradient, or where `go_on` returns false, costs acceptance or precision, not correctness.
 pub(crate) fn determinantal_tilt(
     base: MatRef<'_, f64>,
     grams: &[Mat<f64>],
@@ -46,7 +45,7 @@ pub(crate) fn determinantal_tilt(
     Tilt { log_weights: t, imbalance }
 }
 
-/// Weights at which every part alone would have about its quota: t_l = ln(κ_l / tr G_l).
+/// Weights at which every part on its own has about its quota: t_l = ln(κ_l / tr G_l).
 pub(super) fn by_trace(grams: &[Mat<f64>], quota: &[usize]) -> Vec<f64> {
     let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
     grams.iter().zip(quota).map(|(gram, &count)| (count as f64 / trace(gram)).ln()).collect()

@@ -22,7 +22,7 @@ const MAX_STEPS: usize = 40;
 ///
 /// The gradient is the k-DPP's expected part counts minus κ, exactly; the Hessian (their
 /// covariance) is approximated by that of the DPP with the same expected size, conditioned on
-/// its size, so steps are quasi-Newton: a handful suffices.
+/// its size, so steps are quasi-Newton; a few suffice.
 ///
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous
@@ -89,7 +89,7 @@ impl State {
         let law = ConditionalBernoulli::new(&values, k)?;
         let linear: f64 = t.iter().zip(quota).map(|(t, &count)| t * count as f64).sum();
 
-        // N_l = Λ^-½ Uᵀ y_l G_l U Λ^-½: how much of each eigenvector is made of part l; Σ N_l = I.
+        // N_l = Λ^-½ Uᵀ y_l G_l U Λ^-½: the share of part l in each eigenvector; Σ N_l = I.
         let factors: Vec<f64> = values.iter().map(|value| value.sqrt().recip()).collect();
         let whitener = linalg::scale_columns(eigen.vectors.subcols(0, rank), &factors);
         let shares: Vec<Mat<f64>> = grams
@@ -109,7 +109,7 @@ impl State {
 }
 
 /// Covariance of the part counts of the DPP with eigenvalues b, conditioned on its size to
-/// second order; plus a term along (1, …, 1), the direction that F does not see.
+/// second order, plus a term along (1, …, 1), in which F is constant.
 fn conditional_covariance(shares: &[Mat<f64>], odds: &[f64]) -> Mat<f64> {
     let parts = shares.len();
     let roots: Vec<f64> = odds.iter().map(|b| b.sqrt()).collect();

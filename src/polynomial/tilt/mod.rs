@@ -1,8 +1,8 @@
-//! Part weights y = e^t that put the wanted counts at the centre of the law.
+//! Part weights y = e^t that make the quota the expected counts.
 //!
-//! Multiplying part l by y_l does not change the law given the counts; it changes which counts
-//! are likely. The determinantal tilt makes E|S∩P_l| = κ_l under the DPP; the homogeneous tilt,
-//! at which the acceptance bound holds, does so under the k-DPP.
+//! Multiplying part l by y_l does not change the law given the counts, only which counts are likely. The determinantal
+//! tilt makes E|S∩P_l| = κ_l under the DPP; the homogeneous tilt, at which the acceptance bound holds, does so under
+//! the k-DPP.
 
 mod determinantal;
 mod homogeneous;
@@ -19,19 +19,19 @@ pub(crate) use ranged::ranged_tilt;
 pub(crate) struct Tilt {
     /// t_l = ln y_l.
     pub(crate) log_weights: Vec<f64>,
-    /// Σ_l |E|S∩P_l| − κ_l| left when the iteration stopped.
+    /// Σ_l |E|S∩P_l| − κ_l| at the end of the iteration.
     pub(crate) imbalance: f64,
 }
 
 impl Tilt {
-    /// No weights: one group, as it is.
+    /// Weight 1 for a single group.
     pub(crate) fn neutral(groups: usize) -> Self {
         Self { log_weights: vec![0.0; groups], imbalance: 0.0 }
     }
 
-    /// Whether weights are near enough to leave coordinates graded that are graded for equal weights.
+    /// Whether coordinates graded for equal weights are graded for these weights, too.
     pub(crate) fn are_alike(&self) -> bool {
-        /// e^8: what is lost then is no digit that is wanted.
+        /// e^8 costs only digits that are not needed.
         const ALIKE: f64 = 8.0;
         let ends = |(low, high): (f64, f64), &t: &f64| (low.min(t), high.max(t));
         let (low, high) = self.log_weights.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
@@ -56,12 +56,12 @@ pub(crate) fn weighted_gram(grams: &[Mat<f64>], log_weights: &[f64]) -> Mat<f64>
 /// Largest change of a t_l in one step: weights change at most twentyfold, …
 const MAX_STEP: f64 = 3.0;
 
-/// … or by a quarter of what t is: far out the way is long, and a step too far is halved.
+/// … or by a quarter of t, since far out the way is long and too long a step is halved.
 fn longest_step(t: f64) -> f64 {
     MAX_STEP.max(0.25 * t.abs())
 }
 
-/// Solves (H + ridge) d = −g for a positive semidefinite H, and shortens d to what a step from t may be.
+/// Solves (H + ridge) d = −g for a positive semidefinite H, and shortens d to the longest step allowed from t.
 fn newton_step(hessian: &Mat<f64>, gradient: &[f64], t: &[f64]) -> Vec<f64> {
     let parts = gradient.len();
     let trace: f64 = (0..parts).map(|l| hessian[(l, l)]).sum();
@@ -72,14 +72,14 @@ fn newton_step(hessian: &Mat<f64>, gradient: &[f64], t: &[f64]) -> Vec<f64> {
     let longest = (0..parts).map(|l| step[(l, 0)].abs()).fold(0.0, f64::max);
     let most = t.iter().map(|&t| longest_step(t)).fold(MAX_STEP, f64::max);
     if !longest.is_finite() {
-        // A singular system: move every weight against its own imbalance.
+        // A singular system: move every weight against its own gradient.
         return gradient.iter().map(|g| -g.signum()).collect();
     }
     let shrink = (most / longest).min(1.0);
     (0..parts).map(|l| step[(l, 0)] * shrink).collect()
 }
 
-/// Halves the step until `objective` decreases enough; returns the point and its state.
+/// Halves the step until `objective` decreases enough, and returns the point and its state.
 fn line_search<S>(
     start: &[f64],
     step: &[f64],
@@ -92,7 +92,7 @@ fn line_search<S>(
     for _ in 0..30 {
         let point: Vec<f64> = start.iter().zip(step).map(|(t, d)| t + length * d).collect();
         if let Some((found, state)) = evaluate(&point) {
-            // Near the minimum rounding hides the decrease: allow for it.
+            // Near the minimum rounding hides the decrease, so allow for it.
             if found <= value + 1e-4 * length * slope + 1e-12 * (1.0 + value.abs()) {
                 return Some((point, state));
             }

@@ -5,13 +5,13 @@ use faer::{Mat, MatRef, Side};
 use super::{Tilt, inner_product, longest_step, weighted_gram};
 use crate::{Result, engine::Engine, linalg::whiten, model::Counts};
 
-/// A step that promises to lower F by less than this is not taken: it would raise acceptance by no more.
+/// Steps that lower F by less than this are not taken, since acceptance would increase by no more.
 const TOLERANCE: f64 = 1e-4;
 /// Relative rounding of an expected count.
 const ROUNDING: f64 = 1e-9;
 const MAX_STEPS: usize = 100;
 const MAX_SWEEPS: usize = 200;
-/// Weights e^±600 stand for all that are further out: every tilt is exact.
+/// Weights beyond e^±600 are clamped; every tilt is exact.
 const FARTHEST: f64 = 600.0;
 
 /// Minimises the convex
@@ -20,11 +20,12 @@ const FARTHEST: f64 = 600.0;
 /// F(t, u) = ln det(I + Σ e^(t_l + u + o_l) G_l) + Σ_l max(−lo_l t_l, −hi_l t_l) − k u
 /// ```
 ///
-/// (u = 0 unless the total k is fixed); returns ln of the weights of the given Gram matrices, t_l + u + o_l. `offsets` o_l
-/// are the weights at which the law is as asked: the Gram matrices may be scaled. Stopping early costs acceptance only.
+/// (u = 0 unless the total k is fixed), and returns ln of the weights of the given Gram matrices, t_l + u + o_l. The
+/// `offsets` o_l are the weights of the law itself, as the Gram matrices may be scaled. Stopping early costs
+/// acceptance only.
 ///
-/// Proximal Newton steps: the determinant by its second-order model, the kinks at t_l = 0 as they are. The start is the
-/// minimiser for parts that do not know of each other and never fill up, so parts may be any number of decades apart.
+/// Proximal Newton steps take the second-order model of the determinant, and the kinks at t_l = 0 exactly. The start is
+/// the minimiser for independent parts of unlimited rank, so parts may be any number of decades apart.
 ///
 /// # Source
 /// Lee, Sun and Saunders, *Proximal Newton-type methods for minimizing composite functions* (2014).
@@ -35,7 +36,7 @@ pub(crate) fn ranged_tilt(
     ranges: &Counts,
 ) -> Result<Tilt> {
     let problem = Problem { grams, offsets, ranges };
-    // Where a range ends at the rank of its part any weight would do: better none.
+    // If a range ends at the rank of its part, any weight is a minimiser: take none.
     if let Some(untilted) = problem.untilted() {
         return Ok(untilted);
     }
@@ -66,7 +67,7 @@ pub(crate) fn ranged_tilt(
     Ok(problem.tilt(&point))
 }
 
-/// A point is t_1 … t_p, and u where the total is fixed.
+/// A point is t_1 … t_p, and u if the total is fixed.
 struct Problem<'a> {
     grams: &'a [Mat<f64>],
     offsets: &'a [f64],
@@ -92,7 +93,7 @@ impl Problem<'_> {
         Tilt { log_weights: self.log_weights(point), imbalance: 0.0 }
     }
 
-    /// No tilt, if expected counts are in their ranges without it: the minimiser.
+    /// Zero, which is the minimiser if the expected counts are in their ranges without a tilt.
     fn untilted(&self) -> Option<Tilt> {
         let point = vec![0.0; self.grams.len()];
         let State { gradient, .. } = self.ranges.total().is_none().then(|| self.at(&point))??;
@@ -103,8 +104,8 @@ impl Problem<'_> {
         gradient.iter().enumerate().all(within).then(|| self.tilt(&point))
     }
 
-    /// Every part as if its count were e^(t + u + o) tr G: at that count if it is in the range, else at its end. And
-    /// the u at which these counts make up the total.
+    /// Weights for counts e^(t + u + o) tr G, clamped to the range of every part, and the u at which these counts sum
+    /// to the total.
     fn start(&self) -> Vec<f64> {
         let (low, high) = (&self.ranges.low, &self.ranges.high);
         let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();

@@ -20,10 +20,10 @@ use crate::{
     linalg::{column, column_mut},
 };
 
-/// Bytes that the inverses held at a time may take.
+/// The most bytes of inverses in memory at a time.
 const BATCH_BYTES: usize = 1 << 26;
 
-/// Nodes on the torus, those with a conjugate partner once for both.
+/// Nodes on the torus; one of each conjugate pair stands for both.
 ///
 /// ```text
 /// [z^κ] φ = mean over nodes of φ(e^{iθ}) e^{−iκ·θ}  −  Σ of the coefficients that alias
@@ -31,15 +31,16 @@ const BATCH_BYTES: usize = 1 << 26;
 ///
 /// The paper's Vandermonde system with nodes on circles: a scaled Fourier matrix, condition number 1.
 ///
-/// A reference part carries the phase ψ of the total, θ_ref = ψ and θ_l = ψ + 2πj_l/N_l for the others. What
-/// aliases then has |S| = k + sN or differs in some count by a multiple of N_l. Counts of sum k that are all at
-/// least κ_l are κ, so N_l = κ_l + 1 nodes separate them exactly (the reference part having the smallest
-/// quota): far fewer than a product of nodes that each stand for themselves.
+/// A reference part carries the phase ψ of the total, θ_ref = ψ and θ_l = ψ + 2πj_l/N_l for the others. Aliases then
+/// have
+/// |S| = k + sN or differ in some count by a multiple of N_l. Counts of sum k that are all at least κ_l are κ, so
+/// N_l = κ_l + 1 nodes separate them exactly (the reference part has the smallest quota): far fewer than a product of
+/// independent nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
     /// N_l.
     sizes: Vec<usize>,
-    /// The part whose phase is that of the total; `None` where every part's phase is its own.
+    /// The part whose phase is that of the total; `None` if every part has its own phase.
     reference: Option<usize>,
     /// j_l of every node kept, node after node.
     digits: Vec<usize>,
@@ -49,7 +50,7 @@ pub(crate) struct Torus {
     roots: Vec<Vec<c64>>,
     /// e^{iθ_l}, node after node.
     pub(crate) phases: Vec<c64>,
-    /// Σ of the coefficients that alias, at most.
+    /// Upper bound on the sum of the coefficients that alias.
     aliasing: f64,
 }
 
@@ -95,8 +96,8 @@ impl Torus {
         &self.phases[node * self.sizes.len()..(node + 1) * self.sizes.len()]
     }
 
-    /// Runs of nodes that differ in the phase of the last part only, which is not the reference unless it is
-    /// the only one.
+    /// Runs of nodes that differ only in the phase of the last part, which is not the reference unless it is the only
+    /// part.
     pub(crate) fn blocks(&self) -> Vec<Range<usize>> {
         let parts = self.sizes.len();
         let outer = |node: usize| &self.digits[node * parts..(node + 1) * parts - 1];
@@ -182,8 +183,8 @@ impl Torus {
         Ok(points.iter().map(|point| point.determinant.value()).collect())
     }
 
-    /// φ at every node, and for every part l the matrix that tells what including one of its items
-    /// contributes to what the extractors x(θ) extract:
+    /// φ at every node, and for every part l the matrix of the contribution of its items to the sum that the extractors
+    /// x(θ) extract:
     ///
     /// ```text
     /// W_l = Re Σ over nodes of x(θ) e^{iθ_l} φ(θ) P(θ)⁻¹
@@ -216,7 +217,7 @@ impl Torus {
     }
 }
 
-/// Nodes whose r×r inverses are held at a time.
+/// The number of nodes whose r×r inverses are in memory at a time.
 pub(crate) fn batch(rank: usize) -> usize {
     (BATCH_BYTES / (16 * rank * rank).max(1)).clamp(1, 256)
 }

@@ -1,28 +1,28 @@
-//! How many nodes a coefficient needs.
+//! The number of nodes of a coefficient.
 
 use super::super::{generating_function::GeneratingFunction, poisson_binomial::poisson_binomial};
 use crate::{Error, Result};
 
-/// What aliasing may add to a coefficient, as a fraction of what the coefficient is at least.
+/// Largest error from aliasing, as a fraction of a lower bound on the coefficient.
 pub(super) const ALIASING: f64 = 1e-15;
-/// More nodes than this are never laid out, whatever the budget.
+/// The most nodes, whatever the budget.
 const MOST_NODES: f64 = 1e9;
 
-/// Nodes of a torus that inference and interpolation accept unless told otherwise, conjugates counted once, at
-/// ranks up to 128; beyond, fewer by the cube of the rank. A minute or a few.
+/// The default node budget of inference and interpolation at ranks up to 128, conjugates counted once; it decreases
+/// with the cube of larger ranks. Takes one or a few minutes.
 pub const DEFAULT_NODE_BUDGET: f64 = 1e6;
 
-/// The default at this rank.
+/// The default budget at this rank.
 pub(crate) fn default_node_budget(rank: usize) -> f64 {
     DEFAULT_NODE_BUDGET * (128.0 / rank as f64).powi(3).min(1.0)
 }
 
-/// The same where each node takes an eigen-decomposition, at about the cost of fifty determinants.
+/// The default budget if each node takes an eigen-decomposition, which costs about fifty determinants.
 pub(crate) fn eigen_node_budget(rank: usize) -> f64 {
     default_node_budget(rank) / 50.0
 }
 
-/// Number of nodes per variable, and what aliasing they leave.
+/// The number of nodes per variable, and the remaining aliasing.
 #[derive(Clone, Debug)]
 pub(crate) struct TorusPlan {
     pub(super) sizes: Vec<usize>,
@@ -31,9 +31,9 @@ pub(crate) struct TorusPlan {
 }
 
 impl TorusPlan {
-    /// The smallest numbers of nodes at which all that aliases onto κ is a fraction 1e-15 of the coefficient.
+    /// The smallest numbers of nodes at which aliases of κ are a fraction 1e-15 of the coefficient.
     ///
-    /// |S| and |S∩P_l| are sums of independent coins, so what aliases in one of them is at most
+    /// |S| and |S∩P_l| are sums of independent coin flips, so the aliases in one of them are at most
     /// Σ_{s≠0} Pr(|S∩P_l| = κ_l + sN_l). At the tilt the coefficient is at least Π κ_l^κ_l e^−κ_l / κ_l!
     /// (Gurvits).
     pub(crate) fn for_coefficient(function: &GeneratingFunction, quota: &[usize]) -> Result<Self> {
@@ -42,7 +42,7 @@ impl TorusPlan {
         Self::with_reference(function, &groups, quota, smallest)
     }
 
-    /// The same for groups in this order, with this one of them as the reference.
+    /// The plan for groups in this order, with this reference.
     pub(crate) fn with_reference(
         function: &GeneratingFunction,
         groups: &[usize],
@@ -70,13 +70,13 @@ impl TorusPlan {
         Ok(plan)
     }
 
-    /// One node more than the largest count of every part: nothing aliases.
+    /// One node more than the largest count of every part, so that nothing aliases.
     pub(crate) fn complete(largest: &[usize]) -> Self {
         let sizes = largest.iter().map(|&count| count + 1).collect();
         Self { sizes, reference: None, aliasing: 0.0 }
     }
 
-    /// Without phases for the total, which is known to be k.
+    /// The plan without a phase of the total, which is known to be k.
     pub(crate) fn at_fixed_size(mut self) -> Self {
         if let Some(reference) = self.reference {
             self.sizes[reference] = 1;
@@ -96,7 +96,7 @@ impl TorusPlan {
     }
 }
 
-/// What the coefficient of z^κ is at least where the expected counts are κ: Π κ_l^κ_l e^−κ_l / κ_l!.
+/// Lower bound on the coefficient of z^κ if the expected counts are κ: Π κ_l^κ_l e^−κ_l / κ_l!.
 ///
 /// # Source
 /// Gurvits (2008), for real stable polynomials.

@@ -1,4 +1,4 @@
-//! Sums of coefficients over ranges of counts: one weighted mean over the nodes, whatever the number of counts.
+//! Sums of coefficients over ranges of counts, as one weighted mean over the nodes.
 
 use faer::c64;
 
@@ -21,8 +21,7 @@ use crate::{
 /// mean over nodes of φ(e^{iθ}) Π_l Σ_c f_l(c) e^{−icθ_l}
 /// ```
 ///
-/// A group whose factor is 1 and whose range holds all its counts, given the ranges of the others, needs no phase of its
-/// own.
+/// A group whose factor is 1 and whose range contains all its counts, given the ranges of the others, needs no phase.
 #[derive(Debug)]
 pub(crate) struct RangeSum<'a> {
     correction: &'a Correction,
@@ -35,15 +34,15 @@ pub(crate) struct RangeSum<'a> {
 #[derive(Debug)]
 struct Group {
     law: Vec<f64>,
-    /// The counts in the range but for improbable ones at its ends; `None` where all counts are wanted alike.
+    /// The counts in the range without improbable ones at its ends; `None` if all counts have the same factor.
     span: Option<(usize, usize)>,
-    /// What was left out.
+    /// The probability of the omitted counts.
     dropped: f64,
 }
 
 impl<'a> RangeSum<'a> {
-    /// With the smallest numbers of nodes at which what aliases is a fraction 1e-15 of what some allowed counts near the
-    /// expected ones contribute.
+    /// The smallest numbers of nodes at which aliases are a fraction 1e-15 of the contribution of some allowed counts
+    /// near the expected ones.
     pub(crate) fn new(
         function: &GeneratingFunction,
         ranges: &'a Counts,
@@ -68,7 +67,7 @@ impl<'a> RangeSum<'a> {
         Ok(sum)
     }
 
-    /// The nodes, and what φ at each is to be multiplied by; refused beyond the budget.
+    /// The nodes, and the factor of φ at each; refuses more than the budget.
     pub(crate) fn torus(self, engine: &dyn Engine, budget: f64) -> Result<(Torus, Vec<c64>)> {
         let torus = Torus::new(self.plan.clone().within(budget)?);
         let parts = torus.sizes.len();
@@ -81,8 +80,8 @@ impl<'a> RangeSum<'a> {
         Ok((torus, extractors))
     }
 
-    /// Where the total is fixed its phase is common to all, and one group's count is what the others leave: an open
-    /// group's if there is one, else that of the group whose own phase would cost most.
+    /// If the total is fixed, its phase is common to all groups and the count of one group follows from the others: an
+    /// open group if there is one, otherwise the group whose phase would cost most.
     fn plan_of_total(&self, coins: &[f64], total: usize, tolerance: f64) -> TorusPlan {
         let law = poisson_binomial(coins);
         let others = |size: usize| -> f64 {
@@ -101,10 +100,10 @@ impl<'a> RangeSum<'a> {
         plans.min_by(|a, b| a.nodes().total_cmp(&b.nodes())).unwrap_or_else(|| TorusPlan::complete(&[]))
     }
 
-    /// One node for the reference group, to be replaced.
+    /// One node for the reference group, as a placeholder.
     fn plan_with(&self, reference: Option<usize>, tolerance: f64) -> TorusPlan {
         let high = &self.ranges.high;
-        // What the reference can have at most, or all open groups together if it is one of them.
+        // The largest count of the reference, or of all open groups together if it is one of them.
         let most_left =
             reference.map(|at| self.groups[at].span.map_or_else(|| self.open_high(), |_| high[at]));
         let mut plan = TorusPlan { sizes: Vec::new(), reference, aliasing: 0.0 };
@@ -114,7 +113,7 @@ impl<'a> RangeSum<'a> {
                 plan.sizes.push(1);
                 continue;
             };
-            // An alias has more of a group by a number of nodes, none can have less: with so many, more than is left.
+            // Aliases have more items of a group by the number of nodes; this many nodes would exceed the total.
             let exact = most_left.map_or(usize::MAX, |most| high[at].max(most) + 1);
             let aliases = |size: usize| if size >= exact { 0.0 } else { self.aliases(at, span, size) };
             let most = group.law.len().max(span.1 + 1);
@@ -125,7 +124,7 @@ impl<'a> RangeSum<'a> {
         plan
     }
 
-    /// What other counts of a group add to those in the span, at most.
+    /// Upper bound on the aliases of other counts of a group onto those in the span.
     fn aliases(&self, group: usize, (low, high): (usize, usize), size: usize) -> f64 {
         let onto = |other: usize| -> f64 {
             let hit = |c: &usize| *c != other && c.abs_diff(other).is_multiple_of(size);
@@ -134,7 +133,7 @@ impl<'a> RangeSum<'a> {
         self.groups[group].law.iter().enumerate().map(|(other, p)| p * onto(other)).sum()
     }
 
-    /// The most that all open groups may have together.
+    /// The largest count of all open groups together.
     fn open_high(&self) -> usize {
         let open = self.groups.iter().zip(&self.ranges.high).filter(|(group, _)| group.span.is_none());
         let highs = open.map(|(_, high)| high).sum();
@@ -160,7 +159,7 @@ impl<'a> RangeSum<'a> {
             let sum = |(group, (low, high))| (low..=high).map(|count| term(group, count)).sum::<c64>();
             return spans.map(sum).product();
         };
-        // taken[s] = the sum over counts of the groups so far that make up s.
+        // taken[s] = the sum over counts of the groups so far whose total is s.
         let mut taken = vec![c64::new(0.0, 0.0); total + 1];
         taken[0] = one;
         for (group, (low, high)) in spans {

@@ -1,4 +1,6 @@
-//! Planted faults change the partition function; every node is there once; the aliasing bound holds.
+//! Planted faults change the partition function; every node appears once; the aliasing bound holds.
+
+use approx::assert_abs_diff_eq;
 
 use super::*;
 use crate::{
@@ -37,7 +39,7 @@ fn planted_faults_change_the_partition_function() {
     let gap = |found: f64| (found - truth).abs();
     assert!(gap(log_z(&torus, &values, &reference)) < 1e-13);
 
-    // Phases that turn the other way.
+    // Phases of the opposite sign.
     let conjugates: Vec<c64> = values.iter().map(c64::conj).collect();
     assert!(gap(log_z(&torus, &conjugates, &reference)) > 0.1);
     // Every node counted once: the conjugate half is missing.
@@ -45,11 +47,11 @@ fn planted_faults_change_the_partition_function() {
     let once = half.weights.iter().copied().fold(f64::INFINITY, f64::min);
     half.weights.fill(once);
     assert!(gap(log_z(&half, &values, &reference)) > 0.1);
-    // One part at another radius than the reference knows of.
+    // One part at a radius unknown to the reference.
     let mut off = function.clone();
     off.shares[1] = &off.shares[1] * faer::Scale(1.001);
     assert!(gap(log_z(&torus, &torus.values(&Cpu, &off).unwrap(), &reference)) > 1e-5);
-    // Too few nodes: what aliases is what the bound says, and no more.
+    // Too few nodes: aliases are within the bound.
     let sizes = torus.sizes.iter().map(|size| size - 1).collect();
     let few = Torus::new(TorusPlan { sizes, reference: torus.reference, aliasing: 0.0 });
     let found = few.coefficient(&few.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64).value;
@@ -70,7 +72,7 @@ fn kept_nodes_and_their_conjugates_are_all_nodes() {
             }
         }
         assert_eq!(seen, vec![1; total], "{sizes:?}");
-        assert!((torus.weights.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        assert_abs_diff_eq!(torus.weights.iter().sum::<f64>(), 1.0, epsilon = 1e-15);
     }
 }
 

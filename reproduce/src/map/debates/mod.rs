@@ -42,7 +42,6 @@ const SHOWN: usize = 2;
 /// The squared length of rows of equal length, as the paper's greedy value at k = 5 suggests: 2.95e3 = 4.94⁵.
 const EQUAL_LENGTH: f64 = 5.0;
 
-/// Number of steps.
 pub(crate) const STEPS: u64 = (PAPER.len() + 2 + EACH.len()) as u64;
 
 /// Statements, their speakers and their text.

@@ -83,7 +83,6 @@ fn gains_chart(solved: &[Solved]) -> Chart {
     }
 }
 
-/// A table of statements.
 fn statements(debates: &Debates, shown: Option<&Subset>) -> Table {
     let mut statements = Table::new(
         "map-debates-statements",

@@ -63,7 +63,6 @@ const LARGE: Regime = Regime {
 /// Instances whose optimum is bounded; bounds take longer than everything else.
 const BOUNDED: u64 = 5;
 
-/// Number of steps.
 pub(crate) fn steps(instances: u64) -> u64 {
     2 * instances
 }

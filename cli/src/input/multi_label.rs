@@ -18,7 +18,7 @@ const COUNTER: &str = "item";
 
 /// Reads the wanted columns, a list separated by commas, or all columns.
 pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<LabelCopies, Failure> {
-    if format(path)? == Format::Npy {
+    if format(path)? != Format::Csv {
         let problem = "--multi-label needs a .csv with names of labels, one 0/1 column per label";
         return Err(Failure::file(path, problem));
     }

@@ -19,6 +19,7 @@ mod map;
 mod map_ends;
 mod methods;
 mod multi_label;
+mod parquet;
 mod plots;
 mod ranges;
 mod reproduce;

@@ -2,7 +2,8 @@
 
 use super::{
     Gpu,
-    buffers::size_of,
+    buffers::{Lease, size_of},
+    context::Context,
     grid_determinants::{Found, elimination, matrices_per_binding, steps, upload_phases, upload_shares},
     shaders::Shader,
     words,
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     Result,
     engine::{CandidateGrid, CandidateSums, Cpu, Engine, PhaseGrid},
-    linalg::kernels::dot,
+    linalg::{Determinant, kernels::dot},
 };
 
 /// Cost of projecting a candidate out, in terms of the sum over the parts.
@@ -39,37 +40,9 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
             let units = context.uploaded(&units)?;
             for first in (0..nodes).step_by(nodes_together) {
                 let count = nodes_together.min(nodes - first);
-                let total = count * chosen.len();
-                let phases = upload_phases(context, &candidates.grid, first, count)?;
-                let matrices = context.storage((total * matrix) as u64);
-                let pivots = context.storage(4);
-                let found = Found::new(context, total);
-                let mut work = context.work("candidate_determinants");
-                for steps in steps(size) {
-                    context.dispatch(
-                        &mut work,
-                        Shader::CandidateDeterminants,
-                        &[
-                            words(chosen.len()),
-                            words(count),
-                            words(size),
-                            words(shares.len()),
-                            words(steps.start),
-                            words(steps.end),
-                        ],
-                        &[
-                            shares_on_device.as_entire_binding(),
-                            phases.as_entire_binding(),
-                            matrices.as_entire_binding(),
-                            pivots.as_entire_binding(),
-                            units.as_entire_binding(),
-                            found.mantissas.as_entire_binding(),
-                            found.exponents.as_entire_binding(),
-                        ],
-                        elimination(context, total, size, shares.len() + PROJECTION, &steps),
-                    )?;
-                }
-                let (determinants, _) = found.read(context, work, total, &matrices, 0)?;
+                let batch = Batch { candidates: chosen.len(), first, count, matrix };
+                let determinants =
+                    batch.determinants(context, &candidates.grid, &shares_on_device, &units)?;
                 for (number, determinant) in determinants.into_iter().enumerate() {
                     let (i, node) = (chosen[number / count], first + number % count);
                     sums[i] += match determinant {
@@ -81,6 +54,61 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
         }
         Ok(CandidateSums { sums, determinants: (wanted.len() * nodes) as u64 })
     })
+}
+
+/// All pairs of some candidates and some nodes.
+struct Batch {
+    candidates: usize,
+    /// The first of the nodes.
+    first: usize,
+    count: usize,
+    /// Bytes of a matrix.
+    matrix: usize,
+}
+
+impl Batch {
+    /// The determinants, node after node of every candidate; `None` where the matrix is nearly singular.
+    fn determinants(
+        &self,
+        context: &Context,
+        grid: &PhaseGrid<'_>,
+        shares: &Lease,
+        units: &Lease,
+    ) -> Result<Vec<Option<Determinant>>> {
+        let Self { candidates, first, count, matrix } = *self;
+        let (size, total) = (grid.shares[0].nrows(), count * candidates);
+        let phases = upload_phases(context, grid, first, count)?;
+        let matrices = context.storage((total * matrix) as u64);
+        let pivots = context.storage(4);
+        let found = Found::new(context, total);
+        let mut work = context.work("candidate_determinants");
+        for steps in steps(size) {
+            context.dispatch(
+                &mut work,
+                Shader::CandidateDeterminants,
+                &[
+                    words(candidates),
+                    words(count),
+                    words(size),
+                    words(grid.shares.len()),
+                    words(steps.start),
+                    words(steps.end),
+                ],
+                &[
+                    shares.as_entire_binding(),
+                    phases.as_entire_binding(),
+                    matrices.as_entire_binding(),
+                    pivots.as_entire_binding(),
+                    units.as_entire_binding(),
+                    found.mantissas.as_entire_binding(),
+                    found.exponents.as_entire_binding(),
+                ],
+                elimination(context, total, size, grid.shares.len() + PROJECTION, &steps),
+            )?;
+        }
+        let (determinants, _) = found.read(context, work, total, &matrices, 0)?;
+        Ok(determinants)
+    }
 }
 
 /// One term whose matrix is too nearly singular for the device.

@@ -109,14 +109,24 @@ impl DeviceSwaps {
                 parts.push((&piece.places, 0, 8 * piece.tiles() as u64));
             }
         }
-        let mut found = context.download(work, &parts)?.into_iter();
+        self.results(context, &context.download(work, &parts)?, &ratio_units)
+    }
+
+    /// The results of all tiles, by group, from the values and places of every piece.
+    fn results(
+        &self,
+        context: &Context,
+        found: &[Vec<u8>],
+        ratio_units: &[f64],
+    ) -> Result<Vec<Vec<TileSwap>>> {
+        let mut found = found.iter();
         let mut all = Vec::with_capacity(self.groups.len());
         for (group, unit) in self.groups.iter().zip(ratio_units) {
             let mut tiles = Vec::new();
             for (number, piece) in group.pieces.iter().enumerate() {
                 let (Some(values), Some(places)) = (found.next(), found.next()) else { break };
-                let values = context.values_or_lowest("swap_gains", &values)?;
-                let places = bytemuck::pod_collect_to_vec::<u8, [u32; 2]>(&places);
+                let values = context.values_or_lowest("swap_gains", values)?;
+                let places = bytemuck::pod_collect_to_vec::<u8, [u32; 2]>(places);
                 for (tile, (values, [row, slot])) in values.chunks_exact(2).zip(places).enumerate() {
                     let position = piece.start(&group.rows) + row as usize;
                     let best = BestSwap { slot: slot as usize, position, ratio: values[0] * unit };

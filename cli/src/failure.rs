@@ -49,6 +49,9 @@ pub(crate) enum Failure {
         found: usize,
         asked: usize,
     },
+    /// No set can be chosen, but under another law one can.
+    #[error("{source}; {advice}")]
+    Impossible { source: Error, advice: &'static str },
     /// The best set found is none that can be told from one of probability zero.
     #[error("no set has been found whose determinant can be told from zero in f64")]
     Vanishing,

@@ -5,12 +5,12 @@ use super::volume::LogVolume;
 use crate::{
     Dpp, Features, KDpp, PartitionDpp, Subset,
     engine::{Group, Items, Rows},
-    model::{Counts, FreeItems, GroundSet, factor_error, log_determinant},
+    model::{Counts, FreeItems, GroundSet, PartKDpp, factor_error, log_determinant},
     sealed::Sealed,
 };
 
-/// A model that the solvers of [`map`](crate::map) maximise over: [`Dpp`] (sets of any size), [`KDpp`] (k items) or
-/// [`PartitionDpp`] (a quota), with its conditions.
+/// A model that the solvers of [`map`](crate::map) maximise over: [`Dpp`] (sets of any size), [`KDpp`] (k items),
+/// [`PartitionDpp`] (a quota), or [`PartKDpp`] (one part of independent k-DPPs), with its conditions.
 ///
 /// The trait is sealed.
 pub trait Objective: Sealed {
@@ -24,6 +24,7 @@ pub trait Objective: Sealed {
 
 impl Sealed for Dpp<'_> {}
 impl Sealed for KDpp<'_> {}
+impl Sealed for PartKDpp<'_> {}
 impl Sealed for PartitionDpp<'_> {}
 
 impl Objective for Dpp<'_> {
@@ -46,6 +47,17 @@ impl Objective for KDpp<'_> {
 
     fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
         let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(&[self.free_size()]));
+        Candidates { features: self.ground.given(), ground: above, groups, counts }
+    }
+}
+
+impl Objective for PartKDpp<'_> {
+    fn candidates(&self) -> Candidates<'_> {
+        self.candidates_below(&self.ground)
+    }
+
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
+        let (groups, counts) = (vec![self.items.clone()], Counts::exactly(&[self.count]));
         Candidates { features: self.ground.given(), ground: above, groups, counts }
     }
 }

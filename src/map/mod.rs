@@ -37,12 +37,16 @@ mod rounding;
 mod softmax;
 mod solver;
 mod symmetric_greedy;
+mod union;
 mod volume;
 mod watch;
 
 use std::fmt;
 
-pub use crate::watch::{Progress, Watch};
+pub use crate::{
+    model::PartKDpp,
+    watch::{Progress, Watch},
+};
 pub use candidates::Objective;
 pub(crate) use candidates::{Candidates, Place};
 pub use certificate::{Bound, Certificate, UpperBound};

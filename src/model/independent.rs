@@ -40,12 +40,12 @@ pub struct IndependentKDpps<'a> {
     counts: Vec<usize>,
     pub(crate) included: Vec<u32>,
     excluded: Vec<u32>,
-    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) parts: Vec<PartKDpp<'a>>,
 }
 
-/// What is left to choose from one part.
+/// The k-DPP of one part, with its conditions: what solvers maximise of [`IndependentKDpps`].
 #[derive(Clone, Debug)]
-pub(crate) struct Part<'a> {
+pub struct PartKDpp<'a> {
     pub(crate) ground: GroundSet<'a>,
     pub(crate) items: FreeItems,
     pub(crate) count: usize,
@@ -67,6 +67,30 @@ impl<'a> IndependentKDpps<'a> {
         let (ground, partition, counts) = (GroundSet::new(features)?, partition.clone(), counts.to_vec());
         let (included, excluded, parts) = (Vec::new(), Vec::new(), Vec::new());
         Self { ground, partition, counts, included, excluded, parts }.checked()
+    }
+
+    /// The k-DPP of every part, in the order of [`Partition::names`]. The best set is that of the best sets of all parts
+    /// ([`Solution::union`](crate::map::Solution::union)).
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, IndependentKDpps, Partition, Quota, engine::Cpu};
+    /// use partition_dpp::map::{BranchAndBound, Solution, Solver};
+    /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+    /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
+    /// let quota = Quota::new(&partition, [1, 1])?;
+    /// let model = IndependentKDpps::new(&features, &partition, &quota)?;
+    /// let solver = BranchAndBound::default();
+    /// let parts = model.parts().iter().map(|part| solver.solve(part, &Cpu)).collect::<Result<Vec<_>, _>>()?;
+    /// let best = Solution::union(parts).expect("there are two parts");
+    /// assert_eq!(best.subset.as_slice(), [0, 3]);
+    /// assert!((best.log_det - 2_f64.ln()).abs() < 1e-12);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn parts(&self) -> &[PartKDpp<'a>] {
+        &self.parts
     }
 
     /// Conditions on these items being in the set, besides those required before.
@@ -110,7 +134,7 @@ impl<'a> IndependentKDpps<'a> {
                 let parts = vec![self.partition.names()[part].clone()];
                 return Err(Error::Infeasible { parts, rank: rank + included.len(), quota });
             }
-            self.parts.push(Part { ground, items, count });
+            self.parts.push(PartKDpp { ground, items, count });
         }
         Ok(self)
     }

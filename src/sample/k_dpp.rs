@@ -4,7 +4,7 @@ use super::{Law, Projection, Sampler, SamplerOptions, SpectralLaw, spectral::Eig
 use crate::{
     IndependentKDpps, KDpp, Result,
     engine::{Engine, Items, Rows},
-    model::{FreeItems, GroundSet, Part, accurately},
+    model::{FreeItems, GroundSet, PartKDpp, accurately},
     polynomial::spectrum::TiltedSpectrum,
 };
 
@@ -42,7 +42,7 @@ impl<'a> IndependentKDpps<'a> {
         }
         let way = options.into().projection;
         let open = self.parts.iter().filter(|part| part.count > 0);
-        let law = |part: &Part<'a>| law_of_size(engine, &part.ground, &part.items, part.count, way);
+        let law = |part: &PartKDpp<'a>| law_of_size(engine, &part.ground, &part.items, part.count, way);
         let (laws, errors): (Vec<_>, Vec<f64>) =
             open.map(law).collect::<Result<Vec<_>>>()?.into_iter().unzip();
         Ok(Sampler::new(Law::Independent(laws), &self.included, engine, errors.into_iter().sum()))

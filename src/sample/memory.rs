@@ -6,7 +6,7 @@ use super::{Method, Projection, SamplerOptions, projection};
 use crate::{
     Dpp, Features, IndependentKDpps, KDpp, PartitionDpp, Result,
     engine::cpu_pass_bytes,
-    model::{GroundSet, Part},
+    model::{GroundSet, PartKDpp},
     parallel::threads,
 };
 
@@ -191,7 +191,7 @@ impl IndependentKDpps<'_> {
     #[must_use]
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
         let (features, way) = (self.ground.features(), options.into().projection);
-        let of_part = |part: &Part<'_>| {
+        let of_part = |part: &PartKDpp<'_>| {
             MemoryPlan::spectral(features, [part.items.len(), 1], part.ground.dims_left(), part.count, way)
         };
         let parts: Vec<MemoryPlan> = self.parts.iter().map(of_part).collect();

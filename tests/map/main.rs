@@ -18,6 +18,7 @@ mod c63;
 mod c63_exact;
 mod exact;
 mod greedy;
+mod independent;
 mod lazy_greedy;
 mod limits;
 mod local_search;

@@ -57,10 +57,14 @@ impl<'a> LawRequest<'a> {
     }
 
     /// One k-DPP per part instead, which are blind to similarity across parts.
-    pub(crate) fn independent(self) -> Self {
+    pub(crate) fn independent(self) -> Result<Self, Failure> {
         match self {
-            Self::PartitionDpp { partition, quota, .. } => Self::IndependentKDpps { partition, quota },
-            other => other,
+            Self::PartitionDpp { has_ranges: true, .. } => {
+                let sentence = "--independent needs one number per part: independent k-DPPs have no ranges";
+                Err(Failure::Arguments(sentence.into()))
+            }
+            Self::PartitionDpp { partition, quota, .. } => Ok(Self::IndependentKDpps { partition, quota }),
+            other => Ok(other),
         }
     }
 
@@ -99,6 +103,19 @@ impl<'a> LawRequest<'a> {
     pub(crate) fn model(&'a self, input: &'a Input, conditions: &Conditions) -> Result<Model<'a>, Failure> {
         let conditions = input.conditions(conditions)?;
         self.over_rows(&input.features, &conditions).map_err(|error| input.blame_items(error))
+    }
+
+    /// Adds the way out where a quota asks for more items than the rank allows, for commands that take `--independent`.
+    pub(crate) fn advise(&self, failure: Failure) -> Failure {
+        let advice = "--independent chooses from every part by itself";
+        match failure {
+            Failure::Library(source @ Error::SizeAboveRank { .. })
+                if matches!(self, Self::PartitionDpp { has_ranges: false, .. }) =>
+            {
+                Failure::Impossible { source, advice }
+            }
+            other => other,
+        }
     }
 
     fn over_rows(

@@ -20,6 +20,9 @@ pub(crate) struct MapArguments {
     pub(crate) input: InputArguments,
     #[command(flatten)]
     pub(crate) law: LawArguments,
+    /// Search every part by itself, blind to similarity across parts; "log_det" is the sum over the parts.
+    #[arg(long, requires = "quota", help_heading = "Law")]
+    pub(crate) independent: bool,
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
     /// How to search.

@@ -8,7 +8,7 @@ mod text;
 
 use std::{io::Write, time::Instant};
 
-use partition_dpp::{Watch, map::Solution};
+use partition_dpp::map::Solution;
 
 pub(crate) use self::arguments::MapArguments;
 use self::{answer::Found, arguments::SolverChoice, search::Search};
@@ -37,14 +37,13 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let made = if sized { Use::Rows } else { Use::Products };
     let input = Input::read(&arguments.input, Limit::of(None), made)?;
     let law = LawRequest::of(&arguments.law, &input)?;
+    let law = if arguments.independent { law.independent()? } else { law };
     let conditions = arguments.conditions.by_index(&input)?;
-    let model = law.model(&input, &conditions)?;
+    let model = law.model(&input, &conditions).map_err(|failure| law.advise(failure))?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     progress.stage("searching");
     let started = Instant::now();
-    let stop = Watch::default().stopped_by(interrupt::flag());
-    let search = Search { engine: engine.as_ref(), arguments, progress: &progress, stop };
-    let solution = search.run(&model)?;
+    let solution = Search::new(engine.as_ref(), arguments, &progress).run(&model)?;
     let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
     progress.finish();
     check_complete(&found.solution)?;

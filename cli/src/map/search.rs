@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use partition_dpp::{
-    Dpp, Watch,
+    Dpp, IndependentKDpps, Watch,
     engine::Engine,
     map::{
         BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
@@ -12,7 +12,7 @@ use partition_dpp::{
 };
 
 use super::arguments::{MapArguments, SolverChoice};
-use crate::{failure::Failure, law::Model, progress::Progress};
+use crate::{failure::Failure, interrupt, law::Model, progress::Progress};
 
 /// The default time limit of local search.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -26,24 +26,46 @@ pub(super) struct Search<'a> {
     pub(super) progress: &'a Progress,
     /// Stopped by Ctrl-C.
     pub(super) stop: Watch<'static>,
+    /// The time limit of a search, if there is one.
+    limit: Option<Duration>,
+    /// That of a certificate.
+    certificate: Duration,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    pub(super) fn new(engine: &'a dyn Engine, arguments: &'a MapArguments, progress: &'a Progress) -> Self {
+        let stop = Watch::default().stopped_by(interrupt::flag());
+        let limit = arguments.time_limit;
+        let certificate = limit.unwrap_or_default().max(CERTIFICATE_LIMIT);
+        // Local search has one of its own.
+        let limit =
+            if arguments.solver == SolverChoice::LocalSearch { limit.or(Some(TIME_LIMIT)) } else { limit };
+        Self { engine, arguments, progress, stop, limit, certificate }
+    }
+
     /// The best set found, with a bound if one is asked for.
     pub(super) fn run(&self, model: &Model<'_>) -> Result<Solution, Failure> {
         match model {
             Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
-            // The arguments cannot ask for them.
-            Model::IndependentKDpps(_) => {
-                Err(Failure::Arguments("independent k-DPPs are for sampling only".into()))
-            }
+            Model::IndependentKDpps(dpps) => self.part_by_part(dpps),
         }
     }
 
+    /// The best set of every part; they share the time limit.
+    fn part_by_part(&self, dpps: &IndependentKDpps<'_>) -> Result<Solution, Failure> {
+        let parts = dpps.parts();
+        #[expect(clippy::cast_possible_truncation, reason = "there are fewer parts than items")]
+        let share = |limit: Duration| limit / parts.len() as u32;
+        let each = Search { limit: self.limit.map(share), certificate: share(self.certificate), ..*self };
+        let solved = parts.iter().map(|part| each.certified(part, each.solve(part)?));
+        let union = Solution::union(solved.collect::<Result<Vec<_>, _>>()?);
+        union.ok_or_else(|| Failure::Arguments("there are no parts".into()))
+    }
+
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
-        let (engine, limit) = (self.engine, self.arguments.time_limit);
+        let (engine, limit) = (self.engine, self.limit);
         let report = |step| self.progress.searched(&step);
         let watch = self.stop.reporting_to(&report);
         Ok(match self.arguments.solver {
@@ -53,7 +75,7 @@ impl Search<'_> {
                 solver.solve_watched(model, engine, &watch)?
             }
             SolverChoice::Greedy => LazyGreedy::default().solve_watched(model, engine, &watch)?,
-            _ => self.local_search(limit.unwrap_or(TIME_LIMIT)).solve_watched(model, engine, &watch)?,
+            _ => self.local_search(limit.unwrap_or_default()).solve_watched(model, engine, &watch)?,
         })
     }
 
@@ -67,8 +89,7 @@ impl Search<'_> {
             }
             SolverChoice::Softmax => {
                 let softmax = Softmax::default();
-                let limit = self.arguments.time_limit;
-                let softmax = limit.map_or(softmax, |limit| softmax.with_time_limit(limit));
+                let softmax = self.limit.map_or(softmax, |limit| softmax.with_time_limit(limit));
                 Ok(softmax.solve_watched(dpp, self.engine, &watch)?)
             }
             _ => self.solve(dpp),
@@ -90,10 +111,9 @@ impl Search<'_> {
         if !self.arguments.certify || solution.upper_bound.is_some() || solution.missing > 0 {
             return Ok(solution);
         }
-        let limit = self.arguments.time_limit.unwrap_or_default().max(CERTIFICATE_LIMIT);
         let report = |step| self.progress.bounded(&step, solution.log_det);
         let watch = self.stop.reporting_to(&report);
-        let bound = UpperBound::default().with_time_limit(limit);
+        let bound = UpperBound::default().with_time_limit(self.certificate);
         let certificate = bound.certify_watched(model, self.engine, &watch)?;
         Ok(solution.certified(&certificate))
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::{failure::Failure, law::Model, quota::QuotaRequest};
 
 /// The way out where a budget is exceeded.
-pub(super) const ADVICE: &str = "--method rejection has no budget, --method mcmc is fast but approximate";
+pub(super) const ADVICE: &str = "--method rejection has no budget, --method mcmc is fast but approximate, --independent draws from every part by itself";
 
 /// The way out under ranges.
 const RANGE_ADVICE: &str = "--method rejection has no budget";
@@ -21,10 +21,6 @@ const RANGE_ADVICE: &str = "--method rejection has no budget";
 /// Refuses methods for laws other than Partition-DPPs, and options of chains without chains.
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     let has_ranges = arguments.law.quota.as_ref().is_some_and(QuotaRequest::has_ranges);
-    if has_ranges && arguments.independent {
-        let sentence = "--independent needs one number per part: independent k-DPPs have no ranges";
-        return Err(Failure::Arguments(sentence.into()));
-    }
     if has_ranges && !matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection) {
         let method = arguments.method;
         let sentence = format!("--method {method} needs one number per part: ranges are drawn by rejection");

@@ -43,14 +43,14 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     progress.stage("reading");
     let input = Input::read(&arguments.input, limit, Use::Products)?;
     let law = LawRequest::of(&arguments.law, &input)?;
-    let law = if arguments.independent { law.independent() } else { law };
+    let law = if arguments.independent { law.independent()? } else { law };
     if arguments.method == MethodChoice::Mcmc {
         arguments.chains.check(arguments.samples, law.least_size())?;
     }
     let conditions = arguments.conditions.by_index(&input)?;
     progress.stage("setting up");
     let started = Instant::now();
-    let model = law.model(&input, &conditions)?;
+    let model = law.model(&input, &conditions).map_err(|failure| law.advise(failure))?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
     let memory = Memory::of(&model, arguments, law.least_size(), limit)?;
     if arguments.plan {

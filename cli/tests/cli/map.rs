@@ -117,3 +117,26 @@ fn options_that_a_solver_cannot_heed_are_refused() {
         folder.refuses(&format!("map {INPUT} {arguments}"), 2, &culprits);
     }
 }
+
+#[test]
+fn independent_parts_are_searched_one_by_one() {
+    let folder = Folder::with_pairs();
+    // Item 0 of part a, item 3 of part b: 1 and 2.
+    for solver in ["greedy", "local-search", "exact"] {
+        let found = map(&folder, &format!("{INPUT} --quota 1,1 --independent --solver {solver} --certify"));
+        assert_eq!(found["set"], json!([0, 3]), "{solver}");
+        assert!(abs_diff_eq!(found["log_det"].as_f64().unwrap(), 2_f64.ln(), epsilon = 1e-12), "{found}");
+        assert!(found["gap"].as_f64().unwrap() < 1e-5, "{solver}: {found}");
+    }
+    // Three items have no determinant in two dimensions.
+    folder.write("abb.csv", "part\na\nb\nb\nb\n");
+    let input = "--features pairs.csv --labels abb.csv --quota 1,2";
+    folder.refuses(&format!("map {input}"), 2, &["k = 3", "rank of the kernel, 2", "--independent"]);
+    folder.refuses(&format!("sample {input}"), 2, &["k = 3", "--independent"]);
+    assert_eq!(
+        map(&folder, &format!("{input} --independent --solver exact"))["set"].as_array().unwrap().len(),
+        3
+    );
+    folder.refuses("map --features pairs.csv --k 2 --independent", 2, &["--quota"]);
+    folder.refuses(&format!("map {INPUT} --quota 0..1,1 --independent"), 2, &["independent", "range"]);
+}

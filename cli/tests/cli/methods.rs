@@ -125,7 +125,7 @@ fn the_plan_for_people() {
     let text = folder.text(&format!("sample {INPUT} --quota 1,1 --plan --quiet"));
     assert!(text.contains("method") && !text.contains("Partition-DPP"), "{text}");
     // A plan is refused where a sample would be.
-    folder.refuses(&format!("sample {INPUT} --quota 2,1 --plan"), 2, &["no set can meet the quota"]);
+    folder.refuses(&format!("sample {INPUT} --quota 2,1 --plan"), 2, &["above the rank", "--independent"]);
 }
 
 #[test]

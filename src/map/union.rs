@@ -1,0 +1,65 @@
+//! The best set of parts that do not know of each other.
+
+use super::{Solution, Stats, Termination, rounding::of_sum};
+use crate::Subset;
+
+impl Solution {
+    /// The union of solutions of disjoint parts, as of [`IndependentKDpps::parts`](crate::IndependentKDpps::parts): its
+    /// objective is the sum of theirs, Σ_l ln det K_{S_l}, and so is its upper bound, if all have one. `None` without
+    /// solutions.
+    ///
+    /// It ends as the part that ends least well does: interrupted, by a time limit, short of items, and so on to proven
+    /// optimal. The counters are sums; gains stand part after part.
+    #[must_use]
+    pub fn union(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let parts: Vec<Self> = parts.into_iter().collect();
+        let first = parts.first()?;
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let items = parts.iter().flat_map(|part| part.subset.iter()).map(|item| item as u32);
+        let bounds: Option<Vec<f64>> = parts.iter().map(|part| part.upper_bound).collect();
+        let rounded_up = |bounds: Vec<f64>| {
+            let magnitude: f64 = bounds.iter().map(|bound| bound.abs()).sum();
+            bounds.iter().sum::<f64>() + of_sum(bounds.len()) * magnitude
+        };
+        let log_det: f64 = parts.iter().map(|part| part.log_det).sum();
+        Some(Self {
+            subset: Subset::from_distinct(items.collect()),
+            log_det,
+            missing: parts.iter().map(|part| part.missing).sum(),
+            upper_bound: bounds.map(|bounds| rounded_up(bounds).max(log_det)),
+            termination: parts.iter().map(|part| part.termination).fold(first.termination, worse),
+            stats: parts.iter().map(|part| &part.stats).fold(Stats::default(), sum),
+            engine: first.engine.clone(),
+        })
+    }
+}
+
+/// The one of two that says less of a set.
+fn worse(one: Termination, other: Termination) -> Termination {
+    const FROM_WORST: [Termination; 9] = [
+        Termination::Interrupted,
+        Termination::TimeLimit,
+        Termination::RankExhausted,
+        Termination::QuotaMet,
+        Termination::GainNotPositive,
+        Termination::AllDecided,
+        Termination::LocallyOptimal,
+        Termination::Rounding,
+        Termination::Optimal,
+    ];
+    FROM_WORST.into_iter().find(|&way| way == one || way == other).unwrap_or(one)
+}
+
+/// Of the counters; what theorem 4.1 guarantees of one part is not a guarantee of all.
+fn sum(mut all: Stats, part: &Stats) -> Stats {
+    all.gains.extend(&part.gains);
+    all.repairs += part.repairs;
+    all.swaps += part.swaps;
+    all.double_swaps += part.double_swaps;
+    all.evaluations += part.evaluations;
+    all.restarts += part.restarts;
+    all.iterations += part.iterations;
+    all.resizes += part.resizes;
+    all.nodes += part.nodes;
+    all
+}

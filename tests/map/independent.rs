@@ -1,0 +1,108 @@
+//! Independent k-DPPs, part by part: enumerated optima, conditions, and what the union of solutions says.
+
+use approx::assert_abs_diff_eq;
+use partition_dpp::{
+    Features, IndependentKDpps, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{BranchAndBound, Greedy, LocalSearch, Solution, Solver, Termination, UpperBound},
+};
+
+use crate::common::{enumerable_cases, oracle::Determinants, random::normals};
+
+/// Σ_l of the largest ln det of κ_l items of part l.
+fn optimum(oracle: &Determinants, labels: &[usize], quota: &[usize], in_set: &[usize], out: &[usize]) -> f64 {
+    let best_of = |part: usize| {
+        let allowed = |mask: u32| {
+            let set: Vec<usize> = (0..oracle.items()).filter(|i| mask >> i & 1 == 1).collect();
+            let fits =
+                set.len() == quota[part] && set.iter().all(|&i| labels[i] == part && !out.contains(&i));
+            (fits && in_set.iter().all(|i| labels[*i] != part || set.contains(i))).then_some(set)
+        };
+        (0..1_u32 << oracle.items()).filter_map(allowed).map(|set| oracle.det(&set)).fold(0.0, f64::max)
+    };
+    (0..quota.len()).map(|part| best_of(part).ln()).sum()
+}
+
+fn solve(model: &IndependentKDpps<'_>) -> Solution {
+    let solver = BranchAndBound::default();
+    let parts: Result<Vec<_>, _> = model.parts().iter().map(|part| solver.solve(part, &Cpu)).collect();
+    Solution::union(parts.unwrap()).unwrap()
+}
+
+#[test]
+fn the_best_sets_of_all_parts_are_the_best_set() {
+    let mut compared = 0;
+    for case in enumerable_cases() {
+        let features = case.features();
+        let partition = Partition::from_labels(&case.labels).unwrap();
+        let quota = Quota::new(&partition, &case.quota).unwrap();
+        let Ok(model) = IndependentKDpps::new(&features, &partition, &quota) else { continue };
+        let rows: Vec<Vec<f64>> = (0..case.items()).map(|item| features.row(item)).collect();
+        let found = solve(&model);
+        let best = optimum(&Determinants::of_features(rows.clone()), &case.labels, &case.quota, &[], &[]);
+        assert_abs_diff_eq!(found.log_det, best, epsilon = 1e-9 * (1.0 + best.abs()));
+        assert_eq!(found.subset.part_counts(&partition), case.quota, "{}", case.name);
+        assert_eq!(found.termination, Termination::Optimal);
+        assert!(found.gap().unwrap() <= 1e-6 * case.quota.len() as f64, "{}", case.name);
+        let joint = PartitionDpp::new(&features, &partition, &quota)
+            .map(|dpp| BranchAndBound::default().solve(&dpp, &Cpu).unwrap().log_det);
+        // Hadamard and Fischer: parts together have no larger determinant than by themselves.
+        assert!(joint.is_err() || joint.unwrap() <= best + 1e-9 * (1.0 + best.abs()), "{}", case.name);
+        compared += 1;
+    }
+    assert!(compared >= 5, "{compared}");
+}
+
+#[test]
+fn conditions_and_parts_without_choice() {
+    let labels: Vec<usize> = (0..12).map(|item| item % 4).collect();
+    let rows: Vec<Vec<f64>> = normals(48, 11).chunks(4).map(<[f64]>::to_vec).collect();
+    let features = Features::from_rows(12, 4, rows.concat()).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    // All of part 0, two of part 1 with item 5, none of part 2, one of part 3 but not item 7.
+    let quota = Quota::new(&partition, [3, 2, 0, 1]).unwrap();
+    let model = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let model = model.including(&[5, 4]).unwrap().excluding(&[7]).unwrap();
+    let found = solve(&model);
+    let best = optimum(&Determinants::of_features(rows.clone()), &labels, &[3, 2, 0, 1], &[5, 4], &[7]);
+    assert_abs_diff_eq!(found.log_det, best, epsilon = 1e-9);
+    assert_eq!(found.subset.part_counts(&partition), [3, 2, 0, 1]);
+    assert!(found.subset.contains(5) && found.subset.contains(4) && !found.subset.contains(7));
+}
+
+#[test]
+fn more_items_than_features_are_no_matter() {
+    // Three parts of three items each in three dimensions: six items have no joint determinant.
+    let features = Features::from_rows(9, 3, normals(27, 3)).unwrap();
+    let partition = Partition::from_labels(&[0, 0, 0, 1, 1, 1, 2, 2, 2]).unwrap();
+    let quota = Quota::each(&partition, 2).unwrap();
+    assert!(PartitionDpp::new(&features, &partition, &quota).is_err());
+    let model = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let exact = solve(&model);
+    let solvers: [&dyn Solver<_>; 2] = [&Greedy::default(), &LocalSearch::default()];
+    for solver in solvers {
+        let parts = model.parts().iter().map(|part| {
+            let found = solver.solve(part, &Cpu).unwrap();
+            found.certified(&UpperBound::default().certify(part, &Cpu).unwrap())
+        });
+        let found = Solution::union(parts).unwrap();
+        assert!(found.log_det <= exact.log_det + 1e-12);
+        assert!(found.upper_bound.unwrap() >= exact.log_det, "{found:?}");
+        assert_eq!(found.subset.len(), 6);
+    }
+    assert_eq!(Solution::union([]), None);
+}
+
+#[test]
+fn a_union_is_as_sure_as_its_least_sure_part() {
+    let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0]).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
+    let model = IndependentKDpps::new(&features, &partition, &quota).unwrap();
+    let parts = model.parts();
+    let proven = BranchAndBound::default().solve(&parts[0], &Cpu).unwrap();
+    let greedy = Greedy::default().solve(&parts[1], &Cpu).unwrap();
+    let union = Solution::union([proven.clone(), greedy.clone()]).unwrap();
+    assert_eq!((union.termination, union.upper_bound), (Termination::QuotaMet, None));
+    assert_abs_diff_eq!(union.log_det, proven.log_det + greedy.log_det);
+}

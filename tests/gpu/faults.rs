@@ -1,6 +1,10 @@
 //! Failures of real devices, faked: each ends as a typed error, with the process alive.
 
-use std::time::Duration;
+use std::{
+    sync::{Barrier, Mutex},
+    thread,
+    time::Duration,
+};
 
 use faer::{Mat, c64};
 use partition_dpp::{
@@ -241,4 +245,32 @@ fn what_is_no_number_is_never_an_answer() {
             }
         }
     }
+}
+
+#[test]
+fn threads_share_a_device() {
+    // A thread may see the end of another's submission before that one asks for its results, and then wait for nothing.
+    let options =
+        GpuOptions::default().with_precision(Precision::F32).with_time_limit(Duration::from_secs(10));
+    let Some(gpu) = open(&options, "threads") else { return };
+    let features = features();
+    let expected = gpu.row_norms(&all(&features)).unwrap();
+    // After every round nobody is left to answer the one who is late.
+    let (round, wrong) = (Barrier::new(2), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for number in 0..5_000 {
+                    round.wait();
+                    if wrong.lock().unwrap().is_empty() {
+                        let found = gpu.row_norms(&all(&features));
+                        if !found.as_ref().is_ok_and(|found| *found == expected) {
+                            wrong.lock().unwrap().push((number, found));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    assert!(wrong.lock().unwrap().is_empty(), "{:?}", wrong.lock().unwrap());
 }

@@ -228,6 +228,8 @@ impl Context {
         // The receiver is gone if the wait below failed.
         staging.map_async(wgpu::MapMode::Read, ..total, move |outcome| drop(tell.send(outcome)));
         self.wait(what, submission)?;
+        // Where another thread saw the submission end before the mapping was asked for, only a poll answers it.
+        self.answer();
         match told.recv_timeout(self.submissions.limit()) {
             Ok(outcome) => outcome.map_err(|error| failed(error.to_string()))?,
             Err(RecvTimeoutError::Timeout) => return Err(self.timed_out(what)),

@@ -183,6 +183,12 @@ impl Context {
         }
     }
 
+    /// Lets the device answer what is ready, without waiting.
+    pub(super) fn answer(&self) {
+        // A lost device shows in what is read.
+        let _ = self.poll(wgpu::PollType::Poll);
+    }
+
     /// Polls the device; nothing else does.
     ///
     /// wgpu 30 cannot return an error if a driver reports a reset or runs out of memory during a poll; it panics

@@ -107,12 +107,15 @@ impl<'a> LawRequest<'a> {
 
     /// Adds the way out where a quota asks for more items than the rank allows, for commands that take `--independent`.
     pub(crate) fn advise(&self, failure: Failure) -> Failure {
-        let advice = "--independent chooses from every part by itself";
+        let fits_by_itself = |rank: usize| match self {
+            Self::PartitionDpp { quota, has_ranges: false, .. } => {
+                quota.low().iter().all(|&count| count <= rank)
+            }
+            _ => false,
+        };
         match failure {
-            Failure::Library(source @ Error::SizeAboveRank { .. })
-                if matches!(self, Self::PartitionDpp { has_ranges: false, .. }) =>
-            {
-                Failure::Impossible { source, advice }
+            Failure::Library(source @ Error::SizeAboveRank { rank, .. }) if fits_by_itself(rank) => {
+                Failure::Impossible { source, advice: "--independent chooses from every part by itself" }
             }
             other => other,
         }

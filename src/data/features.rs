@@ -7,10 +7,14 @@ use super::{
     partition::check_item_count,
     stored_rows::StoredRows,
     values::{Scalar, Storage, Values, with_rows},
+    weights::Weights,
 };
 use crate::{Error, Result};
 
 /// A, m×n, row-major: item i is the row a_i, and the kernel is K = A Aᵀ.
+///
+/// Rows may have weights q_i ([`with_scores`](Features::with_scores), [`with_log_quality`](Features::with_log_quality),
+/// [`with_unit_rows`](Features::with_unit_rows)): item i is then the row q_i a_i, and K_ij = q_i ⟨a_i, a_j⟩ q_j.
 ///
 /// Values are f16, f32 or f64; owned (`Vec`), borrowed (slice) or memory-mapped (.npy), in one or several pieces
 /// ([`concatenate`](Features::concatenate)). They are never copied: cloning is cheap, and rows are converted to f64 as
@@ -37,7 +41,10 @@ pub struct Features<'a> {
     items: usize,
     dims: usize,
     values: Values<'a>,
+    /// The largest |entry| as stored.
     max_abs: f64,
+    /// What rows are multiplied by when they are read; `None` for ones.
+    pub(super) weights: Option<Weights>,
     /// Set for the factor of a kernel; `None` if the features are the data.
     residual: Option<Residual>,
     /// Shared only by clones: identifies the values to engines that keep a copy.
@@ -78,7 +85,8 @@ impl<'a> Features<'a> {
         let not_finite =
             |(row, column)| Error::NotFinite { row, column, value: rows.row(row)[column].into() };
         let max_abs = rows.largest_magnitude().map_err(not_finite)?;
-        Ok(Self { items, dims, values: T::wrap(rows), max_abs, residual: None, identity: Arc::new(()) })
+        let values = T::wrap(rows);
+        Ok(Self { items, dims, values, max_abs, weights: None, residual: None, identity: Arc::new(()) })
     }
 
     /// The rows of several matrices as one ground set, one matrix after the other: item i of a matrix becomes
@@ -110,7 +118,8 @@ impl<'a> Features<'a> {
         let Some(values) = Values::concatenate(&all) else { unreachable!("they are of one kind") };
         let max_abs = shards.iter().map(|shard| shard.max_abs).fold(0.0, f64::max);
         let residual = shards.iter().filter_map(|shard| shard.residual).reduce(Residual::max);
-        Ok(Self { items, dims: first.dims, values, max_abs, residual, identity: Arc::new(()) })
+        let weights = Weights::concatenate(shards);
+        Ok(Self { items, dims: first.dims, values, max_abs, weights, residual, identity: Arc::new(()) })
     }
 
     /// The length of rows and the type of their values, in words.
@@ -130,19 +139,24 @@ impl<'a> Features<'a> {
         self.dims
     }
 
-    /// The row of an item, in f64.
+    /// The row a_i of an item as it is stored, in f64, without its weight.
     ///
     /// # Panics
     /// If there is no such item.
     #[must_use]
     pub fn row(&self, item: usize) -> Vec<f64> {
         let mut row = vec![0.0; self.dims];
-        self.read_row(item, 1.0, &mut row);
+        self.read_stored(item, 1.0, &mut row);
         row
     }
 
-    /// Writes `scale · a_item` to `out`.
+    /// Writes `scale · q_item · a_item` to `out`.
     pub(crate) fn read_row(&self, item: usize, scale: f64, out: &mut [f64]) {
+        self.read_stored(item, scale * self.weight(item), out);
+    }
+
+    /// Writes `scale · a_item` to `out`, without the row's weight.
+    pub(crate) fn read_stored(&self, item: usize, scale: f64, out: &mut [f64]) {
         with_rows!(&self.values, rows => {
             for (out, &value) in out.iter_mut().zip(rows.row(item)) {
                 *out = value.wide() * scale;
@@ -154,6 +168,11 @@ impl<'a> Features<'a> {
     #[cfg(feature = "gpu")]
     pub(crate) fn identity(&self) -> &Arc<()> {
         &self.identity
+    }
+
+    /// The same values with these weights, not known to engines.
+    pub(super) fn with_weights(&self, weights: Option<Weights>) -> Self {
+        Self { weights, identity: Arc::new(()), ..self.clone() }
     }
 
     /// Marks the features as the factor of a kernel.
@@ -171,9 +190,10 @@ impl<'a> Features<'a> {
         &self.values
     }
 
-    /// Bytes of the values: those held in memory, and those in memory-mapped files.
+    /// Bytes of the values and weights: those held in memory, and those in memory-mapped files.
     pub(crate) fn footprint(&self) -> (u64, u64) {
-        with_rows!(&self.values, rows => rows.footprint())
+        let (held, mapped) = with_rows!(&self.values, rows => rows.footprint());
+        (held + self.weights.as_ref().map_or(0, Weights::bytes), mapped)
     }
 
     /// Bytes of a stored row.
@@ -181,19 +201,25 @@ impl<'a> Features<'a> {
         with_rows!(&self.values, rows => size_of_val(rows.row(0)))
     }
 
-    /// Largest |entry|.
+    /// Largest |entry| of all weighted rows, or an upper bound within a factor of 1e80 of it.
     pub(crate) fn max_abs(&self) -> f64 {
+        self.weights.as_ref().map_or(self.max_abs, Weights::largest)
+    }
+
+    /// Largest |entry| as stored.
+    pub(super) fn max_abs_stored(&self) -> f64 {
         self.max_abs
     }
 
-    /// Largest |entry| of some rows.
+    /// Largest |entry| of some weighted rows.
     pub(crate) fn max_abs_of(&self, items: &[u32]) -> f64 {
-        with_rows!(&self.values, rows => {
-            let of_row = |&item: &u32| {
-                Scalar::largest_magnitude(rows.row(item as usize)).unwrap_or(f64::INFINITY)
-            };
-            items.iter().map(of_row).fold(0.0, f64::max)
-        })
+        let of_row = |&item: &u32| self.weight(item as usize) * self.max_abs_of_stored(item as usize);
+        items.iter().map(of_row).fold(0.0, f64::max)
+    }
+
+    /// Largest |entry| of a row as it is stored.
+    pub(super) fn max_abs_of_stored(&self, item: usize) -> f64 {
+        with_rows!(&self.values, rows => Scalar::largest_magnitude(rows.row(item)).unwrap_or(f64::INFINITY))
     }
 
     /// Prefetches a row into the cache of the CPU.

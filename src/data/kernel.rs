@@ -223,7 +223,7 @@ pub(crate) fn compress_wide(features: &Features<'_>) -> Result<Features<'static>
     for item in 0..items {
         // A power of two: nothing is rounded, and no square underflows.
         let row = linalg::column_mut(transposed.as_mut(), item);
-        features.read_row(item, 1.0, row);
+        features.read_stored(item, 1.0, row);
         let scale = linalg::power_of_two_near(row.iter().fold(0.0, |most, x| f64::max(most, x.abs())));
         row.iter_mut().for_each(|x| *x /= scale);
         scales.push(scale);

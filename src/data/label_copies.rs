@@ -124,10 +124,11 @@ impl LabelCopies {
         if items != self.items() {
             return Err(Error::LabelCount { items, labels: self.items() });
         }
-        with_rows!(features.values(), rows => {
+        let copied = with_rows!(features.values(), rows => {
             let row = |&item: &u32| rows.row(item as usize);
             Features::from_rows(copies, dims, self.item_of.iter().map(row).collect::<Vec<_>>().concat())
-        })
+        });
+        copied?.weighted_as(features, self.item_of.iter().map(|&item| item as usize))
     }
 
     /// The item of every chosen copy, ascending; an item appears as often as it is chosen.

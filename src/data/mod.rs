@@ -21,6 +21,7 @@ mod quota;
 mod stored_rows;
 mod subset;
 pub(crate) mod values;
+mod weights;
 
 pub use features::Features;
 pub use kernel::Kernel;
@@ -38,7 +39,10 @@ pub use values::{Scalar, Storage};
 /// Features with n ≤ m: as given (nothing is copied), or compressed.
 pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {
     // The factor of a kernel is never wide.
-    if features.dims() > features.items() { kernel::compress_wide(features) } else { Ok(features.clone()) }
+    if features.dims() <= features.items() {
+        return Ok(features.clone());
+    }
+    kernel::compress_wide(features)?.weighted_as(features, 0..features.items())
 }
 
 /// Checks that features, partition and quota have the same items and parts.

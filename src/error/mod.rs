@@ -2,11 +2,13 @@
 
 mod device_problem;
 mod npy_problem;
+mod weight_problem;
 mod words;
 
 pub use device_problem::DeviceProblem;
 pub use npy_problem::NpyProblem;
-use words::{amount, have, join, nearest, shown, trial};
+pub use weight_problem::WeightProblem;
+use words::{amount, have, join, nearest, overlapping, shown, trial};
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
@@ -336,9 +338,7 @@ pub enum Error {
         wanted: usize,
     },
     /// An item is in two parts.
-    #[error(
-        "item {item} is in part {first} and in part {second}: parts must not overlap (counting under overlapping parts includes counting perfect matchings, which is #P-hard); give the item one copy per part instead"
-    )]
+    #[error("{}", overlapping(*item, first, second))]
     OverlappingParts {
         /// The index.
         item: usize,
@@ -377,6 +377,9 @@ pub enum Error {
         /// The fault.
         problem: NpyProblem,
     },
+    /// Rows cannot be weighted.
+    #[error(transparent)]
+    Weights(#[from] WeightProblem),
     /// A GPU is not available, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),

@@ -44,6 +44,13 @@ pub(super) fn have(parts: &[String]) -> String {
     }
 }
 
+/// An item in two parts.
+pub(super) fn overlapping(item: usize, first: &str, second: &str) -> String {
+    format!(
+        "item {item} is in part {first} and in part {second}: parts must not overlap (counting under overlapping parts includes counting perfect matchings, which is #P-hard); give the item one copy per part instead"
+    )
+}
+
 /// A total variation distance, or words where it is not one.
 pub(super) fn amount(deviation: f64) -> String {
     if (0.0..1.0).contains(&deviation) {

@@ -55,8 +55,10 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreSet {
     dims: usize,
-    /// One row after the other.
+    /// One row after the other, as stored.
     rows: Vec<f64>,
+    /// ln of their weights.
+    log_weights: Vec<f64>,
     /// Item numbers in the shard.
     items: Vec<usize>,
     /// The name of every item's part.
@@ -104,8 +106,13 @@ impl CoreSet {
             return Err(Error::Nothing { what: "the size of the sets" });
         }
         let ground = GroundSet::new(features)?;
-        let mut core =
-            Self { dims: features.dims(), rows: Vec::new(), items: Vec::new(), labels: Vec::new() };
+        let mut core = Self {
+            dims: features.dims(),
+            rows: Vec::new(),
+            log_weights: Vec::new(),
+            items: Vec::new(),
+            labels: Vec::new(),
+        };
         for part in 0..partition.parts() {
             let members = ground.free_members(partition, part);
             let size = total.min(members.len());
@@ -120,6 +127,7 @@ impl CoreSet {
                 core.items.push(item);
                 core.labels.push(partition.names()[part].clone());
                 core.rows.extend(features.row(item));
+                core.log_weights.push(features.log_weight(item));
             }
         }
         Ok(core)
@@ -154,11 +162,11 @@ impl CoreSet {
         let labels: Vec<&String> = core_sets.iter().flat_map(|core| &core.labels).collect();
         let rows: Vec<f64> = core_sets.iter().flat_map(|core| &core.rows).copied().collect();
         let partition = Partition::from_labels(&labels)?;
-        Ok(CoreSetUnion {
-            features: Features::from_rows(origins.len(), first.dims, rows)?,
-            partition,
-            origins,
-        })
+        let log_weights: Vec<f64> = core_sets.iter().flat_map(|core| &core.log_weights).copied().collect();
+        let features = Features::from_rows(origins.len(), first.dims, rows)?;
+        let is_weighted = log_weights.iter().any(|&log| log != 0.0);
+        let features = if is_weighted { features.with_log_quality(&log_weights)? } else { features };
+        Ok(CoreSetUnion { features, partition, origins })
     }
 }
 

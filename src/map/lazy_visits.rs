@@ -112,8 +112,8 @@ impl<T: Scalar> WithSimd for Run<'_, T> {
                 let item = members.items.at(start + at);
                 let row = T::widen(values.row(item), &mut buffer);
                 let enough = best.min(PATIENCE * best);
-                let (bound, count) =
-                    apply(simd, ChunkedRow::new(row), members.scale, &mut missed, chunks, bounds[at], enough);
+                let (row, scale) = (ChunkedRow::new(row), members.scale * features.weight(item));
+                let (bound, count) = apply(simd, row, scale, &mut missed, chunks, bounds[at], enough);
                 (bounds[at], applied[at]) = (bound, applied[at] + count);
             }
             if missed.is_empty() {

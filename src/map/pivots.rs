@@ -205,8 +205,9 @@ impl<'c, G: Gains> Pivots<'c, G> {
     fn take(&mut self, place: Place) -> Option<f64> {
         self.gone.push(place);
         self.gains.remove(place);
-        let mut row = self.candidates.features().row(self.candidates.item(place));
-        let log_norm = OrthonormalBasis::normalise(&mut row)?;
+        let (features, item) = (self.candidates.features(), self.candidates.item(place));
+        let mut row = features.row(item);
+        let log_norm = OrthonormalBasis::normalise(&mut row)? + features.log_weight(item);
         let residual = self.basis.extend(&row)?;
         self.counts[place.group] += 1;
         let demands = self.candidates.counts.demands(&self.counts);

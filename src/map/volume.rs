@@ -44,11 +44,11 @@ impl LogVolume {
             return Self::ZERO;
         }
         let mut rows = Mat::zeros(dims, count);
-        let mut scales = 0.0;
+        let (mut scales, mut magnitudes): (f64, f64) = (0.0, 0.0);
         let mut lengths = Vec::with_capacity(count);
         for (at, &item) in items.iter().enumerate() {
             let row = column_mut(rows.as_mut(), at);
-            features.read_row(item, 1.0, row);
+            features.read_stored(item, 1.0, row);
             let largest = row.iter().fold(0.0, |max, x| f64::max(max, x.abs()));
             if largest == 0.0 {
                 return Self::ZERO;
@@ -56,7 +56,8 @@ impl LogVolume {
             // Scaling by a power of two is exact.
             let power = power_of_two_near(largest);
             scale(row, power.recip());
-            scales += 2.0 * power.ln();
+            scales += 2.0 * (power.ln() + features.log_weight(item));
+            magnitudes += 2.0 * (power.ln().abs() + features.log_weight(item).abs());
             lengths.push(dot(row, row).sqrt());
         }
         let logarithms: f64 = lengths.iter().map(|length| 2.0 * length.ln()).sum();
@@ -64,7 +65,7 @@ impl LogVolume {
         let triangle = rows.qr().thin_R().to_owned();
         let (at_least, at_most) = between(triangle, &lengths, dims);
         let at_most = at_most.min(hadamard);
-        let rounding = of_sum(count + 8) * (scales.abs() + 4.0 * count as f64 + at_most.abs());
+        let rounding = of_sum(count + 8) * (magnitudes + 4.0 * count as f64 + at_most.abs());
         Self { at_least: scales + at_least - rounding, at_most: scales + at_most + rounding }
     }
 }

@@ -1,6 +1,6 @@
 //! Ground sets in coordinates that keep every digit.
 
-use super::GroundSet;
+use super::{GroundSet, log_determinant};
 use crate::{
     Error, Features, Result,
     engine::Rows,
@@ -54,11 +54,17 @@ impl GroundSet<'_> {
             return Ok(None);
         }
         let weighted = |item: usize, exponent: i64| WeightedRow { values: given.row(item), exponent };
-        let included = self.included().iter().map(|&item| weighted(item as usize, 0));
-        let exponents: Vec<i64> = rows.groups().iter().map(|group| binary_exponent(group.scale)).collect();
-        let free = rows.iter().map(|(item, group)| weighted(item, exponents[group]));
+        let included = self.included().iter().map(|&item| item as usize);
+        // Only powers of two keep every digit; the rest of a weight is applied when the row is read.
+        let exponents: Vec<i64> = rows
+            .iter()
+            .map(|(item, group)| {
+                binary_exponent(rows.groups()[group].scale) + binary_exponent(given.weight(item))
+            })
+            .collect();
+        let free = rows.iter().zip(&exponents).map(|((item, _), &exponent)| weighted(item, exponent));
         let leading = self.included().len();
-        let all: Vec<WeightedRow> = included.chain(free).collect();
+        let all: Vec<WeightedRow> = included.clone().map(|item| weighted(item, 0)).chain(free).collect();
         let Some(found) = triangular(&all, leading) else { return Ok(None) };
         let rest = &found.log_squares[leading.min(found.log_squares.len())..];
         if let (Some(first), Some(last)) = (rest.first(), rest.last())
@@ -67,8 +73,10 @@ impl GroundSet<'_> {
             return Ok(None);
         }
         let features = written(&found, rows, &exponents, leading, given.items())?;
-        let features = features.map(|features| features.with_residual(given.residual()));
-        Ok(features.map(|features| self.in_coordinates(features, rest.len(), found.log_det(leading))))
+        let Some(features) = features else { return Ok(None) };
+        let features = features.with_residual(given.residual()).weighted_as(given, 0..given.items())?;
+        let log_det = log_determinant::weighted(found.log_det(leading), given, included);
+        Ok(Some(self.in_coordinates(features, rest.len(), log_det)))
     }
 }
 
@@ -83,10 +91,11 @@ fn written(
     // Features have at least one column.
     let dims = found.log_squares.len().saturating_sub(leading).max(1);
     let mut values = vec![0.0; items * dims];
-    for ((item, group), coordinates) in rows.iter().zip(&found.coordinates[leading..]) {
+    for (((item, _), exponent), coordinates) in rows.iter().zip(exponents).zip(&found.coordinates[leading..])
+    {
         let own = &mut values[item * dims..(item + 1) * dims];
         for (out, coordinate) in own.iter_mut().zip(&coordinates[leading..]) {
-            *out = coordinate.times_power(-exponents[group]).value();
+            *out = coordinate.times_power(-exponent).value();
             if !out.is_finite() {
                 return Ok(None);
             }
@@ -95,7 +104,7 @@ fn written(
     Features::from_rows(items, dims, values).map(Some)
 }
 
-/// e for 2^e.
-fn binary_exponent(scale: f64) -> i64 {
-    Scaled::new(scale).exponent - 1
+/// e for a number in [2^e, 2^(e + 1)).
+fn binary_exponent(number: f64) -> i64 {
+    Scaled::new(number).exponent - 1
 }

@@ -139,7 +139,7 @@ impl<'a> GroundSet<'a> {
         let mut values = vec![0.0; items * (rank + items)];
         for (item, row) in values.chunks_exact_mut(rank + items).enumerate() {
             self.given.read_row(item, 1.0, &mut row[..rank]);
-            row[rank + item] = residual.root_of_row(&row[..rank]);
+            row[rank + item] = residual.root_of_row(&self.given.row(item)) * self.given.weight(item);
         }
         let mut above = GroundSet::new(&Features::from_rows(items, rank + items, values)?)?;
         let listed = |items: &[u32]| items.iter().map(|&item| item as usize).collect::<Vec<_>>();

@@ -40,8 +40,8 @@ impl Lacking<'_> {
 
     /// The two terms of its root: √r_i, and what the projection adds.
     pub(crate) fn roots(&self, item: usize) -> (f64, f64) {
-        let row = self.given.row(item);
+        let (row, weight) = (self.given.row(item), self.given.weight(item));
         let root = |row: &[f64]| self.residual.root_of_row(row);
-        (root(&row), self.included.combined(&row, root))
+        (weight * root(&row), weight * self.included.combined(&row, root))
     }
 }

@@ -35,8 +35,8 @@ pub(super) fn log_volume(
     let most = items.size_hint().0;
     let mut triangle = Vec::with_capacity(most * (most + 1) / 2);
     for item in items {
-        features.read_row(item, 1.0, &mut row);
-        let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)?;
+        features.read_stored(item, 1.0, &mut row);
+        let log_norm = OrthonormalBasis::normalise(&mut row).ok_or(item)? + features.log_weight(item);
         let residual = span.extend_noting(&row, |along| triangle.push(along)).ok_or(item)?;
         triangle.push(residual);
         least = least.min(residual);
@@ -158,14 +158,25 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     {
         return log_det;
     }
-    let weighted = |item| WeightedRow { values: features.row(item), exponent: 0 };
-    let rows: Vec<WeightedRow> = subset.iter().map(weighted).collect();
+    let row = |item| WeightedRow { values: features.row(item), exponent: 0 };
+    let rows: Vec<WeightedRow> = subset.iter().map(row).collect();
     match triangular(&rows, rows.len()) {
         Some(exact) if exact.log_squares.len() < rows.len() => zero,
-        Some(exact) => exact.log_det(rows.len()),
+        Some(exact) => weighted(exact.log_det(rows.len()), features, subset.iter()),
         // Too many large rows for exact arithmetic: the f64 result.
         None => found.map_or(zero, |volume| volume.log_det),
     }
+}
+
+/// ln det of weighted rows, from that of the rows as stored.
+pub(super) fn weighted(
+    stored: Estimate<f64>,
+    features: &Features<'_>,
+    items: impl Iterator<Item = usize>,
+) -> Estimate<f64> {
+    let weights = 2.0 * items.map(|item| features.log_weight(item)).sum::<f64>();
+    let value = stored.value + weights;
+    Estimate { value, error: stored.error + f64::EPSILON * (weights.abs() + value.abs()) }
 }
 
 #[cfg(test)]

@@ -69,6 +69,13 @@ fn search_on_the_cpu() {
     conclude(&summary);
 }
 
+/// The same problems with weights: one search for both is enough of a search, in a long one.
+#[test]
+fn search_with_weights() {
+    let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 1_000));
+    conclude(&search(first..first + cases, generator::weighted, on_the_cpu));
+}
+
 /// Seeds whose answers were wrong once, or refused without need.
 const ONCE_WRONG: &[u64] = &[
     562, 1_614, 2_259, 2_380, 2_503, 3_080, 3_197, 3_338, 3_533, 3_977, 4_226, 4_900, 5_319, 5_553, 5_817,

@@ -4,7 +4,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::blocks::{AHEAD, Task, split, tasks};
 use crate::{
-    Result,
+    Features, Result,
     data::{Scalar, StoredRows, with_rows},
     engine::{
         GainTable, Items, Rows, Top,
@@ -109,16 +109,24 @@ fn gain_update(
 /// The rows of a task, with prefetching.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
+    features: &'a Features<'a>,
     items: Items<'a>,
     start: usize,
     end: usize,
-    pub(super) scale: f64,
+    scale: f64,
 }
 
 impl<'a> Run<'a> {
     pub(super) fn new(rows: &Rows<'a>, task: &Task) -> Self {
         let group = rows.groups()[task.group];
-        Self { items: group.items, start: task.start, end: task.end, scale: group.scale }
+        let features = rows.features();
+        Self { features, items: group.items, start: task.start, end: task.end, scale: group.scale }
+    }
+
+    /// What the row at a position of the task is multiplied by.
+    #[inline]
+    pub(super) fn factor(&self, at: usize) -> f64 {
+        self.scale * self.features.weight(self.items.at(self.start + at))
     }
 
     /// The values of the row at a position of the task.
@@ -146,7 +154,7 @@ impl<T: Scalar> WithSimd for RowNorms<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         for (at, out) in self.out.iter_mut().enumerate() {
-            *out = row_norm_in(simd, self.run.row(self.values, at), self.run.scale);
+            *out = row_norm_in(simd, self.run.row(self.values, at), self.run.factor(at));
         }
     }
 }
@@ -168,7 +176,7 @@ impl<T: Scalar> WithSimd for GainUpdate<'_, T> {
         for (position, gain) in self.gains.iter_mut().enumerate() {
             let row = ChunkedRow::new(self.run.row(self.values, position));
             let [dot] = row.dots(simd, [self.direction]);
-            let along = self.run.scale * dot;
+            let along = self.run.factor(position) * dot;
             *gain -= along * along;
             if *gain > top.gain {
                 top = Top { position, gain: *gain };

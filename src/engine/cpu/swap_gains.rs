@@ -158,9 +158,10 @@ impl<T: Scalar> WithSimd for Update<'_, T> {
         for (tile, residuals) in residuals.iter_mut().enumerate() {
             let (mut c, mut g) = ([0.0; TILE], [0.0; TILE]);
             for lane in 0..TILE.min(len - tile * TILE) {
-                let row = run.row(values, tile * TILE + lane);
-                c[lane] = run.scale * row_dot_in(simd, row, swap.leaving);
-                g[lane] = run.scale * row_dot_in(simd, row, swap.entering);
+                let at = tile * TILE + lane;
+                let (row, factor) = (run.row(values, at), run.factor(at));
+                c[lane] = factor * row_dot_in(simd, row, swap.leaving);
+                g[lane] = factor * row_dot_in(simd, row, swap.entering);
             }
             for lane in 0..TILE {
                 let change = swap.residual_gain * c[lane] * c[lane] - swap.residual_loss * g[lane] * g[lane];

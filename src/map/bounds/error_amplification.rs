@@ -37,6 +37,9 @@ impl ErrorAmplification {
             .ground
             .compressed_from()
             .map_or(0.0, |dims| of_orthogonalisation(dims, candidates.features().items()));
+        // Weights and their products with entries are rounded.
+        let weighted = if features.is_weighted() { 2.0 * f64::EPSILON } else { 0.0 };
+        let compressed = compressed + weighted;
         if included.is_empty() {
             return Self { included: None, compressed };
         }
@@ -44,7 +47,7 @@ impl ErrorAmplification {
         let mut units = Mat::zeros(dims, count);
         for (at, &item) in included.iter().enumerate() {
             let unit = column_mut(units.as_mut(), at);
-            features.read_row(item as usize, 1.0, unit);
+            features.read_stored(item as usize, 1.0, unit);
             OrthonormalBasis::normalise(unit);
         }
         let duals = dual_basis(units.as_ref()).map(|(duals, ..)| duals);

@@ -83,10 +83,11 @@ pub(super) fn likeliest(candidates: &Candidates<'_>, odds: &[f64], at: &Point) -
     order.sort_unstable_by(by_odds);
     let places = order.into_iter().map(|position| Place { group: 0, position });
     let raises = |place: &Place| {
-        let mut unit = candidates.features().row(candidates.item(*place));
+        let item = candidates.item(*place);
+        let mut unit = candidates.features().row(item);
         let Some(log_norm) = OrthonormalBasis::normalise(&mut unit) else { return false };
         let Some(residual) = span.extend(&unit) else { return false };
-        let raises = log_norm + residual.ln() > 0.0;
+        let raises = log_norm + candidates.features().log_weight(item) + residual.ln() > 0.0;
         if !raises {
             span.drop_last();
         }

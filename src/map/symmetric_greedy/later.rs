@@ -37,8 +37,10 @@ impl Later {
             if span.len() == candidates.features().dims() || clock.ended().is_some() {
                 break;
             }
-            let mut unit = candidates.features().row(candidates.item(Place { group: 0, position }));
+            let item = candidates.item(Place { group: 0, position });
+            let mut unit = candidates.features().row(item);
             let Some(log_norm) = OrthonormalBasis::normalise(&mut unit) else { continue };
+            let log_norm = log_norm + candidates.features().log_weight(item);
             if let Some(beyond_later) = span.extend(&unit) {
                 items.push(Item { position, unit, log_norm, beyond_later });
             }

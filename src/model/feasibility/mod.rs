@@ -59,7 +59,7 @@ pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize)
         if rows.len() == limit {
             break;
         }
-        features.read_row(item, 1.0, &mut row);
+        features.read_stored(item, 1.0, &mut row);
         let unit = OrthonormalBasis::normalise(&mut row).and_then(|_| basis.extend(&row));
         rows.extend(unit.and_then(|_| ground.unit_residual(&row)));
     }

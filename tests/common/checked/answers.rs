@@ -57,16 +57,21 @@ fn log_probability(examined: &mut Examined<'_>, inference: &Inference<'_>, set: 
 /// for a kernel of its trace, over the same in the kernel, and what keeps it from being positive semidefinite.
 pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
     let minors = examined.minors;
+    // The kernel is rounded without its weights.
+    let weight = |item: usize| 2.0 * examined.problem.log_weight(item);
     let whole: f64 = match examined.problem.data {
         Data::Features => 0.0,
-        Data::Kernel => (0..minors.items()).map(|item| minors.log_det(1 << item).exp()).sum(),
+        Data::Kernel => {
+            (0..minors.items()).map(|item| (minors.log_det(1 << item) - weight(item)).exp()).sum()
+        }
     };
     let of = |item: usize| {
         let beyond = minors.log_det(set) - minors.log_det(set & !(1 << item));
         match examined.problem.data {
             Data::Features => (0.5 * (minors.log_det(1 << item) - beyond)).exp(),
             Data::Kernel => {
-                (whole + examined.problem.indefiniteness() / (24.0 * f64::EPSILON)) * (-beyond).exp()
+                let whole = whole + examined.problem.indefiniteness() / (24.0 * f64::EPSILON);
+                whole * (weight(item) - beyond).exp()
             }
         }
     };

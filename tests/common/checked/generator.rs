@@ -65,6 +65,25 @@ pub fn problem(seed: u64) -> Problem {
     problem
 }
 
+/// The problem of a seed, with weights.
+pub fn weighted(seed: u64) -> Problem {
+    // Another stream, so that the problem itself stays what it is.
+    let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
+    source.0.set_stream(1);
+    let mut problem = problem(seed);
+    let size = [0.3, 1.0, 10.0, 100.0][source.below(4)];
+    let of_parts = source.normals(problem.parts());
+    problem.log_weights = problem
+        .labels
+        .iter()
+        .map(|&label| {
+            let own = source.normal();
+            size * if source.chance(0.2) { of_parts[label] } else { own }
+        })
+        .collect();
+    problem
+}
+
 fn labels(source: &mut Source, items: usize) -> Vec<usize> {
     let parts = 1 + source.below(4);
     let drawn: Vec<usize> = (0..items).map(|_| source.below(parts)).collect();

@@ -45,6 +45,8 @@ pub struct Problem {
     pub constraint: Constraint,
     pub include: Vec<usize>,
     pub exclude: Vec<usize>,
+    /// ln of what rows are multiplied by; empty where they have no weights.
+    pub log_weights: Vec<f64>,
 }
 
 /// What a model borrows.
@@ -74,7 +76,8 @@ impl Problem {
     pub fn new(rows: Vec<Vec<f64>>, labels: Vec<usize>, constraint: Constraint) -> Self {
         assert_eq!(rows.len(), labels.len());
         let (data, storage) = (Data::Features, Storage::F64);
-        Self { data, storage, rows, labels, constraint, include: Vec::new(), exclude: Vec::new() }
+        let (include, exclude, log_weights) = (Vec::new(), Vec::new(), Vec::new());
+        Self { data, storage, rows, labels, constraint, include, exclude, log_weights }
     }
 
     /// Which kind of law.
@@ -93,6 +96,11 @@ impl Problem {
         self.rows.len()
     }
 
+    /// ln of what a row is multiplied by.
+    pub fn log_weight(&self, item: usize) -> f64 {
+        self.log_weights.get(item).copied().unwrap_or(0.0)
+    }
+
     pub fn parts(&self) -> usize {
         self.labels.iter().max().map_or(0, |last| last + 1)
     }
@@ -109,6 +117,7 @@ impl Problem {
             Data::Features => Minors::of_features(&self.rows),
             Data::Kernel => Minors::of_kernel(&self.rows),
         };
+        let minors = if self.log_weights.is_empty() { minors } else { minors.weighted(&self.log_weights) };
         match &self.constraint {
             Constraint::Independent(_) => minors.by_parts(&self.labels),
             _ => minors,
@@ -125,6 +134,10 @@ impl Problem {
             (Data::Features, Storage::F32) => {
                 Features::from_rows(items, dims, flat.iter().map(|&x| x as f32).collect::<Vec<_>>())?
             }
+        };
+        let features = match &self.log_weights[..] {
+            [] => features,
+            weights => features.with_log_quality(weights)?,
         };
         let partition = Partition::from_labels(&self.labels)?;
         let (mut quota, mut ranges) = (None, None);
@@ -167,7 +180,12 @@ impl Problem {
     ///
     /// The condition number is that of singular values σ_1/σ_r at the exact rank r. A kernel of zeros is refused. Where
     /// sets may have any size, eigenvalues are compared with 1: those that a kernel does not have are known to ε σ_1.
+    ///
+    /// Weights must be of ordinary size besides.
     pub fn is_well_conditioned(&self, minors: &Minors) -> bool {
+        if self.log_weights.iter().any(|log| log.abs() > 3.0) {
+            return false;
+        }
         let all = (1 << self.items()) - 1;
         if self.data == Data::Kernel {
             // It is factored as a whole, whatever the law looks at.
@@ -262,6 +280,9 @@ impl fmt::Display for Problem {
         for (row, label) in self.rows.iter().zip(&self.labels) {
             let values: Vec<String> = row.iter().map(|x| format!("{x:?}")).collect();
             writeln!(f, "    [{}]  part {label}", values.join(", "))?;
+        }
+        if !self.log_weights.is_empty() {
+            writeln!(f, "  logarithms of weights: {:?}", self.log_weights)?;
         }
         write!(f, "  {:?} include {:?} exclude {:?}", self.constraint, self.include, self.exclude)
     }

@@ -72,6 +72,16 @@ impl Minors {
         Self { items: self.items, values: self.sets().map(of).collect() }
     }
 
+    /// With row i multiplied by e^w_i.
+    pub fn weighted(&self, log_weights: &[f64]) -> Self {
+        // By eighths, for weights whose squares f64 does not have.
+        let eighth = |item: &usize| Scaled::from((0.25 * log_weights[*item]).exp());
+        let weight = |set: Set| items_of(set).iter().map(eighth).fold(self.det(0), Scaled::times);
+        let eighth_power = |x: Scaled| (0..3).fold(x, |x, _| x.times(x));
+        let of = |set: Set| self.det(set).times(eighth_power(weight(set)));
+        Self { items: self.items, values: self.sets().map(of).collect() }
+    }
+
     pub fn items(&self) -> usize {
         self.items
     }

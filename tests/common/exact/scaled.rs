@@ -22,6 +22,10 @@ impl Scaled {
         Self { mantissa: sign * leading as f64, exponent: unit + (bits - 64).max(0) }.normal()
     }
 
+    pub fn from(x: f64) -> Self {
+        Self { mantissa: x, exponent: 0 }.normal()
+    }
+
     fn normal(self) -> Self {
         if self.mantissa == 0.0 {
             return Self::ZERO;

@@ -1,0 +1,222 @@
+//! Positive weights of rows: quality, and the reciprocal lengths that make a dot product a cosine.
+
+use std::sync::Arc;
+
+use super::Features;
+use crate::{Error, Result, error::WeightProblem, linalg::OrthonormalBasis, parallel::map_ordered};
+
+/// q_i of every item: rows are read as q_i a_i.
+#[derive(Clone, Debug)]
+pub(crate) struct Weights {
+    /// ln q_i.
+    logs: Arc<[f64]>,
+    /// q_i.
+    factors: Arc<[f64]>,
+    /// The largest |entry| of a weighted row, or an upper bound within a factor of [`SPREAD`] of it.
+    largest: f64,
+}
+
+/// Weights within this factor of each other need no pass over the rows to find the longest.
+const SPREAD: f64 = 1e80;
+
+impl Features<'_> {
+    /// These features with row i multiplied by q_i = e^`log_quality[i]`, besides weights that it has already: the quality
+    /// of items beside their diversity.
+    ///
+    /// ```text
+    /// K_ij = q_i ⟨a_i, a_j⟩ q_j,   ln det K_S = ln det(A_S A_Sᵀ) + 2 Σ_{i∈S} ln q_i
+    /// ```
+    ///
+    /// Rows stay where they are: the weight is applied when a row is read. All models, solvers and engines take weighted
+    /// features. Under exact counts a factor common to a part does not change the law; under ranges, and for sets of any
+    /// size, it does.
+    ///
+    /// # Cost
+    /// Memory: 16m bytes. Weights of more than 80 decades take a pass over the rows.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`],
+    /// [`WeightProblem::OutOfRange`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, KDpp, engine};
+    /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 1.0])?;
+    /// let weighted = features.with_log_quality(&[0.0, 3_f64.sqrt().ln()])?;
+    /// // Item 1 is three times as likely as item 0.
+    /// let inference = KDpp::new(&weighted, 1)?.inference(&engine::Cpu)?;
+    /// assert!((inference.marginals()?.value[1] - 0.75).abs() < 1e-12);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Source
+    /// Kulesza and Taskar, *Determinantal point processes for machine learning* (2012), equation 28.
+    pub fn with_log_quality(&self, log_quality: &[f64]) -> Result<Self> {
+        let found = log_quality.len();
+        if found != self.items() {
+            return Err(Error::Shape { what: "the list of log-qualities", expected: self.items(), found });
+        }
+        let known = self.weights.as_ref();
+        let log = |(item, log): (usize, &f64)| known.map_or(0.0, |known| known.log(item)) + log;
+        let logs = log_quality.iter().enumerate().map(log).collect();
+        Ok(self.with_weights(Some(self.checked(logs)?)))
+    }
+
+    /// These features for a trade of scores against diversity.
+    ///
+    /// ```text
+    /// maximise (1 − d) Σ_{i∈S} r_i + d ln det(A_S A_Sᵀ):   q_i = e^(r_i (1 − d) / (2d))
+    /// ```
+    ///
+    /// for scores r_i and a diversity d in (0, 1]: with d = 1 scores do not count, and towards 0 they alone decide. The
+    /// objective of a set is d times its ln det K_S.
+    ///
+    /// # Cost
+    /// That of [`with_log_quality`](Features::with_log_quality).
+    ///
+    /// # Errors
+    /// [`WeightProblem::Diversity`], and those of [`with_log_quality`](Features::with_log_quality).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, KDpp, engine, map::{Greedy, Solver}};
+    /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0])?;
+    /// let relevant = features.with_scores(&[1.0, 5.0, 4.0], 0.5)?;
+    /// assert_eq!(Greedy::default().solve(&KDpp::new(&relevant, 2)?, &engine::Cpu)?.subset.as_slice(), [1, 2]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Source
+    /// Chen, Zhang and Zhou, *Fast greedy MAP inference for determinantal point process to improve recommendation
+    /// diversity* (2018), equation 17, with θ = 1 − d.
+    pub fn with_scores(&self, scores: &[f64], diversity: f64) -> Result<Self> {
+        // False for NaN.
+        if !(diversity > 0.0 && diversity <= 1.0) {
+            return Err(WeightProblem::Diversity { value: diversity }.into());
+        }
+        if let Some(item) = scores.iter().position(|score| !score.is_finite()) {
+            return Err(WeightProblem::NotFinite { item, value: scores[item] }.into());
+        }
+        let factor = (1.0 - diversity) / (2.0 * diversity);
+        self.with_log_quality(&scores.iter().map(|score| score * factor).collect::<Vec<_>>())
+    }
+
+    /// These features with every row divided by its length: K_ij becomes the cosine of the angle between a_i and a_j.
+    /// Weights set before are replaced, since they do not change directions.
+    ///
+    /// # Cost
+    /// A pass over the rows. Memory: 16m bytes.
+    ///
+    /// # Errors
+    /// [`WeightProblem::ZeroRow`] for the first row of zeros.
+    pub fn with_unit_rows(&self) -> Result<Self> {
+        const CHUNK: usize = 1 << 12;
+        let starts: Vec<usize> = (0..self.items()).step_by(CHUNK).collect();
+        let logs = map_ordered(starts.len(), |chunk| {
+            let mut row = vec![0.0; self.dims()];
+            let log = |item| {
+                self.read_stored(item, 1.0, &mut row);
+                -OrthonormalBasis::normalise(&mut row).unwrap_or(f64::NEG_INFINITY)
+            };
+            (starts[chunk]..self.items().min(starts[chunk] + CHUNK)).map(log).collect::<Vec<f64>>()
+        });
+        let logs = logs.concat();
+        if let Some(item) = logs.iter().position(|&log| log == f64::INFINITY) {
+            return Err(WeightProblem::ZeroRow { item }.into());
+        }
+        Ok(self.with_weights(Some(self.checked(logs)?)))
+    }
+
+    /// These features, with the weights of items listed for them in other features.
+    pub(crate) fn weighted_as(
+        self,
+        other: &Features<'_>,
+        items: impl Iterator<Item = usize>,
+    ) -> Result<Self> {
+        let Some(weights) = &other.weights else { return Ok(self) };
+        let weights = self.checked(items.map(|item| weights.log(item)).collect())?;
+        Ok(self.with_weights(Some(weights)))
+    }
+
+    /// Weights with these logarithms.
+    fn checked(&self, logs: Vec<f64>) -> Result<Weights> {
+        if let Some(item) = logs.iter().position(|log| !log.is_finite()) {
+            return Err(WeightProblem::NotFinite { item, value: logs[item] }.into());
+        }
+        let factors: Arc<[f64]> = logs.iter().map(|log| log.exp()).collect();
+        let range =
+            factors.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &q| (q.min(least), q.max(most)));
+        let bound = range.1 * self.max_abs_stored();
+        let is_near = range.1 < range.0 * SPREAD && bound < f64::MAX;
+        let largest = if is_near { bound } else { self.largest_weighted(&factors) };
+        let weights = Weights { logs: logs.into(), factors, largest };
+        let is_lost = |&item: &usize| {
+            let largest = weights.factor(item) * self.max_abs_of_stored(item);
+            !largest.is_finite() || largest == 0.0 && self.max_abs_of_stored(item) > 0.0
+        };
+        match (0..self.items()).filter(|_| !is_near).find(is_lost) {
+            Some(item) => Err(WeightProblem::OutOfRange { item, log_weight: weights.log(item) }.into()),
+            None => Ok(weights),
+        }
+    }
+
+    /// The largest |entry| of a row times its factor.
+    fn largest_weighted(&self, factors: &[f64]) -> f64 {
+        const CHUNK: usize = 1 << 12;
+        let chunks: Vec<&[f64]> = factors.chunks(CHUNK).collect();
+        let largest = |chunk: usize| {
+            let of_row = |(at, factor): (usize, &f64)| factor * self.max_abs_of_stored(chunk * CHUNK + at);
+            chunks[chunk].iter().enumerate().map(of_row).fold(0.0, f64::max)
+        };
+        map_ordered(chunks.len(), largest).into_iter().fold(0.0, f64::max)
+    }
+
+    /// q_i, 1 without weights.
+    #[inline]
+    pub(crate) fn weight(&self, item: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights.factor(item))
+    }
+
+    /// ln q_i, 0 without weights.
+    pub(crate) fn log_weight(&self, item: usize) -> f64 {
+        self.weights.as_ref().map_or(0.0, |weights| weights.log(item))
+    }
+
+    /// Whether rows have weights.
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+}
+
+impl Weights {
+    /// Those of several matrices; `None` if none has any.
+    pub(super) fn concatenate(shards: &[Features<'_>]) -> Option<Self> {
+        shards.iter().any(Features::is_weighted).then(|| {
+            let items = || shards.iter().flat_map(|shard| (0..shard.items()).map(move |item| (shard, item)));
+            Self {
+                logs: items().map(|(shard, item)| shard.log_weight(item)).collect(),
+                factors: items().map(|(shard, item)| shard.weight(item)).collect(),
+                largest: shards.iter().map(Features::max_abs).fold(0.0, f64::max),
+            }
+        })
+    }
+
+    /// q_i.
+    #[inline]
+    pub(crate) fn factor(&self, item: usize) -> f64 {
+        self.factors[item]
+    }
+
+    fn log(&self, item: usize) -> f64 {
+        self.logs[item]
+    }
+
+    pub(super) fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> u64 {
+        (size_of_val(&*self.logs) + size_of_val(&*self.factors)) as u64
+    }
+}

@@ -1,0 +1,37 @@
+//! Faults of the weights of rows.
+
+/// Why rows cannot be weighted.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WeightProblem {
+    /// A score or a logarithm of a weight is NaN or infinite.
+    #[error("the score of item {item} is {value}; every score must be finite")]
+    NotFinite {
+        /// The item.
+        item: usize,
+        /// The score, or ln q_i.
+        value: f64,
+    },
+    /// A weighted row is beyond the range of f64.
+    #[error(
+        "item {item} has the weight e^{log_weight:.4}, with which its row is beyond the range of f64; bring scores closer to 0, or the diversity closer to 1"
+    )]
+    OutOfRange {
+        /// The item.
+        item: usize,
+        /// ln q_i.
+        log_weight: f64,
+    },
+    /// The diversity is outside (0, 1].
+    #[error("the diversity is {value}; it must be above 0 and at most 1: at 0 scores alone decide")]
+    Diversity {
+        /// The value.
+        value: f64,
+    },
+    /// A row of zeros has no direction.
+    #[error("the row of item {item} is zero: it has no cosine similarity; leave the item out")]
+    ZeroRow {
+        /// The item.
+        item: usize,
+    },
+}

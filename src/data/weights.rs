@@ -14,6 +14,8 @@ pub(crate) struct Weights {
     factors: Arc<[f64]>,
     /// The largest |entry| of a weighted row, or an upper bound within a factor of [`SPREAD`] of it.
     largest: f64,
+    /// Whether no weighted row is beyond the range of f64.
+    fits: bool,
 }
 
 /// Weights within this factor of each other need no pass over the rows to find the longest.
@@ -34,9 +36,13 @@ impl Features<'_> {
     /// # Cost
     /// Memory: 16m bytes. Weights of more than 80 decades take a pass over the rows.
     ///
+    /// # Numerics
+    /// Weights may be of any size: where they span more decades than f64 has, models narrow the gaps between them in a way
+    /// that changes no probability by more than e^−40. With more such gaps than f64 has room for, models refuse them with
+    /// [`WeightProblem::Spread`].
+    ///
     /// # Errors
-    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`],
-    /// [`WeightProblem::OutOfRange`].
+    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`].
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -59,7 +65,7 @@ impl Features<'_> {
         let known = self.weights.as_ref();
         let log = |(item, log): (usize, &f64)| known.map_or(0.0, |known| known.log(item)) + log;
         let logs = log_quality.iter().enumerate().map(log).collect();
-        Ok(self.with_weights(Some(self.checked(logs)?)))
+        self.reweighted(logs)
     }
 
     /// These features for a trade of scores against diversity.
@@ -124,7 +130,7 @@ impl Features<'_> {
         if let Some(item) = logs.iter().position(|&log| log == f64::INFINITY) {
             return Err(WeightProblem::ZeroRow { item }.into());
         }
-        Ok(self.with_weights(Some(self.checked(logs)?)))
+        self.reweighted(logs)
     }
 
     /// These features, with the weights of items listed for them in other features.
@@ -134,8 +140,7 @@ impl Features<'_> {
         items: impl Iterator<Item = usize>,
     ) -> Result<Self> {
         let Some(weights) = &other.weights else { return Ok(self) };
-        let weights = self.checked(items.map(|item| weights.log(item)).collect())?;
-        Ok(self.with_weights(Some(weights)))
+        self.reweighted(items.map(|item| weights.log(item)).collect())
     }
 
     /// Weights with these logarithms.
@@ -148,27 +153,40 @@ impl Features<'_> {
             factors.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &q| (q.min(least), q.max(most)));
         let bound = range.1 * self.max_abs_stored();
         let is_near = range.1 < range.0 * SPREAD && bound < f64::MAX;
-        let largest = if is_near { bound } else { self.largest_weighted(&factors) };
-        let weights = Weights { logs: logs.into(), factors, largest };
-        let is_lost = |&item: &usize| {
-            let largest = weights.factor(item) * self.max_abs_of_stored(item);
-            !largest.is_finite() || largest == 0.0 && self.max_abs_of_stored(item) > 0.0
-        };
-        match (0..self.items()).filter(|_| !is_near).find(is_lost) {
-            Some(item) => Err(WeightProblem::OutOfRange { item, log_weight: weights.log(item) }.into()),
-            None => Ok(weights),
-        }
+        let (largest, fits) = if is_near { (bound, true) } else { self.largest_weighted(&factors) };
+        Ok(Weights { logs: logs.into(), factors, largest, fits })
     }
 
-    /// The largest |entry| of a row times its factor.
-    fn largest_weighted(&self, factors: &[f64]) -> f64 {
+    /// The largest |entry| of a row times its factor, and whether no row over- or underflows.
+    fn largest_weighted(&self, factors: &[f64]) -> (f64, bool) {
         const CHUNK: usize = 1 << 12;
         let chunks: Vec<&[f64]> = factors.chunks(CHUNK).collect();
-        let largest = |chunk: usize| {
-            let of_row = |(at, factor): (usize, &f64)| factor * self.max_abs_of_stored(chunk * CHUNK + at);
-            chunks[chunk].iter().enumerate().map(of_row).fold(0.0, f64::max)
+        let merged =
+            |(most, fits): (f64, bool), (largest, own): (f64, bool)| (most.max(largest), fits && own);
+        let of_chunk = |chunk: usize| {
+            let of_row = |(at, factor): (usize, &f64)| {
+                let stored = self.max_abs_of_stored(chunk * CHUNK + at);
+                let weighted = factor * stored;
+                (weighted, weighted.is_normal() || stored == 0.0)
+            };
+            chunks[chunk].iter().enumerate().map(of_row).fold((0.0, true), merged)
         };
-        map_ordered(chunks.len(), largest).into_iter().fold(0.0, f64::max)
+        map_ordered(chunks.len(), of_chunk).into_iter().fold((0.0, true), merged)
+    }
+
+    /// The same values with weights of these logarithms instead.
+    pub(crate) fn reweighted(&self, logs: Vec<f64>) -> Result<Self> {
+        Ok(self.with_weights(Some(self.checked(logs)?)))
+    }
+
+    /// ln q_i of every item.
+    pub(crate) fn log_weights(&self) -> Vec<f64> {
+        (0..self.items()).map(|item| self.log_weight(item)).collect()
+    }
+
+    /// Whether no weighted row is beyond the range of f64.
+    pub(crate) fn weights_fit(&self) -> bool {
+        self.weights.as_ref().is_none_or(|weights| weights.fits)
     }
 
     /// q_i, 1 without weights.
@@ -197,6 +215,7 @@ impl Weights {
                 logs: items().map(|(shard, item)| shard.log_weight(item)).collect(),
                 factors: items().map(|(shard, item)| shard.weight(item)).collect(),
                 largest: shards.iter().map(Features::max_abs).fold(0.0, f64::max),
+                fits: shards.iter().all(Features::weights_fit),
             }
         })
     }

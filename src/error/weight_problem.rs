@@ -12,16 +12,11 @@ pub enum WeightProblem {
         /// The score, or ln q_i.
         value: f64,
     },
-    /// A weighted row is beyond the range of f64.
+    /// The weights of the items that matter span more decades than f64 can square.
     #[error(
-        "item {item} has the weight e^{log_weight:.4}, with which its row is beyond the range of f64; bring scores closer to 0, or the diversity closer to 1"
+        "the scores span too many decades: the items that matter have weights that f64 cannot hold together, or nearly dependent rows; bring scores closer to each other, or the diversity closer to 1"
     )]
-    OutOfRange {
-        /// The item.
-        item: usize,
-        /// ln q_i.
-        log_weight: f64,
-    },
+    Spread,
     /// The diversity is outside (0, 1].
     #[error("the diversity is {value}; it must be above 0 and at most 1: at 0 scores alone decide")]
     Diversity {

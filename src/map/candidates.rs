@@ -1,7 +1,7 @@
 //! The items that a solver chooses from, in one form for all models.
 #![expect(private_interfaces, reason = "only this library implements and calls the methods of `Objective`")]
 
-use super::volume::LogVolume;
+use super::{rounding::of_value, volume::LogVolume};
 use crate::{
     Dpp, Features, KDpp, PartitionDpp, Subset,
     engine::{Group, Items, Rows},
@@ -184,12 +184,16 @@ impl Candidates<'_> {
             return LogVolume::of(self.features, set.as_slice());
         }
         let above = LogVolume::of(self.features(), set.as_slice());
+        let narrowed = |item| self.features.log_weight(item) - self.features().log_weight(item);
+        let shift = 2.0 * set.iter().map(narrowed).sum::<f64>();
         let at_least = LogVolume::of(self.features, set.as_slice()).at_least;
-        LogVolume { at_least: at_least - factor_error(self.features, set.iter()), ..above }
+        let at_least = at_least - factor_error(self.features, set.iter());
+        LogVolume { at_least, at_most: above.at_most + shift + 2.0 * of_value(shift) }
     }
 
     /// An upper bound of ln det K_T; 0 for the empty set.
     pub(crate) fn log_det_included_at_most(&self) -> f64 {
-        self.log_volume(&[]).at_most
+        let (at_most, shift) = (self.log_volume(&[]).at_most, self.ground.log_shift());
+        at_most + shift + if shift == 0.0 { 0.0 } else { of_value(at_most) + of_value(shift) }
     }
 }

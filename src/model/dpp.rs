@@ -1,6 +1,6 @@
 //! The plain DPP.
 
-use super::{FreeItems, GroundSet};
+use super::{Counts, FreeItems, GroundSet};
 use crate::{
     Features, Result,
     engine::{Items, Rows},
@@ -34,9 +34,9 @@ impl<'a> Dpp<'a> {
     /// The DPP with kernel A Aᵀ.
     ///
     /// # Errors
-    /// None at present; wide features (n > m) are compressed, which may fail in future versions.
+    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread).
     pub fn new(features: &Features<'a>) -> Result<Self> {
-        Ok(Self { ground: GroundSet::new(features)? })
+        Self { ground: GroundSet::new(features)? }.checked()
     }
 
     /// Conditions on these items being in the set, besides those required before.
@@ -51,7 +51,7 @@ impl<'a> Dpp<'a> {
             return Ok(self);
         }
         self.ground.include(items)?;
-        Ok(self)
+        self.checked()
     }
 
     /// Conditions on these items not being in the set, besides those excluded before.
@@ -63,7 +63,14 @@ impl<'a> Dpp<'a> {
             return Ok(self);
         }
         self.ground.exclude(items)?;
-        Ok(self)
+        self.checked()
+    }
+
+    /// Narrows weights if that is necessary.
+    fn checked(self) -> Result<Self> {
+        let free = self.ground.free_items();
+        let most = free.len().min(self.ground.dims_left());
+        Ok(Self { ground: self.ground.for_choices(&[free], &Counts::new(&[0], &[most], 0, most))? })
     }
 
     /// The same law in graded coordinates, in which nothing is lost to rounding.

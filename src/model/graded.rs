@@ -59,7 +59,7 @@ impl GroundSet<'_> {
         let exponents: Vec<i64> = rows
             .iter()
             .map(|(item, group)| {
-                binary_exponent(rows.groups()[group].scale) + binary_exponent(given.weight(item))
+                binary_exponent(rows.groups()[group].scale) + binary_exponent(self.features().weight(item))
             })
             .collect();
         let free = rows.iter().zip(&exponents).map(|((item, _), &exponent)| weighted(item, exponent));
@@ -74,7 +74,8 @@ impl GroundSet<'_> {
         }
         let features = written(&found, rows, &exponents, leading, given.items())?;
         let Some(features) = features else { return Ok(None) };
-        let features = features.with_residual(given.residual()).weighted_as(given, 0..given.items())?;
+        let features =
+            features.with_residual(given.residual()).weighted_as(self.features(), 0..given.items())?;
         let log_det = log_determinant::weighted(found.log_det(leading), given, included);
         Ok(Some(self.in_coordinates(features, rest.len(), log_det)))
     }

@@ -31,6 +31,8 @@ pub(crate) struct GroundSet<'a> {
     /// The excluded items, ascending.
     excluded: Vec<u32>,
     residual: Residual,
+    /// ln det of a set by the features as given, less that by those with narrowed weights; `None` if they have the same.
+    log_shift: Option<f64>,
 }
 
 /// The residuals of the rows beyond the included ones.
@@ -61,7 +63,28 @@ impl<'a> GroundSet<'a> {
     pub(crate) fn new(given: &Features<'a>) -> Result<Self> {
         let features = compress_if_wide(given)?;
         let (included, excluded) = (Vec::new(), Vec::new());
-        Ok(Self { given: given.clone(), features, included, excluded, residual: Residual::Whole })
+        let residual = Residual::Whole;
+        Ok(Self { given: given.clone(), features, included, excluded, residual, log_shift: None })
+    }
+
+    /// The same items with features of other weights; ln det of the sets that matter is less by `log_shift`.
+    pub(super) fn with_features(&self, features: Features<'a>, log_shift: f64) -> Self {
+        Self { features, log_shift: Some(log_shift), ..self.clone() }
+    }
+
+    /// The same items with their weights as given.
+    pub(super) fn with_given_weights(&self) -> Result<Self> {
+        if self.log_shift.is_none() {
+            return Ok(self.clone());
+        }
+        let features = self.features.reweighted(self.given.log_weights())?;
+        Ok(Self { features, log_shift: None, ..self.clone() })
+    }
+
+    /// ln det of a set by the features as given, less that by [`features`](Self::features), for all sets that matter;
+    /// no less for any other.
+    pub(crate) fn log_shift(&self) -> f64 {
+        self.log_shift.unwrap_or(0.0)
     }
 
     /// The same ground set with rows in triangular coordinates of their residuals.
@@ -78,6 +101,7 @@ impl<'a> GroundSet<'a> {
     pub(crate) fn include(&mut self, items: &[usize]) -> Result<()> {
         merge(&mut self.included, items, self.features.items())?;
         self.check_disjoint()?;
+        *self = self.with_given_weights()?;
         self.residual = Residual::of(&self.features, &self.included)?;
         Ok(())
     }
@@ -138,14 +162,16 @@ impl<'a> GroundSet<'a> {
         let (items, rank) = (self.given.items(), self.given.dims());
         let mut values = vec![0.0; items * (rank + items)];
         for (item, row) in values.chunks_exact_mut(rank + items).enumerate() {
-            self.given.read_row(item, 1.0, &mut row[..rank]);
-            row[rank + item] = residual.root_of_row(&self.given.row(item)) * self.given.weight(item);
+            self.given.read_stored(item, 1.0, &mut row[..rank]);
+            row[rank + item] = residual.root_of_row(&row[..rank]);
         }
-        let mut above = GroundSet::new(&Features::from_rows(items, rank + items, values)?)?;
+        let rows = Features::from_rows(items, rank + items, values)?;
+        let mut above = GroundSet::new(&rows.weighted_as(&self.given, 0..items)?)?;
         let listed = |items: &[u32]| items.iter().map(|&item| item as usize).collect::<Vec<_>>();
         above.exclude(&listed(&self.excluded))?;
         above.include(&listed(&self.included))?;
-        Ok(Some(above))
+        let narrowed = above.features.clone().weighted_as(&self.features, 0..items)?;
+        Ok(Some(GroundSet { features: narrowed, log_shift: self.log_shift, ..above }))
     }
 
     /// T, ascending.
@@ -217,12 +243,14 @@ impl<'a> GroundSet<'a> {
         exact_rank(rows).saturating_sub(self.included.len())
     }
 
-    /// ln det K_T, 0 for the empty set.
+    /// ln det K_T, 0 for the empty set, and what narrowed weights lack.
     pub(crate) fn log_det_included(&self) -> Estimate<f64> {
-        match &self.residual {
+        let log_det = match &self.residual {
             Residual::Whole => Estimate { value: 0.0, error: 0.0 },
             Residual::Within(Subspace { log_det, .. }) | Residual::Graded { log_det, .. } => *log_det,
-        }
+        };
+        let shift = self.log_shift();
+        Estimate { value: log_det.value + shift, error: log_det.error + f64::EPSILON * shift.abs() }
     }
 
     /// The unit vector of a row's residual beyond the included ones, in coordinates of the subspace left; `None` if it is

@@ -1,7 +1,7 @@
 //! Independent k-DPPs on the parts: the baseline that ignores similarity across parts.
 
 use super::{
-    FreeItems, GroundSet, feasibility,
+    Counts, FreeItems, GroundSet, feasibility,
     ground_set::merge,
     open_parts::{OpenPart, open_part},
 };
@@ -134,6 +134,7 @@ impl<'a> IndependentKDpps<'a> {
                 let parts = vec![self.partition.names()[part].clone()];
                 return Err(Error::Infeasible { parts, rank: rank + included.len(), quota });
             }
+            let ground = ground.for_choices(std::slice::from_ref(&items), &Counts::exactly(&[count]))?;
             self.parts.push(PartKDpp { ground, items, count });
         }
         Ok(self)

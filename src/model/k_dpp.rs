@@ -1,6 +1,6 @@
 //! The k-DPP.
 
-use super::{GroundSet, feasibility};
+use super::{Counts, GroundSet, feasibility};
 use crate::{
     Error, Features, Result,
     engine::{Items, Rows},
@@ -95,7 +95,11 @@ impl<'a> KDpp<'a> {
         }
         let basis = feasibility::part_basis(&self.ground, Items::from(&free), k - included);
         let rank = basis.len() + included;
-        if rank < k { Err(Error::SizeAboveRank { k, rank }) } else { Ok(self) }
+        if rank < k {
+            return Err(Error::SizeAboveRank { k, rank });
+        }
+        let ground = self.ground.for_choices(&[free], &Counts::exactly(&[k - included]))?;
+        Ok(Self { ground, k })
     }
 
     /// k.

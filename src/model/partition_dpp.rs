@@ -139,7 +139,16 @@ impl<'a> PartitionDpp<'a> {
     }
 
     /// Finds what is left to choose, and includes the forced items; an error if the conditions have probability zero.
-    fn checked(mut self) -> Result<Self> {
+    fn checked(self) -> Result<Self> {
+        let mut checked = self.with_forced_items()?;
+        if checked.ground.given().is_weighted() {
+            let (groups, counts) = (checked.groups(), checked.counts());
+            checked.ground = checked.ground.for_choices(&groups, &counts)?;
+        }
+        Ok(checked)
+    }
+
+    fn with_forced_items(mut self) -> Result<Self> {
         self.ground = self.asked.clone();
         loop {
             self.find_open_parts()?;

@@ -125,3 +125,14 @@ fn search_in_f32() {
 fn search_in_f64() {
     search_on_a_device(partition_dpp::engine::Precision::F64);
 }
+
+#[test]
+#[ignore = "debugging"]
+fn one_with_weights() {
+    let seed = variable("PDPP_SEARCH_SEED", 0);
+    let problem = generator::weighted(seed);
+    println!("{problem}");
+    let report = on_the_cpu(&problem, seed);
+    report.faults.iter().for_each(|fault| println!("  {fault}"));
+    report.refusals.iter().for_each(|refusal| println!("  {refusal}"));
+}

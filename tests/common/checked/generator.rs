@@ -71,7 +71,7 @@ pub fn weighted(seed: u64) -> Problem {
     let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
     source.0.set_stream(1);
     let mut problem = problem(seed);
-    let size = [0.3, 1.0, 10.0, 100.0][source.below(4)];
+    let size = [0.3, 1.0, 10.0, 100.0, 500.0, 5000.0][source.below(6)];
     let of_parts = source.normals(problem.parts());
     problem.log_weights = problem
         .labels

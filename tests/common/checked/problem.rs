@@ -183,7 +183,9 @@ impl Problem {
     ///
     /// Weights must be of ordinary size besides.
     pub fn is_well_conditioned(&self, minors: &Minors) -> bool {
-        if self.log_weights.iter().any(|log| log.abs() > 3.0) {
+        let any_size = matches!(self.constraint, Constraint::Any | Constraint::Ranges(_, None));
+        let far = if self.data == Data::Kernel && any_size { 0.0 } else { 3.0 };
+        if self.log_weights.iter().any(|log| log.abs() > far) {
             return false;
         }
         let all = (1 << self.items()) - 1;

@@ -39,6 +39,8 @@ pub enum Refused {
     Short,
     /// A draw by interpolation lost its digits.
     Pick,
+    /// The weights span too many decades.
+    Weights,
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +90,7 @@ impl Report {
                 Refused::Budget
             }
             Error::Eigen { .. } => Refused::Convergence,
+            Error::Weights(_) => Refused::Weights,
             Error::ImpossiblePick { .. } | Error::LostDraw { .. } | Error::DrawGivenUp { .. } => {
                 Refused::Pick
             }

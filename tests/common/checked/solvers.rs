@@ -90,10 +90,9 @@ pub fn upper_bound(examined: &mut Examined<'_>, by: &str, bound: f64) {
     let (best, optimum) = examined.minors.best(|set| examined.allows(set));
     // A bound on the sets of the kernel's factor.
     let factored = if examined.problem.data == Data::Kernel { rounding_of_det(examined, best) } else { 0.0 };
-    // Eighth powers of rounded exponentials, in the optimum itself.
-    let weights =
-        if examined.problem.log_weights.is_empty() { 0.0 } else { f64::from(8 * best.count_ones()) };
-    let rounding = log_floor(optimum) + (1.0 + weights) * f64::EPSILON;
+    // Powers of rounded exponentials, in the optimum itself.
+    let weights = if examined.problem.log_weights.is_empty() { 0 } else { 256 * best.count_ones() };
+    let rounding = log_floor(optimum) + f64::from(1 + weights) * f64::EPSILON;
     *examined.report.compared.entry(Kind::Bound).or_default() += 1;
     if !(bound >= optimum - rounding - factored - 10.0 * examined.vague) {
         let text = format!("bound {bound:?} is below the optimum {optimum:?} by {:.1e}", optimum - bound);

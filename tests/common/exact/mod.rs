@@ -72,13 +72,12 @@ impl Minors {
         Self { items: self.items, values: self.sets().map(of).collect() }
     }
 
-    /// With row i multiplied by e^w_i.
+    /// With row i multiplied by e^w_i. Determinants are off by 256 roundings for every item.
     pub fn weighted(&self, log_weights: &[f64]) -> Self {
-        // By eighths, for weights whose squares f64 does not have.
-        let eighth = |item: &usize| Scaled::from((0.25 * log_weights[*item]).exp());
-        let weight = |set: Set| items_of(set).iter().map(eighth).fold(self.det(0), Scaled::times);
-        let eighth_power = |x: Scaled| (0..3).fold(x, |x, _| x.times(x));
-        let of = |set: Set| self.det(set).times(eighth_power(weight(set)));
+        // The 64th root, since f64 may not have the square itself.
+        let root = |item: &usize| Scaled::from((log_weights[*item] / 64.0).exp());
+        let square = |item: &usize| (0..7).fold(root(item), |x, _| x.times(x));
+        let of = |set: Set| items_of(set).iter().map(square).fold(self.det(set), Scaled::times);
         Self { items: self.items, values: self.sets().map(of).collect() }
     }
 

@@ -1,0 +1,176 @@
+//! Weights of items brought within the range of f64, without changing the law.
+//!
+//! Where weights span hundreds of decades, no sum of squares holds them. But then hardly any set matters: only those with
+//! as many items as possible above every wide gap between weights. Narrowing such a gap multiplies the determinants of
+//! all of them by the same factor, and leaves all others negligible.
+//!
+//! ```text
+//! u_i = ln q_i‖a_i‖ + y_l,   v_i = f(u_i) − g_l,   |S∩{u ≥ t}| ≤ |S*∩{u ≥ t}| for all allowed S and every t
+//! ```
+//!
+//! S* is the heaviest allowed set, and y are the prices of parts at which no item is worth more than one of S* that it
+//! could replace (the weight splitting of matroid intersection). f shrinks every gap between the levels of S* that is
+//! wider than G to G: a set that lacks an item above the gap is at least e^(−G) times less likely than with it.
+//!
+//! Source: Frank, *A weighted matroid intersection algorithm* (1981), for the prices.
+
+use super::{Counts, FreeItems, GroundSet, heaviest::Heaviest};
+use crate::{Features, Result, engine::Items, error::WeightProblem, linalg::OrthonormalBasis};
+
+/// Weights within these bounds stay as they are: the largest |ln q|, …
+const LARGEST: f64 = 300.0;
+/// … and the largest difference.
+const SPREAD: f64 = 150.0;
+/// Gaps are narrowed to this where there is room, …
+const WIDE: f64 = 120.0;
+/// … and never to less.
+const NARROW: f64 = 40.0;
+/// The room for all levels together: squares of weighted rows stay within f64.
+const ROOM: f64 = 300.0;
+
+impl GroundSet<'_> {
+    /// The ground set for choices from these groups, with weights narrowed if that is necessary.
+    ///
+    /// # Errors
+    /// [`WeightProblem::Spread`].
+    pub(super) fn for_choices(self, groups: &[FreeItems], counts: &Counts) -> Result<Self> {
+        // Conditions may have left out those that were too far apart.
+        let given = self.with_given_weights()?;
+        Ok(given.with_narrow_weights(groups, counts)?.unwrap_or(given))
+    }
+
+    /// The ground set with weights of a range that f64 can square; `None` if they are in it. `counts` says how many items
+    /// of each group are chosen.
+    ///
+    /// # Cost
+    /// A pass over the rows, and O(nk²) for each of about k exchanges.
+    ///
+    /// # Errors
+    /// [`WeightProblem::Spread`] if there are too many levels.
+    fn with_narrow_weights(&self, groups: &[FreeItems], counts: &Counts) -> Result<Option<Self>> {
+        let given = self.given();
+        if !given.is_weighted() || are_narrow(given, groups) {
+            return Ok(None);
+        }
+        if given.residual().is_some_and(|residual| residual.left_out > 0) {
+            // Dimensions that the factor of a kernel lacks may be worth their price.
+            return Err(WeightProblem::Spread.into());
+        }
+        let lengths: Vec<Vec<f64>> = groups.iter().map(|group| log_lengths(given, group)).collect();
+        let found = Heaviest::of(self, groups, &lengths, counts);
+        let found = found.and_then(|found| Some((Levels::of(&found, counts.total().is_none())?, found)));
+        let proven = found.filter(|(levels, heaviest)| levels.are_exact(self, heaviest, groups, &lengths));
+        let Some((levels, heaviest)) = proven else { return Err(WeightProblem::Spread.into()) };
+        // Items that are not chosen from need none.
+        let mut logs = vec![0.0; given.items()];
+        for (group, lengths) in lengths.iter().enumerate() {
+            let price = heaviest.prices[group];
+            let is_fixed = counts.low[group] == counts.high[group];
+            // All of a price matters only where the count may vary.
+            let kept = if is_fixed { 0.0 } else { price.clamp(-levels.gap, levels.gap) };
+            for (item, length) in Items::from(&groups[group]).iter().zip(lengths) {
+                let level = length + price;
+                // Nor do rows of zeros.
+                if level.is_finite() {
+                    logs[item] = given.log_weight(item) + (levels.narrowed(level) - level) + (price - kept);
+                }
+            }
+        }
+        let lost = |&item: &usize| given.log_weight(item) - logs[item];
+        let shift = 2.0 * heaviest.items.iter().map(lost).sum::<f64>();
+        let features = self.features().reweighted(logs)?;
+        Ok(Some(self.with_features(features, shift)))
+    }
+}
+
+fn are_narrow(given: &Features<'_>, groups: &[FreeItems]) -> bool {
+    let logs = groups.iter().flat_map(|group| Items::from(group).iter()).map(|item| given.log_weight(item));
+    let range = |(least, most): (f64, f64), log: f64| (least.min(log), most.max(log));
+    let (least, most) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), range);
+    given.weights_fit() && most - least <= SPREAD && least >= -LARGEST && most <= LARGEST
+}
+
+/// ln q_i ‖a_i‖ of every item of a group; −∞ for a row of zeros.
+fn log_lengths(given: &Features<'_>, group: &FreeItems) -> Vec<f64> {
+    let mut row = vec![0.0; given.dims()];
+    let length = |item| {
+        given.read_stored(item, 1.0, &mut row);
+        given.log_weight(item) + OrthonormalBasis::normalise(&mut row).unwrap_or(f64::NEG_INFINITY)
+    };
+    Items::from(group).iter().map(length).collect()
+}
+
+/// The levels of the heaviest set, and where they come to lie.
+struct Levels {
+    /// Ascending: each with its image.
+    anchors: Vec<(f64, f64)>,
+    gap: f64,
+}
+
+impl Levels {
+    /// `None` if there are too many far apart. Sets of any size compare items with 0, which stays where it is.
+    fn of(heaviest: &Heaviest, any_size: bool) -> Option<Self> {
+        let mut levels = heaviest.levels.clone();
+        if any_size {
+            levels.push(0.0);
+        }
+        levels.sort_by(f64::total_cmp);
+        levels.dedup();
+        let gaps = || levels.windows(2).map(|pair| pair[1] - pair[0]);
+        let span = |most: f64| gaps().map(|gap| gap.min(most)).sum::<f64>();
+        let mut gap = WIDE;
+        while span(gap) > ROOM {
+            gap *= 0.9;
+            if gap < NARROW {
+                return None;
+            }
+        }
+        let images = gaps().scan(0.0, |image, width| {
+            *image += width.min(gap);
+            Some(*image)
+        });
+        let images: Vec<f64> = std::iter::once(0.0).chain(images).collect();
+        let fixed = if any_size { levels.iter().position(|&level| level == 0.0) } else { None };
+        let origin = fixed.map_or(0.5 * images.last().copied().unwrap_or_default(), |at| images[at]);
+        let anchors = levels.iter().zip(images).map(|(&level, image)| (level, image - origin)).collect();
+        Some(Self { anchors, gap })
+    }
+
+    /// Whether no set has more items above a narrowed gap than S*, in exact arithmetic: nearly dependent rows may be worth
+    /// their price.
+    fn are_exact(
+        &self,
+        ground: &GroundSet<'_>,
+        heaviest: &Heaviest,
+        groups: &[FreeItems],
+        lengths: &[Vec<f64>],
+    ) -> bool {
+        let levels =
+            groups.iter().zip(lengths).zip(&heaviest.prices).flat_map(|((group, lengths), price)| {
+                Items::from(group).iter().zip(lengths).map(move |(item, length)| (item, length + price))
+            });
+        let levels: Vec<(usize, f64)> = levels.collect();
+        let wide = self.anchors.windows(2).filter(|pair| pair[1].0 - pair[0].0 > self.gap);
+        wide.map(|pair| (pair[0].0 + 0.5 * self.gap, pair[1].0)).all(|(above, level)| {
+            let items = levels.iter().filter(|(_, own)| *own > above).map(|(item, _)| *item);
+            let own = heaviest.levels.iter().filter(|own| **own >= level).count();
+            ground.exact_rank_beyond(items) == own
+        })
+    }
+
+    /// f(u).
+    fn narrowed(&self, level: f64) -> f64 {
+        let at = self.anchors.partition_point(|&(anchor, _)| anchor <= level);
+        let below = at.checked_sub(1).map(|at| self.anchors[at]);
+        match (below, self.anchors.get(at)) {
+            (Some((low, image)), None) => image + (level - low).min(self.gap),
+            (None, Some((high, image))) => image - (high - level).min(self.gap),
+            (Some((low, image)), Some((high, _))) if high - low <= self.gap => image + (level - low),
+            (Some((low, image)), Some((high, _))) => {
+                let half = 0.5 * self.gap;
+                image + (level - low).min(half.max(self.gap - (high - level)))
+            }
+            (None, None) => 0.0,
+        }
+    }
+}

@@ -22,7 +22,7 @@ const LARGEST: f64 = 300.0;
 /// … and the largest difference.
 const SPREAD: f64 = 150.0;
 /// Gaps are narrowed to this where there is room, …
-const WIDE: f64 = 120.0;
+const WIDE: f64 = 64.0;
 /// … and never to less.
 const NARROW: f64 = 40.0;
 /// The room for all levels together: squares of weighted rows stay within f64.
@@ -150,8 +150,10 @@ impl Levels {
                 Items::from(group).iter().zip(lengths).map(move |(item, length)| (item, length + price))
             });
         let levels: Vec<(usize, f64)> = levels.collect();
-        let wide = self.anchors.windows(2).filter(|pair| pair[1].0 - pair[0].0 > self.gap);
-        wide.map(|pair| (pair[0].0 + 0.5 * self.gap, pair[1].0)).all(|(above, level)| {
+        let next = self.anchors.iter().map(|(level, _)| *level).skip(1).chain([f64::INFINITY]);
+        let gaps = self.anchors.iter().map(|(level, _)| *level).zip(next);
+        let wide = gaps.filter(|(low, high)| high - low > self.gap);
+        wide.map(|(low, high)| (low + 0.5 * self.gap, high)).all(|(above, level)| {
             let items = levels.iter().filter(|(_, own)| *own > above).map(|(item, _)| *item);
             let own = heaviest.levels.iter().filter(|own| **own >= level).count();
             ground.exact_rank_beyond(items) == own

@@ -88,33 +88,43 @@ pub(crate) struct InputArguments {
     pub(crate) multi_label: bool,
 }
 
+/// A column of one or several files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column<'a> {
+    pub(super) files: &'a [PathBuf],
+    /// `None` for the only one of each file.
+    pub(super) name: Option<&'a str>,
+}
+
 impl InputArguments {
-    /// The files that labels are read from, if there are any.
-    pub(super) fn label_files(&self) -> Result<&[PathBuf], Failure> {
-        self.files_of(&self.labels, self.label_column.as_ref(), "--label-column", "--labels")
+    /// Where labels are read from, if there are any.
+    pub(super) fn label_source(&self) -> Result<Option<Column<'_>>, Failure> {
+        self.column(&self.labels, self.label_column.as_deref(), ["--labels", "--label-column"])
     }
 
-    /// The files that ids are read from, if there are any.
-    pub(super) fn id_files(&self) -> Result<&[PathBuf], Failure> {
-        self.files_of(&self.ids, self.id_column.as_ref(), "--id-column", "--ids")
+    /// Where ids are read from, if there are any.
+    pub(super) fn id_source(&self) -> Result<Option<Column<'_>>, Failure> {
+        self.column(&self.ids, self.id_column.as_deref(), ["--ids", "--id-column"])
     }
 
-    /// Files of their own, or those of the features, if these have the column.
-    fn files_of<'a>(
+    /// A column of files of its own, or of those of the features if these have columns.
+    fn column<'a>(
         &'a self,
         own: &'a [PathBuf],
-        column: Option<&String>,
-        of_column: &str,
-        of_files: &str,
-    ) -> Result<&'a [PathBuf], Failure> {
-        if column.is_none() || !own.is_empty() {
-            return Ok(own);
+        name: Option<&'a str>,
+        [of_files, of_column]: [&str; 2],
+    ) -> Result<Option<Column<'a>>, Failure> {
+        if !own.is_empty() {
+            return Ok(Some(Column { files: own, name }));
         }
-        let features = &self.source.features;
-        if features.is_empty() || features.iter().any(|path| !is_parquet(path)) {
-            let sentence = format!("{of_column} needs {of_files}, or features in .parquet files");
-            return Err(Failure::Arguments(sentence));
+        let features = &self.source.features[..];
+        match name {
+            None => Ok(None),
+            Some(_) if features.is_empty() || features.iter().any(|path| !is_parquet(path)) => {
+                let sentence = format!("{of_column} needs {of_files}, or features in .parquet files");
+                Err(Failure::Arguments(sentence))
+            }
+            Some(_) => Ok(Some(Column { files: features, name })),
         }
-        Ok(features)
     }
 }

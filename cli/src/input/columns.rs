@@ -12,8 +12,17 @@ pub(super) fn names_of<'r>(header: &'r Row<'_>) -> Result<Vec<&'r str>, Failure>
     (0..header.len()).map(|column| header.text(column)).collect()
 }
 
-/// The index of the only column.
-pub(super) fn only(names: &[&str], path: &Path, option: &str) -> Result<usize, Failure> {
+/// The index of the column with a name, or of the only column; `option` names one of several.
+pub(super) fn choose(
+    names: &[&str],
+    path: &Path,
+    wanted: Option<&str>,
+    option: &str,
+) -> Result<usize, Failure> {
+    wanted.map_or_else(|| only(names, path, option), |name| find(names, path, name))
+}
+
+fn only(names: &[&str], path: &Path, option: &str) -> Result<usize, Failure> {
     match names.len() {
         1 => Ok(0),
         several => {

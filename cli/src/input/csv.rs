@@ -4,6 +4,7 @@ use std::{fs::File, io::Read, path::Path};
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
 
+use super::columns::{self, names_of};
 use crate::{failure::Failure, memory::Limit};
 
 /// A matrix of numbers, row by row.
@@ -70,6 +71,16 @@ impl<'a, R: Read> Records<'a, R> {
             return Err(row.problem(&format!("has {found} cells where the first line has {needed}")));
         }
         Ok(Some(row))
+    }
+
+    /// Reads the header, and finds a column in it: the one with a name, or the only one, where `option` names one of
+    /// several.
+    pub(super) fn find_column(&mut self, wanted: Option<&str>, option: &str) -> Result<usize, Failure> {
+        let path = self.path;
+        let Some(header) = self.next()? else { return Err(Failure::file(path, "the file is empty")) };
+        let column = columns::choose(&names_of(&header)?, path, wanted, option)?;
+        self.that_was_a_header();
+        Ok(column)
     }
 
     /// Declares the row just read a header: rows count from the next one.

@@ -1,15 +1,12 @@
 //! What the user calls the items.
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashMap, path::Path};
 
 use serde::{Serialize, Serializer};
 
 use super::{
     Format,
-    columns::{self, names_of},
+    arguments::Column,
     csv::{Records, shorten},
     format, npy,
     parquet::{Cell, ParquetFile},
@@ -35,7 +32,7 @@ pub(crate) enum Id<'a> {
 
 impl Ids {
     /// Reads the ids from files, one file after the other.
-    pub(super) fn read(files: &[PathBuf], column: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn read(Column { files, name: column }: Column<'_>) -> Result<Self, Failure> {
         let mut ids = Self { text: String::new(), ends: Vec::new(), are_integers: true };
         for path in files {
             match format(path)? {
@@ -59,13 +56,7 @@ impl Ids {
 
     fn push_column(&mut self, path: &Path, column: Option<&str>) -> Result<(), Failure> {
         let mut records = Records::open(path)?;
-        let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
-        let names = names_of(&header)?;
-        let column = match column {
-            Some(column) => columns::find(&names, path, column)?,
-            None => columns::only(&names, path, "--id-column")?,
-        };
-        records.that_was_a_header();
+        let column = records.find_column(column, "--id-column")?;
         while let Some(row) = records.next()? {
             self.push(row.text(column)?);
         }

@@ -1,19 +1,12 @@
 //! The part of each item.
 
-use std::{
-    borrow::Borrow,
-    collections::HashMap,
-    fmt,
-    hash::Hash,
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{borrow::Borrow, collections::HashMap, fmt, hash::Hash, io::Read, path::Path};
 
 use partition_dpp::{Error, Partition};
 
 use super::{
     Format,
-    columns::{self, names_of},
+    arguments::Column,
     csv::Records,
     format, npy,
     parquet::{Cell, ParquetFile},
@@ -79,7 +72,8 @@ impl<K: Hash + Eq> Labels<K> {
 }
 
 /// Reads the labels of this many items from files, one file after the other.
-pub(super) fn read(files: &[PathBuf], column: Option<&str>, items: usize) -> Result<Partition, Failure> {
+pub(super) fn read(source: Column<'_>, items: usize) -> Result<Partition, Failure> {
+    let Column { files, name: column } = source;
     let formats = files.iter().map(|path| format(path)).collect::<Result<Vec<_>, _>>()?;
     if formats.iter().all(|&format| format == Format::Npy) {
         // Integers are looked up as integers, which avoids a string for each.
@@ -92,7 +86,7 @@ pub(super) fn read(files: &[PathBuf], column: Option<&str>, items: usize) -> Res
     let mut labels = Labels::new();
     for (path, format) in files.iter().zip(formats) {
         match format {
-            Format::Csv => labels.push_column(Records::open(path)?, path, column)?,
+            Format::Csv => labels.push_column(Records::open(path)?, column)?,
             Format::Npy => read_npy(path, column, items, |label| labels.push(&*label.to_string()))?,
             Format::Parquet => labels.push_cells(&ParquetFile::open(path)?, column)?,
         }
@@ -116,7 +110,7 @@ fn read_npy(
 /// Reads labels from .csv text.
 pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: Option<&str>) -> Result<Partition, Failure> {
     let mut labels = Labels::new();
-    labels.push_column(Records::new(path, source), path, column)?;
+    labels.push_column(Records::new(path, source), column)?;
     labels.group(path)
 }
 
@@ -155,16 +149,9 @@ impl Labels<String> {
     fn push_column<R: Read>(
         &mut self,
         mut records: Records<'_, R>,
-        path: &Path,
         column: Option<&str>,
     ) -> Result<(), Failure> {
-        let Some(header) = records.next()? else { return Err(Failure::file(path, "the file is empty")) };
-        let names = names_of(&header)?;
-        let column = match column {
-            Some(column) => columns::find(&names, path, column)?,
-            None => columns::only(&names, path, "--label-column")?,
-        };
-        records.that_was_a_header();
+        let column = records.find_column(column, "--label-column")?;
         while let Some(row) = records.next()? {
             match row.text(column)? {
                 "" => return Err(row.cell_problem(column, "the label is empty")),

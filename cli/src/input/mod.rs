@@ -78,22 +78,18 @@ impl Input {
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, arguments, limit, made)?),
         };
-        let ids = match arguments.id_files()? {
-            [] => None,
-            sources => {
-                let ids = Ids::read(sources, arguments.id_column.as_deref())?;
-                check_count(&features, files, ("ids", ids.len()), sources)?;
-                Some(ids)
-            }
-        };
-        let sources = arguments.label_files()?;
-        let Some(labels) = sources.first() else {
+        let ids = arguments.id_source()?.map(|source| {
+            let ids = Ids::read(source)?;
+            check_count(&features, files, ("ids", ids.len()), source.files)?;
+            Ok::<_, Failure>(ids)
+        });
+        let ids = ids.transpose()?;
+        let Some(source) = arguments.label_source()? else {
             return Ok(Self { features, partition: None, copies: None, images: None, ids });
         };
-        let column = arguments.label_column.as_deref();
         if arguments.multi_label {
-            let copies = multi_label::read(labels, column)?;
-            check_count(&features, files, ("labels", copies.items()), sources)?;
+            let copies = multi_label::read(&source.files[0], source.name)?;
+            check_count(&features, files, ("labels", copies.items()), source.files)?;
             let (features, partition) = (copies.features(&features)?, copies.partition().clone());
             return Ok(Self {
                 features,
@@ -103,8 +99,8 @@ impl Input {
                 ids,
             });
         }
-        let partition = labels::read(sources, column, features.items())?;
-        check_count(&features, files, ("labels", partition.items()), sources)?;
+        let partition = labels::read(source, features.items())?;
+        check_count(&features, files, ("labels", partition.items()), source.files)?;
         Ok(Self { features, partition: Some(partition), copies: None, images: None, ids })
     }
 }

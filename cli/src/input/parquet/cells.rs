@@ -29,10 +29,7 @@ impl ParquetFile {
         option: &str,
         mut sink: impl FnMut(Cell<'_>) -> Result<(), String>,
     ) -> Result<(), Failure> {
-        let column = match name {
-            Some(name) => self.find(name)?,
-            None => self.only(option)?,
-        };
+        let column = self.choose(name, option)?;
         let file = File::open(&self.path).map_err(|error| Failure::io(&self.path, &error))?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [column]);
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())

@@ -3,9 +3,8 @@
 use half::f16;
 use parquet::data_type::{DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType};
 use partition_dpp::{Features, data::Scalar};
-use rayon::prelude::*;
 
-use super::{Numbers, ParquetFile};
+use super::{Numbers, ParquetFile, row_groups::RowGroup};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -110,35 +109,15 @@ impl ParquetFile {
         limit: &mut Limit,
         made: Use,
     ) -> Result<Features<'static>, Failure> {
-        let rows = self.rows();
         let dims = self.length_of_first(list)?;
-        let bytes = (rows as u64).saturating_mul(dims as u64).saturating_mul(size_of::<T>() as u64);
-        limit.check_features(&self.path, [rows as u64, dims as u64], bytes, made)?;
-        limit.take(bytes);
-        let mut values = vec![T::zeroed(); rows * dims];
-        let mut rest = &mut values[..];
-        let mut first_row = 0;
-        let mut tasks = Vec::new();
-        for group in 0..self.table().num_row_groups() {
-            let count = self.rows_of(group);
-            let (own, others) = rest.split_at_mut(count * dims);
-            tasks.push((group, first_row, own));
-            (rest, first_row) = (others, first_row + count);
-        }
-        let read = tasks
-            .into_par_iter()
-            .map(|(group, first_row, own)| self.read_lists(list, group, first_row, dims, own));
-        // The first row at fault, whichever thread finds it.
-        read.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
-        Features::from_rows(rows, dims, values).map_err(Failure::in_file(&self.path))
+        self.features(dims, limit, made, |group, out: &mut [T]| self.read_lists(list, group, dims, out))
     }
 
     /// Reads the lists of a row group.
     fn read_lists<T: Stored>(
         &self,
         list: ListColumn,
-        group: usize,
-        first_row: usize,
+        RowGroup { group, first_row, .. }: RowGroup,
         dims: usize,
         out: &mut [T],
     ) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 mod cells;
 mod lists;
 mod numbers;
+mod row_groups;
 
 use std::{
     fs::File,
@@ -84,10 +85,10 @@ impl ParquetFile {
         columns::find(&names, &self.path, name)
     }
 
-    /// The only column; `option` names one of several.
-    fn only(&self, option: &str) -> Result<usize, Failure> {
+    /// The column with a name, or the only one; `option` names one of several.
+    fn choose(&self, name: Option<&str>, option: &str) -> Result<usize, Failure> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        columns::only(&names, &self.path, option)
+        columns::choose(&names, &self.path, name, option)
     }
 
     /// The columns that hold the values of a column of the table: one, unless its values are structures.

@@ -5,9 +5,8 @@ use parquet::data_type::{
     BoolType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
 };
 use partition_dpp::Features;
-use rayon::prelude::*;
 
-use super::{Numbers, ParquetFile};
+use super::{Numbers, ParquetFile, row_groups::RowGroup};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -78,36 +77,22 @@ impl ParquetFile {
         limit: &mut Limit,
         made: Use,
     ) -> Result<Features<'static>, Failure> {
-        let (rows, dims) = (self.rows(), columns.len());
-        let bytes = (rows as u64).saturating_mul(dims as u64).saturating_mul(size_of::<T>() as u64);
-        limit.check_features(&self.path, [rows as u64, dims as u64], bytes, made)?;
-        limit.take(bytes);
-        let mut values = vec![T::zeroed(); rows * dims];
-        let (mut rest, mut first_row, mut tasks) = (&mut values[..], 0, Vec::new());
-        for group in 0..self.table().num_row_groups() {
-            let count = self.rows_of(group);
-            let (own, others) = rest.split_at_mut(count * dims);
-            tasks.push((group, first_row, own));
-            (rest, first_row) = (others, first_row + count);
-        }
-        let read = tasks.into_par_iter().map(|(group, first_row, own)| {
+        let dims = columns.len();
+        self.features(dims, limit, made, |group, out: &mut [T]| {
             columns.iter().enumerate().try_for_each(|(feature, column)| {
-                let put = |row: usize, value| own[row * dims + feature] = T::of(value);
-                self.read_numbers(*column, group, first_row, put)
+                let put = |row: usize, value| out[row * dims + feature] = T::of(value);
+                self.read_numbers(*column, group, put)
             })
-        });
-        read.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
-        Features::from_rows(rows, dims, values).map_err(Failure::in_file(&self.path))
+        })
     }
 
     fn read_numbers(
         &self,
         column: NumberColumn,
-        group: usize,
-        first_row: usize,
+        group: RowGroup,
         put: impl FnMut(usize, f64),
     ) -> Result<(), Failure> {
-        let at = (column, group, first_row);
+        let at = (column, group);
         match column.numbers {
             Numbers::Bool => self.read_values::<BoolType>(at, |&value| value.into(), put),
             Numbers::Signed => self.read_values::<Int32Type>(at, |&value| value.into(), put),
@@ -128,13 +113,13 @@ impl ParquetFile {
 
     fn read_values<T: DataType>(
         &self,
-        (NumberColumn { column, leaf, .. }, group, first_row): (NumberColumn, usize, usize),
+        (NumberColumn { column, leaf, .. }, RowGroup { group, first_row, rows }): (NumberColumn, RowGroup),
         wide: impl Fn(&T::T) -> f64,
         mut put: impl FnMut(usize, f64),
     ) -> Result<(), Failure> {
         let mut reader = self.reader::<T>(group, leaf)?;
         let whole = self.descriptor(leaf).max_def_level();
-        let (rows, mut definitions, mut values) = (self.rows_of(group), Vec::new(), Vec::new());
+        let (mut definitions, mut values) = (Vec::new(), Vec::new());
         let mut done = 0;
         while done < rows {
             definitions.clear();

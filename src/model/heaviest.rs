@@ -26,6 +26,8 @@ pub(super) struct Heaviest {
     /// u_i of these items.
     pub(super) levels: Vec<f64>,
     pub(super) prices: Vec<f64>,
+    /// −½ ln det of their unit rows: no other set gains more than this from its angles.
+    pub(super) flatness: f64,
 }
 
 /// An item that may be in S*.
@@ -76,7 +78,7 @@ impl Heaviest {
         for _ in 0..64 * (most + 8) {
             let steps = search.steps()?;
             let Some(cycle) = search.cheapest_cycle(&steps) else {
-                return Some(search.priced(&steps));
+                return Some(search.priced(&steps, weight));
             };
             search.exchange(&cycle);
             let changed = search.weight()?;
@@ -289,7 +291,7 @@ impl Search<'_> {
     }
 
     /// Prices by shortest distances (Bellman and Ford).
-    fn priced(&self, steps: &[Vec<Option<Step>>]) -> Heaviest {
+    fn priced(&self, steps: &[Vec<Option<Step>>], weight: f64) -> Heaviest {
         let nodes = self.groups + 1;
         let mut distance = vec![0.0; nodes];
         for _ in 0..nodes {
@@ -301,7 +303,9 @@ impl Search<'_> {
         let outside = distance[self.groups];
         let prices: Vec<f64> = distance[..self.groups].iter().map(|distance| distance - outside).collect();
         let slots = self.slots();
+        let lengths: f64 = slots.iter().map(|&slot| self.elements[slot].length).sum();
         Heaviest {
+            flatness: (lengths - weight).max(0.0),
             items: slots.iter().map(|&slot| self.elements[slot].item).collect(),
             levels: slots
                 .iter()

@@ -10,7 +10,8 @@
 //!
 //! S* is the heaviest allowed set, and y are the prices of parts at which no item is worth more than one of S* that it
 //! could replace (the weight splitting of matroid intersection). f shrinks every gap between the levels of S* that is
-//! wider than G to G: a set that lacks an item above the gap is at least e^(−G) times less likely than with it.
+//! wider than G to G: the determinant of a set that lacks an item above the gap stays below e^(−G) / det U times that of
+//! S*, U being the unit rows of S*.
 //!
 //! Source: Frank, *A weighted matroid intersection algorithm* (1981), for the prices.
 
@@ -23,7 +24,7 @@ const LARGEST: f64 = 300.0;
 const SPREAD: f64 = 150.0;
 /// Gaps are narrowed to this where there is room, …
 const WIDE: f64 = 64.0;
-/// … and never to less.
+/// … and never to less, besides what angles may gain.
 const NARROW: f64 = 40.0;
 /// The room for all levels together: squares of weighted rows stay within f64.
 const ROOM: f64 = 300.0;
@@ -118,10 +119,11 @@ impl Levels {
         levels.dedup();
         let gaps = || levels.windows(2).map(|pair| pair[1] - pair[0]);
         let span = |most: f64| gaps().map(|gap| gap.min(most)).sum::<f64>();
-        let mut gap = WIDE;
+        let least = NARROW + 2.0 * heaviest.flatness;
+        let mut gap = WIDE.max(least);
         while span(gap) > ROOM {
             gap *= 0.9;
-            if gap < NARROW {
+            if gap < least {
                 return None;
             }
         }

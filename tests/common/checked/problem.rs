@@ -101,6 +101,16 @@ impl Problem {
         self.log_weights.get(item).copied().unwrap_or(0.0)
     }
 
+    /// What a logarithm of a weighted determinant may be off by: powers of rounded exponentials, and sums of large numbers.
+    pub fn rounding_of_weights(&self, set: Set) -> f64 {
+        let of = |item: usize| 256.0 + 16.0 * self.log_weights[item].abs();
+        if self.log_weights.is_empty() {
+            0.0
+        } else {
+            f64::EPSILON * items_of(set).into_iter().map(of).sum::<f64>()
+        }
+    }
+
     pub fn parts(&self) -> usize {
         self.labels.iter().max().map_or(0, |last| last + 1)
     }

@@ -55,7 +55,9 @@ fn solution(examined: &mut Examined<'_>, by: &str, found: Result<Solution>) -> O
         return None;
     }
     let exact = examined.minors.log_det(set);
-    let tolerance = examined.tolerance(rounding_of_det(examined, set)) + log_floor(exact);
+    let tolerance = examined.tolerance(rounding_of_det(examined, set))
+        + log_floor(exact)
+        + examined.problem.rounding_of_weights(set);
     if !((found.log_det - exact).abs() <= tolerance) {
         let text = format!("ln det of {} is {exact:?}, not {:?}", found.subset, found.log_det);
         examined.report.fault(Kind::Map, by, &text);
@@ -90,9 +92,7 @@ pub fn upper_bound(examined: &mut Examined<'_>, by: &str, bound: f64) {
     let (best, optimum) = examined.minors.best(|set| examined.allows(set));
     // A bound on the sets of the kernel's factor.
     let factored = if examined.problem.data == Data::Kernel { rounding_of_det(examined, best) } else { 0.0 };
-    // Powers of rounded exponentials, in the optimum itself.
-    let weights = if examined.problem.log_weights.is_empty() { 0 } else { 256 * best.count_ones() };
-    let rounding = log_floor(optimum) + f64::from(1 + weights) * f64::EPSILON;
+    let rounding = log_floor(optimum) + f64::EPSILON + examined.problem.rounding_of_weights(best);
     *examined.report.compared.entry(Kind::Bound).or_default() += 1;
     if !(bound >= optimum - rounding - factored - 10.0 * examined.vague) {
         let text = format!("bound {bound:?} is below the optimum {optimum:?} by {:.1e}", optimum - bound);

@@ -12,6 +12,8 @@ use crate::{
 
 /// If P⁻¹N(θ) is larger, P is so nearly singular that eigenvalues of moderate size are inaccurate.
 const LARGEST: f64 = 16.0;
+/// Entries of P⁻¹N(θ) below this are zero: the eigenvalues of a matrix with much smaller ones come out as zeros.
+const NOTHING: f64 = 1e-40;
 
 /// E[e^{iθ·counts}; |S| = k] at every node: the coefficient of x^k of det(C + x Σ e^{iθ_l} N_l).
 ///
@@ -58,7 +60,10 @@ fn of_node(
             }
         }
     }
-    let matrix = inverse * &weighted;
+    let mut matrix = inverse * &weighted;
+    for column in matrix.col_iter_mut() {
+        column.iter_mut().filter(|x| x.norm() < NOTHING).for_each(|x| *x = c64::new(0.0, 0.0));
+    }
     if matrix.norm_l2() > LARGEST {
         return Ok(by_interpolation(grid, &weighted, k));
     }
@@ -116,6 +121,29 @@ mod tests {
                 let found = of_node(&points[0], &grid, 0, k).unwrap();
                 assert!((found - (z * other + own) * 0.5).norm() < 1e-15, "{turn} {k}: {found}");
             }
+        }
+    }
+
+    /// Entries of 1e-180 once made all eigenvalues zero.
+    #[test]
+    fn nearly_diagonal_shares_have_their_eigenvalues() {
+        let (a, b, c, d) = (
+            1.678_346_418_937_350_5e-42,
+            2.310_139_744_449_027e-70,
+            5.904_474_116_499_367_5e-111,
+            2.816_846_701_959_828_7e-84,
+        );
+        let e = 6.292_195_593_233_454_6e-111;
+        let shares = [
+            [[d, a, -b], [a, 1.0, c], [-b, e, 1.0]],
+            [[1.0, -a, b], [-a, d, -c], [b, -c, 1.424_192_380_498_218_4e-83]],
+        ];
+        let shares = shares.map(|share| Mat::from_fn(3, 3, |i, j| share[i][j]));
+        for turn in 0..4 {
+            let phases = [c64::cis(std::f64::consts::FRAC_PI_2 * f64::from(turn)), c64::new(1.0, 0.0)];
+            let grid = PhaseGrid { shares: &shares, phases: &phases };
+            let found = of_node(&grid_inverses(&Cpu, &grid).unwrap()[0], &grid, 0, 3).unwrap();
+            assert!((found - phases[0] * phases[0]).norm() < 1e-14, "{turn}: {found}");
         }
     }
 }

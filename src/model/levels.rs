@@ -22,9 +22,7 @@ use crate::{Features, Result, engine::Items, error::WeightProblem, linalg::Ortho
 const LARGEST: f64 = 300.0;
 /// … and the largest difference.
 const SPREAD: f64 = 150.0;
-/// Gaps are narrowed to this where there is room, …
-const WIDE: f64 = 64.0;
-/// … and never to less, besides what angles may gain.
+/// Gaps are narrowed to this, and what angles may gain.
 const NARROW: f64 = 40.0;
 /// The room for all levels together: squares of weighted rows stay within f64.
 const ROOM: f64 = 300.0;
@@ -118,14 +116,9 @@ impl Levels {
         levels.sort_by(f64::total_cmp);
         levels.dedup();
         let gaps = || levels.windows(2).map(|pair| pair[1] - pair[0]);
-        let span = |most: f64| gaps().map(|gap| gap.min(most)).sum::<f64>();
-        let least = NARROW + 2.0 * heaviest.flatness;
-        let mut gap = WIDE.max(least);
-        while span(gap) > ROOM {
-            gap *= 0.9;
-            if gap < least {
-                return None;
-            }
+        let gap = NARROW + 2.0 * heaviest.flatness;
+        if gaps().map(|width| width.min(gap)).sum::<f64>() > ROOM {
+            return None;
         }
         let images = gaps().scan(0.0, |image, width| {
             *image += width.min(gap);

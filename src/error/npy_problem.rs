@@ -29,6 +29,9 @@ pub enum NpyProblem {
     /// The array's shape is not (rows, columns).
     #[error("the array has {0} dimensions where 2 are needed (rows, columns)")]
     Dimensions(usize),
+    /// The array's shape is not (values).
+    #[error("the array has {0} dimensions where one value for every item is needed")]
+    NotAList(usize),
     /// The element type is neither an integer nor a floating-point type.
     #[error("elements of type {0} cannot be read; booleans, integers and floating-point numbers can")]
     Type(String),

@@ -11,6 +11,7 @@
 //! | [`LocalSearch`] | a set that no swap improves | 2mn² once, 4mn + 7mk per swap |
 //! | [`SymmetricGreedy`] | a set of any size, by one decision per item | 4mnr at most, O(nr²) |
 //! | [`Softmax`] | a set of any size that no single item improves, by a continuous relaxation | O(mn² + n³) per step |
+//! | [`TopScores`] | the items with the largest scores, whatever their similarity | O(m log m) |
 //! | [`BranchAndBound`] | the best set, with a proof | exponential; some hundred nodes for 63 items |
 //!
 //! [`CoreSet`] extends this to items spread over several shards.
@@ -37,6 +38,7 @@ mod rounding;
 mod softmax;
 mod solver;
 mod symmetric_greedy;
+mod top_scores;
 mod union;
 mod volume;
 mod watch;
@@ -58,6 +60,7 @@ pub use local_search::{LocalSearch, Restarts};
 pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
 pub use solver::Solver;
 pub use symmetric_greedy::{Decision, ItemOrder, SymmetricGreedy};
+pub use top_scores::TopScores;
 
 use crate::{
     Subset,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::is_parquet;
+use super::{is_parquet, weighing::WeighingArguments};
 use crate::failure::Failure;
 
 /// Where the items come from: exactly one source.
@@ -82,6 +82,8 @@ pub(crate) struct InputArguments {
         help_heading = "Input"
     )]
     pub(crate) id_column: Option<String>,
+    #[command(flatten)]
+    pub(crate) weighing: WeighingArguments,
     /// Items may have several labels: --labels has one 0/1 column per label, after an optional first column named item
     /// that counts from 0. In a set an item counts for one of its labels, and quotas count labels.
     #[arg(long, help_heading = "Input")]
@@ -105,6 +107,12 @@ impl InputArguments {
     /// Where ids are read from, if there are any.
     pub(super) fn id_source(&self) -> Result<Option<Column<'_>>, Failure> {
         self.column(&self.ids, self.id_column.as_deref(), ["--ids", "--id-column"])
+    }
+
+    /// Where scores are read from, if there are any.
+    pub(super) fn score_source(&self) -> Result<Option<Column<'_>>, Failure> {
+        let WeighingArguments { scores, score_column, .. } = &self.weighing;
+        self.column(scores, score_column.as_deref(), ["--scores", "--score-column"])
     }
 
     /// A column of files of its own, or of those of the features if these have columns.

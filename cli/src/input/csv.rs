@@ -99,7 +99,7 @@ impl Row<'_> {
     }
 
     /// A cell as a number.
-    fn number(&self, column: usize) -> Result<f64, Failure> {
+    pub(super) fn number(&self, column: usize) -> Result<f64, Failure> {
         self.parse(column).ok_or_else(|| match &self.cells[column] {
             [] => self.cell_problem(column, "the cell is empty"),
             cell => self.cell_problem(column, &format!("'{}' is not a number", shorten(cell))),

@@ -17,7 +17,14 @@ const SIDE: usize = 8;
 pub(crate) fn read() -> Result<Input, Failure> {
     let (features, partition) = features_and_classes()?;
     let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
-    Ok(Input { features, partition: Some(partition), copies: None, images: Some(images), ids: None })
+    Ok(Input {
+        features,
+        partition: Some(partition),
+        copies: None,
+        images: Some(images),
+        ids: None,
+        scored: None,
+    })
 }
 
 /// The digits and their classes alone.

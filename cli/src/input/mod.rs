@@ -12,7 +12,9 @@ mod labels;
 mod multi_label;
 mod npy;
 mod parquet;
+mod scores;
 pub(crate) mod sets;
+mod weighing;
 
 use std::{
     ffi::OsStr,
@@ -25,7 +27,6 @@ use partition_dpp::{
 };
 use pdpp_plot::ImageShape;
 
-pub(crate) use self::ids::Id;
 pub(crate) use self::{
     arguments::InputArguments,
     conditions::{ConditionArguments, Conditions},
@@ -35,6 +36,7 @@ use self::{
     ids::Ids,
     parquet::ParquetFile,
 };
+pub(crate) use self::{ids::Id, weighing::Scored};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -53,6 +55,8 @@ pub(crate) struct Input {
     pub(crate) images: Option<ImageShape>,
     /// What the user calls the items.
     pub(crate) ids: Option<Ids>,
+    /// The scores of the items, if there are any; `features` have their weights.
+    pub(crate) scored: Option<Scored>,
 }
 
 /// The file formats, by extension.
@@ -72,12 +76,17 @@ impl Input {
         }
         let Source { features, kernel, dataset } = &arguments.source;
         let (files, features) = match (&features[..], kernel, dataset) {
-            (_, _, Some(Dataset::Digits)) => return digits::read(),
+            (_, _, Some(Dataset::Digits)) => {
+                let digits = digits::read()?;
+                let (features, scored) = weighed(arguments, digits.features, &["digits".into()])?;
+                return Ok(Self { features, scored, ..digits });
+            }
             ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file, limit)?),
             // The argument parser requires a source.
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, arguments, limit, made)?),
         };
+        let (features, scored) = weighed(arguments, features, files)?;
         let ids = arguments.id_source()?.map(|source| {
             let ids = Ids::read(source)?;
             check_count(&features, files, ("ids", ids.len()), source.files)?;
@@ -85,7 +94,7 @@ impl Input {
         });
         let ids = ids.transpose()?;
         let Some(source) = arguments.label_source()? else {
-            return Ok(Self { features, partition: None, copies: None, images: None, ids });
+            return Ok(Self { features, partition: None, copies: None, images: None, ids, scored });
         };
         if arguments.multi_label {
             let copies = multi_label::read(&source.files[0], source.name)?;
@@ -97,11 +106,31 @@ impl Input {
                 copies: Some(copies),
                 images: None,
                 ids,
+                scored,
             });
         }
         let partition = labels::read(source, features.items())?;
         check_count(&features, files, ("labels", partition.items()), source.files)?;
-        Ok(Self { features, partition: Some(partition), copies: None, images: None, ids })
+        Ok(Self { features, partition: Some(partition), copies: None, images: None, ids, scored })
+    }
+}
+
+/// The rows as the similarity and the scores take them, and the scores.
+fn weighed(
+    arguments: &InputArguments,
+    features: Features<'static>,
+    files: &[PathBuf],
+) -> Result<(Features<'static>, Option<Scored>), Failure> {
+    let scores = arguments.score_source()?.map(|source| {
+        let scores = scores::read(source)?;
+        check_count(&features, files, ("scores", scores.len()), source.files)?;
+        Ok::<_, Failure>(scores)
+    });
+    let scored = arguments.weighing.scored(scores.transpose()?)?;
+    let features = arguments.weighing.similar(features)?;
+    match scored {
+        Some(scored) => Ok((scored.weigh(features)?, Some(scored))),
+        None => Ok((features, None)),
     }
 }
 

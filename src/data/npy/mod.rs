@@ -142,6 +142,20 @@ impl NpyArray {
         }
     }
 
+    /// The elements of a one-dimensional array of booleans, integers or floating-point numbers.
+    ///
+    /// # Errors
+    /// [`Error::Npy`] for another number of dimensions, and for elements of another type.
+    pub fn numbers(&self) -> Result<Vec<f64>> {
+        let [_] = self.shape() else { return Err(self.problem(NpyProblem::NotAList(self.shape().len()))) };
+        let values = self.mapped().map_or_else(|| convert(&self.header, self.data(), self.len, 1), Ok);
+        Ok(match values.map_err(|problem| self.problem(problem))? {
+            Elements::F16(values) => values.as_slice().iter().map(|&value| value.into()).collect(),
+            Elements::F32(values) => values.as_slice().iter().map(|&value| value.into()).collect(),
+            Elements::F64(values) => values.as_slice().to_vec(),
+        })
+    }
+
     fn integers_as<T: Deserialize + Into<i128> + 'static>(
         &self,
     ) -> Result<Box<dyn Iterator<Item = Result<i128>> + '_>> {

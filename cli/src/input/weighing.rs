@@ -1,0 +1,104 @@
+//! Scores and similarity: what becomes of the rows before a law is made of them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use partition_dpp::{Features, Subset};
+
+use crate::failure::Failure;
+
+/// Similarity and scores.
+#[derive(Args, Debug)]
+pub(crate) struct WeighingArguments {
+    /// The similarity of two items, by their rows.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SIMILARITY",
+        default_value_t,
+        help_heading = "Similarity and scores"
+    )]
+    pub(crate) similarity: Similarity,
+    /// The score of each item, from one or several files: .csv with a header line, one-dimensional .npy, or .parquet.
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Similarity and scores")]
+    pub(crate) scores: Vec<PathBuf>,
+    /// The column of scores, if a file has several; without --scores, of the .parquet files of features.
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = "Similarity and scores")]
+    pub(crate) score_column: Option<String>,
+    /// What diversity counts beside scores, from 0 (scores only) to 1 (diversity only); 0.5 if there are scores. Sets of
+    /// large (1 - D) sum(scores) + D log det are likely.
+    #[arg(
+        long,
+        value_name = "D",
+        value_parser = fraction,
+        allow_hyphen_values = true,
+        help_heading = "Similarity and scores"
+    )]
+    pub(crate) diversity: Option<f64>,
+}
+
+/// How similar two items are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Similarity {
+    /// The dot product of the rows.
+    #[default]
+    Dot,
+    /// The cosine of the angle between the rows.
+    Cosine,
+}
+
+/// Scores, and what they are worth.
+#[derive(Clone, Debug)]
+pub(crate) struct Scored {
+    /// By item.
+    pub(crate) scores: Vec<f64>,
+    pub(crate) diversity: f64,
+}
+
+impl WeighingArguments {
+    /// The rows as the similarity takes them.
+    pub(super) fn similar(&self, features: Features<'static>) -> Result<Features<'static>, Failure> {
+        match self.similarity {
+            Similarity::Dot => Ok(features),
+            Similarity::Cosine => Ok(features.with_unit_rows()?),
+        }
+    }
+
+    /// The scores with their share of the objective; 0.5 unless it is given.
+    pub(super) fn scored(&self, scores: Option<Vec<f64>>) -> Result<Option<Scored>, Failure> {
+        match (scores, self.diversity) {
+            (Some(scores), diversity) => Ok(Some(Scored { scores, diversity: diversity.unwrap_or(0.5) })),
+            (None, None) => Ok(None),
+            (None, Some(_)) => {
+                let sentence = "--diversity needs --scores or --score-column, the score of each item";
+                Err(Failure::Arguments(sentence.into()))
+            }
+        }
+    }
+}
+
+impl Scored {
+    /// The rows with their weights; as they are where scores alone decide.
+    pub(super) fn weigh(&self, features: Features<'static>) -> Result<Features<'static>, Failure> {
+        if self.decide_alone() {
+            return Ok(features);
+        }
+        Ok(features.with_scores(&self.scores, self.diversity)?)
+    }
+
+    /// Whether diversity counts for nothing.
+    pub(crate) fn decide_alone(&self) -> bool {
+        self.diversity == 0.0
+    }
+
+    /// The sum of the scores of some items.
+    pub(crate) fn total(&self, items: impl IntoIterator<Item = usize>) -> f64 {
+        items.into_iter().map(|item| self.scores[item]).sum()
+    }
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    let usable = |number: &f64| (0.0..=1.0).contains(number);
+    let number = text.trim().parse().ok().filter(usable);
+    number.ok_or_else(|| format!("'{text}' is not a number from 0 (scores only) to 1 (diversity only)"))
+}

@@ -1,0 +1,87 @@
+//! The items with the largest scores, whatever their similarity.
+
+use super::{Objective, Place, Solution, Solver, Termination, Watch};
+use crate::{
+    Error, Result,
+    engine::{Engine, Items},
+    error::WeightProblem,
+    model::Demand,
+};
+
+/// The allowed set with the largest sum of scores: what [`Features::with_scores`](crate::Features::with_scores) tends to
+/// as the diversity goes to 0.
+///
+/// ```text
+/// max  Σ_{i∈S} r_i,   S as the model allows
+/// ```
+///
+/// Where the size is free, items with positive scores are taken beyond those that the quota needs. Ties go to the lowest
+/// item. Determinants play no part: similar items may be chosen together, even if their rows are dependent and
+/// [`Solution::log_det`] is −∞.
+///
+/// # Cost
+/// O(m log m).
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, KDpp, engine, map::{Solver, TopScores}};
+/// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 1.0, 0.1, 0.0, 1.0])?;
+/// let top = TopScores::new(&[3.0, 5.0, 1.0]).solve(&KDpp::new(&features, 2)?, &engine::Cpu)?;
+/// assert_eq!(top.subset.as_slice(), [0, 1]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct TopScores<'s> {
+    scores: &'s [f64],
+}
+
+impl<'s> TopScores<'s> {
+    /// The solver for these scores, one per item.
+    #[must_use]
+    pub fn new(scores: &'s [f64]) -> Self {
+        Self { scores }
+    }
+}
+
+impl<M: Objective> Solver<M> for TopScores<'_> {
+    /// # Errors
+    /// [`Error::Shape`] for another number of scores than items; [`WeightProblem::NotFinite`].
+    fn solve_watched(&self, model: &M, engine: &dyn Engine, _: &Watch<'_>) -> Result<Solution> {
+        let (candidates, scores) = (model.candidates(), self.scores);
+        let (expected, found) = (candidates.features.items(), scores.len());
+        if found != expected {
+            return Err(Error::Shape { what: "the list of scores", expected, found });
+        }
+        if let Some(item) = scores.iter().position(|score| !score.is_finite()) {
+            return Err(WeightProblem::NotFinite { item, value: scores[item] }.into());
+        }
+        let by_score = |a: &Place, b: &Place| {
+            let (a, b) = (candidates.item(*a), candidates.item(*b));
+            scores[b].total_cmp(&scores[a]).then(a.cmp(&b))
+        };
+        // First what every part needs, then the best of the rest.
+        let (mut chosen, mut rest) = (Vec::new(), Vec::new());
+        for (group, members) in candidates.groups.iter().enumerate() {
+            let places = (0..Items::from(members).len()).map(|position| Place { group, position });
+            let mut places: Vec<Place> = places.collect();
+            places.sort_unstable_by(by_score);
+            rest.extend(places.split_off(candidates.counts.low[group]));
+            chosen.append(&mut places);
+        }
+        rest.sort_unstable_by(by_score);
+        let mut counts = candidates.counts_of(&chosen);
+        for place in rest {
+            let wanted = match candidates.counts.demands(&counts)[place.group] {
+                Demand::Full => false,
+                Demand::Needed => true,
+                Demand::Optional => scores[candidates.item(place)] > 0.0,
+            };
+            if wanted {
+                counts[place.group] += 1;
+                chosen.push(place);
+            }
+        }
+        Ok(Solution::new(&candidates, &chosen, Termination::QuotaMet, engine))
+    }
+}

@@ -39,6 +39,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
+    input.refuse_scores_alone()?;
     let Some(partition) = &input.partition else {
         return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));
     };

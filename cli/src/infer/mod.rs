@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
+    input.refuse_scores_alone()?;
     let sets = match &arguments.sets {
         Some(path) => sets::read(path, input.items())?,
         None => Vec::new(),

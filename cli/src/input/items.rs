@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use partition_dpp::{Error, Estimate, Subset, data::LabelCopies};
 use pdpp_plot::GroundSet;
 
-use super::{Conditions, Input, ids::Id};
+use super::{Conditions, Input, Scored, Worth, ids::Id};
 use crate::failure::Failure;
 
 impl Input {
@@ -65,6 +65,25 @@ impl Input {
     pub(crate) fn ids_of(&self, rows: &Subset) -> Option<Vec<Id<'_>>> {
         let ids = self.ids.as_ref()?;
         Some(self.items_of(rows).iter().map(|&item| ids.json(item)).collect())
+    }
+
+    /// Refuses to draw, or to compute probabilities, where scores alone decide.
+    pub(crate) fn refuse_scores_alone(&self) -> Result<(), Failure> {
+        if self.scored.as_ref().is_some_and(Scored::decide_alone) {
+            let sentence = "--diversity 0 leaves nothing to chance: pdpp map finds the top scores";
+            return Err(Failure::Arguments(sentence.into()));
+        }
+        Ok(())
+    }
+
+    /// A number of every row, from those of the items.
+    pub(crate) fn of_rows(&self, of_items: &[f64]) -> Vec<f64> {
+        (0..self.features.items()).map(|row| of_items[self.item_of(row)]).collect()
+    }
+
+    /// What a set with this ln det is worth; `None` without scores.
+    pub(crate) fn worth(&self, rows: &Subset, log_det: f64) -> Option<Worth> {
+        Some(self.scored.as_ref()?.worth(&self.items_of(rows), log_det))
     }
 
     /// An item as tables show it: its id, or its index without ids.

@@ -36,7 +36,10 @@ use self::{
     ids::Ids,
     parquet::ParquetFile,
 };
-pub(crate) use self::{ids::Id, weighing::Scored};
+pub(crate) use self::{
+    ids::Id,
+    weighing::{Scored, Worth},
+};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -72,6 +75,11 @@ impl Input {
     pub(crate) fn read(arguments: &InputArguments, limit: Limit, made: Use) -> Result<Self, Failure> {
         if arguments.multi_label && arguments.labels.len() != 1 {
             let sentence = "--multi-label needs one file of --labels, a .csv with one 0/1 column per label";
+            return Err(Failure::Arguments(sentence.into()));
+        }
+        if arguments.multi_label && arguments.weighing.diversity == Some(0.0) {
+            let sentence =
+                "--diversity 0 would choose an item for several of its labels: it takes no --multi-label";
             return Err(Failure::Arguments(sentence.into()));
         }
         let Source { features, kernel, dataset } = &arguments.source;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use partition_dpp::{Features, Subset};
+use partition_dpp::Features;
+use serde::Serialize;
 
 use crate::failure::Failure;
 
@@ -91,10 +92,25 @@ impl Scored {
         self.diversity == 0.0
     }
 
-    /// The sum of the scores of some items.
-    pub(crate) fn total(&self, items: impl IntoIterator<Item = usize>) -> f64 {
-        items.into_iter().map(|item| self.scores[item]).sum()
+    /// What a set is worth, with this ln det under the law.
+    pub(crate) fn worth(&self, items: &[usize], log_det: f64) -> Worth {
+        let score_total: f64 = items.iter().map(|&item| self.scores[item]).sum();
+        if self.decide_alone() {
+            return Worth { log_det_similarity: log_det, score_total, objective: score_total };
+        }
+        let log_det_similarity = log_det - score_total * (1.0 - self.diversity) / self.diversity;
+        Worth { log_det_similarity, score_total, objective: self.diversity * log_det }
     }
+}
+
+/// What scores and diversity make of a set.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Worth {
+    /// ln det of the similarity, without the weights of scores.
+    pub(crate) log_det_similarity: f64,
+    pub(crate) score_total: f64,
+    /// (1 − D) · `score_total` + D · `log_det_similarity`.
+    pub(crate) objective: f64,
 }
 
 fn fraction(text: &str) -> Result<f64, String> {

@@ -10,7 +10,7 @@ use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, Par
 pub(crate) use self::{arguments::LawArguments, question::Question};
 use crate::{
     failure::Failure,
-    input::{Conditions, Input, Scored},
+    input::{Conditions, Input},
     quota::Asked,
 };
 
@@ -102,10 +102,6 @@ impl<'a> LawRequest<'a> {
     /// The model over these items, under the conditions.
     pub(crate) fn model(&'a self, input: &'a Input, conditions: &Conditions) -> Result<Model<'a>, Failure> {
         let conditions = input.conditions(conditions)?;
-        if input.scored.as_ref().is_some_and(Scored::decide_alone) {
-            let sentence = "--diversity 0 leaves nothing to chance: pdpp map finds the top scores";
-            return Err(Failure::Arguments(sentence.into()));
-        }
         self.over_rows(&input.features, &conditions).map_err(|error| input.blame_items(error))
     }
 

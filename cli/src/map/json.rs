@@ -5,7 +5,11 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::answer::Found;
-use crate::{input::Id, law::Question, output::EngineAnswer};
+use crate::{
+    input::{Id, Worth},
+    law::Question,
+    output::EngineAnswer,
+};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
@@ -15,6 +19,8 @@ pub(super) struct Answer<'a> {
     log_det: f64,
     upper_bound: Option<f64>,
     gap: Option<f64>,
+    #[serde(flatten)]
+    worth: Option<Worth>,
     termination: String,
     solver: String,
     #[serde(flatten)]
@@ -30,6 +36,7 @@ impl<'a> Answer<'a> {
             log_det: solution.log_det,
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
+            worth: question.input.worth(&solution.subset, solution.log_det),
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),
             engine: (&solution.engine).into(),

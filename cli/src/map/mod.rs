@@ -15,7 +15,7 @@ use self::{answer::Found, arguments::SolverChoice, search::Search};
 use crate::{
     compute,
     failure::Failure,
-    input::Input,
+    input::{Input, Scored},
     interrupt,
     law::{LawRequest, Question},
     memory::{Limit, Use},
@@ -43,10 +43,14 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     progress.stage("searching");
     let started = Instant::now();
-    let solution = Search::new(engine.as_ref(), arguments, &progress).run(&model)?;
+    let search = Search::new(engine.as_ref(), arguments, &progress);
+    let solution = match input.scored.as_ref().filter(|scored| scored.decide_alone()) {
+        Some(scored) => search.top_scores(&model, &input.of_rows(&scored.scores))?,
+        None => search.run(&model)?,
+    };
     let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
     progress.finish();
-    check_complete(&found.solution)?;
+    check_complete(&found.solution, input.scored.as_ref())?;
     // The plot is written first, so that a failure leaves standard output empty.
     if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
@@ -61,13 +65,14 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
 }
 
 /// Refuses a set that lacks items, unless Ctrl-C asked for the best set so far.
-fn check_complete(solution: &Solution) -> Result<(), Failure> {
+fn check_complete(solution: &Solution, scored: Option<&Scored>) -> Result<(), Failure> {
     let (missing, found, termination) = (solution.missing, solution.subset.len(), solution.termination);
     if interrupt::raised() {
         return Ok(());
     }
     if missing == 0 {
-        return if solution.log_det == f64::NEG_INFINITY { Err(Failure::Vanishing) } else { Ok(()) };
+        let vanishes = solution.log_det == f64::NEG_INFINITY && !scored.is_some_and(Scored::decide_alone);
+        return if vanishes { Err(Failure::Vanishing) } else { Ok(()) };
     }
     Err(Failure::Incomplete { termination, found, asked: found + missing })
 }

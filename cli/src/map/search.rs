@@ -7,7 +7,7 @@ use partition_dpp::{
     engine::Engine,
     map::{
         BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
-        SymmetricGreedy, UpperBound,
+        SymmetricGreedy, TopScores, UpperBound,
     },
 };
 
@@ -51,6 +51,21 @@ impl<'a> Search<'a> {
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
             Model::IndependentKDpps(dpps) => self.part_by_part(dpps),
         }
+    }
+
+    /// The top scores, whatever the solver.
+    pub(super) fn top_scores(&self, model: &Model<'_>, scores: &[f64]) -> Result<Solution, Failure> {
+        let (top, engine) = (TopScores::new(scores), self.engine);
+        Ok(match model {
+            Model::PartitionDpp(dpp) => top.solve(dpp, engine)?,
+            Model::KDpp(dpp) => top.solve(dpp, engine)?,
+            Model::Dpp(dpp) => top.solve(dpp, engine)?,
+            Model::IndependentKDpps(dpps) => {
+                let solved = dpps.parts().iter().map(|part| top.solve(part, engine));
+                let union = Solution::union(solved.collect::<Result<Vec<_>, _>>()?);
+                union.ok_or_else(|| Failure::Arguments("there are no parts".into()))?
+            }
+        })
     }
 
     /// The best set of every part; they share the time limit.

@@ -8,6 +8,7 @@ use partition_dpp::{
 
 use super::{answer::Found, arguments::MapArguments};
 use crate::{
+    input::Worth,
     law::Question,
     output::{
         numbers::factor_of_log,
@@ -19,6 +20,7 @@ use crate::{
 pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArguments) -> String {
     let mut answer = items(question, &found.solution.subset);
     answer.push_str(&worth(&found.solution));
+    answer.push_str(&scored(question, &found.solution));
     if !arguments.output.quiet {
         answer.push_str(&describe(question, found));
         if let Some(file) = &arguments.plot {
@@ -69,6 +71,22 @@ fn worth(solution: &Solution) -> String {
         }
     };
     format!("{log_det}at most   {bound:.6}; {proof}\n")
+}
+
+/// What scores and diversity make of the set.
+fn scored(question: &Question<'_>, solution: &Solution) -> String {
+    let input = question.input;
+    let worth = input.worth(&solution.subset, solution.log_det);
+    let Some((Worth { log_det_similarity, score_total, objective }, scored)) =
+        worth.zip(input.scored.as_ref())
+    else {
+        return String::new();
+    };
+    format!(
+        "scores    {score_total:.6} in all, log det of the similarity {log_det_similarity:.6}\n\
+         objective {objective:.6} at diversity {}\n",
+        scored.diversity,
+    )
 }
 
 /// The question, the solver, and its time.

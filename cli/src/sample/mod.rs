@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input, limit, Use::Products)?;
+    input.refuse_scores_alone()?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
     if arguments.method == MethodChoice::Mcmc {

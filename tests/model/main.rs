@@ -18,3 +18,4 @@ mod conditioning;
 mod infeasible;
 mod kernel_zeros;
 mod range_limits;
+mod weights;

@@ -12,6 +12,9 @@ use crate::{
     },
 };
 
+/// Tilts that differ by less are served by the same coordinates.
+const NEAR: f64 = 8.0;
+
 impl PartitionDpp<'_> {
     /// The tilt and spectrum at which proposals are most likely to meet the quota.
     pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
@@ -66,12 +69,26 @@ impl PartitionDpp<'_> {
         if self.open().is_empty() {
             return Ok(Some(alike));
         }
-        let tilt = alike.tilt(engine)?;
+        let mut tilt = alike.tilt(engine)?;
         if tilt.are_alike() {
             return Ok(Some(alike));
         }
-        let weighted = self.ground().graded(&rows.weighted(&tilt.log_weights))?;
-        Ok(weighted.map(|ground| self.in_ground(ground).narrowed()))
+        // Where many tilts are as good, another one may be found in other coordinates, which are not graded for it.
+        for last in [false, false, true] {
+            let weighted = self.ground().graded(&rows.clone().weighted(&tilt.log_weights))?;
+            let Some(ground) = weighted else { return Ok(None) };
+            let graded = self.in_ground(ground).narrowed();
+            if last || graded.open().is_empty() {
+                return Ok(Some(graded));
+            }
+            let found = graded.tilt(engine)?;
+            let gaps = found.log_weights.iter().zip(&tilt.log_weights).map(|(new, old)| (new - old).abs());
+            if gaps.fold(0.0, f64::max) < NEAR {
+                return Ok(Some(graded));
+            }
+            tilt = found;
+        }
+        unreachable!("the last round returns")
     }
 
     /// Weights of the rows as given, under ranges.

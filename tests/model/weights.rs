@@ -65,19 +65,21 @@ fn quality_under_every_law() {
     }
 }
 
-/// A diversity of ½ makes ±500 of scores of ±1000, one of 0.1 makes ±4500.
+/// A diversity of ½ makes ±500 of scores of ±1000, one of 0.1 makes ±4500. Some of these laws are
+/// refused: dense kernels that lack dimensions, nearly dependent rows, and where no tilt is found.
 #[test]
 fn scores_of_a_thousand() {
-    for scale in [500.0, 4_500.0] {
-        for law in laws() {
-            for (name, problem) in problems(scale, law) {
-                // Weights multiply what the rounding of a kernel leaves of zeros.
-                if problem.data == Data::Features {
-                    assert_right(&name, &problem, &examine(&problem, &Cpu, EFFORT, 1));
-                }
-            }
+    let (mut asked, mut refused) = (0, 0);
+    for (scale, law) in [500.0, 4_500.0].into_iter().flat_map(|scale| laws().map(|law| (scale, law))) {
+        for (name, problem) in problems(scale, law) {
+            let report = examine(&problem, &Cpu, EFFORT, 1);
+            assert!(report.wrong().is_empty(), "{name}: {:?}\n{problem}", report.wrong());
+            asked += 1;
+            refused += usize::from(!report.refusals.is_empty());
         }
     }
+    println!("{refused} of {asked} refused");
+    assert!(refused * 4 <= asked, "{refused} of {asked} are refused");
 }
 
 /// Three rows a part in general position: every set has a positive determinant.

@@ -55,13 +55,13 @@ fn conclude(summary: &Summary) {
 /// p-values of right draws are uniform, says Kolmogorov and Smirnov's test at this level.
 const UNIFORM: f64 = 1e-3;
 
-#[test]
-fn search_on_the_cpu() {
-    let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 2_000));
-    let summary = search(first..first + cases, generator::problem, on_the_cpu);
+/// Searches the problems of the seeds asked for; of a single one it tells everything.
+fn search_seeds(default: u64, problem: fn(u64) -> Problem) {
+    let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", default));
+    let summary = search(first..first + cases, problem, on_the_cpu);
     if cases == 1 {
-        println!("{}", generator::problem(first));
-        let report = on_the_cpu(&generator::problem(first), first);
+        println!("{}", problem(first));
+        let report = on_the_cpu(&problem(first), first);
         report.faults.iter().for_each(|fault| println!("  {fault}"));
         report.refusals.iter().for_each(|refusal| println!("  {refusal}"));
         println!("  well-conditioned: {}, p-values {:?}", report.well_conditioned, report.p_values);
@@ -69,11 +69,15 @@ fn search_on_the_cpu() {
     conclude(&summary);
 }
 
-/// The same problems with weights: one search for both is enough of a search, in a long one.
+#[test]
+fn search_on_the_cpu() {
+    search_seeds(2_000, generator::problem);
+}
+
+/// The same problems with weights, of up to e^±15000.
 #[test]
 fn search_with_weights() {
-    let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 1_000));
-    conclude(&search(first..first + cases, generator::weighted, on_the_cpu));
+    search_seeds(1_000, generator::weighted);
 }
 
 /// Seeds whose answers were wrong once, or refused without need.
@@ -124,15 +128,4 @@ fn search_in_f32() {
 #[test]
 fn search_in_f64() {
     search_on_a_device(partition_dpp::engine::Precision::F64);
-}
-
-#[test]
-#[ignore = "debugging"]
-fn one_with_weights() {
-    let seed = variable("PDPP_SEARCH_SEED", 0);
-    let problem = generator::weighted(seed);
-    println!("{problem}");
-    let report = on_the_cpu(&problem, seed);
-    report.faults.iter().for_each(|fault| println!("  {fault}"));
-    report.refusals.iter().for_each(|refusal| println!("  {refusal}"));
 }

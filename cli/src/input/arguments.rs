@@ -97,6 +97,12 @@ pub(super) struct Column<'a> {
 }
 
 impl InputArguments {
+    /// All files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let Source { features, kernel, .. } = &self.source;
+        features.iter().chain(kernel).chain(&self.labels).chain(&self.ids)
+    }
+
     /// Where labels are read from, if there are any.
     pub(super) fn label_source(&self) -> Result<Option<Column<'_>>, Failure> {
         self.column(&self.labels, self.label_column.as_deref(), ["--labels", "--label-column"])

@@ -13,6 +13,7 @@ mod multi_label;
 mod npy;
 mod parquet;
 pub(crate) mod sets;
+mod table;
 
 use std::{
     ffi::OsStr,
@@ -29,6 +30,7 @@ pub(crate) use self::ids::Id;
 pub(crate) use self::{
     arguments::InputArguments,
     conditions::{ConditionArguments, Conditions},
+    table::Table,
 };
 use self::{
     arguments::{Dataset, Source},

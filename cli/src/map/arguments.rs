@@ -11,6 +11,7 @@ use crate::{
     output::OutputArguments,
     parse::seconds,
     plot::PlotFile,
+    rows::RowsArguments,
 };
 
 /// `pdpp map`.
@@ -44,6 +45,8 @@ pub(crate) struct MapArguments {
     pub(crate) compute: ComputeArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    #[command(flatten)]
+    pub(crate) rows: RowsArguments,
     /// Plot the set among all items, as a .png or .svg file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,

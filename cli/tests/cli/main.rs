@@ -23,5 +23,6 @@ mod parquet;
 mod plots;
 mod ranges;
 mod reproduce;
+mod rows;
 mod shards;
 mod support;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::is_parquet;
-use crate::failure::Failure;
+use crate::{failure::Failure, parse::positive};
 
 /// Where the items come from: exactly one source.
 #[derive(Args, Debug)]
@@ -35,6 +35,18 @@ pub(crate) enum Dataset {
 pub(crate) struct InputArguments {
     #[command(flatten)]
     pub(crate) source: Source,
+    /// How far from symmetric and positive semidefinite --kernel may be, as a fraction of its largest entry and
+    /// eigenvalue; by default the rounding of its values: about 1e-7 in f32, else 1e-10. Eigenvalues that cannot be
+    /// told from rounding count as zero.
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with_all = ["features", "dataset"],
+        value_parser = positive,
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) kernel_tolerance: Option<f64>,
     /// The column of a .parquet file that holds the features as lists of numbers, if there are several.
     #[arg(
         long,

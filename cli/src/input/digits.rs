@@ -17,7 +17,8 @@ const SIDE: usize = 8;
 pub(crate) fn read() -> Result<Input, Failure> {
     let (features, partition) = features_and_classes()?;
     let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
-    Ok(Input { features, partition: Some(partition), copies: None, images: Some(images), ids: None })
+    let partition = Some(partition);
+    Ok(Input { features, partition, copies: None, images: Some(images), ids: None, kernel_error: None })
 }
 
 /// The digits and their classes alone.

@@ -55,6 +55,8 @@ pub(crate) struct Input {
     pub(crate) images: Option<ImageShape>,
     /// What the user calls the items.
     pub(crate) ids: Option<Ids>,
+    /// What the features lack of a dense kernel, relative to it.
+    pub(crate) kernel_error: Option<f64>,
 }
 
 /// The file formats, by extension.
@@ -73,12 +75,15 @@ impl Input {
             return Err(Failure::Arguments(sentence.into()));
         }
         let Source { features, kernel, dataset } = &arguments.source;
-        let (files, features) = match (&features[..], kernel, dataset) {
+        let (files, features, kernel_error) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => return digits::read(),
-            ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file, limit)?),
+            ([], Some(file), _) => {
+                let kernel = read_kernel(file, arguments.kernel_tolerance, limit)?;
+                (std::slice::from_ref(file), kernel.features().clone(), Some(kernel.error()))
+            }
             // The argument parser requires a source.
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
-            (files, ..) => (files, read_shards(files, arguments, limit, made)?),
+            (files, ..) => (files, read_shards(files, arguments, limit, made)?, None),
         };
         let ids = arguments.id_source()?.map(|source| {
             let ids = Ids::read(source)?;
@@ -86,24 +91,17 @@ impl Input {
             Ok::<_, Failure>(ids)
         });
         let ids = ids.transpose()?;
-        let Some(source) = arguments.label_source()? else {
-            return Ok(Self { features, partition: None, copies: None, images: None, ids });
-        };
+        let input = Self { features, partition: None, copies: None, images: None, ids, kernel_error };
+        let Some(source) = arguments.label_source()? else { return Ok(input) };
         if arguments.multi_label {
             let copies = multi_label::read(&source.files[0], source.name)?;
-            check_count(&features, files, ("labels", copies.items()), source.files)?;
-            let (features, partition) = (copies.features(&features)?, copies.partition().clone());
-            return Ok(Self {
-                features,
-                partition: Some(partition),
-                copies: Some(copies),
-                images: None,
-                ids,
-            });
+            check_count(&input.features, files, ("labels", copies.items()), source.files)?;
+            let (features, partition) = (copies.features(&input.features)?, copies.partition().clone());
+            return Ok(Self { features, partition: Some(partition), copies: Some(copies), ..input });
         }
-        let partition = labels::read(source, features.items())?;
-        check_count(&features, files, ("labels", partition.items()), source.files)?;
-        Ok(Self { features, partition: Some(partition), copies: None, images: None, ids })
+        let partition = labels::read(source, input.features.items())?;
+        check_count(&input.features, files, ("labels", partition.items()), source.files)?;
+        Ok(Self { partition: Some(partition), ..input })
     }
 }
 
@@ -163,7 +161,7 @@ fn read_features(
     }
 }
 
-fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failure> {
+fn read_kernel(path: &PathBuf, tolerance: Option<f64>, limit: Limit) -> Result<Kernel, Failure> {
     let kernel = match format(path)? {
         Format::Npy => {
             let array = NpyArray::open(path).map_err(Failure::in_file(path))?;
@@ -172,7 +170,10 @@ fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failur
             {
                 limit.check_kernel(path, rows, array.bytes_to_convert())?;
             }
-            Kernel::open_npy(path)
+            match tolerance {
+                Some(tolerance) => Kernel::open_npy_within(path, tolerance),
+                None => Kernel::open_npy(path),
+            }
         }
         Format::Csv => {
             let matrix = csv::read_matrix(path, csv::FirstRow::IsData, limit)?;
@@ -181,7 +182,10 @@ fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failur
                 let problem = format!("{rows} rows of {columns} columns; a kernel must be square");
                 return Err(Failure::file(path, problem));
             }
-            Kernel::from_dense(rows, &matrix.values)
+            match tolerance {
+                Some(tolerance) => Kernel::from_dense_within(rows, &matrix.values, tolerance),
+                None => Kernel::from_dense(rows, &matrix.values),
+            }
         }
         Format::Parquet => {
             return Err(Failure::file(
@@ -190,7 +194,7 @@ fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failur
             ));
         }
     };
-    Ok(kernel.map_err(Failure::in_file(path))?.features().clone())
+    kernel.map_err(Failure::in_file(path))
 }
 
 fn format(path: &Path) -> Result<Format, Failure> {

@@ -15,6 +15,8 @@ pub(super) struct Answer<'a> {
     log_det: f64,
     upper_bound: Option<f64>,
     gap: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_error: Option<f64>,
     termination: String,
     solver: String,
     #[serde(flatten)]
@@ -30,6 +32,7 @@ impl<'a> Answer<'a> {
             log_det: solution.log_det,
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
+            kernel_error: question.input.kernel_error,
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),
             engine: (&solution.engine).into(),

@@ -1,12 +1,14 @@
 //! The one error type of the library.
 
+mod arrow_problem;
 mod device_problem;
 mod npy_problem;
 mod words;
 
+pub use arrow_problem::ArrowProblem;
 pub use device_problem::DeviceProblem;
 pub use npy_problem::NpyProblem;
-use words::{amount, have, join, nearest, shown, trial};
+use words::{have, ill_conditioned, join, trial, unknown_part};
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
@@ -94,11 +96,7 @@ pub enum Error {
         labels: usize,
     },
     /// A quota names a part that no label has.
-    #[error(
-        "the quota names part {}, which no label has; the parts are {}",
-        shown(name),
-        nearest(known, name)
-    )]
+    #[error("{}", unknown_part(name, known))]
     UnknownPart {
         /// The unknown name.
         name: String,
@@ -267,10 +265,7 @@ pub enum Error {
         budget: f64,
     },
     /// The features are too badly conditioned for f64.
-    #[error(
-        "the features are too badly conditioned: the law would be off by {} in total variation, where {tolerance:.0e} is tolerated; rescale or drop columns or rows of very different size",
-        amount(*deviation)
-    )]
+    #[error("{}", ill_conditioned(*deviation, *tolerance))]
     IllConditioned {
         /// Estimated total variation error of the law; outside [0, 1) where no estimate is possible.
         deviation: f64,
@@ -377,6 +372,9 @@ pub enum Error {
         /// The fault.
         problem: NpyProblem,
     },
+    /// An Arrow array is not what is needed.
+    #[error(transparent)]
+    Arrow(#[from] ArrowProblem),
     /// A GPU is not available, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),

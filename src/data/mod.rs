@@ -22,6 +22,8 @@ mod mapped;
 mod npy;
 mod partition;
 mod quota;
+#[cfg(feature = "serde")]
+mod serialized;
 #[cfg(feature = "arrow")]
 mod shared;
 mod stored_rows;

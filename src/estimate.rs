@@ -6,6 +6,7 @@ use crate::{Error, Result};
 ///
 /// The error is the sum of a bound on truncation (aliasing) and an estimate of rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Estimate<T> {
     /// The value.
     pub value: T,

@@ -40,6 +40,7 @@ pub enum Step {
 
 /// Why work ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Ended {
     /// The flag of its [`Watch`] was set.

@@ -25,6 +25,7 @@ mod plot;
 mod progress;
 mod quota;
 mod reproduce;
+mod rows;
 mod sample;
 mod whole_file;
 

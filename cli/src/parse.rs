@@ -29,3 +29,8 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = seconds.ok_or_else(|| format!("'{text}' is not a number of seconds"))?;
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("'{text}' seconds are too many"))
 }
+
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    let usable = |number: &f64| number.is_finite() && *number > 0.0;
+    text.trim().parse().ok().filter(usable).ok_or_else(|| format!("'{text}' is not a positive number"))
+}

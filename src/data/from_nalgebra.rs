@@ -16,10 +16,10 @@ impl<T: Scalar + nalgebra::Scalar> TryFrom<&DMatrix<T>> for Features<'static> {
     }
 }
 
-impl TryFrom<&DMatrix<f64>> for Kernel {
+impl<T: Scalar + nalgebra::Scalar> TryFrom<&DMatrix<T>> for Kernel {
     type Error = Error;
 
-    fn try_from(matrix: &DMatrix<f64>) -> Result<Self> {
+    fn try_from(matrix: &DMatrix<T>) -> Result<Self> {
         check_square(matrix.nrows(), matrix.ncols())?;
         // Row-major and column-major agree for a symmetric matrix, and the symmetry check is the same for both.
         Self::from_dense(matrix.nrows(), matrix.as_slice())

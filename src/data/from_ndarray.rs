@@ -39,10 +39,10 @@ impl<T: Scalar> TryFrom<Array2<T>> for Features<'static> {
     }
 }
 
-impl TryFrom<ArrayView2<'_, f64>> for Kernel {
+impl<T: Scalar> TryFrom<ArrayView2<'_, T>> for Kernel {
     type Error = Error;
 
-    fn try_from(view: ArrayView2<'_, f64>) -> Result<Self> {
+    fn try_from(view: ArrayView2<'_, T>) -> Result<Self> {
         check_square(view.nrows(), view.ncols())?;
         Self::from_dense(view.nrows(), &view.iter().copied().collect::<Vec<_>>())
     }

@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::Features;
+use super::{Features, Scalar};
 use crate::{Error, Result, linalg};
 
 /// A dense likelihood kernel K (m×m, symmetric, positive semidefinite), as features of its rank.
@@ -20,6 +20,14 @@ use crate::{Error, Result, linalg};
 /// the rounding of A, m·ε of its largest singular value: an item with K_ii = 0 has a row of zeros. The resulting error
 /// ‖K − A Aᵀ‖ is part of the error of every answer.
 ///
+/// # Rounded kernels
+/// Values in f32 or f16, such as products of embeddings, are those of a semidefinite kernel only up to their rounding,
+/// taken as at most 4ε √(K_ii K_jj) for entry (i, j), with ε that of their type. Then K is symmetric within 8ε of the
+/// largest |entry|, and the smallest eigenvalue is above −4ε tr K. Such a kernel, or one with a tolerance
+/// ([`from_dense_within`](Self::from_dense_within)), is replaced by the nearest semidefinite one whose eigenvalues can
+/// be told from the rounding seen: those no larger than −2λ for the most negative eigenvalue λ count as zero too. Laws are
+/// of this kernel A Aᵀ, answers state their errors with respect to it, and [`error`](Self::error) is its distance from K.
+///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
 /// let kernel = partition_dpp::Kernel::from_dense(2, &[2.0, 1.0, 1.0, 2.0])?;
@@ -30,59 +38,87 @@ use crate::{Error, Result, linalg};
 #[derive(Clone, Debug)]
 pub struct Kernel {
     features: Features<'static>,
+    error: f64,
 }
 
-/// Largest |K_ij − K_ji| allowed, as a fraction of the largest |entry|.
-const SYMMETRY_TOLERANCE: f64 = 1e-10;
-/// Most negative eigenvalue allowed, as a fraction of the largest.
-const PSD_TOLERANCE: f64 = 1e-10;
-
 impl Kernel {
-    /// Takes m·m values in row-major order.
+    /// Takes m·m values in row-major order, of f64 or, within their rounding, of f32 or `half::f16`.
     ///
     /// # Errors
     /// - [`Error::Empty`], [`Error::Shape`], [`Error::NotFinite`] as for [`Features::from_rows`];
     /// - [`Error::Asymmetric`], naming the worst pair;
     /// - [`Error::NotPositiveSemidefinite`], with the smallest eigenvalue;
     /// - [`Error::ZeroKernel`] for a kernel without a positive eigenvalue.
-    pub fn from_dense(items: usize, values: &[f64]) -> Result<Self> {
-        Self::factor(&Features::from_rows(items, items, values)?)
+    pub fn from_dense<T: Scalar>(items: usize, values: &[T]) -> Result<Self> {
+        Self::factor(&Features::from_rows(items, items, values)?, Rounding::of_type::<T>())
     }
 
-    /// Opens an m×m .npy file.
+    /// Takes a kernel that is symmetric within `tolerance` of the largest |entry|, with eigenvalues above −`tolerance`
+    /// of the largest, whatever the type of its values.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::Kernel;
+    /// let measured = [1.0, 1.0001, 1.0001, 1.0];
+    /// assert!(Kernel::from_dense(2, &measured).is_err());
+    /// let kernel = Kernel::from_dense_within(2, &measured, 1e-3)?;
+    /// assert_eq!(kernel.rank(), 1);
+    /// assert!(kernel.error() < 1e-4);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Kernel::from_dense`]; [`Error::NotPositive`] for a tolerance that is not a positive number.
+    pub fn from_dense_within<T: Scalar>(items: usize, values: &[T], tolerance: f64) -> Result<Self> {
+        let rounding = Rounding::within(tolerance)?;
+        Self::factor(&Features::from_rows(items, items, values)?, rounding)
+    }
+
+    /// Opens an m×m .npy file: f32 and f16 as [rounded](Self#rounded-kernels), all other types as f64.
     ///
     /// # Errors
     /// Those of [`Features::open_npy`] and [`Kernel::from_dense`]; [`Error::Shape`] if not square.
     #[cfg(feature = "npy")]
     pub fn open_npy(path: impl AsRef<std::path::Path>) -> Result<Self> {
-        let array = super::NpyArray::open(path)?;
-        if let &[rows, columns] = array.shape() {
-            let size = |size| usize::try_from(size).unwrap_or(usize::MAX);
-            check_square(size(rows), size(columns))?;
-        }
-        Self::factor(&array.into_features()?)
+        let array = square(path)?;
+        // Integers are exact, whatever they are converted to.
+        let rounding = match array.float_bytes() {
+            Some(2) => Rounding::of_type::<half::f16>(),
+            Some(4) => Rounding::of_type::<f32>(),
+            _ => Rounding::Double,
+        };
+        Self::factor(&array.into_features()?, rounding)
     }
 
-    fn factor(matrix: &Features<'_>) -> Result<Self> {
+    /// Opens an m×m .npy file, with the tolerance of [`from_dense_within`](Self::from_dense_within).
+    ///
+    /// # Errors
+    /// Those of [`Kernel::open_npy`] and [`Kernel::from_dense_within`].
+    #[cfg(feature = "npy")]
+    pub fn open_npy_within(path: impl AsRef<std::path::Path>, tolerance: f64) -> Result<Self> {
+        let rounding = Rounding::within(tolerance)?;
+        Self::factor(&square(path)?.into_features()?, rounding)
+    }
+
+    fn factor(matrix: &Features<'_>, rounding: Rounding) -> Result<Self> {
         let items = matrix.items();
         let mut kernel = Mat::<f64>::zeros(items, items);
         for item in 0..items {
             // Column i of a symmetric matrix is its row i.
             matrix.read_row(item, 1.0, linalg::column_mut(kernel.as_mut(), item));
         }
-        check_symmetry(kernel.as_ref())?;
+        check_symmetry(kernel.as_ref(), rounding)?;
         let sizes = equilibrate(&mut kernel);
         let largest_size = sizes.iter().copied().fold(0.0, f64::max);
         let eigen = linalg::eigen(kernel.as_ref())?;
         let (largest, smallest) = (eigen.values[0], eigen.values[items - 1]);
-        if smallest < -PSD_TOLERANCE * largest.abs() || largest < 0.0 {
+        let tolerance = rounding.of_eigenvalues(largest.abs(), eigen.values.iter().sum());
+        if smallest < -tolerance || largest < 0.0 {
             let unit = largest_size * largest_size;
-            return Err(Error::NotPositiveSemidefinite {
-                eigenvalue: smallest * unit,
-                tolerance: PSD_TOLERANCE * largest.abs() * unit,
-            });
+            let (eigenvalue, tolerance) = (smallest * unit, tolerance * unit);
+            return Err(Error::NotPositiveSemidefinite { eigenvalue, tolerance });
         }
-        let floor = items as f64 * f64::EPSILON * largest;
+        let floor = rounding.floor(items as f64 * f64::EPSILON * largest, smallest);
         let rank = eigen.values.iter().take_while(|&&value| value > floor).count();
         if rank == 0 {
             return Err(Error::ZeroKernel);
@@ -90,24 +126,21 @@ impl Kernel {
         let roots: Vec<f64> = eigen.values[..rank].iter().map(|value| value.sqrt()).collect();
         let mut factor = linalg::scale_columns(eigen.vectors.subcols(0, rank), &roots);
         // Entries of eigenvectors for an item of variance zero are rounding.
-        let rounding = items as f64 * f64::EPSILON * roots[0];
+        let negligible = items as f64 * f64::EPSILON * roots[0];
         for i in 0..items {
             let length = linalg::norm((0..rank).map(|j| factor[(i, j)]));
-            if kernel[(i, i)].max(0.0).sqrt().min(length) <= rounding {
+            if kernel[(i, i)].max(0.0).sqrt().min(length) <= negligible {
                 (0..rank).for_each(|j| factor[(i, j)] = 0.0);
             }
         }
-        let row = |i: usize| (0..items).map(|j| kernel[(i, j)]).collect::<Vec<f64>>();
-        // All items: the factor has no error.
-        let dims = if rank < items { linalg::exact_rank((0..items).map(row)) } else { items };
-        let residual = Residual {
-            relative: residual(kernel.as_ref(), factor.as_ref(), largest),
-            size: largest_size,
-            left_out: dims.saturating_sub(rank),
-        };
+        let residual = rounding.residual(kernel.as_ref(), factor.as_ref(), largest);
+        let residual = Residual { size: largest_size, ..residual };
+        let omitted: f64 = eigen.values[rank..].iter().map(|value| value.abs()).sum();
+        let error = omitted / eigen.values.iter().map(|value| value.abs()).sum::<f64>();
         let entries = (0..items).flat_map(|i| (0..rank).map(move |j| (i, j)));
         let factor = entries.map(|(i, j)| factor[(i, j)] * sizes[i]).collect::<Vec<_>>();
-        Ok(Self { features: Features::from_rows(items, rank, factor)?.with_residual(Some(residual)) })
+        let features = Features::from_rows(items, rank, factor)?.with_residual(Some(residual));
+        Ok(Self { features, error })
     }
 
     /// A with A Aᵀ = K, one column per positive eigenvalue.
@@ -120,6 +153,89 @@ impl Kernel {
     #[must_use]
     pub fn rank(&self) -> usize {
         self.features.dims()
+    }
+
+    /// What A Aᵀ lacks of K: the sum of all |λ| of eigenvalues that count as zero, as a fraction of that of all
+    /// eigenvalues. If none of them is negative, it is the relative error of the trace.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+}
+
+/// The rounding that values of a kernel have.
+#[derive(Clone, Copy, Debug)]
+enum Rounding {
+    /// That of f64: what the factor lacks is part of the errors of answers.
+    Double,
+    /// This fraction of √(K_ii K_jj) for entry (i, j), so that ‖E‖ ≤ ‖E‖_F is at most this fraction of the trace.
+    OfEntries(f64),
+    /// This fraction of the largest |entry|, and of the largest eigenvalue.
+    Within(f64),
+}
+
+/// As a fraction of the largest |entry| and of the largest eigenvalue.
+const DOUBLE_TOLERANCE: f64 = 1e-10;
+
+impl Rounding {
+    /// A few roundings: sums of products in the values' own precision are off by more than one.
+    fn of_type<T: Scalar>() -> Self {
+        match size_of::<T>() {
+            2 => Self::OfEntries(4.0 * 2_f64.powi(-10)),
+            4 => Self::OfEntries(4.0 * f64::from(f32::EPSILON)),
+            _ => Self::Double,
+        }
+    }
+
+    fn within(tolerance: f64) -> Result<Self> {
+        if tolerance.is_finite() && tolerance > 0.0 {
+            return Ok(Self::Within(tolerance));
+        }
+        Err(Error::NotPositive { what: "the tolerance of the kernel", value: tolerance })
+    }
+
+    /// Largest |K_ij − K_ji| allowed, as a fraction of the largest |entry|.
+    fn of_symmetry(self) -> f64 {
+        match self {
+            Self::Double => DOUBLE_TOLERANCE,
+            Self::OfEntries(fraction) => 2.0 * fraction,
+            Self::Within(tolerance) => tolerance,
+        }
+    }
+
+    /// How far below zero an eigenvalue may be.
+    fn of_eigenvalues(self, largest: f64, trace: f64) -> f64 {
+        match self {
+            Self::Double => DOUBLE_TOLERANCE * largest,
+            Self::OfEntries(fraction) => fraction * trace,
+            Self::Within(tolerance) => tolerance * largest,
+        }
+    }
+
+    /// Below which an eigenvalue counts as zero: rounding of f64, and what is seen of other rounding.
+    fn floor(self, of_double: f64, smallest: f64) -> f64 {
+        match self {
+            Self::Double => of_double,
+            Self::OfEntries(_) | Self::Within(_) => of_double.max(-2.0 * smallest),
+        }
+    }
+
+    /// The residual of the factor, for rows of size 1.
+    fn residual(self, kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> Residual {
+        let (items, rank) = factor.shape();
+        match self {
+            Self::Double => {
+                let row = |i: usize| (0..items).map(|j| kernel[(i, j)]).collect::<Vec<f64>>();
+                // All items: the factor has no error.
+                let dims = if rank < items { linalg::exact_rank((0..items).map(row)) } else { items };
+                let relative = residual(kernel, factor, largest);
+                Residual { relative, size: 1.0, left_out: dims.saturating_sub(rank) }
+            }
+            // The law is that of the factor, but for the rounding of its products.
+            Self::OfEntries(_) | Self::Within(_) => {
+                Residual { relative: product_rounding(items, largest), size: 1.0, left_out: 0 }
+            }
+        }
     }
 }
 
@@ -182,8 +298,22 @@ fn equilibrate(kernel: &mut Mat<f64>) -> Vec<f64> {
 
 /// A bound on ‖K − A Aᵀ‖: its computed value, and the rounding of the product.
 fn residual(kernel: MatRef<'_, f64>, factor: MatRef<'_, f64>, largest: f64) -> f64 {
-    let rounding = 4.0 * f64::EPSILON * (kernel.nrows() as f64).sqrt() * largest;
-    (kernel - factor * factor.transpose()).norm_l2() + rounding
+    (kernel - factor * factor.transpose()).norm_l2() + product_rounding(kernel.nrows(), largest)
+}
+
+fn product_rounding(items: usize, largest: f64) -> f64 {
+    4.0 * f64::EPSILON * (items as f64).sqrt() * largest
+}
+
+/// A .npy file whose shape is that of a kernel.
+#[cfg(feature = "npy")]
+fn square(path: impl AsRef<std::path::Path>) -> Result<super::NpyArray> {
+    let array = super::NpyArray::open(path)?;
+    if let &[rows, columns] = array.shape() {
+        let size = |size| usize::try_from(size).unwrap_or(usize::MAX);
+        check_square(size(rows), size(columns))?;
+    }
+    Ok(array)
 }
 
 #[cfg(any(feature = "npy", feature = "nalgebra", feature = "ndarray"))]
@@ -194,7 +324,7 @@ pub(super) fn check_square(rows: usize, columns: usize) -> Result<()> {
     Err(Error::Shape { what: "a row of the kernel (it must be square)", expected: rows, found: columns })
 }
 
-fn check_symmetry(kernel: MatRef<'_, f64>) -> Result<()> {
+fn check_symmetry(kernel: MatRef<'_, f64>, rounding: Rounding) -> Result<()> {
     let (mut worst, mut row, mut column, mut largest) = (0.0, 0, 0, 0.0);
     for j in 0..kernel.ncols() {
         for i in 0..=j {
@@ -205,7 +335,7 @@ fn check_symmetry(kernel: MatRef<'_, f64>) -> Result<()> {
             }
         }
     }
-    let tolerance = SYMMETRY_TOLERANCE * largest;
+    let tolerance = rounding.of_symmetry() * largest;
     if worst > tolerance {
         return Err(Error::Asymmetric { row, column, gap: worst, tolerance });
     }

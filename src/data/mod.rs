@@ -3,7 +3,11 @@
 use crate::{Error, Result};
 
 mod apportionment;
+#[cfg(feature = "arrow")]
+mod arrow_labels;
 mod features;
+#[cfg(feature = "arrow")]
+mod from_arrow;
 #[cfg(feature = "nalgebra")]
 mod from_nalgebra;
 #[cfg(feature = "ndarray")]
@@ -18,6 +22,10 @@ mod mapped;
 mod npy;
 mod partition;
 mod quota;
+#[cfg(feature = "serde")]
+mod serialized;
+#[cfg(feature = "arrow")]
+mod shared;
 mod stored_rows;
 mod subset;
 pub(crate) mod values;

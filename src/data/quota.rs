@@ -12,8 +12,8 @@ use crate::{Error, Partition, Result};
 /// Made from `2`, `1..=3`, `..=3`, `1..` and `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountRange {
-    low: usize,
-    high: usize,
+    pub(super) low: usize,
+    pub(super) high: usize,
 }
 
 impl From<usize> for CountRange {
@@ -75,13 +75,13 @@ impl From<&RangeInclusive<usize>> for CountRange {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quota {
-    low: Vec<usize>,
+    pub(super) low: Vec<usize>,
     /// At most the sizes of the parts.
-    high: Vec<usize>,
+    pub(super) high: Vec<usize>,
     /// Set if every count is exact, or by `with_total`.
-    total: Option<usize>,
+    pub(super) total: Option<usize>,
     /// Names of the parts it was made for.
-    parts: Arc<[String]>,
+    pub(super) parts: Arc<[String]>,
 }
 
 impl Quota {
@@ -100,11 +100,10 @@ impl Quota {
         if counts.len() != partition.parts() {
             return Err(Error::QuotaLength { parts: partition.names().to_vec(), entries: counts.len() });
         }
-        for (part, &CountRange { low, high }) in counts.iter().enumerate() {
+        for (part, &range) in counts.iter().enumerate() {
             let (size, name) = (partition.size(part), || partition.names()[part].clone());
-            if low > high {
-                return Err(Error::EmptyRange { part: name(), low, high });
-            }
+            check_range(range, name)?;
+            let low = range.low;
             if low > size {
                 return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
             }
@@ -112,11 +111,16 @@ impl Quota {
         let low: Vec<usize> = counts.iter().map(|count| count.low).collect();
         let sizes = (0..partition.parts()).map(|part| partition.size(part));
         let high: Vec<usize> = counts.iter().zip(sizes).map(|(count, size)| count.high.min(size)).collect();
+        Self::of_ranges(low, high, partition.shared_names())
+    }
+
+    /// Takes ranges that are none of them empty.
+    pub(super) fn of_ranges(low: Vec<usize>, high: Vec<usize>, parts: Arc<[String]>) -> Result<Self> {
         if high.iter().all(|&high| high == 0) {
             return Err(Error::Nothing { what: "the whole quota" });
         }
         let total = (low == high).then(|| low.iter().sum());
-        Ok(Self { low, high, total, parts: partition.shared_names() })
+        Ok(Self { low, high, total, parts })
     }
 
     /// Entries by part name; parts that are not named get no items.
@@ -214,4 +218,9 @@ impl Quota {
             Err(Error::QuotaAbovePartSize { part: name, quota: self.low[part], size: partition.size(part) })
         })
     }
+}
+
+/// Refuses a range that begins above its end.
+pub(super) fn check_range(CountRange { low, high }: CountRange, part: impl Fn() -> String) -> Result<()> {
+    if low > high { Err(Error::EmptyRange { part: part(), low, high }) } else { Ok(()) }
 }

@@ -95,6 +95,8 @@ pub struct Storage<'a, T: Scalar>(Inner<'a, T>);
 enum Inner<'a, T: Scalar> {
     Owned(Arc<Vec<T>>),
     Borrowed(&'a [T]),
+    #[cfg(feature = "arrow")]
+    Shared(super::shared::Shared<T>),
     #[cfg(feature = "npy")]
     Mapped(Mapped<T>),
 }
@@ -104,6 +106,8 @@ impl<T: Scalar> Storage<'_, T> {
         match &self.0 {
             Inner::Owned(values) => values,
             Inner::Borrowed(values) => values,
+            #[cfg(feature = "arrow")]
+            Inner::Shared(values) => values.as_slice(),
             #[cfg(feature = "npy")]
             Inner::Mapped(mapped) => mapped.as_slice(),
         }
@@ -115,6 +119,8 @@ impl<T: Scalar> Storage<'_, T> {
     pub(crate) fn is_mapped(&self) -> bool {
         match &self.0 {
             Inner::Owned(_) | Inner::Borrowed(_) => false,
+            #[cfg(feature = "arrow")]
+            Inner::Shared(_) => false,
             #[cfg(feature = "npy")]
             Inner::Mapped(_) => true,
         }
@@ -136,6 +142,13 @@ impl<'a, T: Scalar> From<&'a [T]> for Storage<'a, T> {
 impl<'a, T: Scalar> From<&'a Vec<T>> for Storage<'a, T> {
     fn from(values: &'a Vec<T>) -> Self {
         Self(Inner::Borrowed(values))
+    }
+}
+
+#[cfg(feature = "arrow")]
+impl<T: Scalar> From<super::shared::Shared<T>> for Storage<'_, T> {
+    fn from(values: super::shared::Shared<T>) -> Self {
+        Self(Inner::Shared(values))
     }
 }
 

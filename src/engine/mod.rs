@@ -158,6 +158,7 @@ pub struct RowMap<'a> {
 
 /// The engine that produced a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct EngineInfo {
     /// `cpu`, or the name of the GPU's backend.
@@ -179,6 +180,7 @@ impl fmt::Display for EngineInfo {
 
 /// Precision of an engine's arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Precision {
     /// 32-bit: errors are about 1e-7 times the largest operands.

@@ -1,14 +1,16 @@
 //! The one error type of the library.
 
+mod arrow_problem;
 mod device_problem;
 mod npy_problem;
 mod weight_problem;
 mod words;
 
+pub use arrow_problem::ArrowProblem;
 pub use device_problem::DeviceProblem;
 pub use npy_problem::NpyProblem;
 pub use weight_problem::WeightProblem;
-use words::{amount, have, join, nearest, overlapping, shown, trial};
+use words::{above_rank, have, ill_conditioned, join, overlapping, trial, unknown_part};
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
@@ -96,11 +98,7 @@ pub enum Error {
         labels: usize,
     },
     /// A quota names a part that no label has.
-    #[error(
-        "the quota names part {}, which no label has; the parts are {}",
-        shown(name),
-        nearest(known, name)
-    )]
+    #[error("{}", unknown_part(name, known))]
     UnknownPart {
         /// The unknown name.
         name: String,
@@ -198,9 +196,7 @@ pub enum Error {
         items: usize,
     },
     /// A subset size exceeds the rank of the kernel: the determinant of every such set is zero in f64.
-    #[error(
-        "k = {k} is above the rank of the kernel, {rank}: the determinants of all sets of {k} items are zero in f64"
-    )]
+    #[error("{}", above_rank(*k, *rank))]
     SizeAboveRank {
         /// Size asked for.
         k: usize,
@@ -269,10 +265,7 @@ pub enum Error {
         budget: f64,
     },
     /// The features are too badly conditioned for f64.
-    #[error(
-        "the features are too badly conditioned: the law would be off by {} in total variation, where {tolerance:.0e} is tolerated; rescale or drop columns or rows of very different size",
-        amount(*deviation)
-    )]
+    #[error("{}", ill_conditioned(*deviation, *tolerance))]
     IllConditioned {
         /// Estimated total variation error of the law; outside [0, 1) where no estimate is possible.
         deviation: f64,
@@ -380,6 +373,9 @@ pub enum Error {
     /// Rows cannot be weighted.
     #[error(transparent)]
     Weights(#[from] WeightProblem),
+    /// An Arrow array is not what is needed.
+    #[error(transparent)]
+    Arrow(#[from] ArrowProblem),
     /// A GPU is not available, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),

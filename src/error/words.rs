@@ -8,7 +8,7 @@ pub(super) fn join(names: &[String]) -> String {
 }
 
 /// The names, those most similar to `wanted` first.
-pub(super) fn nearest(names: &[String], wanted: &str) -> String {
+fn nearest(names: &[String], wanted: &str) -> String {
     let mut names: Vec<&String> = names.iter().collect();
     if names.len() > MOST {
         names.sort_by_cached_key(|name| strsim::damerau_levenshtein(name, wanted));
@@ -44,6 +44,13 @@ pub(super) fn have(parts: &[String]) -> String {
     }
 }
 
+/// More items than the rank.
+pub(super) fn above_rank(k: usize, rank: usize) -> String {
+    format!(
+        "k = {k} is above the rank of the kernel, {rank}: the determinants of all sets of {k} items are zero in f64"
+    )
+}
+
 /// An item in two parts.
 pub(super) fn overlapping(item: usize, first: &str, second: &str) -> String {
     format!(
@@ -51,8 +58,22 @@ pub(super) fn overlapping(item: usize, first: &str, second: &str) -> String {
     )
 }
 
+/// A part that the quota names in vain.
+pub(super) fn unknown_part(name: &str, known: &[String]) -> String {
+    let (name, known) = (shown(name), nearest(known, name));
+    format!("the quota names part {name}, which no label has; the parts are {known}")
+}
+
+/// Features whose law would be off by too much.
+pub(super) fn ill_conditioned(deviation: f64, tolerance: f64) -> String {
+    let off = amount(deviation);
+    format!(
+        "the features are too badly conditioned: the law would be off by {off} in total variation, where {tolerance:.0e} is tolerated; rescale or drop columns or rows of very different size"
+    )
+}
+
 /// A total variation distance, or words where it is not one.
-pub(super) fn amount(deviation: f64) -> String {
+fn amount(deviation: f64) -> String {
     if (0.0..1.0).contains(&deviation) {
         format!("{deviation:.1e}")
     } else {

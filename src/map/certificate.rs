@@ -75,6 +75,7 @@ pub struct UpperBound {
 
 /// An upper bound, and how it was computed.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Certificate {
     /// No set that the model allows has a larger ln det.
@@ -91,6 +92,7 @@ pub struct Certificate {
 
 /// A kind of upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Bound {
     /// From eigenvalues alone.

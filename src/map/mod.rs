@@ -70,6 +70,7 @@ use crate::{
 
 /// A set, its log-determinant, and how it was found.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Solution {
     /// The set, with the items that must be included.
@@ -124,6 +125,7 @@ impl Solution {
 
 /// Why a solver stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Termination {
     /// The set has as many items as the model asks for.
@@ -137,6 +139,7 @@ pub enum Termination {
     /// No other set is better by more than the tolerance: the upper bound is within it of the set's exact determinant.
     Optimal,
     /// No other set is known to be better: the gap is within the rounding error.
+    #[cfg_attr(feature = "serde", serde(rename = "limited-by-rounding"))]
     Rounding,
     /// The time limit passed.
     TimeLimit,
@@ -164,6 +167,7 @@ impl fmt::Display for Termination {
 
 /// Counters of a solver's run, zero or empty where they do not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
     /// ln of the factor by which each greedy pick multiplied the determinant, in order.

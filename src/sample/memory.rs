@@ -25,6 +25,7 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MemoryPlan {
     /// Bytes of features in memory-mapped files, which the system keeps in memory only as long as it has room.
@@ -35,6 +36,7 @@ pub struct MemoryPlan {
 
 /// Bytes with a purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MemoryUse {
     /// The purpose.

@@ -62,11 +62,13 @@ pub(crate) enum Law<'a> {
 
 /// Which algorithm draws the subsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Algorithm {
     /// Eigenvectors by independent coins, then a projection DPP (Hough et al. 2006).
     Spectral,
     /// Tilted k-DPP proposals, accepted if their part counts meet the quota.
+    #[cfg_attr(feature = "serde", serde(rename = "rejection"))]
     TiltedRejection,
     /// Algorithm 2 of Kathuria and Deshpande (2016) with shared candidate evaluation.
     Interpolation,

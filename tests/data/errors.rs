@@ -52,7 +52,7 @@ fn an_empty_matrix_has_nothing_to_choose_from() {
         let empty = Features::from_rows(items, dims, Vec::<f64>::new());
         assert_error!(empty, Error::Empty { what: "the feature matrix" }, ["the feature matrix is empty"]);
     }
-    assert_error!(Kernel::from_dense(0, &[]), Error::Empty { .. }, ["empty"]);
+    assert_error!(Kernel::from_dense(0, &[0.0; 0]), Error::Empty { .. }, ["empty"]);
 }
 
 #[test]

@@ -14,6 +14,7 @@
 mod common;
 
 mod errors;
+mod kernels;
 mod label_copies;
 #[cfg(feature = "npy")]
 mod npy_files;

@@ -4,12 +4,14 @@ use partition_dpp::PartCounts;
 use serde::Serialize;
 
 use super::answer::Counted;
-use crate::output::EngineAnswer;
+use crate::{law::Question, output::EngineAnswer};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
     counts: Vec<Entry<'a>>,
     quota_prob: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_error: Option<f64>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     precision: String,
@@ -22,11 +24,13 @@ struct Entry<'a> {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(Counted { law, quota, engine, .. }: &'a Counted<'_>) -> Self {
+    pub(super) fn new(question: &Question<'_>, counted: &'a Counted<'_>) -> Self {
+        let Counted { law, quota, engine, .. } = counted;
         let entries = law.as_ref().map_or(&[][..], PartCounts::entries).iter();
         Self {
             counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
             quota_prob: quota.map(|(_, prob)| prob),
+            kernel_error: question.input.kernel_error,
             engine: engine.into(),
             precision: engine.precision.to_string(),
         }

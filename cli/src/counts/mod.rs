@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
-        return output::print_json(out, &json::Answer::new(&counted));
+        return output::print_json(out, &json::Answer::new(&question, &counted));
     }
     output::print(out, &text::render(&question, &counted, arguments.output.quiet))
 }

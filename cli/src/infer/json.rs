@@ -19,6 +19,8 @@ pub(super) struct Answer<'a> {
     log_probs: Vec<Option<f64>>,
     /// The largest of all entries.
     log_probs_error: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_error: Option<f64>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     precision: String,
@@ -38,6 +40,7 @@ impl<'a> Answer<'a> {
             marginals_error,
             log_probs: log_probs.iter().map(|log| log.value.is_finite().then_some(log.value)).collect(),
             log_probs_error: inferred.largest_log_prob_error(),
+            kernel_error: question.input.kernel_error,
             engine: engine.into(),
             precision: engine.precision.to_string(),
         }

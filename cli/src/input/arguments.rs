@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{is_parquet, weighing::WeighingArguments};
-use crate::failure::Failure;
+use crate::{failure::Failure, parse::positive};
 
 /// Where the items come from: exactly one source.
 #[derive(Args, Debug)]
@@ -35,6 +35,18 @@ pub(crate) enum Dataset {
 pub(crate) struct InputArguments {
     #[command(flatten)]
     pub(crate) source: Source,
+    /// How far from symmetric and positive semidefinite --kernel may be, as a fraction of its largest entry and
+    /// eigenvalue; by default the rounding of its values: about 1e-7 in f32, else 1e-10. Eigenvalues that cannot be
+    /// told from rounding count as zero.
+    #[arg(
+        long,
+        value_name = "T",
+        requires = "kernel",
+        value_parser = positive,
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) kernel_tolerance: Option<f64>,
     /// The column of a .parquet file that holds the features as lists of numbers, if there are several.
     #[arg(
         long,
@@ -99,6 +111,12 @@ pub(super) struct Column<'a> {
 }
 
 impl InputArguments {
+    /// All files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let Source { features, kernel, .. } = &self.source;
+        features.iter().chain(kernel).chain(&self.labels).chain(&self.ids)
+    }
+
     /// Where labels are read from, if there are any.
     pub(super) fn label_source(&self) -> Result<Option<Column<'_>>, Failure> {
         self.column(&self.labels, self.label_column.as_deref(), ["--labels", "--label-column"])

@@ -17,13 +17,15 @@ const SIDE: usize = 8;
 pub(crate) fn read() -> Result<Input, Failure> {
     let (features, partition) = features_and_classes()?;
     let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
+    let partition = Some(partition);
     Ok(Input {
         features,
-        partition: Some(partition),
+        partition,
         copies: None,
         images: Some(images),
         ids: None,
         scored: None,
+        kernel_error: None,
     })
 }
 

@@ -32,6 +32,11 @@ impl Input {
         }
     }
 
+    /// The features of an item that has a row.
+    pub(super) fn features_of(&self, item: usize) -> Vec<f64> {
+        self.features.row(self.copies.as_ref().map_or(item, |copies| copies.copies_of(item).start))
+    }
+
     /// The part of an item, or all its labels; `None` without parts.
     pub(crate) fn parts_of(&self, item: usize) -> Option<String> {
         let partition = self.partition.as_ref()?;

@@ -14,6 +14,7 @@ mod npy;
 mod parquet;
 mod scores;
 pub(crate) mod sets;
+mod table;
 mod weighing;
 
 use std::{
@@ -30,6 +31,7 @@ use pdpp_plot::ImageShape;
 pub(crate) use self::{
     arguments::InputArguments,
     conditions::{ConditionArguments, Conditions},
+    table::Table,
 };
 use self::{
     arguments::{Dataset, Source},
@@ -60,6 +62,8 @@ pub(crate) struct Input {
     pub(crate) ids: Option<Ids>,
     /// The scores of the items, if there are any; `features` have their weights.
     pub(crate) scored: Option<Scored>,
+    /// What the features lack of a dense kernel, relative to it.
+    pub(crate) kernel_error: Option<f64>,
 }
 
 /// The file formats, by extension.
@@ -83,16 +87,19 @@ impl Input {
             return Err(Failure::Arguments(sentence.into()));
         }
         let Source { features, kernel, dataset } = &arguments.source;
-        let (files, features) = match (&features[..], kernel, dataset) {
+        let (files, features, kernel_error) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => {
                 let digits = digits::read()?;
                 let (features, scored) = weighed(arguments, digits.features, &["digits".into()])?;
                 return Ok(Self { features, scored, ..digits });
             }
-            ([], Some(file), _) => (std::slice::from_ref(file), read_kernel(file, limit)?),
+            ([], Some(file), _) => {
+                let kernel = read_kernel(file, arguments.kernel_tolerance, limit)?;
+                (std::slice::from_ref(file), kernel.features().clone(), Some(kernel.error()))
+            }
             // The argument parser requires a source.
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
-            (files, ..) => (files, read_shards(files, arguments, limit, made)?),
+            (files, ..) => (files, read_shards(files, arguments, limit, made)?, None),
         };
         let (features, scored) = weighed(arguments, features, files)?;
         let ids = arguments.id_source()?.map(|source| {
@@ -101,25 +108,17 @@ impl Input {
             Ok::<_, Failure>(ids)
         });
         let ids = ids.transpose()?;
-        let Some(source) = arguments.label_source()? else {
-            return Ok(Self { features, partition: None, copies: None, images: None, ids, scored });
-        };
+        let input = Self { features, partition: None, copies: None, images: None, ids, scored, kernel_error };
+        let Some(source) = arguments.label_source()? else { return Ok(input) };
         if arguments.multi_label {
             let copies = multi_label::read(&source.files[0], source.name)?;
-            check_count(&features, files, ("labels", copies.items()), source.files)?;
-            let (features, partition) = (copies.features(&features)?, copies.partition().clone());
-            return Ok(Self {
-                features,
-                partition: Some(partition),
-                copies: Some(copies),
-                images: None,
-                ids,
-                scored,
-            });
+            check_count(&input.features, files, ("labels", copies.items()), source.files)?;
+            let (features, partition) = (copies.features(&input.features)?, copies.partition().clone());
+            return Ok(Self { features, partition: Some(partition), copies: Some(copies), ..input });
         }
-        let partition = labels::read(source, features.items())?;
-        check_count(&features, files, ("labels", partition.items()), source.files)?;
-        Ok(Self { features, partition: Some(partition), copies: None, images: None, ids, scored })
+        let partition = labels::read(source, input.features.items())?;
+        check_count(&input.features, files, ("labels", partition.items()), source.files)?;
+        Ok(Self { partition: Some(partition), ..input })
     }
 }
 
@@ -198,7 +197,7 @@ fn read_features(
     }
 }
 
-fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failure> {
+fn read_kernel(path: &PathBuf, tolerance: Option<f64>, limit: Limit) -> Result<Kernel, Failure> {
     let kernel = match format(path)? {
         Format::Npy => {
             let array = NpyArray::open(path).map_err(Failure::in_file(path))?;
@@ -207,7 +206,10 @@ fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failur
             {
                 limit.check_kernel(path, rows, array.bytes_to_convert())?;
             }
-            Kernel::open_npy(path)
+            match tolerance {
+                Some(tolerance) => Kernel::open_npy_within(path, tolerance),
+                None => Kernel::open_npy(path),
+            }
         }
         Format::Csv => {
             let matrix = csv::read_matrix(path, csv::FirstRow::IsData, limit)?;
@@ -216,7 +218,10 @@ fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failur
                 let problem = format!("{rows} rows of {columns} columns; a kernel must be square");
                 return Err(Failure::file(path, problem));
             }
-            Kernel::from_dense(rows, &matrix.values)
+            match tolerance {
+                Some(tolerance) => Kernel::from_dense_within(rows, &matrix.values, tolerance),
+                None => Kernel::from_dense(rows, &matrix.values),
+            }
         }
         Format::Parquet => {
             return Err(Failure::file(
@@ -225,7 +230,7 @@ fn read_kernel(path: &PathBuf, limit: Limit) -> Result<Features<'static>, Failur
             ));
         }
     };
-    Ok(kernel.map_err(Failure::in_file(path))?.features().clone())
+    kernel.map_err(Failure::in_file(path))
 }
 
 fn format(path: &Path) -> Result<Format, Failure> {

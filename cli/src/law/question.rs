@@ -3,7 +3,13 @@
 use partition_dpp::{Partition, Subset};
 
 use super::LawRequest;
-use crate::input::{Conditions, Input};
+use crate::{
+    input::{Conditions, Input},
+    output::numbers::error,
+};
+
+/// Errors of kernels up to here are rounding in f64.
+const NEGLIGIBLE: f64 = 1e-12;
 
 /// The question that a command answers.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +28,10 @@ impl Question<'_> {
             self.input.copies.as_ref().map_or(String::new(), |_| format!(", one copy per label ({rows}),"));
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
-        let law = format!("law       {}, from {source}\n", self.law);
+        let kernel = self.input.kernel_error.filter(|&off| off > NEGLIGIBLE).map_or(String::new(), |off| {
+            format!("kernel    without eigenvalues of rounding; relative error {}\n", error(off))
+        });
+        let law = format!("law       {}, from {source}\n{kernel}", self.law);
         let Conditions { include, exclude } = self.conditions;
         match (&include[..], &exclude[..]) {
             ([], []) => law,

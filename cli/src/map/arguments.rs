@@ -9,8 +9,9 @@ use crate::{
     input::{ConditionArguments, InputArguments},
     law::LawArguments,
     output::OutputArguments,
-    parse::seconds,
+    parse::{positive, seconds},
     plot::PlotFile,
+    rows::RowsArguments,
 };
 
 /// `pdpp map`.
@@ -29,7 +30,7 @@ pub(crate) struct MapArguments {
     #[arg(long, value_enum, value_name = "SOLVER", default_value_t)]
     pub(crate) solver: SolverChoice,
     /// Local search swaps items as long as that multiplies the determinant by more than 1 + E/k; 1e-9 by default.
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
     /// Bound the determinant of every set from above, and state how far the answer can be from the best. May take
     /// as long as --time-limit once more, or 5 seconds if that is longer.
@@ -44,6 +45,8 @@ pub(crate) struct MapArguments {
     pub(crate) compute: ComputeArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    #[command(flatten)]
+    pub(crate) rows: RowsArguments,
     /// Plot the set among all items, as a .png or .svg file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,
@@ -69,9 +72,4 @@ impl fmt::Display for SolverChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
     }
-}
-
-fn epsilon(text: &str) -> Result<f64, String> {
-    let usable = |number: &f64| number.is_finite() && *number > 0.0;
-    text.trim().parse().ok().filter(usable).ok_or_else(|| format!("'{text}' is not a positive number"))
 }

@@ -21,6 +21,8 @@ pub(super) struct Answer<'a> {
     gap: Option<f64>,
     #[serde(flatten)]
     worth: Option<Worth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_error: Option<f64>,
     termination: String,
     solver: String,
     #[serde(flatten)]
@@ -37,6 +39,7 @@ impl<'a> Answer<'a> {
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
             worth: question.input.worth(&solution.subset, solution.log_det),
+            kernel_error: question.input.kernel_error,
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),
             engine: (&solution.engine).into(),

@@ -6,7 +6,7 @@ mod json;
 mod search;
 mod text;
 
-use std::{io::Write, time::Instant};
+use std::{io::Write, slice, time::Instant};
 
 use partition_dpp::map::Solution;
 
@@ -30,12 +30,14 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     if let Some(file) = &arguments.plot {
         file.check()?;
     }
+    arguments.rows.check(&arguments.input)?;
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     // A set of any size may have as many items as there are features.
     let sized = arguments.law.k.is_some() || arguments.law.quota.is_some();
     let made = if sized { Use::Rows } else { Use::Products };
     let input = Input::read(&arguments.input, Limit::of(None), made)?;
+    let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
     let conditions = arguments.conditions.by_index(&input)?;
@@ -51,7 +53,10 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
     progress.finish();
     check_complete(&found.solution, input.scored.as_ref())?;
-    // The plot is written first, so that a failure leaves standard output empty.
+    // Files are written first, so that a failure leaves standard output empty.
+    if let Some(rows) = &rows {
+        rows.write(&input, slice::from_ref(&found.solution.subset))?;
+    }
     if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }

@@ -23,6 +23,9 @@ pub(super) fn render(question: &Question<'_>, found: &Found, arguments: &MapArgu
     answer.push_str(&scored(question, &found.solution));
     if !arguments.output.quiet {
         answer.push_str(&describe(question, found));
+        if let Some(file) = &arguments.rows.output {
+            answer.extend(["rows      ", &file.path().display().to_string(), "\n"]);
+        }
         if let Some(file) = &arguments.plot {
             answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
         }

@@ -14,6 +14,7 @@ use crate::{
     output::OutputArguments,
     parse::{seconds, within},
     plot::PlotFile,
+    rows::RowsArguments,
 };
 
 /// `pdpp sample`.
@@ -40,7 +41,7 @@ pub(crate) struct SampleArguments {
     #[command(flatten)]
     pub(crate) chains: ChainArguments,
     /// Draw nothing; state which method would draw, why, at what predicted cost, and in how much memory.
-    #[arg(long, conflicts_with = "plot")]
+    #[arg(long, conflicts_with_all = ["plot", "output"])]
     pub(crate) plan: bool,
     /// Memory to use at most, as in 400MB, not counting memory-mapped features; by default the free memory.
     #[arg(long, value_name = "SIZE", help_heading = "Computation")]
@@ -56,6 +57,8 @@ pub(crate) struct SampleArguments {
     pub(crate) compute: ComputeArguments,
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+    #[command(flatten)]
+    pub(crate) rows: RowsArguments,
     /// Plot the first subset among all items, as a .png or .svg file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) plot: Option<PlotFile>,

@@ -22,6 +22,8 @@ pub(super) struct Answer<'a> {
     /// In total variation; `None` where it is unknown.
     law_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     mixing: Option<mixing::Answer<'a>>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
@@ -49,6 +51,7 @@ impl<'a> Answer<'a> {
             method: drawn.drawer.to_string(),
             exactness: drawn.drawer.exactness(),
             law_error: drawn.law_error,
+            kernel_error: question.input.kernel_error,
             mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
             engine: (&drawn.engine).into(),
             precision: drawn.engine.precision.to_string(),

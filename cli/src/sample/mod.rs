@@ -38,11 +38,13 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     if let Some(file) = &arguments.plot {
         file.check()?;
     }
+    arguments.rows.check(&arguments.input)?;
     let limit = Limit::of(arguments.memory);
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input, limit, Use::Products)?;
     input.refuse_scores_alone()?;
+    let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
     if arguments.method == MethodChoice::Mcmc {
@@ -73,7 +75,10 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     if let Some(ended) = drawn.ended.filter(|_| done == 0) {
         return Err(Failure::Abandoned(ended));
     }
-    // The plot is written first, so that a failure leaves standard output empty.
+    // Files are written first, so that a failure leaves standard output empty.
+    if let Some(rows) = &rows {
+        rows.write(&input, &drawn.subsets)?;
+    }
     if let (Some(file), Some(first)) = (&arguments.plot, drawn.subsets.first()) {
         plot::draw(file, &input, &law, first, drawn.drawer.into())?;
     }

@@ -22,6 +22,9 @@ pub(super) fn render(question: &Question<'_>, drawn: &Drawn, arguments: &SampleA
     let mut answer = subsets(question, drawn);
     if !arguments.output.quiet {
         answer.push_str(&describe(question, drawn, arguments.seed));
+        if let Some(file) = &arguments.rows.output {
+            answer.extend(["rows      ", &file.path().display().to_string(), "\n"]);
+        }
         if let Some(file) = &arguments.plot {
             answer.extend(["plot      ", &file.path().display().to_string(), "\n"]);
         }

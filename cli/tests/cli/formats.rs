@@ -93,3 +93,41 @@ fn digits_bring_their_labels() {
     assert_eq!(answer["parts"], json!(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]));
     assert_eq!(answer["quota"], json!([0, 0, 0, 1, 0, 0, 0, 2, 0, 0]));
 }
+
+#[test]
+fn kernels_are_read_within_their_rounding() {
+    let folder = Folder::new();
+    // Rows of FEATURES divided by their lengths, multiplied in f32: eigenvalues down to −1e-7.
+    let values: Vec<f32> = feature_values().into_iter().map(f32::from).collect();
+    let units: Vec<Vec<f32>> = values
+        .chunks(3)
+        .map(|row| row.iter().map(|x| x / row.iter().map(|x| x * x).sum::<f32>().sqrt()).collect())
+        .collect();
+    let product = |a: &Vec<f32>, b: &Vec<f32>| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    let kernel: Vec<f32> = units.iter().flat_map(|a| units.iter().map(move |b| product(a, b))).collect();
+    let single: Vec<u8> = kernel.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let double: Vec<u8> = kernel.iter().flat_map(|x| f64::from(*x).to_le_bytes()).collect();
+    folder.write("single.npy", npy("<f4", "(9, 9)", &single));
+    folder.write("double.npy", npy("<f8", "(9, 9)", &double));
+    let row = |row: &[f32]| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    folder.write("kernel.csv", kernel.chunks(9).map(row).collect::<Vec<_>>().join("\n"));
+    for command in ["sample --k 3", "map --k 3", "infer --k 3", "counts --labels labels.csv --k 3"] {
+        let answer = folder.json(&format!("{command} --kernel single.npy"));
+        let error = answer["kernel_error"].as_f64().unwrap();
+        assert!(0.0 < error && error < 1e-6, "{command}: {error}");
+        for kernel in ["double.npy", "kernel.csv"] {
+            let refused = format!("{command} --kernel {kernel}");
+            folder.refuses(&refused, 2, &[kernel, "not positive semidefinite", "tolerance"]);
+            folder.json(&format!("{refused} --kernel-tolerance 1e-6"));
+        }
+    }
+    let text = folder.text("map --k 3 --kernel single.npy");
+    assert!(text.contains("relative error"), "{text}");
+    folder.refuses("map --k 4 --kernel single.npy", 2, &["k = 4", "3"]);
+    folder.refuses("map --k 2 --features features.csv --kernel-tolerance 1e-6", 2, &["--kernel"]);
+    folder.refuses(
+        "map --k 2 --kernel single.npy --kernel-tolerance 0",
+        2,
+        &["--kernel-tolerance", "positive"],
+    );
+}

@@ -23,6 +23,7 @@ mod parquet;
 mod plots;
 mod ranges;
 mod reproduce;
+mod rows;
 mod scores;
 mod shards;
 mod support;

@@ -13,23 +13,23 @@ use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
 
 use super::support::{FEATURES, Folder, LABELS};
 
-type Column<'a> = (&'a str, ArrayRef);
+pub(crate) type Column<'a> = (&'a str, ArrayRef);
 
-fn rows() -> Vec<Vec<f32>> {
+pub(crate) fn rows() -> Vec<Vec<f32>> {
     let row = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect();
     FEATURES.lines().map(row).collect()
 }
 
-fn labels() -> Vec<&'static str> {
+pub(crate) fn labels() -> Vec<&'static str> {
     LABELS.lines().skip(1).collect()
 }
 
-fn lists(rows: &[Vec<f32>]) -> ArrayRef {
+pub(crate) fn lists(rows: &[Vec<f32>]) -> ArrayRef {
     let wrap = |row: &Vec<f32>| Some(row.iter().copied().map(Some).collect::<Vec<_>>());
     Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(rows.iter().map(wrap)))
 }
 
-fn text(cells: &[&str]) -> ArrayRef {
+pub(crate) fn text(cells: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from(cells.to_vec()))
 }
 
@@ -38,7 +38,7 @@ fn ids() -> Vec<String> {
 }
 
 /// Writes a table in row groups of four rows.
-fn write(folder: &Folder, name: &str, columns: Vec<Column<'_>>) {
+pub(crate) fn write(folder: &Folder, name: &str, columns: Vec<Column<'_>>) {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let file = File::create(folder.path(name)).unwrap();
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(4)).build();

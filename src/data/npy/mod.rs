@@ -107,6 +107,12 @@ impl NpyArray {
         (self.len as u64).saturating_mul(each)
     }
 
+    /// Bytes of an element, if elements are floating-point numbers.
+    pub(super) fn float_bytes(&self) -> Option<usize> {
+        let DType::Plain(element) = self.header.dtype() else { return None };
+        element.num_bytes().filter(|_| element.type_char() == TypeChar::Float)
+    }
+
     /// The features of a matrix of booleans, integers or floating-point numbers, one item per row.
     ///
     /// # Errors

@@ -112,6 +112,7 @@ impl Sweep {
 
 /// Counts of the moves that replace a given number of items at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MoveCount {
     /// How many items such a move replaces.

@@ -10,6 +10,7 @@ use crate::{
 /// How to draw from a Partition-DPP. Every method is exact; approximate draws are
 /// [`PartitionDpp::chains`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Method {
     /// Whichever of rejection and interpolation is predicted to cost less, within the budgets of proposals and nodes; an
@@ -38,6 +39,7 @@ impl fmt::Display for Method {
 
 /// Why a method draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Choice {
     /// It was requested.
@@ -52,6 +54,7 @@ pub enum Choice {
 ///
 /// Costs are floating-point operations per sample, predicted from sizes alone, including a hundredth of the set-up.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Plan {
     /// The method that draws: never [`Method::Auto`].

@@ -45,8 +45,8 @@ impl Stored for f16 {
 
 /// A column of lists, and where its values are.
 #[derive(Clone, Copy, Debug)]
-struct ListColumn {
-    column: usize,
+pub(super) struct ListColumn {
+    pub(super) column: usize,
     leaf: usize,
     numbers: Numbers,
 }
@@ -67,7 +67,7 @@ impl ParquetFile {
         }
     }
 
-    fn list_column(&self, name: Option<&str>) -> Result<ListColumn, Failure> {
+    pub(super) fn list_column(&self, name: Option<&str>) -> Result<ListColumn, Failure> {
         if let Some(name) = name {
             let column = self.find(name)?;
             let problem = "does not hold lists of floating-point numbers";

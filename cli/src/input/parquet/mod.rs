@@ -4,6 +4,7 @@ mod cells;
 mod lists;
 mod numbers;
 mod row_groups;
+mod rows;
 
 use std::{
     fs::File,
@@ -21,7 +22,7 @@ use parquet::{
     schema::types::ColumnDescriptor,
 };
 
-pub(super) use self::cells::Cell;
+pub(super) use self::{cells::Cell, rows::Columns};
 use super::columns;
 use crate::failure::Failure;
 
@@ -141,7 +142,7 @@ impl Numbers {
 }
 
 /// An error as one line.
-fn sentence(error: &ParquetError) -> String {
+fn sentence(error: &impl ToString) -> String {
     let text = error.to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.trim_start_matches("Parquet error: ").to_owned()

@@ -1,0 +1,45 @@
+//! Faults of Arrow arrays.
+
+/// What is wrong with an Arrow array.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrowProblem {
+    /// Features are not read from this type.
+    #[error("features are lists of f16, f32 or f64, or columns of numbers; these are {0}")]
+    NotFeatures(String),
+    /// Features are not read from a column of this type.
+    #[error("column {column} holds {kind} where numbers are needed")]
+    NotNumbers {
+        /// Name of the column.
+        column: String,
+        /// Its type.
+        kind: String,
+    },
+    /// Labels are not read from this type.
+    #[error("labels are text, booleans, integers, or dictionaries of them; these are {0}")]
+    NotLabels(String),
+    /// There is no list, or no label.
+    #[error("row {row} has no value")]
+    NoValue {
+        /// The row.
+        row: usize,
+    },
+    /// A feature is missing.
+    #[error("the value in row {row}, column {column} is missing")]
+    NoFeature {
+        /// The row.
+        row: usize,
+        /// The column, or the position in the list.
+        column: usize,
+    },
+    /// Lists differ in length.
+    #[error("the list of row {row} has {found} values where that of row 0 has {expected}")]
+    ListLength {
+        /// The row.
+        row: usize,
+        /// Length of its list.
+        found: usize,
+        /// Length of the first list.
+        expected: usize,
+    },
+}

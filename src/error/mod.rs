@@ -1,12 +1,12 @@
 //! The one error type of the library.
 
 mod device_problem;
+mod kernel_problem;
 mod npy_problem;
 mod words;
 
-pub use device_problem::DeviceProblem;
-pub use npy_problem::NpyProblem;
-use words::{amount, have, join, nearest, shown, trial};
+use words::{amount, have, join, shown, trial, unlike};
+pub use {device_problem::DeviceProblem, kernel_problem::KernelProblem, npy_problem::NpyProblem};
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
@@ -94,11 +94,7 @@ pub enum Error {
         labels: usize,
     },
     /// A quota names a part that no label has.
-    #[error(
-        "the quota names part {}, which no label has; the parts are {}",
-        shown(name),
-        nearest(known, name)
-    )]
+    #[error("the quota names part {}, {}", shown(name), unlike(known, name))]
     UnknownPart {
         /// The unknown name.
         name: String,
@@ -377,6 +373,9 @@ pub enum Error {
         /// The fault.
         problem: NpyProblem,
     },
+    /// A kernel that is a function of two items cannot be used.
+    #[error(transparent)]
+    Kernel(#[from] KernelProblem),
     /// A GPU is not available, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),

@@ -8,12 +8,17 @@ pub(super) fn join(names: &[String]) -> String {
 }
 
 /// The names, those most similar to `wanted` first.
-pub(super) fn nearest(names: &[String], wanted: &str) -> String {
+fn nearest(names: &[String], wanted: &str) -> String {
     let mut names: Vec<&String> = names.iter().collect();
     if names.len() > MOST {
         names.sort_by_cached_key(|name| strsim::damerau_levenshtein(name, wanted));
     }
     list(names)
+}
+
+/// What a name that no label has could have been.
+pub(super) fn unlike(known: &[String], name: &str) -> String {
+    format!("which no label has; the parts are {}", nearest(known, name))
 }
 
 /// The name, quoted if it is empty.

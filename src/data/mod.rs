@@ -20,6 +20,8 @@ mod label_copies;
 mod mapped;
 #[cfg(feature = "npy")]
 mod npy;
+#[cfg(feature = "npy")]
+mod npy_writer;
 mod partition;
 mod quota;
 #[cfg(feature = "serde")]
@@ -37,7 +39,10 @@ pub(crate) use kernel::Residual;
 pub use label_copies::LabelCopies;
 #[cfg(feature = "npy")]
 pub use npy::NpyArray;
+#[cfg(feature = "npy")]
+pub(crate) use npy_writer::write_npy;
 pub use partition::Partition;
+pub(crate) use partition::check_item_count;
 pub use quota::{CountRange, Quota};
 pub(crate) use stored_rows::StoredRows;
 pub use subset::Subset;

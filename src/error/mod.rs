@@ -2,15 +2,16 @@
 
 mod arrow_problem;
 mod device_problem;
+mod kernel_problem;
 mod npy_problem;
 mod weight_problem;
 mod words;
 
-pub use arrow_problem::ArrowProblem;
-pub use device_problem::DeviceProblem;
-pub use npy_problem::NpyProblem;
-pub use weight_problem::WeightProblem;
-use words::{above_rank, have, ill_conditioned, join, overlapping, trial, unknown_part};
+use words::{above_rank, have, ill_conditioned, infeasible_beyond, join, overlapping, trial, unknown_part};
+pub use {
+    arrow_problem::ArrowProblem, device_problem::DeviceProblem, kernel_problem::KernelProblem,
+    npy_problem::NpyProblem, weight_problem::WeightProblem,
+};
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]
@@ -217,10 +218,7 @@ pub enum Error {
         quota: usize,
     },
     /// No set with the quota and the included items has a positive determinant.
-    #[error(
-        "no set can meet the quota: beyond the included items {} rank {rank} in f64, but the quota asks for {quota} more items there",
-        have(parts)
-    )]
+    #[error("{}", infeasible_beyond(parts, *rank, *quota))]
     InfeasibleBeyondIncluded {
         /// Names of the parts at fault.
         parts: Vec<String>,
@@ -376,6 +374,9 @@ pub enum Error {
     /// An Arrow array is not what is needed.
     #[error(transparent)]
     Arrow(#[from] ArrowProblem),
+    /// A kernel that is a function of two items cannot be used.
+    #[error(transparent)]
+    Kernel(#[from] KernelProblem),
     /// A GPU is not available, or fails.
     #[error(transparent)]
     Device(#[from] DeviceProblem),

@@ -58,6 +58,14 @@ pub(super) fn overlapping(item: usize, first: &str, second: &str) -> String {
     )
 }
 
+/// Parts that cannot meet their quota beyond the included items.
+pub(super) fn infeasible_beyond(parts: &[String], rank: usize, quota: usize) -> String {
+    let have = have(parts);
+    format!(
+        "no set can meet the quota: beyond the included items {have} rank {rank} in f64, but the quota asks for {quota} more items there"
+    )
+}
+
 /// A part that the quota names in vain.
 pub(super) fn unknown_part(name: &str, known: &[String]) -> String {
     let (name, known) = (shown(name), nearest(known, name));

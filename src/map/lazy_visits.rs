@@ -43,11 +43,15 @@ impl Leaders {
 
     /// Their positions in the group.
     pub(super) fn positions(&self) -> impl Iterator<Item = usize> + use<> {
-        self.0.into_iter().flatten().map(|top| top.position)
+        self.all().map(|top| top.position)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = Top> + use<> {
+        self.0.into_iter().flatten()
     }
 
     #[inline]
-    fn offer(&mut self, item: Top) {
+    pub(super) fn offer(&mut self, item: Top) {
         let after =
             |known: Top| known.gain > item.gain || known.gain >= item.gain && known.position < item.position;
         match self.0 {

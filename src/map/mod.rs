@@ -14,6 +14,9 @@
 //! | [`TopScores`] | the items with the largest scores, whatever their similarity | O(m log m) |
 //! | [`BranchAndBound`] | the best set, with a proof | exponential; some hundred nodes for 63 items |
 //!
+//! [`Greedy`], [`LazyGreedy`] and [`LocalSearch`] also take a [`KernelModel`], whose kernel is a function of two items: K
+//! need not have few features then.
+//!
 //! [`CoreSet`] extends this to items spread over several shards.
 //! [`UpperBound`] bounds how much better than any of these the best set can be.
 //!
@@ -28,6 +31,7 @@ mod certificate;
 mod core_set;
 mod exact;
 mod greedy;
+mod kernel_model;
 mod lazy_greedy;
 mod lazy_visits;
 mod local_search;
@@ -55,6 +59,7 @@ pub use certificate::{Bound, Certificate, UpperBound};
 pub use core_set::{CoreSet, CoreSetUnion, Origin};
 pub use exact::BranchAndBound;
 pub use greedy::Greedy;
+pub use kernel_model::KernelModel;
 pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
 pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};

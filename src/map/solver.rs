@@ -7,8 +7,8 @@ use crate::{Result, engine::Engine};
 ///
 /// The type parameter is the model: [`Greedy`](super::Greedy), [`LazyGreedy`](super::LazyGreedy),
 /// [`LocalSearch`](super::LocalSearch) and [`BranchAndBound`](super::BranchAndBound) solve every
-/// [`Objective`](super::Objective), [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) a
-/// [`Dpp`](crate::Dpp).
+/// [`Objective`](super::Objective), the first three also a [`KernelModel`](super::KernelModel),
+/// [`SymmetricGreedy`](super::SymmetricGreedy) and [`Softmax`](super::Softmax) a [`Dpp`](crate::Dpp).
 ///
 /// # Examples
 /// ```

@@ -41,7 +41,7 @@ pub(crate) struct InputArguments {
     #[arg(
         long,
         value_name = "T",
-        requires = "kernel",
+        conflicts_with_all = ["features", "dataset"],
         value_parser = positive,
         allow_hyphen_values = true,
         help_heading = "Input"

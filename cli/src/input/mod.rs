@@ -37,6 +37,7 @@ use self::{
     arguments::{Dataset, Source},
     ids::Ids,
     parquet::ParquetFile,
+    weighing::Similar,
 };
 pub(crate) use self::{
     ids::Id,
@@ -90,8 +91,9 @@ impl Input {
         let (files, features, kernel_error) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => {
                 let digits = digits::read()?;
-                let (features, scored) = weighed(arguments, digits.features, &["digits".into()])?;
-                return Ok(Self { features, scored, ..digits });
+                let (Similar { features, kernel_error }, scored) =
+                    weighed(arguments, digits.features, &["digits".into()], limit)?;
+                return Ok(Self { features, scored, kernel_error, ..digits });
             }
             ([], Some(file), _) => {
                 let kernel = read_kernel(file, arguments.kernel_tolerance, limit)?;
@@ -101,7 +103,9 @@ impl Input {
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, arguments, limit, made)?, None),
         };
-        let (features, scored) = weighed(arguments, features, files)?;
+        let (Similar { features, kernel_error: missing }, scored) =
+            weighed(arguments, features, files, limit)?;
+        let kernel_error = missing.or(kernel_error);
         let ids = arguments.id_source()?.map(|source| {
             let ids = Ids::read(source)?;
             check_count(&features, files, ("ids", ids.len()), source.files)?;
@@ -127,17 +131,21 @@ fn weighed(
     arguments: &InputArguments,
     features: Features<'static>,
     files: &[PathBuf],
-) -> Result<(Features<'static>, Option<Scored>), Failure> {
+    limit: Limit,
+) -> Result<(Similar, Option<Scored>), Failure> {
     let scores = arguments.score_source()?.map(|source| {
         let scores = scores::read(source)?;
         check_count(&features, files, ("scores", scores.len()), source.files)?;
         Ok::<_, Failure>(scores)
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
-    let features = arguments.weighing.similar(features)?;
+    let similar = arguments.weighing.similar(features, limit)?;
     match scored {
-        Some(scored) => Ok((scored.weigh(features)?, Some(scored))),
-        None => Ok((features, None)),
+        Some(scored) => {
+            let features = scored.weigh(similar.features)?;
+            Ok((Similar { features, ..similar }, Some(scored)))
+        }
+        None => Ok((similar, None)),
     }
 }
 

@@ -3,10 +3,21 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use partition_dpp::Features;
+use partition_dpp::{
+    Features,
+    engine::Cpu,
+    similarity::{Bandwidth, Rbf},
+};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::{
+    failure::Failure,
+    memory::Limit,
+    parse::{positive, within},
+};
+
+/// Landmarks unless a number is given.
+const LANDMARKS: usize = 512;
 
 /// Similarity and scores.
 #[derive(Args, Debug)]
@@ -20,6 +31,19 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) similarity: Similarity,
+    /// The length scale h of --similarity rbf: a number, or median for the median distance of pairs of items (the default).
+    #[arg(
+        long,
+        value_name = "H",
+        value_parser = bandwidth,
+        allow_hyphen_values = true,
+        help_heading = "Similarity and scores"
+    )]
+    pub(crate) bandwidth: Option<Bandwidth>,
+    /// How many items --similarity rbf compares all others with: the more, the smaller the error of the kernel, which is
+    /// stated; min(m, 512) by default. Sets have at most as many items.
+    #[arg(long, value_name = "R", value_parser = landmarks, help_heading = "Similarity and scores")]
+    pub(crate) landmarks: Option<usize>,
     /// The score of each item, from one or several files: .csv with a header line, one-dimensional .npy, or .parquet.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Similarity and scores")]
     pub(crate) scores: Vec<PathBuf>,
@@ -46,6 +70,16 @@ pub(crate) enum Similarity {
     Dot,
     /// The cosine of the angle between the rows.
     Cosine,
+    /// The Gaussian exp(-|x - y|^2 / (2 h^2)) of the distance of the rows, by approximate features.
+    Rbf,
+}
+
+/// Rows whose dot products are the similarity.
+#[derive(Debug)]
+pub(super) struct Similar {
+    pub(super) features: Features<'static>,
+    /// What they lack of the kernel, relative to it.
+    pub(super) kernel_error: Option<f64>,
 }
 
 /// Scores, and what they are worth.
@@ -58,10 +92,25 @@ pub(crate) struct Scored {
 
 impl WeighingArguments {
     /// The rows as the similarity takes them.
-    pub(super) fn similar(&self, features: Features<'static>) -> Result<Features<'static>, Failure> {
+    pub(super) fn similar(&self, features: Features<'static>, limit: Limit) -> Result<Similar, Failure> {
+        let rbf = self.similarity == Similarity::Rbf;
+        let unused = [("--bandwidth", self.bandwidth.is_some()), ("--landmarks", self.landmarks.is_some())];
+        if let Some((option, _)) = unused.into_iter().find(|(_, given)| *given && !rbf) {
+            return Err(Failure::Arguments(format!("{option} is for --similarity rbf")));
+        }
         match self.similarity {
-            Similarity::Dot => Ok(features),
-            Similarity::Cosine => Ok(features.with_unit_rows()?),
+            Similarity::Dot => Ok(Similar { features, kernel_error: None }),
+            Similarity::Cosine => Ok(Similar { features: features.with_unit_rows()?, kernel_error: None }),
+            Similarity::Rbf => {
+                let items = features.items();
+                let landmarks = self.landmarks.unwrap_or_else(|| items.min(LANDMARKS));
+                let bytes = 4 * items as u64 * landmarks as u64;
+                limit.check(bytes, || format!("{items} items are compared with {landmarks} landmarks"))?;
+                let rbf = Rbf::new(self.bandwidth.unwrap_or_default()).with_landmarks(landmarks);
+                let found = rbf.features(&features, &Cpu)?;
+                let kernel_error = Some(found.kernel_error());
+                Ok(Similar { features: found.features().clone(), kernel_error })
+            }
         }
     }
 
@@ -111,6 +160,14 @@ pub(crate) struct Worth {
     pub(crate) score_total: f64,
     /// (1 − D) · `score_total` + D · `log_det_similarity`.
     pub(crate) objective: f64,
+}
+
+fn bandwidth(text: &str) -> Result<Bandwidth, String> {
+    if text == "median" { Ok(Bandwidth::Median) } else { positive(text).map(Bandwidth::Exactly) }
+}
+
+fn landmarks(text: &str) -> Result<usize, String> {
+    within(text, u16::MAX.into(), "landmarks")
 }
 
 fn fraction(text: &str) -> Result<f64, String> {

@@ -13,7 +13,7 @@ use super::Format;
 
 /// A file that grows batch by batch.
 pub(super) enum Writer {
-    Csv(csv::Writer<Vec<u8>>),
+    Csv(Box<csv::Writer<Vec<u8>>>),
     Parquet(Box<ArrowWriter<Vec<u8>>>),
 }
 
@@ -23,7 +23,7 @@ impl Writer {
             Format::Csv => {
                 let mut writer = csv::Writer::from_writer(Vec::new());
                 writer.write_record(schema.fields().iter().map(|field| field.name())).map_err(of_csv)?;
-                Self::Csv(writer)
+                Self::Csv(Box::new(writer))
             }
             Format::Parquet => {
                 let compression = Compression::ZSTD(ZstdLevel::default());

@@ -124,7 +124,11 @@ fn kernels_are_read_within_their_rounding() {
     let text = folder.text("map --k 3 --kernel single.npy");
     assert!(text.contains("relative error"), "{text}");
     folder.refuses("map --k 4 --kernel single.npy", 2, &["k = 4", "3"]);
-    folder.refuses("map --k 2 --features features.csv --kernel-tolerance 1e-6", 2, &["--kernel"]);
+    folder.refuses(
+        "map --k 2 --features features.csv --kernel-tolerance 1e-6",
+        2,
+        &["--kernel-tolerance", "--features"],
+    );
     folder.refuses(
         "map --k 2 --kernel single.npy --kernel-tolerance 0",
         2,

@@ -47,7 +47,7 @@ fn shop(range: std::ops::Range<usize>) -> Vec<(&'static str, ArrayRef)> {
     let whole = |item: usize| i64::try_from(item).unwrap();
     let at = TimestampMicrosecondArray::from_iter_values(range.clone().map(|item| 1_000_000 * whole(item)));
     let price = range.clone().map(|item| (item % 3 > 0).then_some(i128::try_from(item).unwrap() * 125));
-    let price = Decimal128Array::from_iter(price).with_precision_and_scale(10, 2).unwrap();
+    let price = price.collect::<Decimal128Array>().with_precision_and_scale(10, 2).unwrap();
     let even: BooleanArray = range.clone().map(|item| Some(item % 2 == 0)).collect();
     let place: ArrayRef = Arc::new(Int64Array::from_iter_values(range.clone().map(whole)));
     let place = StructArray::from(vec![(Arc::new(Field::new("row", DataType::Int64, false)), place)]);
@@ -135,7 +135,7 @@ fn labels_and_ids_of_files_of_their_own_are_kept() {
     for (row, item) in integers(&table, "item").into_iter().enumerate() {
         let item = usize::try_from(item).unwrap();
         assert_eq!(ids.value(row), u64::MAX - item as u64);
-        assert_eq!(f1.value(row), f64::from(rows()[item][1]));
+        assert_eq!([f1.value(row)], [f64::from(rows()[item][1])]);
     }
 
     let labels: Vec<u8> = (0..9_i32).flat_map(|item| (item % 3).to_le_bytes()).collect();
@@ -161,7 +161,7 @@ fn copies_of_an_item_are_rows_of_it() {
     assert_eq!(names(&table), ["sample", "item", "a", "b", "f0", "f1", "f2"]);
     let f0 = table.column_by_name("f0").unwrap().as_primitive::<Float64Type>();
     for (row, (_, item)) in pairs.into_iter().enumerate() {
-        assert_eq!(f0.value(row), f64::from(rows()[usize::try_from(item).unwrap()][0]));
+        assert_eq!([f0.value(row)], [f64::from(rows()[usize::try_from(item).unwrap()][0])]);
     }
 }
 
@@ -169,7 +169,7 @@ fn copies_of_an_item_are_rows_of_it() {
 fn what_cannot_be_written_is_refused() {
     let folder = Folder::new();
     let map = |options: &str, status, culprits: &[&str]| {
-        folder.refuses(&format!("map {options}"), status, culprits)
+        folder.refuses(&format!("map {options}"), status, culprits);
     };
     map("--features features.csv --k 2 --output out.json", 2, &["--output", ".csv or .parquet"]);
     map("--features features.csv --k 2 --output out", 2, &["--output", ".csv or .parquet"]);

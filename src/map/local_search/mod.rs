@@ -72,9 +72,9 @@ use crate::{
 /// local search* (2003).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalSearch {
-    epsilon: f64,
+    pub(super) epsilon: f64,
     restarts: Restarts,
-    time_limit: Option<Duration>,
+    pub(super) time_limit: Option<Duration>,
     seed: u64,
 }
 

@@ -28,7 +28,7 @@ pub(in crate::input) struct Columns {
     /// With the types that Arrow stored, if it wrote the file, and the places of pages.
     metadata: ArrowReaderMetadata,
     /// Of the table, ascending.
-    columns: Vec<usize>,
+    wanted: Vec<usize>,
 }
 
 impl ParquetFile {
@@ -50,13 +50,13 @@ impl ParquetFile {
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
         let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| self.failure(&error))?;
         let columns = (0..self.names.len()).filter(|column| !left_out.contains(column)).collect();
-        Ok(Columns { file: self, metadata, columns })
+        Ok(Columns { file: self, metadata, wanted: columns })
     }
 }
 
 impl Columns {
     pub(in crate::input) fn fields(&self) -> impl Iterator<Item = &Field> {
-        self.columns.iter().map(|&column| self.metadata.schema().field(column))
+        self.wanted.iter().map(|&column| self.metadata.schema().field(column))
     }
 
     /// Number of rows of the file.
@@ -65,9 +65,9 @@ impl Columns {
     }
 
     /// Some rows of the file, ascending. Pages without any of them are not decoded where the file says where pages are.
-    pub(in crate::input) fn rows(&self, wanted: &[usize]) -> Result<RecordBatch, Failure> {
-        let Self { file: ParquetFile { path, .. }, metadata, columns } = self;
-        let (groups, ranges, total) = self.selection(wanted);
+    pub(in crate::input) fn rows(&self, rows: &[usize]) -> Result<RecordBatch, Failure> {
+        let Self { file: ParquetFile { path, .. }, metadata, wanted: columns } = self;
+        let (groups, ranges, total) = self.selection(rows);
         let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
         let file = File::open(path).map_err(|error| Failure::io(path, &error))?;
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
@@ -85,9 +85,9 @@ impl Columns {
     }
 
     /// The row groups that hold some rows, where the rows are in these groups, and how many rows the groups have.
-    fn selection(&self, wanted: &[usize]) -> (Vec<usize>, Vec<Range<usize>>, usize) {
+    fn selection(&self, wanted_rows: &[usize]) -> (Vec<usize>, Vec<Range<usize>>, usize) {
         let (mut groups, mut ranges, mut total) = (Vec::new(), Vec::new(), 0);
-        let (mut rest, mut start) = (wanted, 0);
+        let (mut rest, mut start) = (wanted_rows, 0);
         for group in 0..self.metadata.metadata().num_row_groups() {
             let rows = self.file.rows_of(group);
             let (own, others) = rest.split_at(rest.partition_point(|&row| row < start + rows));

@@ -1,0 +1,90 @@
+//! Landmarks by randomly pivoted Cholesky.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    KernelFunction, RbfKernel,
+    factor::{Factor, NextRow},
+    nystrom::Nystrom,
+};
+use crate::{Result, engine::Engine};
+
+/// Proposals that may be rejected before the residuals of all items are computed: this many, …
+const PATIENCE: usize = 64;
+/// … and one for so many items, since a pass over them costs the more.
+const ITEMS_PER_PROPOSAL: usize = 64;
+
+/// Chooses at most `limit` landmarks, item by item with probability proportional to its residual given those before it,
+/// and returns the Cholesky factor of their kernel.
+///
+/// Items are proposed by their residuals at the last pass (at first K_ii = 1) and accepted with the ratio of their
+/// residual to that. Residuals only ever fall, so landmarks have the law of pivots drawn one by one. It ends early when
+/// the residuals of all items add up to less than `nothing` per item.
+pub(super) fn choose<'k>(
+    kernel: &'k RbfKernel<'_>,
+    limit: usize,
+    seed: u64,
+    nothing: f64,
+    engine: &dyn Engine,
+) -> Result<Factor<'k>> {
+    let mut factor = Factor::new(kernel, limit);
+    let mut next = NextRow::default();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut proposals = Proposals::Alike(kernel.items());
+    let patience = PATIENCE + kernel.items() / ITEMS_PER_PROPOSAL;
+    let mut rejected = 0;
+    while factor.len() < limit {
+        engine.proceed()?;
+        let (item, weight) = proposals.draw(&mut rng);
+        let residual = factor.residual(item, 1.0, &mut next)?;
+        if residual > nothing && rng.random::<f64>() * weight < residual {
+            factor.push(item, residual, &next);
+            continue;
+        }
+        rejected += 1;
+        if rejected > patience {
+            let mut residuals = Nystrom::new(kernel, &factor).residuals(engine)?;
+            residuals.iter_mut().for_each(|residual| *residual = residual.max(0.0));
+            let trace: f64 = residuals.iter().sum();
+            if trace <= nothing * residuals.len() as f64 {
+                break;
+            }
+            proposals = Proposals::by_residual(residuals);
+            rejected = 0;
+        }
+    }
+    Ok(factor)
+}
+
+/// The law of proposals.
+enum Proposals {
+    /// All of so many items alike.
+    Alike(usize),
+    /// Residuals, and their sums from the first item to each.
+    ByResidual(Vec<f64>, Vec<f64>),
+}
+
+impl Proposals {
+    fn by_residual(residuals: Vec<f64>) -> Self {
+        let sums = residuals.iter().scan(0.0, |sum, residual| {
+            *sum += residual;
+            Some(*sum)
+        });
+        let sums = sums.collect();
+        Proposals::ByResidual(residuals, sums)
+    }
+
+    /// An item, and the residual that it was proposed for.
+    fn draw(&self, rng: &mut ChaCha8Rng) -> (usize, f64) {
+        match self {
+            Proposals::Alike(items) => (rng.random_range(0..*items), 1.0),
+            Proposals::ByResidual(residuals, sums) => {
+                let total = sums.last().copied().unwrap_or_default();
+                let at = rng.random::<f64>() * total;
+                let item = sums.partition_point(|&sum| sum <= at).min(sums.len() - 1);
+                (item, residuals[item])
+            }
+        }
+    }
+}

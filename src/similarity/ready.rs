@@ -1,0 +1,255 @@
+//! Ready-made kernels over the rows of a feature matrix.
+
+use std::fmt;
+
+use super::{
+    Bandwidth,
+    exponential::exponentials,
+    function::{ColumnRange, KernelFunction},
+    rows::RowReader,
+};
+use crate::{Error, Features, Result, engine::row_kernels::CHUNK};
+
+/// K_ij = a_i·a_j: the kernel of the features themselves, of rank at most n.
+///
+/// # Numerics
+/// Inner products in f64, to about nε‖a_i‖‖a_j‖. A determinant of entries of K loses twice as many digits as one of rows:
+/// where k ≤ n, [`PartitionDpp`](crate::PartitionDpp) is more accurate.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, similarity::{DotKernel, KernelFunction}};
+/// let features = Features::from_rows(2, 2, vec![1.0, 2.0, 3.0, 4.0])?;
+/// let mut column = [0.0; 2];
+/// DotKernel::new(&features).with_ridge(0.5)?.column(0, &[0, 1], &mut column);
+/// assert_eq!(column, [5.5, 11.0]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct DotKernel<'a> {
+    rows: RowReader<'a>,
+}
+
+impl<'a> DotKernel<'a> {
+    /// The kernel of these features.
+    #[must_use]
+    pub fn new(features: &Features<'a>) -> Self {
+        Self { rows: RowReader::plain(features) }
+    }
+
+    /// K + δI: see [`Ridge`].
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] for a δ that is not positive and finite.
+    pub fn with_ridge(self, delta: f64) -> Result<Ridge<Self>> {
+        Ridge::new(self, delta)
+    }
+}
+
+impl fmt::Debug for DotKernel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DotKernel({:?})", self.rows.features())
+    }
+}
+
+impl KernelFunction for DotKernel<'_> {
+    fn items(&self) -> usize {
+        self.rows.features().items()
+    }
+
+    fn diagonal(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.rows.norms());
+    }
+
+    fn rank_at_most(&self) -> usize {
+        self.items().min(self.rows.features().dims())
+    }
+
+    fn width(&self) -> usize {
+        self.rows.width()
+    }
+
+    fn prepare(&self, item: usize, out: &mut Vec<[f64; CHUNK]>) {
+        self.rows.push(item, out);
+    }
+
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<f64>, out: &mut [f64]) {
+        self.rows.dots(item, columns.vectors, buffer, out);
+    }
+
+    fn prefetch(&self, item: usize) {
+        self.rows.prefetch(item);
+    }
+}
+
+/// The Gaussian kernel (radial basis function) of the rows,
+///
+/// ```text
+/// K_ij = exp(−‖a_i − a_j‖² / (2h²))
+/// ```
+///
+/// with bandwidth h. It is positive definite for distinct rows, so that any number of items can be chosen.
+///
+/// # Cost
+/// One pass over the rows to set it up, and 8 bytes an item; 2n operations for an entry.
+///
+/// # Numerics
+/// f64. Distances are computed as ‖x‖² + ‖y‖² − 2x·y of rows about a centre near their mean, to about nε(‖x‖² + ‖y‖²), and
+/// entries to that over 2h². Equal rows are at distance 0.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, similarity::{Bandwidth, KernelFunction, RbfKernel}};
+/// let features = Features::from_rows(3, 1, vec![0.0, 1.0, 3.0])?;
+/// let kernel = RbfKernel::new(&features, Bandwidth::Exactly(0.5_f64.sqrt()))?;
+/// let mut column = [0.0; 3];
+/// kernel.column(1, &[0, 1, 2], &mut column);
+/// assert!((column[0] - (-1.0_f64).exp()).abs() < 1e-15 && column[1] == 1.0);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct RbfKernel<'a> {
+    rows: RowReader<'a>,
+    norms: Vec<f64>,
+    bandwidth: f64,
+    /// −1/(2h²) in the scale of the rows.
+    factor: f64,
+}
+
+impl<'a> RbfKernel<'a> {
+    /// The kernel of these features with this bandwidth.
+    ///
+    /// # Errors
+    /// Those of the [`Bandwidth`].
+    pub fn new(features: &Features<'a>, bandwidth: Bandwidth) -> Result<Self> {
+        let bandwidth = bandwidth.of(features)?;
+        let rows = RowReader::centred(features);
+        let scaled = bandwidth * rows.scale();
+        // Of a bandwidth below all distances, rounding and overflow leave the identity.
+        let factor = -(0.5 / scaled / scaled).min(f64::MAX);
+        Ok(Self { norms: rows.norms(), rows, bandwidth, factor })
+    }
+
+    /// h.
+    #[must_use]
+    pub fn bandwidth(&self) -> f64 {
+        self.bandwidth
+    }
+
+    /// K + δI: see [`Ridge`].
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] for a δ that is not positive and finite.
+    pub fn with_ridge(self, delta: f64) -> Result<Ridge<Self>> {
+        Ridge::new(self, delta)
+    }
+
+    pub(super) fn rows(&self) -> &RowReader<'a> {
+        &self.rows
+    }
+
+    /// ‖x‖² of an item.
+    pub(super) fn norm(&self, item: usize) -> f64 {
+        self.norms[item]
+    }
+
+    /// Makes entries of an item's inner products with others, whose ‖x‖² these are.
+    pub(super) fn entries_of_dots(&self, item: usize, norms: impl Iterator<Item = f64>, dots: &mut [f64]) {
+        let norm = self.norms[item];
+        for (entry, other) in dots.iter_mut().zip(norms) {
+            *entry = self.factor * (norm + other - 2.0 * *entry).max(0.0);
+        }
+        exponentials(dots);
+    }
+}
+
+impl fmt::Debug for RbfKernel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RbfKernel({:?}, bandwidth {})", self.rows.features(), self.bandwidth)
+    }
+}
+
+impl KernelFunction for RbfKernel<'_> {
+    fn items(&self) -> usize {
+        self.norms.len()
+    }
+
+    fn diagonal(&self, out: &mut [f64]) {
+        assert_eq!(out.len(), self.items(), "one value for every item");
+        out.fill(1.0);
+    }
+
+    fn width(&self) -> usize {
+        self.rows.width()
+    }
+
+    fn prepare(&self, item: usize, out: &mut Vec<[f64; CHUNK]>) {
+        self.rows.push(item, out);
+    }
+
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<f64>, out: &mut [f64]) {
+        self.rows.dots(item, columns.vectors, buffer, out);
+        self.entries_of_dots(item, columns.items.iter().map(|&column| self.norms[column as usize]), out);
+    }
+
+    fn prefetch(&self, item: usize) {
+        self.rows.prefetch(item);
+    }
+}
+
+/// K + δI for another kernel K: of full rank, so that any number of items can be chosen.
+///
+/// ```text
+/// det (K + δI)_S = Σ_{T ⊆ S} δ^{|S∖T|} det K_T
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ridge<K> {
+    kernel: K,
+    delta: f64,
+}
+
+impl<K> Ridge<K> {
+    pub(super) fn new(kernel: K, delta: f64) -> Result<Self> {
+        if !(delta > 0.0 && delta.is_finite()) {
+            return Err(Error::NotPositive { what: "the ridge", value: delta });
+        }
+        Ok(Self { kernel, delta })
+    }
+
+    /// δ.
+    #[must_use]
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+}
+
+impl<K: KernelFunction> KernelFunction for Ridge<K> {
+    fn items(&self) -> usize {
+        self.kernel.items()
+    }
+
+    fn diagonal(&self, out: &mut [f64]) {
+        self.kernel.diagonal(out);
+        out.iter_mut().for_each(|value| *value += self.delta);
+    }
+
+    fn width(&self) -> usize {
+        self.kernel.width()
+    }
+
+    fn prepare(&self, item: usize, out: &mut Vec<[f64; CHUNK]>) {
+        self.kernel.prepare(item, out);
+    }
+
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<f64>, out: &mut [f64]) {
+        self.kernel.entries(item, columns, buffer, out);
+        let same = out.iter_mut().zip(columns.items).filter(|(_, column)| **column as usize == item);
+        same.for_each(|(entry, _)| *entry += self.delta);
+    }
+
+    fn prefetch(&self, item: usize) {
+        self.kernel.prefetch(item);
+    }
+}

@@ -71,3 +71,7 @@ mod sealed {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(all(doctest, feature = "npy"))]
+#[doc = include_str!("../docs/selecting.md")]
+struct Selecting;

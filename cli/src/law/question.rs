@@ -1,5 +1,7 @@
 //! The question, in words.
 
+use std::borrow::Cow;
+
 use partition_dpp::{Partition, Subset};
 
 use super::LawRequest;
@@ -28,9 +30,10 @@ impl Question<'_> {
             self.input.copies.as_ref().map_or(String::new(), |_| format!(", one copy per label ({rows}),"));
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
-        let kernel = self.input.kernel_error.filter(|&off| off > NEGLIGIBLE).map_or(String::new(), |off| {
-            format!("kernel    without eigenvalues of rounding; relative error {}\n", error(off))
-        });
+        let kernel =
+            self.input.kernel_error.filter(|&off| off > NEGLIGIBLE).map_or(String::new(), |off| {
+                format!("kernel    approximate: relative error {}\n", error(off))
+            });
         let law = format!("law       {}, from {source}\n{kernel}", self.law);
         let Conditions { include, exclude } = self.conditions;
         match (&include[..], &exclude[..]) {
@@ -43,18 +46,21 @@ impl Question<'_> {
 
     /// The items of rows, in words.
     pub(crate) fn items(&self, rows: &Subset) -> String {
-        join(self.input.items_of(rows).iter().map(|&item| self.input.shown(item)))
+        self.named(self.input.items_of(rows).iter().copied())
     }
 
     /// The items of a part, in words.
     pub(crate) fn items_in_part(&self, rows: &Subset, partition: &Partition, part: usize) -> String {
         let rows = rows.iter().filter(|&row| partition.part_of(row) == part);
-        join(rows.map(|row| self.input.shown(self.input.item_of(row))))
+        self.named(rows.map(|row| self.input.item_of(row)))
     }
-}
 
-fn join(items: impl Iterator<Item = impl ToString>) -> String {
-    items.map(|item| item.to_string()).collect::<Vec<_>>().join(" ")
+    /// Items as tables show them; ids may have spaces, so semicolons stand between them.
+    fn named(&self, items: impl Iterator<Item = usize>) -> String {
+        let shown: Vec<Cow<'_, str>> = items.map(|item| self.input.shown(item)).collect();
+        let has_spaces = shown.iter().any(|name| name.contains(' '));
+        shown.join(if has_spaces { "; " } else { " " })
+    }
 }
 
 /// Items by index, the first ten of many.
@@ -62,5 +68,6 @@ fn list(items: &[usize]) -> String {
     const MOST: usize = 10;
     let noun = if items.len() == 1 { "item" } else { "items" };
     let more = if items.len() > MOST { format!(" … ({} in all)", items.len()) } else { String::new() };
-    format!("{noun} {}{more}", join(items.iter().take(MOST)))
+    let listed: Vec<String> = items.iter().take(MOST).map(usize::to_string).collect();
+    format!("{noun} {}{more}", listed.join(" "))
 }

@@ -2,6 +2,7 @@
 
 use std::{fs, fs::File, sync::Arc};
 
+use approx::assert_abs_diff_eq;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Int64Array, RecordBatch, StringArray,
     StructArray, TimestampMicrosecondArray, UInt64Array,
@@ -135,7 +136,7 @@ fn labels_and_ids_of_files_of_their_own_are_kept() {
     for (row, item) in integers(&table, "item").into_iter().enumerate() {
         let item = usize::try_from(item).unwrap();
         assert_eq!(ids.value(row), u64::MAX - item as u64);
-        assert_eq!([f1.value(row)], [f64::from(rows()[item][1])]);
+        assert_abs_diff_eq!(f1.value(row), f64::from(rows()[item][1]), epsilon = 0.0);
     }
 
     let labels: Vec<u8> = (0..9_i32).flat_map(|item| (item % 3).to_le_bytes()).collect();
@@ -161,7 +162,8 @@ fn copies_of_an_item_are_rows_of_it() {
     assert_eq!(names(&table), ["sample", "item", "a", "b", "f0", "f1", "f2"]);
     let f0 = table.column_by_name("f0").unwrap().as_primitive::<Float64Type>();
     for (row, (_, item)) in pairs.into_iter().enumerate() {
-        assert_eq!([f0.value(row)], [f64::from(rows()[usize::try_from(item).unwrap()][0])]);
+        let item = usize::try_from(item).unwrap();
+        assert_abs_diff_eq!(f0.value(row), f64::from(rows()[item][0]), epsilon = 0.0);
     }
 }
 

@@ -147,6 +147,7 @@ impl<'k, 'a> Nystrom<'k, 'a> {
 
     /// Passes the features to `sink`, rounded, in order of the items and many at a time; returns the sum of the residuals
     /// of the rounded features.
+    #[cfg(feature = "npy")]
     pub(super) fn write<T: FeatureScalar>(
         &self,
         engine: &dyn Engine,

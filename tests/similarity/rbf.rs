@@ -138,6 +138,14 @@ fn features_do_not_depend_on_threads() {
     assert_eq!(on(1), on(3));
 }
 
+#[test]
+fn a_watch_ends_the_set_up() {
+    let stop = AtomicBool::new(true);
+    let engine = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
+    let ended = Rbf::default().features(&features(50, 2, 8), &engine);
+    assert_error!(ended, Error::Ended(Ended::Interrupted), ["interrupted"]);
+}
+
 #[cfg(feature = "npy")]
 #[test]
 fn features_in_a_file_are_the_same() {

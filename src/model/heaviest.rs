@@ -49,6 +49,18 @@ struct Step {
     entering: Option<usize>,
 }
 
+/// The cheapest step from each node to each other.
+struct Steps(Vec<Vec<Option<Step>>>);
+
+impl Steps {
+    fn offer(&mut self, from: usize, to: usize, step: Step) {
+        let known = &mut self.0[from][to];
+        if known.is_none_or(|known| step.cost < known.cost) {
+            *known = Some(step);
+        }
+    }
+}
+
 struct Search<'c> {
     counts: &'c Counts,
     elements: Vec<Element>,
@@ -183,8 +195,8 @@ impl Search<'_> {
     }
 
     /// The cheapest step between any two nodes.
-    fn steps(&self) -> Option<Vec<Vec<Option<Step>>>> {
-        let (slots, outside) = (self.slots(), self.groups);
+    fn steps(&self) -> Option<Steps> {
+        let slots = self.slots();
         let rows = self.rows_of(&slots);
         let (duals, beyond) = if slots.is_empty() {
             let dims = rows.nrows();
@@ -192,64 +204,59 @@ impl Search<'_> {
         } else {
             dual_basis(rows.as_ref()).map(|(duals, beyond, _)| (duals, beyond))?
         };
-        let mut steps = vec![vec![None; outside + 1]; outside + 1];
-        let mut offer = |from: usize, to: usize, step: Step| {
-            let known: &mut Option<Step> = &mut steps[from][to];
-            if known.is_none_or(|known| step.cost < known.cost) {
-                *known = Some(step);
-            }
-        };
-        let norms: Vec<f64> =
-            (0..slots.len()).map(|i| dot(column(duals.as_ref(), i), column(duals.as_ref(), i))).collect();
-        let any_size = self.counts.total().is_none();
-        for (entering, element) in self.elements.iter().enumerate().filter(|(at, _)| !self.chosen[*at]) {
+        let nodes = self.groups + 1;
+        let mut steps = Steps(vec![vec![None; nodes]; nodes]);
+        self.offer_items(&slots, &duals, &beyond, &mut steps);
+        self.offer_counts(&slots, &mut steps);
+        Some(steps)
+    }
+
+    /// Items that replace each other and, where sets have any size, that enter or leave alone.
+    fn offer_items(&self, slots: &[usize], duals: &Mat<f64>, beyond: &Mat<f64>, steps: &mut Steps) {
+        let (outside, any_size) = (self.groups, self.counts.total().is_none());
+        let dual = |i: usize| column(duals.as_ref(), i);
+        let norms: Vec<f64> = (0..slots.len()).map(|i| dot(dual(i), dual(i))).collect();
+        for (at, element) in self.elements.iter().enumerate().filter(|(at, _)| !self.chosen[*at]) {
+            let entering = Some(at);
             let squares = |j: usize| dot(column(beyond.as_ref(), j), &element.row).powi(2);
             let residual: f64 = (0..beyond.ncols()).map(squares).sum();
-            for (i, &leaving) in slots.iter().enumerate() {
-                let along = dot(column(duals.as_ref(), i), &element.row);
-                let ratio = norms[i] * residual + along * along;
-                let other = &self.elements[leaving];
-                if ratio < DEPENDENT {
-                    continue;
+            for (i, &slot) in slots.iter().enumerate() {
+                let ratio = norms[i] * residual + dot(dual(i), &element.row).powi(2);
+                let other = &self.elements[slot];
+                if ratio > DEPENDENT {
+                    let cost = other.length - element.length - 0.5 * ratio.ln();
+                    steps.offer(other.group, element.group, Step { cost, leaving: Some(slot), entering });
                 }
-                let cost = other.length - element.length - 0.5 * ratio.ln();
-                offer(
-                    other.group,
-                    element.group,
-                    Step { cost, leaving: Some(leaving), entering: Some(entering) },
-                );
             }
             if any_size && residual > DEPENDENT {
                 let cost = -element.length - 0.5 * residual.ln();
-                offer(outside, element.group, Step { cost, leaving: None, entering: Some(entering) });
+                steps.offer(outside, element.group, Step { cost, leaving: None, entering });
             }
         }
-        for (i, &leaving) in slots.iter().enumerate().filter(|_| any_size) {
-            let cost = self.elements[leaving].length - 0.5 * norms[i].ln();
-            offer(
-                self.elements[leaving].group,
-                outside,
-                Step { cost, leaving: Some(leaving), entering: None },
-            );
+        for (&slot, norm) in slots.iter().zip(&norms).filter(|_| any_size) {
+            let Element { group, length, .. } = self.elements[slot];
+            let cost = length - 0.5 * norm.ln();
+            steps.offer(group, outside, Step { cost, leaving: Some(slot), entering: None });
         }
-        // A count that may fall or rise gives or takes an item for nothing.
-        let free = Step { cost: 0.0, leaving: None, entering: None };
+    }
+
+    /// A count that may fall or rise gives or takes an item for nothing.
+    fn offer_counts(&self, slots: &[usize], steps: &mut Steps) {
+        let (outside, free) = (self.groups, Step { cost: 0.0, leaving: None, entering: None });
         for group in 0..self.groups {
-            let of_group = |slot: &&usize| self.elements[**slot].group == group;
-            let count = slots.iter().filter(of_group).count();
+            let count = slots.iter().filter(|&&slot| self.elements[slot].group == group).count();
             if count > self.counts.low[group] {
-                offer(outside, group, free);
+                steps.offer(outside, group, free);
             }
             if count < self.counts.high[group] {
-                offer(group, outside, free);
+                steps.offer(group, outside, free);
             }
         }
-        Some(steps)
     }
 
     /// Of the shortest cycles that raise the weight, the one that raises it most: shortest, so that its exchanges do not
     /// spoil each other.
-    fn cheapest_cycle(&self, steps: &[Vec<Option<Step>>]) -> Option<Vec<Step>> {
+    fn cheapest_cycle(&self, Steps(steps): &Steps) -> Option<Vec<Step>> {
         let nodes = self.groups + 1;
         // By the number of steps: the cheapest walk between two nodes, and the node before the last.
         let one = |from: usize, to: usize| (steps[from][to].map_or(f64::INFINITY, |step| step.cost), from);
@@ -291,7 +298,7 @@ impl Search<'_> {
     }
 
     /// Prices by shortest distances (Bellman and Ford).
-    fn priced(&self, steps: &[Vec<Option<Step>>], weight: f64) -> Heaviest {
+    fn priced(&self, Steps(steps): &Steps, weight: f64) -> Heaviest {
         let nodes = self.groups + 1;
         let mut distance = vec![0.0; nodes];
         for _ in 0..nodes {

@@ -1,6 +1,12 @@
 //! Features of a Gaussian kernel from its columns at landmarks.
 
-use faer::{Accum, Mat, MatMut, Par, linalg::matmul::matmul};
+use faer::{
+    Accum, Mat, MatMut, Par,
+    linalg::matmul::{
+        matmul,
+        triangular::{self, BlockStructure},
+    },
+};
 
 use super::{KernelFunction, RbfKernel, factor::Factor};
 use crate::{
@@ -12,13 +18,13 @@ use crate::{
 };
 
 /// Rows of a matrix product.
-const BLOCK: usize = 256;
+const BLOCK: usize = 512;
 /// Rows of one task.
-const TASK: usize = 4 * BLOCK;
+const TASK: usize = 2 * BLOCK;
 /// Tasks between two looks at the watch.
 const WAVE: usize = 32;
 /// Rows of L that are solved for at a time, by the inverse of their square on the diagonal.
-const SQUARE: usize = 48;
+const SQUARE: usize = 96;
 /// Partial sums of squares.
 const LANES: usize = 16;
 
@@ -125,7 +131,8 @@ impl<'k, 'a> Nystrom<'k, 'a> {
             let before = self.lower.as_ref().submatrix(start, 0, count, start);
             matmul(own.as_mut(), Accum::Add, before, solved.as_ref(), -1.0, Par::Seq);
             let given = own.to_owned();
-            matmul(own, Accum::Replace, inverse, &given, 1.0, Par::Seq);
+            let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+            triangular::matmul(own, whole, Accum::Replace, inverse, lower, &given, whole, 1.0, Par::Seq);
         }
     }
 

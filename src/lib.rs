@@ -22,6 +22,7 @@
 //! |---|---|---|
 //! | m, n | items, features per item | [`Features::items`], [`Features::dims`] |
 //! | A (m×n), a_i | feature matrix, its rows | [`Features`] |
+//! | q_i | weight of row a_i, 1 unless set: K_ij = q_i ⟨a_i, a_j⟩ q_j | [`Features::with_scores`] |
 //! | K = A Aᵀ | likelihood kernel (called L in much of the literature) | [`Kernel`] |
 //! | P_1 … P_p | disjoint parts | [`Partition`] |
 //! | κ = (κ_1 … κ_p), k = Σκ_l | quota: how many items of each part | [`Quota`] |

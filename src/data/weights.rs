@@ -51,7 +51,7 @@ impl Features<'_> {
     /// let weighted = features.with_log_quality(&[0.0, 3_f64.sqrt().ln()])?;
     /// // Item 1 is three times as likely as item 0.
     /// let inference = KDpp::new(&weighted, 1)?.inference(&engine::Cpu)?;
-    /// assert!((inference.marginals()?.value[1] - 0.75).abs() < 1e-12);
+    /// assert!((inference.inclusion_probabilities()?.value[1] - 0.75).abs() < 1e-12);
     /// # Ok(()) }
     /// ```
     ///

@@ -54,6 +54,8 @@ impl Partition {
     /// Those of [`from_labels`](Partition::from_labels).
     pub fn of<L: Ord + Display>(labels: impl IntoIterator<Item = L>) -> Result<Self> {
         let labels = labels.into_iter();
+        // Too many are refused before they are looked at, where they can be counted.
+        check_item_count(labels.size_hint().0)?;
         let mut first_seen = BTreeMap::new();
         let mut part_of = Vec::with_capacity(labels.size_hint().0);
         for label in labels {

@@ -25,8 +25,8 @@ const NOTHING: f64 = 1e-12;
 /// K is computed entry by entry, as solvers need it; k may exceed the number of features that it is computed from.
 ///
 /// # Numerics
-/// Solvers compute on the CPU in f64. Subtraction leaves of K_jj what is not explained by the chosen items, so residuals below 1e-12 K_jj count as zero
-/// (for features, [`PartitionDpp`](crate::PartitionDpp) knows residuals down to 1e-24). Whether a quota can be met with a
+/// Solvers compute on the CPU in f64. Subtraction leaves of K_jj what is not explained by the chosen items, so residuals
+/// below 1e-12 K_jj count as zero (for features, [`PartitionDpp`](crate::PartitionDpp) knows residuals down to 1e-24). Whether a quota can be met with a
 /// positive determinant is not known beforehand: a solver that finds no independent items left ends with
 /// [`Termination::RankExhausted`](super::Termination::RankExhausted). With an RBF kernel of distinct rows, or a ridge, any
 /// quota can be met.

@@ -62,7 +62,8 @@ fn of_node(
     }
     let mut matrix = inverse * &weighted;
     for column in matrix.col_iter_mut() {
-        column.iter_mut().filter(|x| x.norm() < NOTHING).for_each(|x| *x = c64::new(0.0, 0.0));
+        let vanish = |x: &&mut c64| x.re.abs().max(x.im.abs()) < NOTHING;
+        column.iter_mut().filter(vanish).for_each(|x| *x = c64::new(0.0, 0.0));
     }
     if matrix.norm_l2() > LARGEST {
         return Ok(by_interpolation(grid, &weighted, k));

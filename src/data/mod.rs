@@ -24,6 +24,7 @@ mod npy;
 mod npy_writer;
 mod partition;
 mod quota;
+mod ridge;
 #[cfg(feature = "serde")]
 mod serialized;
 #[cfg(feature = "arrow")]
@@ -44,10 +45,12 @@ pub(crate) use npy_writer::write_npy;
 pub use partition::Partition;
 pub(crate) use partition::check_item_count;
 pub use quota::{CountRange, Quota};
+pub(crate) use ridge::check_ridge;
 pub(crate) use stored_rows::StoredRows;
 pub use subset::Subset;
 pub(crate) use values::with_rows;
 pub use values::{Scalar, Storage};
+pub(crate) use weights::{check_finite, log_quality_of_scores};
 
 /// Features with n ≤ m: as given (nothing is copied), or compressed.
 pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {

@@ -117,7 +117,7 @@ impl Partition {
         Ok(Self::group(names.into(), part_of))
     }
 
-    pub(super) fn group(names: Arc<[String]>, part_of: Vec<u32>) -> Self {
+    pub(crate) fn group(names: Arc<[String]>, part_of: Vec<u32>) -> Self {
         let mut offsets = vec![0; names.len() + 1];
         for &part in &part_of {
             offsets[part as usize + 1] += 1;

@@ -62,10 +62,8 @@ impl Features<'_> {
         if found != self.items() {
             return Err(Error::Shape { what: "the list of log-qualities", expected: self.items(), found });
         }
-        let known = self.weights.as_ref();
-        let log = |(item, log): (usize, &f64)| known.map_or(0.0, |known| known.log(item)) + log;
-        let logs = log_quality.iter().enumerate().map(log).collect();
-        self.reweighted(logs)
+        let logs = log_quality.iter().enumerate().map(|(item, log)| self.log_weight(item) + log);
+        self.reweighted(logs.collect())
     }
 
     /// These features for a trade of scores against diversity.
@@ -96,15 +94,7 @@ impl Features<'_> {
     /// Chen, Zhang and Zhou, *Fast greedy MAP inference for determinantal point process to improve recommendation
     /// diversity* (2018), equation 17, with θ = 1 − d.
     pub fn with_scores(&self, scores: &[f64], diversity: f64) -> Result<Self> {
-        // False for NaN.
-        if !(diversity > 0.0 && diversity <= 1.0) {
-            return Err(WeightProblem::Diversity { value: diversity }.into());
-        }
-        if let Some(item) = scores.iter().position(|score| !score.is_finite()) {
-            return Err(WeightProblem::NotFinite { item, value: scores[item] }.into());
-        }
-        let factor = (1.0 - diversity) / (2.0 * diversity);
-        self.with_log_quality(&scores.iter().map(|score| score * factor).collect::<Vec<_>>())
+        self.with_log_quality(&log_quality_of_scores(scores, diversity)?)
     }
 
     /// These features with every row divided by its length: K_ij becomes the cosine of the angle between a_i and a_j.
@@ -145,9 +135,7 @@ impl Features<'_> {
 
     /// Weights with these logarithms.
     fn checked(&self, logs: Vec<f64>) -> Result<Weights> {
-        if let Some(item) = logs.iter().position(|log| !log.is_finite()) {
-            return Err(WeightProblem::NotFinite { item, value: logs[item] }.into());
-        }
+        check_finite(&logs)?;
         let factors: Arc<[f64]> = logs.iter().map(|log| log.exp()).collect();
         let range =
             factors.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &q| (q.min(least), q.max(most)));
@@ -203,6 +191,25 @@ impl Features<'_> {
     /// Whether rows have weights.
     pub(crate) fn is_weighted(&self) -> bool {
         self.weights.is_some()
+    }
+}
+
+/// ln q_i = r_i (1 − d) / (2d) of scores r_i and a diversity d.
+pub(crate) fn log_quality_of_scores(scores: &[f64], diversity: f64) -> Result<Vec<f64>> {
+    // False for NaN.
+    if !(diversity > 0.0 && diversity <= 1.0) {
+        return Err(WeightProblem::Diversity { value: diversity }.into());
+    }
+    check_finite(scores)?;
+    let factor = (1.0 - diversity) / (2.0 * diversity);
+    Ok(scores.iter().map(|score| score * factor).collect())
+}
+
+/// Refuses scores, or logarithms of weights, that are NaN or infinite.
+pub(crate) fn check_finite(scores: &[f64]) -> Result<()> {
+    match scores.iter().position(|score| !score.is_finite()) {
+        Some(item) => Err(WeightProblem::NotFinite { item, value: scores[item] }.into()),
+        None => Ok(()),
     }
 }
 

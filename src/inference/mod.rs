@@ -6,10 +6,12 @@ mod label_copies;
 mod part_counts;
 mod partition_dpp;
 mod ranges;
+mod ridge;
 
 use faer::{Mat, MatRef, c64};
 
 pub use part_counts::PartCounts;
+pub use ridge::RidgeInference;
 
 use crate::{
     Error, Estimate, Partition, Quota, Result, Subset,
@@ -172,25 +174,24 @@ impl Inference<'_> {
         let error = match &self.marginals {
             Marginals::Forced(error) => *error,
             Marginals::Spectral(factor, error) => {
-                error + self.add_forms(&rows, std::slice::from_ref(factor), &mut probabilities)?
+                error + add_forms(self.engine, &rows, std::slice::from_ref(factor), &mut probabilities)?
             }
             Marginals::Torus(nodes) => {
                 let (factors, error) = nodes.factors(self.engine)?;
-                error + self.add_forms(&rows, &factors, &mut probabilities)?
+                error + add_forms(self.engine, &rows, &factors, &mut probabilities)?
             }
         };
         Ok(Estimate { value: probabilities, error })
     }
+}
 
-    /// Writes ‖F_lᵀ s_l a_i‖² for every row; returns the largest error due to single precision.
-    fn add_forms(&self, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
-        let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
-        let (forms, above) = bounded_forms(self.engine, rows, &factors)?;
-        let rounding =
-            above.iter().flatten().zip(&forms).map(|(above, form)| above - form).fold(0.0, f64::max);
-        for ((item, _), form) in rows.iter().zip(forms) {
-            out[item] = form.min(1.0);
-        }
-        Ok(rounding)
+/// Adds ‖F_lᵀ s_l a_i‖² for every row; returns the largest error due to single precision.
+fn add_forms(engine: &dyn Engine, rows: &Rows<'_>, factors: &[Mat<f64>], out: &mut [f64]) -> Result<f64> {
+    let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
+    let (forms, above) = bounded_forms(engine, rows, &factors)?;
+    let rounding = above.iter().flatten().zip(&forms).map(|(above, form)| above - form).fold(0.0, f64::max);
+    for ((item, _), form) in rows.iter().zip(forms) {
+        out[item] = (out[item] + form).min(1.0);
     }
+    Ok(rounding)
 }

@@ -2,11 +2,20 @@
 
 use super::{Constraint, Inference, Marginals, Nodes};
 use crate::{
-    PartitionDpp, Result,
+    Estimate, PartitionDpp, Result,
     engine::Engine,
     estimate::accurate,
-    polynomial::{correction::Correction, generating_function::GeneratingFunction, torus::RangeSum},
+    polynomial::{generating_function::GeneratingFunction, torus::RangeSum},
 };
+
+/// A sum over allowed counts, at its nodes.
+#[derive(Debug)]
+pub(super) struct RangeNodes {
+    pub(super) nodes: Nodes,
+    pub(super) sum: RangeSum,
+    /// ln of the sum.
+    pub(super) log_sum: Estimate<f64>,
+}
 
 impl<'a> PartitionDpp<'a> {
     /// ```text
@@ -22,29 +31,39 @@ impl<'a> PartitionDpp<'a> {
         let mut marginals = Marginals::Forced(accurate(self.beyond_rank())?);
         log_z.error += self.beyond_rank();
         if !groups.is_empty() {
-            let (rows, counts) = (self.rows(), self.counts());
-            let spectrum = self.spectrum(engine, &rows)?;
-            let (function, reference) = match counts.total() {
-                None => GeneratingFunction::of_free_size(&spectrum, &rows.scales(), 0.0)?,
-                Some(k) => GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?,
-            };
-            let correction = Correction::new(&counts, reference.log_weights());
-            let sum = RangeSum::new(&function, &counts, &correction)?;
-            let (torus, extractors) = sum.torus(engine, self.nodes_allowed())?;
-            let values = torus.values(engine, &function)?;
-            let found = torus.extracted(&values, &extractors, function.rank(), engine.info().precision);
-            let lost = accurate(found.error / found.value)?;
-            let log_mass = reference.log_value();
-            log_z.value += log_mass + found.value.ln() - correction.least;
-            let terms = (function.rank() + groups.len() + 4) as f64;
-            let largest = log_mass.abs().max(correction.least.abs()).max(1.0);
-            // In the worst case all sets affected by the spectrum's error are in the ranges.
-            let error = accurate(spectrum.spectrum.error / found.value)?;
-            log_z.error += lost + error + terms * f64::EPSILON * largest;
-            let most = counts.total().unwrap_or_else(|| counts.high.iter().sum()).min(function.rank());
-            marginals = Marginals::Torus(Box::new(Nodes { function, torus, extractors, most, error }));
+            let RangeNodes { nodes, log_sum, .. } = self.range_nodes(engine)?;
+            log_z.value += log_sum.value;
+            log_z.error += log_sum.error;
+            marginals = Marginals::Torus(Box::new(nodes));
         }
         let constraint = Constraint::Quota(self.partition().clone(), self.quota().clone());
         Ok(Inference { ground, groups, constraint, marginals, log_z, engine })
+    }
+
+    /// The nodes of the sum over all allowed counts of the open parts, of which there is at least one.
+    pub(super) fn range_nodes(&self, engine: &dyn Engine) -> Result<RangeNodes> {
+        let (rows, counts) = (self.rows(), self.counts());
+        let spectrum = self.spectrum(engine, &rows)?;
+        let (function, reference) = match counts.total() {
+            None => GeneratingFunction::of_free_size(&spectrum, &rows.scales(), 0.0)?,
+            Some(k) => GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?,
+        };
+        let most = counts.total().unwrap_or_else(|| counts.high.iter().sum()).min(function.rank());
+        let sum = RangeSum::new(&function, counts, self.correction(reference.log_weights()))?;
+        let torus = sum.torus(self.nodes_allowed())?;
+        let extractors = sum.extractors(engine, &torus)?;
+        let values = torus.values(engine, &function)?;
+        let found = torus.extracted(&values, &extractors, function.rank(), engine.info().precision);
+        let lost = accurate(found.error / found.value)?;
+        let (log_mass, log_unit) = (reference.log_value(), sum.log_unit());
+        let terms = (function.rank() + self.open().len() + 4) as f64;
+        let largest = log_mass.abs().max(log_unit.abs()).max(1.0);
+        // In the worst case all sets affected by the spectrum's error are in the ranges.
+        let error = accurate(spectrum.spectrum.error / found.value)?;
+        let log_sum = Estimate {
+            value: log_mass + found.value.ln() + log_unit,
+            error: lost + error + terms * f64::EPSILON * largest,
+        };
+        Ok(RangeNodes { nodes: Nodes { function, torus, extractors, most, error }, sum, log_sum })
     }
 }

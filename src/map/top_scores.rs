@@ -3,8 +3,8 @@
 use super::{Objective, Place, Solution, Solver, Termination, Watch};
 use crate::{
     Error, Result,
+    data::check_finite,
     engine::{Engine, Items},
-    error::WeightProblem,
     model::Demand,
 };
 
@@ -46,16 +46,14 @@ impl<'s> TopScores<'s> {
 
 impl<M: Objective> Solver<M> for TopScores<'_> {
     /// # Errors
-    /// [`Error::Shape`] for another number of scores than items; [`WeightProblem::NotFinite`].
+    /// [`Error::Shape`] for another number of scores than items; [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
     fn solve_watched(&self, model: &M, engine: &dyn Engine, _: &Watch<'_>) -> Result<Solution> {
         let (candidates, scores) = (model.candidates(), self.scores);
         let (expected, found) = (candidates.features.items(), scores.len());
         if found != expected {
             return Err(Error::Shape { what: "the list of scores", expected, found });
         }
-        if let Some(item) = scores.iter().position(|score| !score.is_finite()) {
-            return Err(WeightProblem::NotFinite { item, value: scores[item] }.into());
-        }
+        check_finite(scores)?;
         let by_score = |a: &Place, b: &Place| {
             let (a, b) = (candidates.item(*a), candidates.item(*b));
             scores[b].total_cmp(&scores[a]).then(a.cmp(&b))

@@ -81,6 +81,11 @@ impl<'a> GroundSet<'a> {
         Ok(Self { features, log_shift: None, ..self.clone() })
     }
 
+    /// Whether weights differ from those given.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        self.log_shift.is_some()
+    }
+
     /// ln det of a set by the features as given, less that by [`features`](Self::features), for all sets that matter;
     /// no less for any other.
     pub(crate) fn log_shift(&self) -> f64 {

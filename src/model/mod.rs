@@ -14,6 +14,7 @@ mod levels;
 mod log_determinant;
 mod open_parts;
 mod partition_dpp;
+mod ridge;
 
 pub(crate) use counts::{Counts, Demand};
 pub use dpp::Dpp;
@@ -26,3 +27,5 @@ pub(crate) use lacking::Lacking;
 pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_estimate};
 pub(crate) use open_parts::OpenPart;
 pub use partition_dpp::PartitionDpp;
+pub(crate) use ridge::Fill;
+pub use ridge::RidgeDpp;

@@ -1,5 +1,7 @@
 //! The Partition-DPP: a DPP conditioned on its part counts.
 
+use std::sync::Arc;
+
 use super::{
     Counts, FreeItems, GroundSet,
     feasibility::Dependence,
@@ -9,6 +11,7 @@ use crate::{
     Error, Features, Partition, Quota, Result,
     data::check_labels,
     engine::{Items, Rows},
+    polynomial::{CountWeights, correction::Correction},
 };
 
 /// A DPP under a quota: diverse sets with the part counts that the quota allows.
@@ -60,6 +63,8 @@ pub struct PartitionDpp<'a> {
     pub(super) beyond_rank: f64,
     /// The node budget, if it was set.
     node_budget: Option<f64>,
+    /// By what counts of parts are weighted besides, if they are.
+    count_weights: Option<Arc<CountWeights>>,
 }
 
 impl<'a> PartitionDpp<'a> {
@@ -97,6 +102,7 @@ impl<'a> PartitionDpp<'a> {
             total: None,
             beyond_rank: 0.0,
             node_budget: None,
+            count_weights: None,
         };
         dpp.checked()
     }
@@ -136,6 +142,26 @@ impl<'a> PartitionDpp<'a> {
     #[must_use]
     pub fn with_node_budget(self, node_budget: f64) -> Self {
         Self { node_budget: Some(node_budget), ..self }
+    }
+
+    /// The law in which sets are weighted by their counts besides, from 0 to the upper end of every part. Samplers by
+    /// rejection and normalisers know of these weights.
+    pub(crate) fn with_count_weights(self, weights: CountWeights) -> Self {
+        Self { count_weights: Some(Arc::new(weights)), ..self }
+    }
+
+    /// The weights of counts of the open parts, if there are any.
+    pub(crate) fn count_weights(&self) -> Option<CountWeights> {
+        let weights = self.count_weights.as_ref()?;
+        Some(weights.of(self.parts.iter().map(|part| part.part), &self.counts().high))
+    }
+
+    /// The correction of proposals with these logarithms of part weights.
+    pub(crate) fn correction(&self, log_weights: &[f64]) -> Correction {
+        match self.count_weights() {
+            Some(weights) => Correction::weighted(&weights, log_weights),
+            None => Correction::new(&self.counts(), log_weights),
+        }
     }
 
     /// Finds what is left to choose, and includes the forced items; an error if the conditions have probability zero.

@@ -1,5 +1,6 @@
 //! The bias of part weights, and its correction.
 
+use super::CountWeights;
 use crate::model::Counts;
 
 /// The correction if group l has weight e^(τ_l), which makes counts c e^(Σ c_l τ_l) times too likely.
@@ -10,14 +11,23 @@ use crate::model::Counts;
 ///
 /// over all allowed c. The common shift u is 0 unless the total is fixed; then all factors are at most 1 at u (the
 /// multiplier of the total in the linear program for the least).
+///
+/// Where the law itself weights counts by Π w_l(c_l), the factors are w_l(c) e^(−cτ_l) divided by their maxima, and e^least
+/// is the reciprocal of the product of these.
 #[derive(Clone, Debug)]
 pub(crate) struct Correction {
-    /// t_l.
-    log_favours: Vec<f64>,
-    /// min(lo_l t_l, hi_l t_l).
-    bases: Vec<f64>,
+    factors: Vec<Factor>,
     /// min Σ c_l τ_l.
     pub(crate) least: f64,
+}
+
+/// ln of a group's factor.
+#[derive(Clone, Debug)]
+enum Factor {
+    /// t_l, and min(lo_l t_l, hi_l t_l).
+    Linear { favour: f64, base: f64 },
+    /// For every count from 0 on.
+    Listed(Vec<f64>),
 }
 
 impl Correction {
@@ -33,12 +43,37 @@ impl Correction {
             |(group, t): (usize, &f64)| (ranges.low[group] as f64 * t).min(ranges.high[group] as f64 * t);
         let bases: Vec<f64> = log_favours.iter().enumerate().map(base).collect();
         let least = bases.iter().sum::<f64>() + ranges.total().map_or(0.0, |total| total as f64 * shift);
-        Self { log_favours, bases, least }
+        let linear = |(&favour, base)| Factor::Linear { favour, base };
+        Self { factors: log_favours.iter().zip(bases).map(linear).collect(), least }
+    }
+
+    /// For counts that the law itself weights.
+    pub(crate) fn weighted(weights: &CountWeights, log_weights: &[f64]) -> Self {
+        let mut least = 0.0;
+        let listed = |(logs, tau): (&Vec<f64>, &f64)| {
+            let logs: Vec<f64> = logs.iter().enumerate().map(|(c, log)| log - c as f64 * tau).collect();
+            let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            least -= most;
+            Factor::Listed(logs.iter().map(|log| log - most).collect())
+        };
+        let factors = weights.0.iter().zip(log_weights).map(listed).collect();
+        Self { factors, least }
+    }
+
+    /// With factors of one group multiplied by e^`logs`, at most 0.
+    pub(crate) fn times(&self, group: usize, logs: &[f64]) -> Self {
+        let product = |(count, log): (usize, &f64)| self.log_factor(group, count) + log;
+        let mut changed = self.clone();
+        changed.factors[group] = Factor::Listed(logs.iter().enumerate().map(product).collect());
+        changed
     }
 
     /// ln of a group's factor: at most 0 for a count in its range.
     pub(crate) fn log_factor(&self, group: usize, count: usize) -> f64 {
-        self.bases[group] - count as f64 * self.log_favours[group]
+        match &self.factors[group] {
+            Factor::Linear { favour, base } => base - count as f64 * favour,
+            Factor::Listed(logs) => logs.get(count).copied().unwrap_or(f64::NEG_INFINITY),
+        }
     }
 
     /// ln of the product of all factors.
@@ -46,9 +81,18 @@ impl Correction {
         counts.iter().enumerate().map(|(group, &count)| self.log_factor(group, count)).sum()
     }
 
-    /// t_l; exactly 0 for a group whose factor is 1 for every count.
-    pub(crate) fn log_favour(&self, group: usize) -> f64 {
-        self.log_favours[group]
+    /// Whether a group's factor is 1 for every count.
+    pub(crate) fn is_one(&self, group: usize) -> bool {
+        matches!(self.factors[group], Factor::Linear { favour: 0.0, .. })
+    }
+
+    /// Where in the range `low` to `high` a group's factor is largest, if that is at one of its ends whatever the range.
+    pub(crate) fn best_end(&self, group: usize, [low, high]: [usize; 2]) -> Option<usize> {
+        match self.factors[group] {
+            Factor::Linear { favour, .. } if favour > 0.0 => Some(low),
+            Factor::Linear { favour, .. } if favour < 0.0 => Some(high),
+            _ => None,
+        }
     }
 }
 

@@ -74,11 +74,8 @@ fn typical(dpp: &PartitionDpp<'_>, ranges: &Counts, correction: &Correction, mea
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
     let floor = |group: usize| {
         let (low, high) = (ranges.low[group], ranges.high[group]);
-        match correction.log_favour(group) {
-            t if t > 0.0 => low,
-            t if t < 0.0 => high,
-            _ => ((means[group] + 1e-2).floor() as usize).clamp(low, high),
-        }
+        let near = || ((means[group] + 1e-2).floor() as usize).clamp(low, high);
+        correction.best_end(group, [low, high]).unwrap_or_else(near)
     };
     let mut counts: Vec<usize> = (0..groups).map(floor).collect();
     let mut order: Vec<usize> = (0..groups).collect();

@@ -9,6 +9,7 @@ mod memory;
 mod options;
 mod partition;
 mod projection;
+mod ridge;
 mod samples;
 mod spectral;
 mod watched;
@@ -26,6 +27,7 @@ pub use projection::Projection;
 pub use samples::Samples;
 
 use attempts::Attempts;
+use ridge::RidgeSampler;
 use spectral::SpectralLaw;
 
 use crate::{
@@ -58,6 +60,7 @@ pub(crate) enum Law<'a> {
     Independent(Vec<SpectralLaw<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
+    Ridge(Box<RidgeSampler<'a>>),
 }
 
 /// Which algorithm draws the subsets.
@@ -130,6 +133,7 @@ impl<'a> Sampler<'a> {
         match &*self.law {
             Law::Forced => Algorithm::Settled,
             Law::Spectral(law) if law.rejects() => Algorithm::TiltedRejection,
+            Law::Ridge(_) => Algorithm::TiltedRejection,
             Law::Spectral(_) | Law::Independent(_) => Algorithm::Spectral,
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
@@ -137,7 +141,11 @@ impl<'a> Sampler<'a> {
     }
 
     fn spectral(&self) -> Option<&SpectralLaw<'a>> {
-        if let Law::Spectral(law) = &*self.law { Some(law) } else { None }
+        match &*self.law {
+            Law::Spectral(law) => Some(law),
+            Law::Ridge(law) => law.drawn(),
+            _ => None,
+        }
     }
 
     /// A lower bound of the draws per proposal: the probability that a proposal is accepted, 1 for samplers that never

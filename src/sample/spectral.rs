@@ -1,5 +1,7 @@
 //! Draws by eigenvectors: choose some, draw from the projection DPP that they span, and accept allowed sets.
 
+use std::sync::Arc;
+
 use rand::{Rng, RngExt};
 
 use super::{
@@ -11,7 +13,7 @@ use crate::{
     Error, Features, Partition, PartitionDpp, Result,
     engine::{Engine, Rows},
     estimate::{REFUSED, accurate},
-    model::Counts,
+    model::{Counts, Fill},
     parallel::map_ordered,
     polynomial::{
         ConditionalBernoulli,
@@ -26,6 +28,8 @@ const PROPOSALS_PER_TASK: u64 = 2048;
 /// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
 /// many once in 1e5 trials.
 const ENOUGH: u64 = 16;
+/// ln of the least acceptance of what is filled up below which a trial measures it.
+const LOOSE: f64 = -1.0;
 
 /// A law that draws by eigenvectors. Under a quota draws are proposals, accepted if the quota allows them.
 #[derive(Debug)]
@@ -88,15 +92,17 @@ struct Allowed {
     groups: Vec<Option<usize>>,
     counts: Counts,
     correction: Correction,
+    /// What proposals are filled up with.
+    fill: Option<Arc<Fill>>,
 }
 
 impl Allowed {
-    fn new(dpp: &PartitionDpp<'_>, log_weights: &[f64]) -> Self {
+    fn new(dpp: &PartitionDpp<'_>, log_weights: &[f64], fill: Option<Arc<Fill>>) -> Self {
         let counts = dpp.counts();
         let mut groups = vec![None; dpp.partition().parts()];
         dpp.open().iter().enumerate().for_each(|(group, open)| groups[open.part] = Some(group));
-        let correction = Correction::new(&counts, log_weights);
-        Self { partition: dpp.partition().clone(), groups, counts, correction }
+        let correction = dpp.correction(log_weights);
+        Self { partition: dpp.partition().clone(), groups, counts, correction, fill }
     }
 
     /// Whether a proposal with one more item may still be accepted; called at every pick.
@@ -111,8 +117,8 @@ impl Allowed {
         }
     }
 
-    /// Whether a whole proposal is accepted.
-    fn accepts<R: Rng + ?Sized>(&self, found: &[usize], rng: &mut R) -> bool {
+    /// Whether a whole proposal, with these counts, is accepted.
+    fn accepts<R: Rng + ?Sized>(&self, picks: &[u32], found: &[usize], rng: &mut R) -> bool {
         if self.counts.exact().is_some() {
             // The total is met, and no part has overflowed.
             return true;
@@ -121,7 +127,13 @@ impl Allowed {
             return false;
         }
         let log = self.correction.log_of(found);
-        log >= 0.0 || rng.random::<f64>() < log.exp()
+        if log < 0.0 && rng.random::<f64>() >= log.exp() {
+            return false;
+        }
+        self.fill.as_ref().is_none_or(|fill| {
+            let log = fill.log_acceptance(picks);
+            log >= 0.0 || rng.random::<f64>() < log.exp()
+        })
     }
 }
 
@@ -159,6 +171,27 @@ impl<'a> SpectralLaw<'a> {
         budget: f64,
         engine: &dyn Engine,
     ) -> Result<(Self, f64)> {
+        Self::accepting(dpp, None, way, budget, engine)
+    }
+
+    /// The law of the items that are filled up, and its error.
+    pub(crate) fn filled(
+        dpp: &PartitionDpp<'a>,
+        fill: Arc<Fill>,
+        way: Projection,
+        budget: f64,
+        engine: &dyn Engine,
+    ) -> Result<(Self, f64)> {
+        Self::accepting(dpp, Some(fill), way, budget, engine)
+    }
+
+    fn accepting(
+        dpp: &PartitionDpp<'a>,
+        fill: Option<Arc<Fill>>,
+        way: Projection,
+        budget: f64,
+        engine: &dyn Engine,
+    ) -> Result<(Self, f64)> {
         let (rows, counts) = (dpp.rows(), dpp.counts());
         let found = dpp.spectrum(engine, &rows)?;
         refuse_unreachable(&counts, found.spectrum.values.len())?;
@@ -170,8 +203,9 @@ impl<'a> SpectralLaw<'a> {
         let scales = rows.scales();
         let log_weights: Vec<f64> =
             found.tilt.log_weights.iter().zip(&scales).map(|(t, scale)| t + 2.0 * scale.ln()).collect();
-        let allowed = Allowed::new(dpp, &log_weights);
-        let acceptance_bound = acceptance::bound(dpp, &found, &scales, &allowed.correction)?;
+        let of_fill = fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
+        let allowed = Allowed::new(dpp, &log_weights, fill);
+        let acceptance_bound = of_fill.exp() * acceptance::bound(dpp, &found, &scales, &allowed.correction)?;
         let mut law = Self { allowed: Some(allowed), acceptance_bound, ..law };
         if dpp.quota().exact_counts().is_some() {
             law.tilt = Some(tilt_by_part(dpp, log_weights));
@@ -179,8 +213,12 @@ impl<'a> SpectralLaw<'a> {
         }
         // In the worst case all sets affected by the spectrum's error are accepted.
         let is_off = |bound: f64| accurate(found.spectrum.error / bound).is_err();
-        if acceptance_bound * budget < 1.0 || is_off(acceptance_bound) {
-            law.acceptance_bound = law.measured(engine, budget)?;
+        let suffices = acceptance_bound * budget >= 1.0 && !is_off(acceptance_bound);
+        if !suffices || of_fill < LOOSE {
+            law.acceptance_bound = match law.measured(engine, budget) {
+                Err(Error::RangeProposalBudget { .. }) if suffices => acceptance_bound,
+                measured => measured?.max(acceptance_bound),
+            };
         }
         let error = accurate(found.spectrum.error / law.acceptance_bound)?;
         Ok((law, error))
@@ -241,7 +279,7 @@ impl<'a> SpectralLaw<'a> {
             let mut admits = allowed.admits(found);
             self.projection.draw(rng, scratch, |item| admits(item) && go_on())?
         };
-        allowed.accepts(found, rng).then_some(picks)
+        allowed.accepts(picks, found, rng).then_some(picks)
     }
 
     /// A quarter of the acceptance in a trial; an error if that is below what the budget needs.

@@ -8,7 +8,7 @@ use super::{
     function::{ColumnRange, KernelFunction},
     rows::RowReader,
 };
-use crate::{Error, Features, Result, engine::row_kernels::CHUNK};
+use crate::{Features, Result, data::check_ridge, engine::row_kernels::CHUNK};
 
 /// K_ij = a_i·a_j: the kernel of the features themselves, of rank at most n.
 ///
@@ -212,9 +212,7 @@ pub struct Ridge<K> {
 
 impl<K> Ridge<K> {
     pub(super) fn new(kernel: K, delta: f64) -> Result<Self> {
-        if !(delta > 0.0 && delta.is_finite()) {
-            return Err(Error::NotPositive { what: "the ridge", value: delta });
-        }
+        check_ridge(delta)?;
         Ok(Self { kernel, delta })
     }
 

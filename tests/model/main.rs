@@ -18,4 +18,5 @@ mod conditioning;
 mod infeasible;
 mod kernel_zeros;
 mod range_limits;
+mod ridge;
 mod weights;

@@ -37,7 +37,7 @@ fn around(case: &Case, total: bool) -> Constraint {
     Constraint::Ranges(ranges, total.then(|| case.quota.iter().sum()))
 }
 
-fn laws() -> [fn(&Case) -> Constraint; 6] {
+pub(crate) fn laws() -> [fn(&Case) -> Constraint; 6] {
     [
         |case| Constraint::Quota(case.quota.clone()),
         |case| Constraint::Independent(case.quota.clone()),
@@ -49,7 +49,7 @@ fn laws() -> [fn(&Case) -> Constraint; 6] {
 }
 
 /// Fails on wrong answers, draws off the law, and refusals.
-fn assert_right(what: &str, problem: &Problem, report: &Report) {
+pub(crate) fn assert_right(what: &str, problem: &Problem, report: &Report) {
     assert!(report.wrong().is_empty(), "{what}: {:?}\n{problem}", report.wrong());
     assert!(report.refusals.is_empty(), "{what}: {:?}\n{problem}", report.refusals);
     let worst = report.p_values.iter().copied().fold(1.0, f64::min);

@@ -1,13 +1,15 @@
 //! Tilts and eigenvectors of the laws.
 
+use faer::Mat;
+
 use super::{Spectrum, TiltedSpectrum, UNUSED};
 use crate::{
     Result,
     engine::{Engine, Rows},
-    model::{Counts, GroundSet},
+    model::GroundSet,
     polynomial::{
         ConditionalBernoulli, sigmoid,
-        tilt::{Tilt, homogeneous_tilt, ranged_tilt},
+        tilt::{Tilt, homogeneous_tilt},
     },
 };
 
@@ -56,17 +58,19 @@ impl TiltedSpectrum {
         Spectrum::resolve(engine, rows, ground, tilt, usage)
     }
 
-    /// For ranges of counts of rows as given: at the tilt where acceptance is most likely.
+    /// For ranges of counts of rows as given, and their total if it is fixed. `tilt` has the offsets of Gram matrices
+    /// besides.
     pub(crate) fn for_ranges(
         engine: &dyn Engine,
         rows: &Rows<'_>,
         ground: &GroundSet<'_>,
-        counts: &Counts,
+        total: Option<usize>,
+        tilt: impl Fn(&[Mat<f64>], &[f64]) -> Result<Tilt>,
     ) -> Result<Self> {
         // Rows are scaled by s_l, so weights e^w of scaled rows are e^(w + 2 ln s_l) of the rows as given.
         let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
-        let tilt = |grams: &[_], _| ranged_tilt(engine, grams, &offsets, counts);
-        let usage = |values: &[f64]| match counts.total() {
+        let tilt = |grams: &[_], _| tilt(grams, &offsets);
+        let usage = |values: &[f64]| match total {
             Some(k) => Ok(ConditionalBernoulli::new(values, k)?.inclusion_probabilities()),
             None => Ok(keep_probabilities(values, 0.0)),
         };

@@ -1,5 +1,7 @@
 //! Tilt and spectrum of a Partition-DPP, and coordinates in which they are accurate.
 
+use faer::Mat;
+
 use super::TiltedSpectrum;
 use crate::{
     PartitionDpp, Result,
@@ -7,7 +9,7 @@ use crate::{
     estimate::accurate,
     linalg::Grading,
     polynomial::{
-        tilt::{Tilt, homogeneous_tilt, ranged_tilt},
+        tilt::{Tilt, homogeneous_tilt, ranged_tilt, weighted_tilt},
         torus::default_node_budget,
     },
 };
@@ -21,7 +23,10 @@ impl PartitionDpp<'_> {
         let counts = self.counts();
         let mut found = match counts.exact() {
             Some(exact) => TiltedSpectrum::for_counts(engine, rows, self.ground(), exact)?,
-            None => TiltedSpectrum::for_ranges(engine, rows, self.ground(), &counts)?,
+            None => {
+                let tilt = |grams: &[_], offsets: &[f64]| self.tilt_of(engine, grams, offsets);
+                TiltedSpectrum::for_ranges(engine, rows, self.ground(), counts.total(), tilt)?
+            }
         };
         found.spectrum.error = accurate(found.spectrum.error + self.beyond_rank())?;
         Ok(found)
@@ -96,9 +101,17 @@ impl PartitionDpp<'_> {
         let rows = self.rows();
         let grams = in_double(engine).part_grams(&rows, None)?;
         let offsets: Vec<f64> = rows.scales().iter().map(|scale| -2.0 * scale.ln()).collect();
-        let mut tilt = ranged_tilt(engine, &grams, &offsets, &self.counts())?;
+        let mut tilt = self.tilt_of(engine, &grams, &offsets)?;
         tilt.log_weights.iter_mut().zip(&offsets).for_each(|(weight, offset)| *weight -= offset);
         Ok(tilt)
+    }
+
+    /// The tilt under ranges where acceptance is most likely, from Gram matrices of scaled rows.
+    fn tilt_of(&self, engine: &dyn Engine, grams: &[Mat<f64>], offsets: &[f64]) -> Result<Tilt> {
+        match self.count_weights() {
+            Some(weights) => weighted_tilt(engine, grams, offsets, &weights),
+            None => ranged_tilt(engine, grams, offsets, &self.counts()),
+        }
     }
 
     /// The node budget of inference.

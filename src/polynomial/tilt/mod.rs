@@ -7,12 +7,14 @@
 mod determinantal;
 mod homogeneous;
 mod ranged;
+mod weighted;
 
 use faer::{Mat, MatRef, prelude::Solve};
 
 pub(crate) use determinantal::determinantal_tilt;
 pub(crate) use homogeneous::homogeneous_tilt;
 pub(crate) use ranged::ranged_tilt;
+pub(crate) use weighted::weighted_tilt;
 
 /// Logarithms of the part weights.
 #[derive(Clone, Debug)]

@@ -23,15 +23,15 @@ use crate::{
 ///
 /// A group whose factor is 1 and whose range contains all its counts, given the ranges of the others, needs no phase.
 #[derive(Debug)]
-pub(crate) struct RangeSum<'a> {
-    correction: &'a Correction,
-    ranges: &'a Counts,
+pub(crate) struct RangeSum {
+    correction: Correction,
+    ranges: Counts,
     groups: Vec<Group>,
     plan: TorusPlan,
 }
 
 /// The law of a group's count, and the counts that matter.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Group {
     law: Vec<f64>,
     /// The counts in the range without improbable ones at its ends; `None` if all counts have the same factor.
@@ -40,14 +40,10 @@ struct Group {
     dropped: f64,
 }
 
-impl<'a> RangeSum<'a> {
+impl RangeSum {
     /// The smallest numbers of nodes at which aliases are a fraction 1e-15 of the contribution of some allowed counts
     /// near the expected ones.
-    pub(crate) fn new(
-        function: &GeneratingFunction,
-        ranges: &'a Counts,
-        correction: &'a Correction,
-    ) -> Result<Self> {
+    pub(crate) fn new(function: &GeneratingFunction, ranges: Counts, correction: Correction) -> Result<Self> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
         let near = |(group, mean): (usize, &f64)| {
             (mean.round() as usize).clamp(ranges.low[group], ranges.high[group])
@@ -57,27 +53,40 @@ impl<'a> RangeSum<'a> {
         let mut groups = Vec::new();
         for group in 0..typical.len() {
             let law = poisson_binomial(&function.coins(group)?);
-            groups.push(Group::new(law, group, ranges, correction, tolerance));
+            groups.push(Group::new(law, group, &ranges, &correction, tolerance));
         }
         let mut sum = Self { correction, ranges, groups, plan: TorusPlan::complete(&[]) };
-        sum.plan = match ranges.total() {
+        sum.plan = match sum.ranges.total() {
             None => sum.plan_with(None, tolerance),
             Some(total) => sum.plan_of_total(&function.total_coins()?, total, tolerance),
         };
         Ok(sum)
     }
 
-    /// The nodes, and the factor of φ at each; refuses more than the budget.
-    pub(crate) fn torus(self, engine: &dyn Engine, budget: f64) -> Result<(Torus, Vec<c64>)> {
-        let torus = Torus::new(self.plan.clone().within(budget)?);
-        let parts = torus.sizes.len();
-        let nodes = torus.digits.chunks_exact(parts).zip(&torus.weights);
+    /// The nodes; refuses more than the budget.
+    pub(crate) fn torus(&self, budget: f64) -> Result<Torus> {
+        Ok(Torus::new(self.plan.clone().within(budget)?))
+    }
+
+    /// The factor of φ at every node.
+    pub(crate) fn extractors(&self, engine: &dyn Engine, torus: &Torus) -> Result<Vec<c64>> {
+        let nodes = torus.digits.chunks_exact(torus.sizes.len()).zip(&torus.weights);
         let extractor = |(digits, &weight): (&[usize], &f64)| {
             engine.proceed()?;
-            Ok(self.kernel(&torus, digits) * weight)
+            Ok(self.kernel(torus, digits) * weight)
         };
-        let extractors = nodes.map(extractor).collect::<Result<_>>()?;
-        Ok((torus, extractors))
+        nodes.map(extractor).collect()
+    }
+
+    /// The sum in which one group's factors are multiplied by e^`logs`, at most 1, at the same nodes.
+    pub(crate) fn times(&self, group: usize, logs: &[f64]) -> Self {
+        let (ranges, groups, plan) = (self.ranges.clone(), self.groups.clone(), self.plan.clone());
+        Self { correction: self.correction.times(group, logs), ranges, groups, plan }
+    }
+
+    /// ln of what the sum is to be multiplied by.
+    pub(crate) fn log_unit(&self) -> f64 {
+        -self.correction.least
     }
 
     /// If the total is fixed, its phase is common to all groups and the count of one group follows from the others: an
@@ -190,7 +199,7 @@ impl Group {
         let below: f64 = law.iter().take(low).sum();
         let above: f64 = law.iter().skip(high + 1).sum();
         let outside = below + if ranges.is_open_above(group) { 0.0 } else { above };
-        if correction.log_favour(group) == 0.0 && outside <= 0.5 * tolerance {
+        if correction.is_one(group) && outside <= 0.5 * tolerance {
             return Self { law, span: None, dropped: outside };
         }
         let (mut from, mut to, mut dropped) = (low, high.min(law.len() - 1).max(low), 0.0);

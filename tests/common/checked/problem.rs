@@ -47,6 +47,8 @@ pub struct Problem {
     pub exclude: Vec<usize>,
     /// ln of what rows are multiplied by; empty where they have no weights.
     pub log_weights: Vec<f64>,
+    /// The rows before a ridge δ was added, and δ; `rows` have it.
+    pub ridge: Option<(Vec<Vec<f64>>, f64)>,
 }
 
 /// What a model borrows.
@@ -77,7 +79,22 @@ impl Problem {
         assert_eq!(rows.len(), labels.len());
         let (data, storage) = (Data::Features, Storage::F64);
         let (include, exclude, log_weights) = (Vec::new(), Vec::new(), Vec::new());
-        Self { data, storage, rows, labels, constraint, include, exclude, log_weights }
+        Self { data, storage, rows, labels, constraint, include, exclude, log_weights, ridge: None }
+    }
+
+    /// With δI added to the kernel, by a coordinate of its own for every row.
+    pub fn with_ridge(mut self, delta: f64) -> Self {
+        self.ridge = Some((self.rows.clone(), delta));
+        for (item, row) in self.rows.iter_mut().enumerate() {
+            match self.data {
+                Data::Features => {
+                    let own = (0..self.labels.len()).map(|i| if i == item { delta.sqrt() } else { 0.0 });
+                    row.extend(own);
+                }
+                Data::Kernel => row[item] += delta,
+            }
+        }
+        self
     }
 
     /// Which kind of law.
@@ -136,14 +153,19 @@ impl Problem {
 
     /// Features, or the library's factor of a dense kernel; partition and quotas.
     pub fn build(&self) -> Result<Parts> {
-        let flat = self.rows.concat();
-        let (items, dims) = (self.items(), self.rows[0].len());
+        let rows = self.ridge.as_ref().map_or(&self.rows, |(rows, _)| rows);
+        let flat = rows.concat();
+        let (items, dims) = (self.items(), rows[0].len());
         let features = match (self.data, self.storage) {
             (Data::Kernel, _) => Kernel::from_dense(items, &flat)?.features().clone(),
             (Data::Features, Storage::F64) => Features::from_rows(items, dims, flat)?,
             (Data::Features, Storage::F32) => {
                 Features::from_rows(items, dims, flat.iter().map(|&x| x as f32).collect::<Vec<_>>())?
             }
+        };
+        let features = match self.ridge {
+            Some((_, delta)) => features.with_ridge(delta)?,
+            None => features,
         };
         let features = match &self.log_weights[..] {
             [] => features,
@@ -292,6 +314,9 @@ impl fmt::Display for Problem {
         for (row, label) in self.rows.iter().zip(&self.labels) {
             let values: Vec<String> = row.iter().map(|x| format!("{x:?}")).collect();
             writeln!(f, "    [{}]  part {label}", values.join(", "))?;
+        }
+        if let Some((_, delta)) = self.ridge {
+            writeln!(f, "  with a ridge of {delta:?}")?;
         }
         if !self.log_weights.is_empty() {
             writeln!(f, "  logarithms of weights: {:?}", self.log_weights)?;

@@ -1,0 +1,66 @@
+//! K + δI by features of its own.
+
+use super::{Features, Kernel};
+use crate::{Error, Result, error::WeightProblem, linalg::kernels::dot};
+
+impl Features<'_> {
+    /// Features of K + δI: every row gets a coordinate of its own, √δ. The rank is m, so that sets may have any number of
+    /// items.
+    ///
+    /// ```text
+    /// A' = [q A, √δ I],   det (K + δI)_S = Σ_{T⊆S} δ^{|S∖T|} det K_T
+    /// ```
+    ///
+    /// Weights that rows have already are applied before δ is added, and weights set afterwards scale both: unit rows
+    /// first, then the ridge, then scores. The factor of a [`Kernel`] becomes that of its kernel with δ added to the
+    /// diagonal.
+    ///
+    /// For more than a few thousand items, take [`RidgeDpp`](crate::RidgeDpp), which needs no such features, or a
+    /// [`KernelModel`](crate::map::KernelModel) with a [`Ridge`](crate::similarity::Ridge).
+    ///
+    /// # Cost
+    /// Memory: 8m(m + n) bytes. Laws take O(m³).
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] for a δ that is not a positive number; [`WeightProblem::Spread`] if weighted rows are beyond
+    /// the range of f64; for the factor of a kernel, those of [`Kernel::from_dense`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, KDpp};
+    /// let features = Features::from_rows(3, 1, vec![1.0, 2.0, 3.0])?;
+    /// assert!(KDpp::new(&features, 2).is_err());
+    /// assert!(KDpp::new(&features.with_ridge(0.1)?, 2).is_ok());
+    /// # Ok(()) }
+    /// ```
+    pub fn with_ridge(&self, delta: f64) -> Result<Features<'static>> {
+        check_ridge(delta)?;
+        if !self.weights_fit() {
+            return Err(WeightProblem::Spread.into());
+        }
+        let (items, dims) = (self.items(), self.dims());
+        let mut rows = vec![0.0; items * (dims + items)];
+        for (item, row) in rows.chunks_exact_mut(dims + items).enumerate() {
+            self.read_row(item, 1.0, &mut row[..dims]);
+            row[dims + item] = delta.sqrt();
+        }
+        let Some(residual) = self.residual() else { return Features::from_rows(items, dims + items, rows) };
+        // The factor of a kernel is never wide.
+        let row = |item: usize| &rows[item * (dims + items)..][..dims];
+        let entries = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
+        let mut kernel: Vec<f64> = entries.map(|(i, j)| dot(row(i.min(j)), row(i.max(j)))).collect();
+        kernel.iter_mut().step_by(items + 1).for_each(|variance| *variance += delta);
+        let factor = Kernel::from_dense(items, &kernel)?.features().clone();
+        let both = factor.residual().map_or(residual, |own| own.max(residual));
+        Ok(factor.with_residual(Some(both)))
+    }
+}
+
+/// Refuses a δ that is not a positive number.
+pub(crate) fn check_ridge(delta: f64) -> Result<()> {
+    // False for NaN.
+    if delta > 0.0 && delta.is_finite() {
+        return Ok(());
+    }
+    Err(Error::NotPositive { what: "the ridge", value: delta })
+}

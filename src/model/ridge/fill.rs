@@ -1,0 +1,202 @@
+//! The items that a ridge adds to those drawn from the kernel itself.
+
+use rand::Rng;
+
+use super::symmetric_tree::{SymmetricTree, choose};
+use crate::{
+    Partition,
+    model::FreeItems,
+    polynomial::{CountWeights, log_sum},
+};
+
+/// What is added to the items T drawn from one part, so that `low` to `high` are chosen.
+///
+/// ```text
+/// Pr(F | T) ∝ Π_{i∈F} d_i,   F ⊆ P_l ∖ T,   low ≤ |T∩P_l| + |F| ≤ high,   d_i = δ q_i²
+/// ```
+#[derive(Clone, Debug)]
+pub(crate) struct PartFill {
+    items: FreeItems,
+    low: usize,
+    pub(super) high: usize,
+    weights: Weights,
+}
+
+/// ln d_i.
+#[derive(Clone, Debug)]
+enum Weights {
+    /// The same for all.
+    Equal(f64),
+    Each(SymmetricTree),
+}
+
+impl PartFill {
+    pub(super) fn new(
+        items: FreeItems,
+        [low, high]: [usize; 2],
+        log_delta: f64,
+        log_quality: Option<&[f64]>,
+    ) -> Self {
+        let weights = match log_quality {
+            None => Weights::Equal(log_delta),
+            Some(logs) => {
+                let logs = items.iter().map(|item| log_delta + 2.0 * logs[item]).collect();
+                Weights::Each(SymmetricTree::new(logs, high))
+            }
+        };
+        Self { items, low, high, weights }
+    }
+
+    /// How many items may be added to `count`.
+    fn added(&self, count: usize) -> std::ops::RangeInclusive<usize> {
+        self.low.saturating_sub(count)..=self.high - count
+    }
+
+    /// ln Σ_F Π d_i over all F that T of this size allows; an upper bound of it if the d_i differ.
+    fn log_weight(&self, count: usize) -> f64 {
+        let terms: Vec<f64> = self.added(count).map(|r| self.log_sum(count, r)).collect();
+        log_sum(&terms)
+    }
+
+    /// ln e_r of the part without `count` items, or of the whole part if the d_i differ.
+    fn log_sum(&self, count: usize, r: usize) -> f64 {
+        match &self.weights {
+            Weights::Equal(log) => r as f64 * log + log_binomial(self.items.len() - count, r),
+            Weights::Each(tree) => tree.log_sum(r),
+        }
+    }
+
+    /// The probability that a given item outside T, of this size, is added; only if the d_i are equal.
+    pub(crate) fn log_share_of_item(&self, count: usize) -> f64 {
+        let others = self.items.len() - count;
+        let terms = self.added(count).filter(|&r| r > 0);
+        let terms = terms.map(|r| self.log_sum(count, r) + (r as f64 / others as f64).ln());
+        log_sum(&terms.collect::<Vec<_>>()) - self.log_weight(count)
+    }
+
+    pub(crate) fn items(&self) -> &FreeItems {
+        &self.items
+    }
+
+    fn positions(&self, taken: &[u32]) -> Vec<usize> {
+        taken.iter().filter_map(|&item| self.items.position(item as usize)).collect()
+    }
+
+    /// ln of the sum over F for these items by its upper bound.
+    fn log_acceptance(&self, taken: &[u32]) -> f64 {
+        match &self.weights {
+            Weights::Equal(_) => 0.0,
+            Weights::Each(tree) => self.log_acceptance_at(tree, self.positions(taken)),
+        }
+    }
+
+    fn log_acceptance_at(&self, tree: &SymmetricTree, taken: Vec<usize>) -> f64 {
+        let count = taken.len();
+        let without = tree.without(taken);
+        let terms: Vec<f64> = self.added(count).map(|r| without.log_sum(r)).collect();
+        log_sum(&terms) - self.log_weight(count)
+    }
+
+    /// The least of these for any T.
+    fn least_log_acceptance(&self) -> f64 {
+        let Weights::Each(tree) = &self.weights else { return 0.0 };
+        let most = self.high.min(self.items.len());
+        let of = |count: usize| self.log_acceptance_at(tree, tree.largest(count));
+        (0..=most).map(of).fold(0.0, f64::min)
+    }
+
+    /// Draws F.
+    fn draw<R: Rng + ?Sized>(&self, taken: &[u32], rng: &mut R, out: &mut Vec<u32>) {
+        let (count, mut positions) = (taken.len(), self.positions(taken));
+        positions.sort_unstable();
+        let members: crate::engine::Items<'_> = (&self.items).into();
+        let start = *self.added(count).start();
+        let drawn = match &self.weights {
+            Weights::Equal(_) => {
+                let logs: Vec<f64> = self.added(count).map(|r| self.log_sum(count, r)).collect();
+                let r = start + choose(&logs, rng);
+                let mut drawn = rand::seq::index::sample(rng, self.items.len() - count, r).into_vec();
+                drawn.sort_unstable();
+                // Counted among the items that are not taken.
+                for at in &mut drawn {
+                    for &taken in &positions {
+                        *at += usize::from(taken <= *at);
+                    }
+                }
+                drawn
+            }
+            Weights::Each(tree) => {
+                let without = tree.without(positions);
+                let logs: Vec<f64> = self.added(count).map(|r| without.log_sum(r)).collect();
+                let r = start + choose(&logs, rng);
+                without.draw(r, rng)
+            }
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        out.extend(drawn.into_iter().map(|at| members.at(at) as u32));
+    }
+}
+
+/// What is added in all parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Fill {
+    /// The parts that T is drawn from; one more than `parts` if items are included.
+    pub(super) partition: Partition,
+    pub(crate) parts: Vec<PartFill>,
+    /// In every set, whether in T or not.
+    pub(super) included: Vec<u32>,
+    pub(super) log_delta: f64,
+}
+
+impl Fill {
+    /// The weight of counts of T.
+    pub(crate) fn count_weights(&self) -> CountWeights {
+        let of = |part: &PartFill| (0..=part.high).map(|count| part.log_weight(count)).collect();
+        let included = self.included.len();
+        let of_included = (0..=included).map(|count| (included - count) as f64 * self.log_delta).collect();
+        let rest = (included > 0).then_some(of_included);
+        CountWeights(self.parts.iter().map(of).chain(rest).collect())
+    }
+
+    /// The items of T in every part.
+    fn by_part(&self, drawn: &[u32]) -> Vec<Vec<u32>> {
+        let mut taken = vec![Vec::new(); self.parts.len()];
+        for &item in drawn {
+            if let Some(part) = taken.get_mut(self.partition.part_of(item as usize)) {
+                part.push(item);
+            }
+        }
+        taken
+    }
+
+    /// ln of the probability that T is accepted beyond its counts, which are weighted for the largest possible sums.
+    pub(crate) fn log_acceptance(&self, drawn: &[u32]) -> f64 {
+        if self.parts.iter().all(|part| matches!(part.weights, Weights::Equal(_))) {
+            return 0.0;
+        }
+        self.parts.iter().zip(self.by_part(drawn)).map(|(part, taken)| part.log_acceptance(&taken)).sum()
+    }
+
+    /// The least of these for any T.
+    pub(crate) fn least_log_acceptance(&self) -> f64 {
+        self.parts.iter().map(PartFill::least_log_acceptance).sum()
+    }
+
+    /// T with what is added to it.
+    pub(crate) fn completed<R: Rng + ?Sized>(&self, drawn: &[u32], rng: &mut R) -> Vec<u32> {
+        let mut items = self.included.clone();
+        items.extend(drawn.iter().filter(|item| self.included.binary_search(item).is_err()));
+        for (part, taken) in self.parts.iter().zip(self.by_part(drawn)) {
+            part.draw(&taken, rng, &mut items);
+        }
+        items
+    }
+}
+
+/// ln C(n, r).
+fn log_binomial(n: usize, r: usize) -> f64 {
+    if r > n {
+        return f64::NEG_INFINITY;
+    }
+    (0..r.min(n - r)).map(|i| ((n - i) as f64 / (i + 1) as f64).ln()).sum()
+}

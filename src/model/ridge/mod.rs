@@ -1,0 +1,251 @@
+//! The Partition-DPP of a kernel with a ridge, without features of its own.
+
+mod fill;
+mod symmetric_tree;
+
+use std::sync::Arc;
+
+pub(crate) use fill::Fill;
+use fill::PartFill;
+
+use super::{FreeItems, PartitionDpp, ground_set::merge};
+use crate::{
+    Error, Features, Partition, Quota, Result,
+    data::{check_finite, check_labels, check_ridge, log_quality_of_scores},
+    error::WeightProblem,
+};
+
+/// A DPP under a quota, of the kernel K + δI: diverse sets of any number of items, also above the rank of K.
+///
+/// ```text
+/// Pr(S) ∝ det((Q (A Aᵀ + δI) Q)_S) over all S that meet the quota;   Q = diag(q), ones unless set
+///
+/// det((K + δI)_S) = Σ_{T⊆S} δ^{|S∖T|} det K_T
+/// ```
+///
+/// A set is drawn as T, from the determinantal law of K with part counts c weighted by
+/// Π_l Σ_s C(m_l − c_l, s − c_l) δ^(s − c_l) over the counts s that the quota allows, and items that fill it up, uniformly
+/// from the rest. With qualities binomials become elementary symmetric polynomials of the q² of a part; they are larger
+/// than those of the items not in T, which one more acceptance makes up for, and items are added with weights q². Included
+/// items are a part of their own: those not in T count δ each.
+///
+/// The law is exact, and a draw costs what one of K costs, whatever the number of items. Features themselves may have
+/// a ridge, too ([`Features::with_ridge`]), at O(m³): then all models, methods and solvers apply.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Partition, Quota, RidgeDpp, SamplerOptions, engine};
+/// // Four of six items with two features.
+/// let values = vec![1.0, 0.0, 0.9, 0.1, 0.5, 0.5, 0.0, 1.0, 0.1, 0.9, 0.7, 0.7];
+/// let features = Features::from_rows(6, 2, values)?;
+/// let partition = Partition::from_labels(&["a", "a", "a", "b", "b", "b"])?;
+/// let quota = Quota::new(&partition, [2, 2])?;
+/// let dpp = RidgeDpp::new(&features, 0.01, &partition, &quota)?;
+/// let sampler = dpp.sampler(SamplerOptions::default(), &engine::Cpu)?;
+/// assert_eq!(sampler.sample_many(1, 0).subsets()[0].part_counts(&partition), [2, 2]);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Kulesza and Taskar, *Determinantal point processes for machine learning* (2012), § 2.2, for the expansion.
+#[derive(Clone, Debug)]
+pub struct RidgeDpp<'a> {
+    features: Features<'a>,
+    delta: f64,
+    /// ln q_i.
+    log_quality: Option<Arc<[f64]>>,
+    partition: Partition,
+    quota: Quota,
+    included: Vec<u32>,
+    excluded: Vec<u32>,
+}
+
+/// The law of T, and what is added to it.
+#[derive(Debug)]
+pub(crate) struct RidgeLaw<'a> {
+    pub(crate) drawn: PartitionDpp<'a>,
+    pub(crate) fill: Fill,
+}
+
+impl<'a> RidgeDpp<'a> {
+    /// The law over sets that meet the quota, with kernel A Aᵀ + δI. Weights that rows have are part of A.
+    ///
+    /// # Errors
+    /// - [`Error::NotPositive`] for a δ that is not a positive number;
+    /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`];
+    /// - [`Error::CountsNotExact`] for ranges with a total.
+    pub fn new(features: &Features<'a>, delta: f64, partition: &Partition, quota: &Quota) -> Result<Self> {
+        check_ridge(delta)?;
+        check_labels(features, partition, quota)?;
+        if quota.total().is_some() && quota.exact_counts().is_none() {
+            return Err(Error::CountsNotExact { what: "a ridge under a total" });
+        }
+        let (features, partition, quota) = (features.clone(), partition.clone(), quota.clone());
+        let (log_quality, included, excluded) = (None, Vec::new(), Vec::new());
+        Self { features, delta, log_quality, partition, quota, included, excluded }.checked()
+    }
+
+    /// With these ln q_i, which scale features and ridge alike, besides qualities set before.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`].
+    pub fn with_log_quality(mut self, log_quality: &[f64]) -> Result<Self> {
+        let (expected, found) = (self.features.items(), log_quality.len());
+        if found != expected {
+            return Err(Error::Shape { what: "the list of log-qualities", expected, found });
+        }
+        check_finite(log_quality)?;
+        let known = |item: usize| self.log_quality.as_ref().map_or(0.0, |known| known[item]);
+        let logs = log_quality.iter().enumerate().map(|(item, log)| known(item) + log).collect();
+        self.log_quality = Some(logs);
+        Ok(self)
+    }
+
+    /// For a trade of scores against diversity, as [`Features::with_scores`] has it:
+    /// maximise (1 − d) Σ r_i + d ln det((A Aᵀ + δI)_S).
+    ///
+    /// # Errors
+    /// Those of [`Features::with_scores`].
+    pub fn with_scores(self, scores: &[f64], diversity: f64) -> Result<Self> {
+        self.with_log_quality(&log_quality_of_scores(scores, diversity)?)
+    }
+
+    /// Conditions on these items being in the set, besides those required before. They may be dependent.
+    ///
+    /// # Errors
+    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaBelowIncluded`] if
+    /// they are more than a part allows.
+    pub fn including(mut self, items: &[usize]) -> Result<Self> {
+        merge(&mut self.included, items, self.features.items())?;
+        self.checked()
+    }
+
+    /// Conditions on these items not being in the set, besides those excluded before.
+    ///
+    /// # Errors
+    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaAbovePartSize`] if
+    /// too few are left.
+    pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
+        merge(&mut self.excluded, items, self.features.items())?;
+        self.checked()
+    }
+
+    /// An error if the conditions leave no set.
+    fn checked(self) -> Result<Self> {
+        if let Some(&item) = self.included.iter().find(|item| self.excluded.binary_search(item).is_ok()) {
+            return Err(Error::IncludedAndExcluded { item: item as usize });
+        }
+        for part in 0..self.partition.parts() {
+            let included = self.included_of(part);
+            let (low, high) = (self.quota.low()[part], self.quota.high()[part]);
+            let name = || self.partition.names()[part].clone();
+            if included > high {
+                return Err(Error::QuotaBelowIncluded { part: name(), quota: high, included });
+            }
+            let size = self.free(part).len() + included;
+            if low > size {
+                return Err(Error::QuotaAbovePartSize { part: name(), quota: low, size });
+            }
+        }
+        Ok(self)
+    }
+
+    fn included_of(&self, part: usize) -> usize {
+        self.included.iter().filter(|&&item| self.partition.part_of(item as usize) == part).count()
+    }
+
+    /// The items of a part that are neither included nor excluded.
+    fn free(&self, part: usize) -> FreeItems {
+        if self.included.is_empty() && self.excluded.is_empty() {
+            return FreeItems::Part(self.partition.clone(), part);
+        }
+        let is_free = |item: &u32| {
+            self.included.binary_search(item).is_err() && self.excluded.binary_search(item).is_err()
+        };
+        FreeItems::Listed(self.partition.members(part).iter().copied().filter(is_free).collect())
+    }
+
+    /// The law of T and what is added to it.
+    pub(crate) fn law(&self) -> Result<RidgeLaw<'a>> {
+        let log_delta = self.delta.ln();
+        let part = |part: usize| {
+            let (items, included) = (self.free(part), self.included_of(part));
+            let low = self.quota.low()[part].saturating_sub(included);
+            let high = (self.quota.high()[part] - included).min(items.len());
+            PartFill::new(items, [low, high], log_delta, self.log_quality.as_deref())
+        };
+        let parts: Vec<PartFill> = (0..self.partition.parts()).map(part).collect();
+        let partition = self.partition_of_drawn();
+        let included = (!self.included.is_empty()).then_some(self.included.len());
+        let ranges: Vec<_> =
+            parts.iter().map(|part| part.high).chain(included).map(|high| 0..=high).collect();
+        let quota = Quota::new(&partition, ranges)?;
+        let fill = Fill { partition: partition.clone(), parts, included: self.included.clone(), log_delta };
+        let excluded: Vec<usize> = self.excluded.iter().map(|&item| item as usize).collect();
+        let drawn =
+            PartitionDpp::new(&self.features_of_drawn()?, &partition, &quota)?.excluding(&excluded)?;
+        if drawn.ground().is_narrowed() {
+            // Sets that matter without what is added are not those that matter with it.
+            return Err(WeightProblem::Spread.into());
+        }
+        Ok(RidgeLaw { drawn: drawn.with_count_weights(fill.count_weights()), fill })
+    }
+
+    /// The parts, and one of the included items if there are any.
+    fn partition_of_drawn(&self) -> Partition {
+        if self.included.is_empty() {
+            return self.partition.clone();
+        }
+        let mut part_of = self.partition.part_of_items().to_vec();
+        let names: Vec<String> =
+            self.partition.names().iter().cloned().chain(["included items".into()]).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "fewer parts than items")]
+        self.included.iter().for_each(|&item| part_of[item as usize] = self.partition.parts() as u32);
+        Partition::group(names.into(), part_of)
+    }
+
+    /// Rows with their quality, but for included ones: it is a factor of every set.
+    fn features_of_drawn(&self) -> Result<Features<'a>> {
+        let Some(logs) = &self.log_quality else { return Ok(self.features.clone()) };
+        let mut logs = logs.to_vec();
+        self.included.iter().for_each(|&item| logs[item as usize] = 0.0);
+        self.features.with_log_quality(&logs)
+    }
+
+    pub(crate) fn included(&self) -> &[u32] {
+        &self.included
+    }
+
+    pub(crate) fn excludes(&self, item: usize) -> bool {
+        u32::try_from(item).is_ok_and(|item| self.excluded.binary_search(&item).is_ok())
+    }
+
+    /// Whether items have qualities.
+    pub(crate) fn has_quality(&self) -> bool {
+        self.log_quality.is_some()
+    }
+
+    /// A Aᵀ.
+    pub(crate) fn features(&self) -> &Features<'a> {
+        &self.features
+    }
+
+    /// δ.
+    #[must_use]
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// The parts.
+    #[must_use]
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// The quota.
+    #[must_use]
+    pub fn quota(&self) -> &Quota {
+        &self.quota
+    }
+}

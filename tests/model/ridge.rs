@@ -1,0 +1,285 @@
+//! K + δI against enumeration: features with a ridge under every law, and the mixture that needs no such features.
+
+use std::collections::BTreeMap;
+
+use approx::assert_abs_diff_eq;
+use partition_dpp::{
+    Error, Features, Partition, Quota, RidgeDpp, SamplerOptions, engine::Cpu, error::WeightProblem,
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use crate::{
+    common::{
+        checked::{Constraint, Data, Effort, Problem, draws::p_values, examine},
+        enumerable_cases,
+        exact::{Law, Set, items_of, set_of},
+        stats,
+    },
+    weights::{assert_right, laws},
+};
+
+const EFFORT: Effort = Effort { draws: 5_000, draws_by_nodes: 500, paths: 2, solvers: true };
+
+/// The known answers with this ridge.
+fn known(
+    delta: f64,
+    scale: f64,
+    constraint: impl Fn(&crate::common::Case) -> Constraint,
+) -> Vec<(String, Problem)> {
+    let mut rng = StdRng::seed_from_u64(11);
+    let cases = enumerable_cases().into_iter().filter(|case| case.items() <= 12);
+    let problem = |case: crate::common::Case| {
+        let mut problem = Problem::new(case.rows.clone(), case.labels.clone(), constraint(&case));
+        problem.data = if case.dense { Data::Kernel } else { Data::Features };
+        problem = problem.with_ridge(delta);
+        if scale > 0.0 {
+            problem.log_weights = (0..case.items()).map(|_| scale * rng.random_range(-1.0..1.0)).collect();
+        }
+        (case.name, problem)
+    };
+    cases.map(problem).collect()
+}
+
+#[test]
+fn features_with_a_ridge_under_every_law() {
+    for law in laws() {
+        for (delta, scale) in [(0.5, 0.0), (1e-3, 1.0)] {
+            for (name, problem) in known(delta, scale, law) {
+                assert_right(&name, &problem, &examine(&problem, &Cpu, EFFORT, 1));
+            }
+        }
+    }
+}
+
+/// Three parts of three rows with two features, under laws that need up to all nine.
+fn generic(constraint: Constraint, delta: f64, scale: f64, seed: u64) -> Problem {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let rows = (0..9).map(|_| (0..2).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
+    let problem = Problem::new(rows, vec![0, 0, 0, 1, 1, 1, 2, 2, 2], constraint);
+    let mut problem = problem.with_ridge(delta);
+    if scale > 0.0 {
+        problem.log_weights = (0..9).map(|_| scale * rng.random_range(-1.0..1.0)).collect();
+    }
+    problem
+}
+
+fn constraints() -> Vec<Constraint> {
+    vec![
+        Constraint::Quota(vec![1, 1, 1]),
+        Constraint::Quota(vec![2, 1, 3]),
+        Constraint::Quota(vec![0, 3, 2]),
+        Constraint::Ranges(vec![1..=2, 0..=3, 0..=1], None),
+        Constraint::Ranges(vec![2..=3, 3..=3, 0..=2], None),
+    ]
+}
+
+/// The mixture for a problem, without features of the ridge's own.
+fn mixture(problem: &Problem) -> RidgeDpp<'static> {
+    let (rows, delta) = problem.ridge.as_ref().unwrap();
+    let features = Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap();
+    let partition = Partition::from_labels(&problem.labels).unwrap();
+    let quota = match &problem.constraint {
+        Constraint::Quota(counts) => Quota::new(&partition, counts),
+        Constraint::Ranges(ranges, None) => Quota::new(&partition, ranges),
+        other => panic!("{other:?}"),
+    };
+    let dpp = RidgeDpp::new(&features, *delta, &partition, &quota.unwrap()).unwrap();
+    let dpp = if problem.log_weights.is_empty() {
+        dpp
+    } else {
+        dpp.with_log_quality(&problem.log_weights).unwrap()
+    };
+    dpp.including(&problem.include).unwrap().excluding(&problem.exclude).unwrap()
+}
+
+fn law(problem: &Problem) -> Law {
+    problem.minors().law(|set| problem.allows(set)).unwrap()
+}
+
+fn drawn(dpp: &RidgeDpp<'_>, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
+    let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+    assert!(sampler.law_error() < 1e-10);
+    let mut counts = BTreeMap::new();
+    for subset in sampler.sample_many(draws, seed).subsets() {
+        *counts.entry(set_of(subset.iter())).or_default() += 1;
+    }
+    counts
+}
+
+/// The p-value of draws, and of sets that should not be there.
+fn p_value(problem: &Problem, draws: u64, seed: u64) -> f64 {
+    let (p, rare) = p_values(&drawn(&mixture(problem), draws, seed), &law(problem), draws as usize, 1e-9);
+    p.unwrap_or(1.0).min(if rare < 1e-9 { 0.0 } else { 1.0 })
+}
+
+fn cases() -> Vec<Problem> {
+    let mut problems: Vec<Problem> = constraints()
+        .into_iter()
+        .flat_map(|law| {
+            [(0.02, 1), (0.3, 2), (5.0, 3)].map(|(delta, seed)| generic(law.clone(), delta, 0.0, seed))
+        })
+        .collect();
+    for (_, problem) in known(0.1, 0.0, |case| Constraint::Quota(case.quota.clone())) {
+        if problem.data == Data::Features {
+            problems.push(problem);
+        }
+    }
+    let conditioned = problems.iter().take(6).cloned().map(|mut problem| {
+        (problem.include, problem.exclude) = (vec![5], vec![1]);
+        problem
+    });
+    let conditioned: Vec<Problem> = conditioned.collect();
+    problems.extend(conditioned);
+    problems
+}
+
+#[test]
+fn the_mixture_draws_from_the_law() {
+    for (seed, problem) in (0..).zip(cases()) {
+        let p = p_value(&problem, 20_000, seed);
+        assert!(p > stats::ALPHA / 1000.0, "p = {p:e}\n{problem}");
+    }
+}
+
+#[test]
+fn items_are_added_by_their_quality() {
+    for (seed, law) in (0..).zip(constraints()) {
+        for (delta, scale) in [(0.05, 0.7), (1.0, 2.0)] {
+            let mut problem = generic(law.clone(), delta, scale, seed);
+            let p = p_value(&problem, 20_000, seed);
+            assert!(p > stats::ALPHA / 1000.0, "p = {p:e}\n{problem}");
+            if seed != 2 {
+                (problem.include, problem.exclude) = (vec![7], vec![]);
+                let p = p_value(&problem, 20_000, seed);
+                assert!(p > stats::ALPHA / 1000.0, "p = {p:e}\n{problem}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_mixture_knows_its_probabilities() {
+    for problem in cases() {
+        let (law, items) = (law(&problem), problem.items());
+        let inference = mixture(&problem).inference(&Cpu).unwrap();
+        let log_z = inference.log_partition_function();
+        assert!(log_z.error < 1e-10, "{log_z:?}\n{problem}");
+        assert_abs_diff_eq!(log_z.value, law.log_z(), epsilon = 1e-10);
+        let marginals = inference.inclusion_probabilities().unwrap();
+        assert!(marginals.error < 1e-10, "{}", marginals.error);
+        for (found, exact) in marginals.value.iter().zip(law.marginals(items)) {
+            assert!((found - exact).abs() < 1e-10, "{found} for {exact}\n{problem}");
+        }
+        for set in problem.minors().sets() {
+            let subset = partition_dpp::Subset::new(items_of(set), items).unwrap();
+            let found = inference.log_probability(&subset).unwrap().value;
+            let exact = law.log_probability(set);
+            assert!(
+                found == exact || (found - exact).abs() < 1e-10,
+                "{subset}: {found} for {exact}\n{problem}"
+            );
+        }
+    }
+}
+
+/// The laws that draws would have with a fault are told apart from theirs.
+#[test]
+fn planted_faults_are_noticed() {
+    let plain = generic(Constraint::Quota(vec![2, 1, 2]), 0.2, 0.0, 4);
+    let weighted = generic(Constraint::Quota(vec![2, 1, 2]), 0.2, 1.0, 4);
+    let draws = 20_000;
+    let distance = |problem: &Problem, weight: &dyn Fn(Set) -> f64| {
+        let sets: Vec<Set> = problem.minors().sets().filter(|set| problem.allows(*set)).collect();
+        let whole: f64 = sets.iter().map(|set| weight(*set)).sum();
+        let counts = drawn(&mixture(problem), draws, 4);
+        let off = |set: &Set| {
+            let expected = draws as f64 * weight(*set) / whole;
+            (counts.get(set).copied().unwrap_or(0) as f64 - expected).powi(2) / expected
+        };
+        sets.iter().map(off).sum::<f64>() / sets.len() as f64
+    };
+    let expansion = |problem: &Problem, fill: &dyn Fn(Set, Set) -> f64| {
+        let (rows, delta) = problem.ridge.clone().unwrap();
+        let mut kernel = Problem { rows, ridge: None, ..problem.clone() };
+        kernel.constraint = Constraint::Any;
+        let minors = kernel.minors();
+        let subsets = move |set: Set| (0..=set).filter(move |t| t & !set == 0);
+        let of = move |set: Set| -> f64 {
+            let term = |t: Set| {
+                let det = if t == 0 { 1.0 } else { minors.log_det(t).exp() };
+                det * delta.powi((set & !t).count_ones() as i32) * fill(set, t)
+            };
+            subsets(set).map(term).sum()
+        };
+        distance(problem, &of)
+    };
+    let quality = |problem: &Problem, set: Set| {
+        items_of(set).into_iter().map(|item| (2.0 * problem.log_weight(item)).exp()).product::<f64>()
+    };
+    assert!(expansion(&plain, &|_, _| 1.0) < 1.5);
+    // Without its binomials: T counts as often as it is drawn, not as often as it can be filled up.
+    let binomials = |set: Set, t: Set| {
+        let part = |l: usize| {
+            let (of_set, of_t) = ((set >> (3 * l) & 7).count_ones(), (t >> (3 * l) & 7).count_ones());
+            let (free, added) = (3 - of_t, of_set - of_t);
+            f64::from(if added == 0 || added == free { 1 } else { 3_u32.min(free) })
+        };
+        (0..3).map(part).product::<f64>().recip()
+    };
+    assert!(expansion(&plain, &binomials) > 3.0);
+    assert!(expansion(&weighted, &|set, t| quality(&weighted, set & !t)) < 1.5);
+    // Items added uniformly.
+    assert!(expansion(&weighted, &|_, _| 1.0) > 3.0);
+}
+
+#[test]
+fn what_a_ridge_refuses() {
+    let features = Features::from_rows(4, 1, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
+    for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let made = RidgeDpp::new(&features, delta, &partition, &quota).map(|_| ());
+        assert_error!(made, Error::NotPositive { .. }, ["ridge"]);
+        assert_error!(features.with_ridge(delta).map(|_| ()), Error::NotPositive { .. }, ["ridge"]);
+    }
+    let dpp = RidgeDpp::new(&features, 0.5, &partition, &quota).unwrap();
+    assert_error!(
+        dpp.clone().including(&[2, 3]).map(|_| ()),
+        Error::QuotaBelowIncluded { included: 2, .. },
+        ["b"]
+    );
+    assert_error!(dpp.clone().excluding(&[0]).map(|_| ()), Error::QuotaAbovePartSize { size: 1, .. }, ["a"]);
+    let both = dpp.clone().including(&[0]).unwrap().excluding(&[0]).map(|_| ());
+    assert_error!(both, Error::IncludedAndExcluded { item: 0 }, ["item 0"]);
+    let ranges = Quota::new(&partition, [0..=2, 0..=2]).unwrap().with_total(3).unwrap();
+    let made = RidgeDpp::new(&features, 0.5, &partition, &ranges).map(|_| ());
+    assert_error!(made, Error::CountsNotExact { .. }, ["a ridge under a total"]);
+    // Scores of a thousand need features of the ridge's own.
+    let far = dpp.clone().with_scores(&[1000.0, -1000.0, 0.0, 0.0], 0.5).unwrap();
+    let refused = far.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
+    assert!(matches!(refused, Err(Error::Weights(WeightProblem::Spread))), "{refused:?}");
+    let refused = far.inference(&Cpu).map(|_| ());
+    assert!(matches!(refused, Err(Error::Weights(WeightProblem::WithRidge))), "{refused:?}");
+}
+
+/// All items of a part, dependent included items, and rows of zeros.
+#[test]
+fn corners_of_the_mixture() {
+    let features = Features::from_rows(5, 1, vec![0.0, 0.0, 2.0, 2.0, 4.0]).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "b", "b", "b"]).unwrap();
+    let dpp = |counts: [usize; 2]| {
+        RidgeDpp::new(&features, 0.5, &partition, &Quota::new(&partition, counts).unwrap()).unwrap()
+    };
+    let sample = |dpp: &RidgeDpp<'_>| {
+        dpp.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(1, 3).subsets()[0].clone()
+    };
+    assert_eq!(sample(&dpp([2, 3])).as_slice(), [0, 1, 2, 3, 4]);
+    assert_eq!(sample(&dpp([2, 2]).including(&[2, 3]).unwrap()).as_slice(), [0, 1, 2, 3]);
+    let zeros = dpp([1, 0]);
+    assert_eq!(
+        zeros.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value,
+        [0.5, 0.5, 0.0, 0.0, 0.0]
+    );
+    // det diag(δ) twice.
+    assert_abs_diff_eq!(zeros.inference(&Cpu).unwrap().log_partition_function().value, 0.0, epsilon = 1e-14);
+}

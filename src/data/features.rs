@@ -164,6 +164,15 @@ impl<'a> Features<'a> {
         });
     }
 
+    /// Whether the stored rows are those of other features, in the same memory.
+    pub(crate) fn has_rows_of(&self, other: &Features<'_>) -> bool {
+        let first_and_last = |features: &Features<'_>| {
+            let place = |item| with_rows!(&features.values, rows => rows.row(item).as_ptr().addr());
+            (features.row_bytes(), place(0), place(features.items - 1))
+        };
+        (self.items, self.dims) == (other.items, other.dims) && first_and_last(self) == first_and_last(other)
+    }
+
     /// Equal for clones, and different for all other features as long as it is held.
     #[cfg(feature = "gpu")]
     pub(crate) fn identity(&self) -> &Arc<()> {

@@ -8,6 +8,7 @@ mod gains;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod grid;
+mod prepared;
 pub(crate) mod row_kernels;
 mod rows;
 mod shard;
@@ -26,6 +27,7 @@ pub(crate) use double::{bounded_forms, in_double};
 pub use faer::c64;
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
+pub use prepared::Prepared;
 pub use rows::{Group, Items, Rows};
 pub use shard::{LocalShard, Shard, ShardFactor, ShardMap, ShardRows};
 pub use sharded::Sharded;
@@ -84,6 +86,13 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the device; the CPU has none.
     fn row_forms(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>>;
+
+    /// Upper bounds of the [`row_forms`](Engine::row_forms) that are known without a pass over the rows.
+    #[doc(hidden)]
+    fn known_bounds(&self, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Option<Vec<f64>> {
+        let _ = (rows, factors);
+        None
+    }
 
     /// The rows w_l (s_l a_i)ᵀ F, row-major, r values each; group after group.
     ///
@@ -212,6 +221,7 @@ impl fmt::Display for Precision {
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Cpu {}
+    impl Sealed for super::Prepared<'_> {}
     impl Sealed for super::Watched<'_> {}
     #[cfg(feature = "gpu")]
     impl Sealed for super::gpu::Gpu {}

@@ -15,6 +15,7 @@ mod candidates;
 mod cpu;
 mod gains;
 mod grid;
+mod prepared;
 mod sharded;
 mod swaps;
 mod watches;

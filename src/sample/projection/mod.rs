@@ -33,6 +33,8 @@ pub enum Projection {
 const ELEMENTARY_BYTES: usize = 64 << 20;
 /// The factor by which bounds of leverages in single precision may increase the number of trials.
 const LOOSE: f64 = 2.0;
+/// The factor by which bounds that are known without a pass over the rows may.
+const KNOWN: f64 = 16.0;
 /// The overhead of a leverage trial beyond its arithmetic, in floating-point operations.
 const TRIAL_OVERHEAD: f64 = 150.0;
 
@@ -78,6 +80,12 @@ impl<'a> ProjectionDpp<'a> {
         let factors: Vec<_> = weights.iter().map(|&weight| &root * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         // The law is that of the whitener if no leverage is too low.
+        let few = |bounds: &Vec<f64>| bounds.iter().sum::<f64>() <= KNOWN * spectrum.values.len() as f64;
+        if let Some(known) = engine.known_bounds(rows, &factors).filter(few) {
+            return Ok(Self::Leverage(leverage::LeverageTrials::new(
+                features, rows, weights, whitener, known,
+            )));
+        }
         let (leverages, above) = bounded_forms(engine, rows, &factors)?;
         let leverages = match above {
             None => leverages,

@@ -1,0 +1,168 @@
+//! One pass over the rows, many questions.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use approx::assert_abs_diff_eq;
+use partition_dpp::{
+    Error, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RidgeDpp, Sampler,
+    SamplerOptions, Watch,
+    engine::{Cpu, Engine, Prepared, Watched},
+    watch::{Progress, Step},
+};
+
+use crate::common::{
+    checked::{Constraint, Problem, draws::p_values},
+    exact::{Set, set_of},
+    random::normals,
+    stats,
+};
+
+const ITEMS: usize = 12;
+const DIMS: usize = 5;
+
+fn data() -> (Features<'static>, Partition) {
+    let features = Features::from_rows(ITEMS, DIMS, normals(ITEMS * DIMS, 3)).unwrap();
+    (features, Partition::from_labels(&labels()).unwrap())
+}
+
+fn labels() -> Vec<usize> {
+    (0..ITEMS).map(|item| item * item % 3).collect()
+}
+
+fn problem(constraint: Constraint, include: &[usize], exclude: &[usize]) -> Problem {
+    let rows = normals(ITEMS * DIMS, 3).chunks(DIMS).map(<[f64]>::to_vec).collect();
+    let (include, exclude) = (include.to_vec(), exclude.to_vec());
+    Problem { include, exclude, ..Problem::new(rows, labels(), constraint) }
+}
+
+fn assert_law(sampler: &Sampler<'_>, problem: &Problem) {
+    let law = problem.minors().law(|set| problem.allows(set)).unwrap();
+    let mut counts: BTreeMap<Set, usize> = BTreeMap::new();
+    let draws = 20_000;
+    for subset in sampler.sample_many(draws, 5).subsets() {
+        *counts.entry(set_of(subset.iter())).or_default() += 1;
+    }
+    let (p, rare) = p_values(&counts, &law, draws as usize, 1e-9);
+    assert!(p.unwrap() > stats::ALPHA / 100.0 && rare > 1e-9, "p = {p:?}, {rare:e}\n{problem}");
+}
+
+/// By trials of leverage, whose table comes from bounds.
+fn by_leverage() -> SamplerOptions {
+    SamplerOptions::default().with_method(Method::Rejection).with_projection(Projection::Leverage)
+}
+
+#[test]
+fn other_questions_without_another_pass() {
+    let ((features, partition), rows) = (data(), AtomicU64::new(0));
+    let report = |reached: Progress| {
+        if reached.step == Step::Row {
+            rows.fetch_max(reached.steps, Ordering::Relaxed);
+        }
+    };
+    let watched = Watched::new(&Cpu, Watch::default().reporting_to(&report));
+    let engine = Prepared::new(&features, &partition, &watched).unwrap();
+    let read = rows.load(Ordering::Relaxed);
+    assert_eq!(read, 2 * ITEMS as u64);
+    for (constraint, include, exclude) in [
+        (Constraint::Quota(vec![1, 2]), vec![], vec![]),
+        (Constraint::Quota(vec![2, 1]), vec![], vec![4]),
+        (Constraint::Quota(vec![2, 2]), vec![1], vec![0]),
+        (Constraint::Ranges(vec![0..=2, 1..=3], None), vec![], vec![7, 9]),
+    ] {
+        let problem = problem(constraint.clone(), &include, &exclude);
+        let quota = match &constraint {
+            Constraint::Quota(counts) => Quota::new(&partition, counts),
+            Constraint::Ranges(ranges, _) => Quota::new(&partition, ranges),
+            other => panic!("{other:?}"),
+        };
+        let dpp = PartitionDpp::new(&features, &partition, &quota.unwrap()).unwrap();
+        let dpp = dpp.including(&include).unwrap().excluding(&exclude).unwrap();
+        let sampler = dpp.sampler(by_leverage(), &engine).unwrap();
+        let log_z =
+            |engine: &dyn Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
+        assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-11);
+        assert_eq!(rows.load(Ordering::Relaxed), read, "{problem}");
+        assert_law(&sampler, &problem);
+    }
+    let of_size = KDpp::new(&features, 3).unwrap().excluding(&[2]).unwrap();
+    assert_law(&of_size.sampler(by_leverage(), &engine).unwrap(), &problem(Constraint::Size(3), &[], &[2]));
+    let quota = Quota::new(&partition, [3, 4]).unwrap();
+    let ridge = RidgeDpp::new(&features, 0.3, &partition, &quota).unwrap();
+    let with_ridge = problem(Constraint::Quota(vec![3, 4]), &[], &[]).with_ridge(0.3);
+    assert_law(&ridge.sampler(by_leverage(), &engine).unwrap(), &with_ridge);
+    assert_eq!(rows.load(Ordering::Relaxed), read);
+}
+
+/// Weights of whole parts change no Gram matrix but by a factor; others are another matrix.
+#[test]
+fn scores_of_parts_are_known() {
+    let (features, partition) = data();
+    let engine = Prepared::new(&features, &partition, &Cpu).unwrap();
+    let of_parts: Vec<f64> = (0..ITEMS).map(|item| [0.7, -1.1][partition.part_of(item)]).collect();
+    let of_items: Vec<f64> = (0..ITEMS).map(|item| (item as f64).sin()).collect();
+    let quota = Quota::new(&partition, [0..=2, 0..=3]).unwrap();
+    for logs in [of_parts, of_items] {
+        let weighted = features.with_log_quality(&logs).unwrap();
+        let dpp = PartitionDpp::new(&weighted, &partition, &quota).unwrap();
+        let mut problem = problem(Constraint::Ranges(vec![0..=2, 0..=3], None), &[], &[]);
+        problem.log_weights = logs;
+        assert_law(&dpp.sampler(by_leverage(), &engine).unwrap(), &problem);
+        let log_z =
+            |engine: &dyn Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
+        assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-11);
+    }
+}
+
+#[test]
+fn rows_that_come_later() {
+    let (features, partition) = data();
+    let some: Vec<u32> = (0..8).collect();
+    let part_of =
+        |items: &[u32]| -> Vec<usize> { items.iter().map(|&item| labels()[item as usize]).collect() };
+    let first = Features::from_rows(8, DIMS, normals(ITEMS * DIMS, 3)[..8 * DIMS].to_vec()).unwrap();
+    let first_parts = Partition::from_labels(&part_of(&some)).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
+    let problem = problem(Constraint::Quota(vec![2, 1]), &[], &[]);
+    let known = Prepared::new(&first, &first_parts, &Cpu).unwrap();
+    let engine = known.extended(&features, &partition).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let log_z = |engine: &dyn Engine| dpp.log_partition_function(engine).map(|log_z| log_z.value).unwrap();
+    assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-12);
+    assert_law(&dpp.sampler(by_leverage(), &engine).unwrap(), &problem);
+
+    let known = || Prepared::new(&first, &first_parts, &Cpu).unwrap();
+    let wide = Features::from_rows(ITEMS, DIMS + 1, normals(ITEMS * (DIMS + 1), 3)).unwrap();
+    assert_error!(known().extended(&wide, &partition), Error::Shape { expected: 5, found: 6, .. }, ["row"]);
+    let other = Features::from_rows(ITEMS, DIMS, normals(ITEMS * DIMS, 4)).unwrap();
+    assert_error!(
+        known().extended(&other, &partition),
+        Error::UnlikeShards { .. },
+        ["item 0 is another row"]
+    );
+    let few = Features::from_rows(2, DIMS, normals(2 * DIMS, 3)).unwrap();
+    let few_parts = Partition::from_labels(&[0, 1]).unwrap();
+    assert_error!(
+        known().extended(&few, &few_parts),
+        Error::Shape { expected: 8, found: 2, .. },
+        ["new rows"]
+    );
+}
+
+/// Where subtracting would leave too few digits, rows are read.
+#[test]
+fn what_is_not_known_well_enough_is_computed() {
+    let mut values = normals(ITEMS * DIMS, 8);
+    // One row is nearly all of its part.
+    values[..DIMS].iter_mut().for_each(|x| *x *= 1e9);
+    let features = Features::from_rows(ITEMS, DIMS, values).unwrap();
+    let partition = Partition::from_labels(&labels()).unwrap();
+    let engine = Prepared::new(&features, &partition, &Cpu).unwrap();
+    let quota = Quota::new(&partition, [2, 1]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap().excluding(&[0]).unwrap();
+    let log_z = |engine: &dyn Engine| dpp.log_partition_function(engine).unwrap().value;
+    assert_abs_diff_eq!(log_z(&engine), log_z(&Cpu), epsilon = 1e-12);
+    assert!(dpp.sampler(by_leverage(), &engine).unwrap().law_error() < 1e-10);
+}

@@ -139,7 +139,7 @@ pub enum Error {
         size: usize,
     },
     /// A quota has ranges where exact counts are needed.
-    #[error("{what} needs one exact count for every part, and the quota has ranges: use rejection")]
+    #[error("{what} needs one exact count for every part, and the quota has ranges")]
     CountsNotExact {
         /// What needs exact counts.
         what: &'static str,

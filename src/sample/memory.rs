@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Method, Projection, SamplerOptions, projection};
 use crate::{
-    Dpp, Features, IndependentKDpps, KDpp, PartitionDpp, Result,
+    Dpp, Features, IndependentKDpps, KDpp, PartitionDpp, Result, RidgeDpp,
     engine::cpu_pass_bytes,
     model::{GroundSet, PartKDpp},
     parallel::threads,
@@ -159,6 +159,19 @@ impl PartitionDpp<'_> {
         memory.add("parts", parts);
         memory.add_lists(self.ground(), items);
         memory
+    }
+}
+
+impl RidgeDpp<'_> {
+    /// The most memory that a sampler holds.
+    ///
+    /// # Errors
+    /// Those of [`sampler`](RidgeDpp::sampler).
+    pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
+        let law = self.law()?;
+        let mut memory = law.drawn.spectral_memory(options.into().projection);
+        memory.add("sums of qualities", law.fill.bytes());
+        Ok(memory)
     }
 }
 

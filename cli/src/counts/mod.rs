@@ -21,9 +21,9 @@ use self::{
 use crate::{
     compute,
     failure::Failure,
-    input::Input,
+    input::{Input, too_many_for},
     interrupt,
-    law::{LawRequest, Question},
+    law::{LawRequest, Model, Question},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -53,6 +53,9 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let report = |reached| progress.computed(&reached);
     let watch = watch.reporting_to(&report);
     let model = law.model(&input, &conditions)?;
+    if matches!(model, Model::Ridge(_)) {
+        return Err(too_many_for("part counts"));
+    }
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
     let chance = quota.as_ref().map(|quota| (quota, chance(&model, partition, quota, &engine)));

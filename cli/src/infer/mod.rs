@@ -5,10 +5,13 @@ mod arguments;
 mod json;
 mod text;
 
-use std::{io::Write, time::Instant};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use partition_dpp::{
-    Estimate, Inference, Subset,
+    Inference, RidgeInference, Subset,
     data::LabelCopies,
     engine::{Engine, Watched},
 };
@@ -25,6 +28,9 @@ use crate::{
     output,
     progress::Progress,
 };
+
+/// The way out where a budget is exceeded.
+const ADVICE: &str = "the nodes of all parts multiply: a quota over fewer parts needs fewer";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -47,15 +53,11 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let model = law.model(&input, &conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
-    let inference = inference(&model, &engine)?;
-    let inferred = Inferred {
-        log_z: inference.log_partition_function(),
-        marginals: inference.inclusion_probabilities()?,
-        log_probs: log_probabilities(&inference, input.copies.as_ref(), &sets)?,
-        sets,
-        engine: inference.engine(),
-        time: started.elapsed(),
+    let mut inferred = match &model {
+        Model::Ridge(dpp) => of_ridge(&dpp.inference(&engine).map_err(Failure::advise(ADVICE))?, sets)?,
+        _ => of_features(&inference(&model, &engine)?, input.copies.as_ref(), sets)?,
     };
+    inferred.time = started.elapsed();
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
@@ -66,16 +68,34 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     output::print(out, &text::render(&question, &inferred, arguments.output.quiet))
 }
 
-fn log_probabilities(
+fn of_features(
     inference: &Inference<'_>,
     copies: Option<&LabelCopies>,
-    sets: &[Subset],
-) -> Result<Vec<Estimate<f64>>, Failure> {
+    sets: Vec<Subset>,
+) -> Result<Inferred, Failure> {
     let of_set = |set| match copies {
         Some(copies) => inference.log_probability_of_items(copies, set),
         None => inference.log_probability(set),
     };
-    Ok(sets.iter().map(of_set).collect::<Result<_, _>>()?)
+    Ok(Inferred {
+        log_z: inference.log_partition_function(),
+        marginals: inference.inclusion_probabilities()?,
+        log_probs: sets.iter().map(of_set).collect::<Result<_, _>>()?,
+        sets,
+        engine: inference.engine(),
+        time: Duration::ZERO,
+    })
+}
+
+fn of_ridge(inference: &RidgeInference<'_>, sets: Vec<Subset>) -> Result<Inferred, Failure> {
+    Ok(Inferred {
+        log_z: inference.log_partition_function(),
+        marginals: inference.inclusion_probabilities()?,
+        log_probs: sets.iter().map(|set| inference.log_probability(set)).collect::<Result<_, _>>()?,
+        sets,
+        engine: inference.engine(),
+        time: Duration::ZERO,
+    })
 }
 
 fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {
@@ -84,10 +104,9 @@ fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<
         Model::KDpp(dpp) => dpp.inference(engine),
         Model::Dpp(dpp) => dpp.inference(engine),
         // The arguments cannot ask for them.
-        Model::IndependentKDpps(_) => {
+        Model::IndependentKDpps(_) | Model::Ridge(_) => {
             return Err(Failure::Arguments("independent k-DPPs are for sampling only".into()));
         }
     };
-    inference
-        .map_err(Failure::advise("the nodes of all parts multiply: a quota over fewer parts needs fewer"))
+    inference.map_err(Failure::advise(ADVICE))
 }

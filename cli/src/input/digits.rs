@@ -26,6 +26,7 @@ pub(crate) fn read() -> Result<Input, Failure> {
         ids: None,
         scored: None,
         kernel_error: None,
+        ridge: None,
     })
 }
 

@@ -12,6 +12,7 @@ mod labels;
 mod multi_label;
 mod npy;
 mod parquet;
+mod ridge;
 mod scores;
 pub(crate) mod sets;
 mod table;
@@ -37,10 +38,12 @@ use self::{
     arguments::{Dataset, Source},
     ids::Ids,
     parquet::ParquetFile,
+    ridge::{Ridged, ridged},
     weighing::Similar,
 };
 pub(crate) use self::{
     ids::Id,
+    ridge::too_many_for,
     weighing::{Scored, Worth},
 };
 use crate::{
@@ -65,6 +68,8 @@ pub(crate) struct Input {
     pub(crate) scored: Option<Scored>,
     /// What the features lack of a dense kernel, relative to it.
     pub(crate) kernel_error: Option<f64>,
+    /// A ridge that `features` do not have; nor have they the weights of scores then.
+    pub(crate) ridge: Option<f64>,
 }
 
 /// The file formats, by extension.
@@ -91,9 +96,9 @@ impl Input {
         let (files, features, kernel_error) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => {
                 let digits = digits::read()?;
-                let (Similar { features, kernel_error }, scored) =
-                    weighed(arguments, digits.features, &["digits".into()], limit)?;
-                return Ok(Self { features, scored, kernel_error, ..digits });
+                let weighed = weighed(arguments, digits.features, &["digits".into()], limit)?;
+                let Weighed { features, scored, kernel_error, ridge } = weighed;
+                return Ok(Self { features, scored, kernel_error, ridge, ..digits });
             }
             ([], Some(file), _) => {
                 let kernel = read_kernel(file, arguments.kernel_tolerance, limit)?;
@@ -103,7 +108,7 @@ impl Input {
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, arguments, limit, made)?, None),
         };
-        let (Similar { features, kernel_error: missing }, scored) =
+        let Weighed { features, scored, kernel_error: missing, ridge } =
             weighed(arguments, features, files, limit)?;
         let kernel_error = missing.or(kernel_error);
         let ids = arguments.id_source()?.map(|source| {
@@ -112,7 +117,8 @@ impl Input {
             Ok::<_, Failure>(ids)
         });
         let ids = ids.transpose()?;
-        let input = Self { features, partition: None, copies: None, images: None, ids, scored, kernel_error };
+        let (partition, copies, images) = (None, None, None);
+        let input = Self { features, partition, copies, images, ids, scored, kernel_error, ridge };
         let Some(source) = arguments.label_source()? else { return Ok(input) };
         if arguments.multi_label {
             let copies = multi_label::read(&source.files[0], source.name)?;
@@ -126,27 +132,34 @@ impl Input {
     }
 }
 
-/// The rows as the similarity and the scores take them, and the scores.
+/// The rows as the similarity, the ridge and the scores take them, and the scores.
+struct Weighed {
+    features: Features<'static>,
+    scored: Option<Scored>,
+    kernel_error: Option<f64>,
+    /// A ridge that the rows lack; then they lack the weights of scores, too.
+    ridge: Option<f64>,
+}
+
 fn weighed(
     arguments: &InputArguments,
     features: Features<'static>,
     files: &[PathBuf],
     limit: Limit,
-) -> Result<(Similar, Option<Scored>), Failure> {
+) -> Result<Weighed, Failure> {
     let scores = arguments.score_source()?.map(|source| {
         let scores = scores::read(source)?;
         check_count(&features, files, ("scores", scores.len()), source.files)?;
         Ok::<_, Failure>(scores)
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
-    let similar = arguments.weighing.similar(features, limit)?;
-    match scored {
-        Some(scored) => {
-            let features = scored.weigh(similar.features)?;
-            Ok((Similar { features, ..similar }, Some(scored)))
-        }
-        None => Ok((similar, None)),
-    }
+    let Similar { features, kernel_error } = arguments.weighing.similar(features, limit)?;
+    let Ridged { features, apart: ridge } = ridged(arguments, features, limit)?;
+    let features = match &scored {
+        Some(scored) if ridge.is_none() => scored.weigh(features)?,
+        _ => features,
+    };
+    Ok(Weighed { features, scored, kernel_error, ridge })
 }
 
 /// The rows of all files, as one matrix.

@@ -44,6 +44,16 @@ pub(crate) struct WeighingArguments {
     /// stated; min(m, 512) by default. Sets have at most as many items.
     #[arg(long, value_name = "R", value_parser = landmarks, help_heading = "Similarity and scores")]
     pub(crate) landmarks: Option<usize>,
+    /// A number added to the similarity of every item with itself, so that sets may have any number of items. The more it
+    /// is, the less diversity counts.
+    #[arg(
+        long,
+        value_name = "DELTA",
+        value_parser = positive,
+        allow_hyphen_values = true,
+        help_heading = "Similarity and scores"
+    )]
+    pub(crate) ridge: Option<f64>,
     /// The score of each item, from one or several files: .csv with a header line, one-dimensional .npy, or .parquet.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Similarity and scores")]
     pub(crate) scores: Vec<PathBuf>,

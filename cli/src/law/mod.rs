@@ -5,14 +5,20 @@ mod question;
 
 use std::fmt;
 
-use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota};
+use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota, RidgeDpp};
 
 pub(crate) use self::{arguments::LawArguments, question::Question};
 use crate::{
     failure::Failure,
-    input::{Conditions, Input},
+    input::{Conditions, Input, too_many_for},
     quota::Asked,
 };
+
+/// The ways out where more items are wanted than the rank allows.
+const FULL_RANK: &str = "--ridge and --similarity rbf allow more";
+/// The same, where every part by itself allows them.
+const ALONE: &str =
+    "--ridge and --similarity rbf allow more, and --independent chooses from every part by itself";
 
 /// A law over subsets, as asked for.
 #[derive(Clone, Debug)]
@@ -40,6 +46,8 @@ pub(crate) enum Model<'a> {
     IndependentKDpps(IndependentKDpps<'a>),
     KDpp(KDpp<'a>),
     Dpp(Dpp<'a>),
+    /// Of a ridge that the features lack.
+    Ridge(RidgeDpp<'a>),
 }
 
 impl<'a> LawRequest<'a> {
@@ -102,7 +110,15 @@ impl<'a> LawRequest<'a> {
     /// The model over these items, under the conditions.
     pub(crate) fn model(&'a self, input: &'a Input, conditions: &Conditions) -> Result<Model<'a>, Failure> {
         let conditions = input.conditions(conditions)?;
-        self.over_rows(&input.features, &conditions).map_err(|error| input.blame_items(error))
+        if let Some(delta) = input.ridge {
+            return self.with_ridge(input, delta, &conditions);
+        }
+        self.over_rows(&input.features, &conditions).map_err(|error| match input.blame_items(error) {
+            Failure::Library(source @ Error::SizeAboveRank { .. }) => {
+                Failure::Impossible { source, advice: FULL_RANK }
+            }
+            other => other,
+        })
     }
 
     /// Adds the way out where a quota asks for more items than the rank allows, for commands that take `--independent`.
@@ -114,11 +130,39 @@ impl<'a> LawRequest<'a> {
             _ => false,
         };
         match failure {
-            Failure::Library(source @ Error::SizeAboveRank { rank, .. }) if fits_by_itself(rank) => {
-                Failure::Impossible { source, advice: "--independent chooses from every part by itself" }
+            Failure::Impossible { source: source @ Error::SizeAboveRank { rank, .. }, .. }
+                if fits_by_itself(rank) =>
+            {
+                Failure::Impossible { source, advice: ALONE }
             }
             other => other,
         }
+    }
+
+    /// The mixture for a ridge that the features lack.
+    fn with_ridge(
+        &'a self,
+        input: &'a Input,
+        delta: f64,
+        Conditions { include, exclude }: &Conditions,
+    ) -> Result<Model<'a>, Failure> {
+        let features = &input.features;
+        let dpp = match self {
+            Self::PartitionDpp { partition, quota, .. }
+                if quota.total().is_none() || quota.exact_counts().is_some() =>
+            {
+                RidgeDpp::new(features, delta, partition, quota)?
+            }
+            Self::KDpp { k } => RidgeDpp::of_size(features, delta, *k)?,
+            Self::PartitionDpp { .. } => return Err(too_many_for("a total of ranges")),
+            Self::IndependentKDpps { .. } => return Err(too_many_for("--independent")),
+            Self::Dpp => return Err(too_many_for("sets of any size")),
+        };
+        let dpp = match &input.scored {
+            Some(scored) => dpp.with_scores(&scored.scores, scored.diversity)?,
+            None => dpp,
+        };
+        Ok(Model::Ridge(dpp.including(include)?.excluding(exclude)?))
     }
 
     fn over_rows(

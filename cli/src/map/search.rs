@@ -50,6 +50,7 @@ impl<'a> Search<'a> {
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
             Model::IndependentKDpps(dpps) => self.part_by_part(dpps),
+            Model::Ridge(_) => Err(crate::input::too_many_for("map")),
         }
     }
 
@@ -60,6 +61,7 @@ impl<'a> Search<'a> {
             Model::PartitionDpp(dpp) => top.solve(dpp, engine)?,
             Model::KDpp(dpp) => top.solve(dpp, engine)?,
             Model::Dpp(dpp) => top.solve(dpp, engine)?,
+            Model::Ridge(_) => unreachable!("a ridge takes no diversity of 0"),
             Model::IndependentKDpps(dpps) => {
                 let solved = dpps.parts().iter().map(|part| top.solve(part, engine));
                 let union = Solution::union(solved.collect::<Result<Vec<_>, _>>()?);

@@ -15,7 +15,7 @@ use super::{
     instalments::in_instalments,
     method,
 };
-use crate::{failure::Failure, interrupt, law::Model, progress::Progress};
+use crate::{failure::Failure, input::too_many_for, interrupt, law::Model, progress::Progress};
 
 /// What all ways to draw share.
 pub(super) struct Run<'a> {
@@ -30,7 +30,10 @@ impl Run<'_> {
     pub(super) fn draw_from(&self, model: &Model<'_>, engine: &dyn Engine) -> Result<Drawn, Failure> {
         let arguments = self.arguments;
         let Some(method) = arguments.method.exact() else {
-            let Model::PartitionDpp(dpp) = model else { unreachable!("chains are refused for other laws") };
+            let Model::PartitionDpp(dpp) = model else {
+                // Those without parts are refused before.
+                return Err(too_many_for("--method mcmc"));
+            };
             // Chains need something to choose.
             return if dpp.plan(Method::Rejection)?.is_some() {
                 self.draw_by_chains(&dpp.chains(&arguments.chains.options(), engine)?)

@@ -10,7 +10,7 @@ use super::{
     answer::Planned,
     arguments::{MethodChoice, SampleArguments},
 };
-use crate::{failure::Failure, law::Model, quota::QuotaRequest};
+use crate::{failure::Failure, input::too_many_for, law::Model, quota::QuotaRequest};
 
 /// The way out where a budget is exceeded.
 pub(super) const ADVICE: &str = "--method rejection has no budget, --method mcmc is fast but approximate, --independent draws from every part by itself";
@@ -38,7 +38,11 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
 
 /// The method that would draw from a model.
 pub(super) fn plan(model: &Model<'_>, choice: MethodChoice) -> Result<Planned, Failure> {
-    let Model::PartitionDpp(dpp) = model else { return Ok(Planned::Only(Algorithm::Spectral)) };
+    let dpp = match model {
+        Model::PartitionDpp(dpp) => dpp,
+        Model::Ridge(_) => return Ok(Planned::Only(Algorithm::TiltedRejection)),
+        _ => return Ok(Planned::Only(Algorithm::Spectral)),
+    };
     if dpp.quota().exact_counts().is_none() {
         return Ok(Planned::Only(Algorithm::TiltedRejection));
     }
@@ -56,12 +60,18 @@ pub(super) fn sampler<'a>(
     engine: &'a dyn Engine,
 ) -> Result<Sampler<'a>, Failure> {
     let options = SamplerOptions::from(method);
+    let insisted = method == Method::Rejection;
+    let unlimited = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };
+    let advice = if insisted { ADVICE } else { RANGE_ADVICE };
     let sampler = match model {
         Model::PartitionDpp(dpp) if dpp.quota().exact_counts().is_none() => {
-            let insisted = method == Method::Rejection;
-            let options = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };
-            let advice = if insisted { ADVICE } else { RANGE_ADVICE };
-            return dpp.sampler(options, engine).map_err(Failure::advise(advice));
+            return dpp.sampler(unlimited, engine).map_err(Failure::advise(advice));
+        }
+        Model::Ridge(dpp) => {
+            if !matches!(method, Method::Auto | Method::Rejection) {
+                return Err(too_many_for(&format!("--method {method}")));
+            }
+            return dpp.sampler(unlimited, engine).map_err(Failure::advise(advice));
         }
         Model::PartitionDpp(dpp) => dpp.sampler(options, engine),
         Model::IndependentKDpps(dpps) => dpps.sampler(options, engine),

@@ -23,6 +23,7 @@ mod parquet;
 mod plots;
 mod ranges;
 mod reproduce;
+mod ridge;
 mod rows;
 mod scores;
 mod shards;

@@ -158,6 +158,15 @@ impl Fill {
         CountWeights(self.parts.iter().map(of).chain(rest).collect())
     }
 
+    /// Bytes held besides the lists of items.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of = |part: &PartFill| match &part.weights {
+            Weights::Equal(_) => 0,
+            Weights::Each(tree) => tree.bytes(),
+        };
+        self.parts.iter().map(of).sum()
+    }
+
     /// The items of T in every part.
     fn by_part(&self, drawn: &[u32]) -> Vec<Vec<u32>> {
         let mut taken = vec![Vec::new(); self.parts.len()];

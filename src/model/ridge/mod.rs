@@ -86,6 +86,19 @@ impl<'a> RidgeDpp<'a> {
         Self { features, delta, log_quality, partition, quota, included, excluded }.checked()
     }
 
+    /// The law over all sets of k items, k at most m.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`], [`Error::SizeAboveItems`], [`Error::Nothing`] for k = 0.
+    pub fn of_size(features: &Features<'a>, delta: f64, k: usize) -> Result<Self> {
+        let items = features.items();
+        if k > items {
+            return Err(Error::SizeAboveItems { k, items });
+        }
+        let partition = Partition::group(Arc::new(["all items".into()]), vec![0; items]);
+        Self::new(features, delta, &partition, &Quota::new(&partition, [k])?)
+    }
+
     /// With these ln q_i, which scale features and ridge alike, besides qualities set before.
     ///
     /// # Errors

@@ -55,6 +55,12 @@ impl SymmetricTree {
         Self { logs, high, levels }
     }
 
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> u64 {
+        let sums = self.levels.iter().flatten().map(Vec::len).sum::<usize>();
+        8 * (self.logs.len() + sums) as u64
+    }
+
     /// ln e_r of all weights, −∞ where r is above their number.
     pub(super) fn log_sum(&self, r: usize) -> f64 {
         coefficient(&self.levels[self.levels.len() - 1][0], r)

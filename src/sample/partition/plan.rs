@@ -127,7 +127,7 @@ impl PartitionDpp<'_> {
     /// - [`Error::CountsNotExact`] from the methods by interpolation, under ranges.
     pub fn plan(&self, options: impl Into<SamplerOptions>) -> Result<Option<Plan>> {
         let SamplerOptions { method, proposal_budget: budget, .. } = options.into();
-        let counts = match self.exact_counts("interpolation") {
+        let counts = match self.exact_counts("interpolation, unlike rejection,") {
             Err(error) if !matches!(method, Method::Auto | Method::Rejection) => return Err(error),
             Err(_) => return Ok(None),
             Ok(counts) if counts.is_empty() => return Ok(None),

@@ -87,7 +87,7 @@ pub(super) struct Pick {
 
 impl<'a> Stage<'a> {
     pub(super) fn start(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
-        let left = dpp.exact_counts("interpolation")?;
+        let left = dpp.exact_counts("interpolation, unlike rejection,")?;
         let rows = dpp.rows();
         let scales = rows.scales();
         let spectrum = dpp.spectrum(engine, &rows)?;

@@ -1,0 +1,79 @@
+//! A ridge: sets of any size, of few items and of many.
+
+use approx::assert_abs_diff_eq;
+use serde_json::Value;
+
+use super::support::Folder;
+
+const DIGITS: &str = "--dataset digits --ridge 0.5";
+
+fn numbers(answer: &Value, key: &str) -> Vec<f64> {
+    serde_json::from_value(answer[key].clone()).unwrap()
+}
+
+#[test]
+fn few_items_have_the_ridge_as_features() {
+    let folder = Folder::new();
+    let input = "--features features.csv --labels labels.csv";
+    folder.refuses(&format!("sample {input} --k 7"), 2, &["above the rank", "--ridge and --similarity rbf"]);
+    let law = format!("{input} --ridge 0.1 --quota 3,2,2");
+    let drawn = folder.json(&format!("sample {law} --samples 5 --method interpolation"));
+    assert_eq!((drawn["samples"].as_array().unwrap().len(), &drawn["exactness"]), (5, &"exact".into()));
+    let best = folder.json(&format!("map {law} --solver exact"));
+    assert_eq!(best["set"].as_array().unwrap().len(), 7);
+    assert!(best["gap"].as_f64().unwrap() < 1e-6);
+    // A larger ridge makes all sets of a size more alike.
+    let all = folder.json(&format!("infer {input} --ridge 1e9 --k 3"));
+    numbers(&all, "marginals").into_iter().for_each(|p| assert_abs_diff_eq!(p, 1.0 / 3.0, epsilon = 1e-6));
+}
+
+/// Both ways, on either side of the number of items from which on laws are mixtures.
+#[test]
+fn many_items_are_mixtures_of_the_same_law() {
+    let folder = Folder::new();
+    let line = |item: usize| format!("{},{}\n", (0.7 * item as f64).sin(), (0.3 * item as f64).cos());
+    for (name, items) in [("few.csv", 1000), ("many.csv", 1001)] {
+        folder.write(name, &(0..items).map(line).collect::<String>());
+    }
+    let of =
+        |name: &str, rest: &str| folder.json(&format!("infer --features {name} --ridge 0.2 --k 5 {rest}"));
+    // Without the last item both are the same law.
+    let (few, many) = (of("few.csv", ""), of("many.csv", "--exclude 1000"));
+    assert_abs_diff_eq!(few["log_z"].as_f64().unwrap(), many["log_z"].as_f64().unwrap(), epsilon = 1e-9);
+    let (few, many) = (numbers(&few, "marginals"), numbers(&many, "marginals"));
+    few.iter().zip(&many).for_each(|(few, many)| assert_abs_diff_eq!(*few, *many, epsilon = 1e-10));
+}
+
+#[test]
+fn more_digits_than_pixels() {
+    let folder = Folder::new();
+    let drawn = folder.json(&format!("sample {DIGITS} --quota equal --k 80 --include 3,4 --samples 2"));
+    let samples: Vec<Vec<usize>> = serde_json::from_value(drawn["samples"].clone()).unwrap();
+    assert!(samples.iter().all(|set| set.len() == 80 && set.contains(&3) && set.contains(&4)));
+    assert_eq!((&drawn["method"], &drawn["exactness"]), (&"rejection".into(), &"exact".into()));
+    let again =
+        folder.json(&format!("sample {DIGITS} --quota equal --k 80 --include 3,4 --samples 2 --threads 1"));
+    assert_eq!(drawn["samples"], again["samples"]);
+    let found = folder.json(&format!("infer {DIGITS} --k 70"));
+    assert_abs_diff_eq!(numbers(&found, "marginals").iter().sum::<f64>(), 70.0, epsilon = 1e-8);
+}
+
+#[test]
+fn what_a_ridge_of_many_items_refuses() {
+    let folder = Folder::new();
+    let one_each = "--quota 1,1,1,1,1,1,1,1,1,1";
+    for (arguments, what) in [
+        (format!("sample {DIGITS}"), "sets of any size"),
+        (format!("sample {DIGITS} {one_each} --independent"), "--independent"),
+        (format!("sample {DIGITS} {one_each} --method mcmc"), "--method mcmc"),
+        (format!("sample {DIGITS} {one_each} --method interpolation"), "--method interpolation"),
+        (format!("sample {DIGITS} --quota 0..9,..,..,..,..,..,..,..,..,.. --k 12"), "a total of ranges"),
+        (format!("counts {DIGITS} --k 10"), "part counts"),
+    ] {
+        folder.refuses(&arguments, 2, &["--ridge with", what, "at most 1000 items"]);
+    }
+    let input = "sample --features features.csv --labels labels.csv --quota 1,1,1";
+    for delta in ["0", "-1", "nan", "inf", "x"] {
+        folder.refuses(&format!("{input} --ridge {delta}"), 2, &["--ridge", "is not a positive number"]);
+    }
+}

@@ -68,6 +68,9 @@ impl<'a> Dpp<'a> {
 
     /// Narrows weights if that is necessary.
     fn checked(self) -> Result<Self> {
+        if !self.ground.given().is_weighted() {
+            return Ok(self);
+        }
         let free = self.ground.free_items();
         let most = free.len().min(self.ground.dims_left());
         Ok(Self { ground: self.ground.for_choices(&[free], &Counts::new(&[0], &[most], 0, most))? })

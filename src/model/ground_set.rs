@@ -72,13 +72,12 @@ impl<'a> GroundSet<'a> {
         Self { features, log_shift: Some(log_shift), ..self.clone() }
     }
 
-    /// The same items with their weights as given.
-    pub(super) fn with_given_weights(&self) -> Result<Self> {
-        if self.log_shift.is_none() {
-            return Ok(self.clone());
+    /// Takes back narrowed weights.
+    pub(super) fn restore_weights(&mut self) -> Result<()> {
+        if self.log_shift.take().is_some() {
+            self.features = self.features.reweighted(self.given.log_weights())?;
         }
-        let features = self.features.reweighted(self.given.log_weights())?;
-        Ok(Self { features, log_shift: None, ..self.clone() })
+        Ok(())
     }
 
     /// Whether weights differ from those given.
@@ -106,7 +105,7 @@ impl<'a> GroundSet<'a> {
     pub(crate) fn include(&mut self, items: &[usize]) -> Result<()> {
         merge(&mut self.included, items, self.features.items())?;
         self.check_disjoint()?;
-        *self = self.with_given_weights()?;
+        self.restore_weights()?;
         self.residual = Residual::of(&self.features, &self.included)?;
         Ok(())
     }

@@ -32,10 +32,10 @@ impl GroundSet<'_> {
     ///
     /// # Errors
     /// [`WeightProblem::Spread`].
-    pub(super) fn for_choices(self, groups: &[FreeItems], counts: &Counts) -> Result<Self> {
+    pub(super) fn for_choices(mut self, groups: &[FreeItems], counts: &Counts) -> Result<Self> {
         // Conditions may have left out those that were too far apart.
-        let given = self.with_given_weights()?;
-        Ok(given.with_narrow_weights(groups, counts)?.unwrap_or(given))
+        self.restore_weights()?;
+        Ok(self.with_narrow_weights(groups, counts)?.unwrap_or(self))
     }
 
     /// The ground set with weights of a range that f64 can square; `None` if they are in it. `counts` says how many items

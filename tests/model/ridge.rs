@@ -18,7 +18,7 @@ use crate::{
     weights::{assert_right, laws},
 };
 
-const EFFORT: Effort = Effort { draws: 5_000, draws_by_nodes: 500, paths: 2, solvers: true };
+const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 200, paths: 1, solvers: true };
 
 /// The known answers with this ridge.
 fn known(

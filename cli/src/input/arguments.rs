@@ -114,7 +114,8 @@ impl InputArguments {
     /// All files that are read.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let Source { features, kernel, .. } = &self.source;
-        features.iter().chain(kernel).chain(&self.labels).chain(&self.ids)
+        let tables = self.labels.iter().chain(&self.ids).chain(&self.weighing.scores);
+        features.iter().chain(kernel).chain(tables)
     }
 
     /// Where labels are read from, if there are any.

@@ -178,6 +178,12 @@ fn what_cannot_be_written_is_refused() {
     map("--features features.csv --k 2 --with-embeddings", 2, &["--output"]);
     map("--features features.csv --k 2 --output none/out.csv", 2, &["the rows cannot be written", "folder"]);
     map("--features features.csv --k 2 --output ./features.csv", 2, &["features.csv", "input"]);
+    folder.write("scores.csv", "score\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    map(
+        "--features features.csv --scores scores.csv --k 2 --output ./scores.csv",
+        2,
+        &["scores.csv", "input"],
+    );
     map("--kernel features.csv --k 2 --output out.csv --with-embeddings", 2, &["--kernel"]);
     folder.refuses("sample --features features.csv --k 2 --plan --output out.csv", 2, &["--plan"]);
 

@@ -103,7 +103,7 @@ impl<'a> GroundSet<'a> {
 
     /// Includes more items.
     pub(crate) fn include(&mut self, items: &[usize]) -> Result<()> {
-        merge(&mut self.included, items, self.features.items())?;
+        add_sorted(&mut self.included, items, self.features.items())?;
         self.check_disjoint()?;
         self.restore_weights()?;
         self.residual = Residual::of(&self.features, &self.included)?;
@@ -112,7 +112,7 @@ impl<'a> GroundSet<'a> {
 
     /// Excludes more items.
     pub(crate) fn exclude(&mut self, items: &[usize]) -> Result<()> {
-        merge(&mut self.excluded, items, self.features.items())?;
+        add_sorted(&mut self.excluded, items, self.features.items())?;
         self.check_disjoint()
     }
 
@@ -300,8 +300,8 @@ impl Residual {
     }
 }
 
-/// Adds a list of items, sorted and checked, to an ascending list.
-pub(super) fn merge(list: &mut Vec<u32>, items: &[usize], count: usize) -> Result<()> {
+/// Adds items to an ascending list, which may have some of them already.
+pub(crate) fn add_sorted(list: &mut Vec<u32>, items: &[usize], count: usize) -> Result<()> {
     let subset = Subset::new(items.to_vec(), count)?;
     #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
     list.extend(subset.iter().map(|item| item as u32));

@@ -2,7 +2,7 @@
 
 use super::{
     Counts, FreeItems, GroundSet, feasibility,
-    ground_set::merge,
+    ground_set::add_sorted,
     open_parts::{OpenPart, open_part},
 };
 use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engine::Items};
@@ -100,7 +100,7 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::DependentItems`] if those of one part have determinant zero;
     /// - [`Error::QuotaBelowIncluded`] if they are more than the quota of a part.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        merge(&mut self.included, items, self.partition.items())?;
+        add_sorted(&mut self.included, items, self.partition.items())?;
         self.checked()
     }
 
@@ -110,7 +110,7 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::Infeasible`] if too little of a part is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        merge(&mut self.excluded, items, self.partition.items())?;
+        add_sorted(&mut self.excluded, items, self.partition.items())?;
         self.checked()
     }
 

@@ -204,6 +204,9 @@ fn conditions_are_checked() {
     let model = || KernelModel::new(&kernel, &partition, &quota).unwrap();
     assert_error!(model().including(&[6]), Error::ItemOutOfRange { item: 6, items: 6 }, ["6"]);
     assert_error!(model().including(&[1, 1]), Error::RepeatedItem { item: 1 }, ["1"]);
+    // In two calls it is the same condition.
+    assert!(model().including(&[1]).unwrap().including(&[1]).is_ok());
+    assert!(model().excluding(&[1, 4]).unwrap().excluding(&[4]).is_ok());
     assert_error!(model().including(&[0, 1]), Error::QuotaBelowIncluded { .. }, ["2 items"]);
     assert_error!(
         model().excluding(&[3, 4]),

@@ -8,7 +8,7 @@ mod visits;
 
 use crate::{
     Error, Partition, Quota, Result,
-    model::Counts,
+    model::{Counts, add_sorted},
     similarity::{Factor, KernelFunction, NextRow, checked_diagonal},
 };
 
@@ -111,7 +111,7 @@ impl<'a> KernelModel<'a> {
     /// - [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they are more than a
     ///   part or the total allows.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        merge(&mut self.included, items, self.kernel.items())?;
+        add_sorted(&mut self.included, items, self.kernel.items())?;
         self.included_factor(0)?;
         self.resolved()
     }
@@ -122,7 +122,7 @@ impl<'a> KernelModel<'a> {
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::QuotaAbovePartSize`], [`Error::SizeAboveItems`], [`Error::TotalOutsideRanges`] if too little is left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        merge(&mut self.excluded, items, self.kernel.items())?;
+        add_sorted(&mut self.excluded, items, self.kernel.items())?;
         self.resolved()
     }
 
@@ -215,20 +215,4 @@ impl<'a> KernelModel<'a> {
         factor.push(item, residual, next);
         Ok(Some(residual))
     }
-}
-
-/// Adds items to a sorted list.
-fn merge(known: &mut Vec<u32>, more: &[usize], items: usize) -> Result<()> {
-    for &item in more {
-        if item >= items {
-            return Err(Error::ItemOutOfRange { item, items });
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let index = item as u32;
-        match known.binary_search(&index) {
-            Ok(_) => return Err(Error::RepeatedItem { item }),
-            Err(at) => known.insert(at, index),
-        }
-    }
-    Ok(())
 }

@@ -65,6 +65,12 @@ impl Rbf {
         Self { landmarks: Some(landmarks), ..self }
     }
 
+    /// The number of landmarks among so many items, at most: the number set, or min(m, 512).
+    #[must_use]
+    pub fn landmarks(&self, items: usize) -> usize {
+        self.landmarks.unwrap_or_else(|| items.min(LANDMARKS))
+    }
+
     /// Sets the seed that landmarks are drawn with; 0 unless set.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
@@ -129,7 +135,7 @@ impl Rbf {
         engine: &dyn Engine,
     ) -> Result<Factor<'k>> {
         let items = kernel.items();
-        let limit = self.landmarks.unwrap_or_else(|| items.min(LANDMARKS));
+        let limit = self.landmarks(items);
         if limit == 0 {
             return Err(Error::Nothing { what: "the number of landmarks" });
         }

@@ -16,9 +16,6 @@ use crate::{
     parse::{positive, within},
 };
 
-/// Landmarks unless a number is given.
-const LANDMARKS: usize = 512;
-
 /// Similarity and scores.
 #[derive(Args, Debug)]
 pub(crate) struct WeighingArguments {
@@ -112,11 +109,11 @@ impl WeighingArguments {
             Similarity::Dot => Ok(Similar { features, kernel_error: None }),
             Similarity::Cosine => Ok(Similar { features: features.with_unit_rows()?, kernel_error: None }),
             Similarity::Rbf => {
-                let items = features.items();
-                let landmarks = self.landmarks.unwrap_or_else(|| items.min(LANDMARKS));
+                let rbf = Rbf::new(self.bandwidth.unwrap_or_default());
+                let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
+                let (items, landmarks) = (features.items(), rbf.landmarks(features.items()));
                 let bytes = 4 * items as u64 * landmarks as u64;
                 limit.check(bytes, || format!("{items} items are compared with {landmarks} landmarks"))?;
-                let rbf = Rbf::new(self.bandwidth.unwrap_or_default()).with_landmarks(landmarks);
                 let found = rbf.features(&features, &Cpu)?;
                 let kernel_error = Some(found.kernel_error());
                 Ok(Similar { features: found.features().clone(), kernel_error })

@@ -63,9 +63,7 @@ impl<'a> Search<'a> {
             Model::Dpp(dpp) => top.solve(dpp, engine)?,
             Model::Ridge(_) => unreachable!("a ridge takes no diversity of 0"),
             Model::IndependentKDpps(dpps) => {
-                let solved = dpps.parts().iter().map(|part| top.solve(part, engine));
-                let union = Solution::union(solved.collect::<Result<Vec<_>, _>>()?);
-                union.ok_or_else(|| Failure::Arguments("there are no parts".into()))?
+                union(dpps.parts().iter().map(|part| Ok(top.solve(part, engine)?)))?
             }
         })
     }
@@ -76,9 +74,7 @@ impl<'a> Search<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer parts than items")]
         let share = |limit: Duration| limit / parts.len() as u32;
         let each = Search { limit: self.limit.map(share), certificate: share(self.certificate), ..*self };
-        let solved = parts.iter().map(|part| each.certified(part, each.solve(part)?));
-        let union = Solution::union(solved.collect::<Result<Vec<_>, _>>()?);
-        union.ok_or_else(|| Failure::Arguments("there are no parts".into()))
+        union(parts.iter().map(|part| each.certified(part, each.solve(part)?)))
     }
 
     fn solve(&self, model: &impl Objective) -> Result<Solution, Failure> {
@@ -134,4 +130,10 @@ impl<'a> Search<'a> {
         let certificate = bound.certify_watched(model, self.engine, &watch)?;
         Ok(solution.certified(&certificate))
     }
+}
+
+/// The sets of all parts as one.
+fn union(solved: impl Iterator<Item = Result<Solution, Failure>>) -> Result<Solution, Failure> {
+    let union = Solution::union(solved.collect::<Result<Vec<_>, _>>()?);
+    union.ok_or_else(|| Failure::Arguments("there are no parts".into()))
 }

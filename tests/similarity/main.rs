@@ -15,6 +15,7 @@ mod functions;
 mod greedy;
 mod large;
 mod local_search;
+mod quality;
 mod rbf;
 
 use partition_dpp::Features;

@@ -3,7 +3,7 @@
 use super::{
     super::{Greedy, LazyGreedy, Place, Solution, Solver, Stats, Termination, watch::Clock},
     KernelModel, NOTHING,
-    gains::Gains,
+    gains::{Gains, Leader},
     visits::Update,
 };
 use crate::{
@@ -19,6 +19,8 @@ const SMALL: usize = 256 << 20;
 const MOST_CHECKED: usize = 16;
 /// Gains below this many times the error of the coefficients are computed with coefficients in f64.
 const CLEAR: f64 = 64.0;
+/// Gains in their unit below which the unit is too large.
+const FAINT: f64 = 1e-150;
 
 /// Picks on the columns of a kernel: pivoted Cholesky of K, K_S = L Lᵀ.
 ///
@@ -81,6 +83,11 @@ impl KernelModel<'_> {
         self.groups[place.group][place.position] as usize
     }
 
+    /// ln q_j² d_j.
+    fn log_gain(&self, item: usize, residual: f64) -> f64 {
+        residual.ln() + self.log_square(item)
+    }
+
     /// How many of these items are in each group.
     pub(super) fn counts_of(&self, places: &[Place]) -> Vec<usize> {
         let mut counts = vec![0; self.groups.len()];
@@ -98,7 +105,7 @@ impl KernelModel<'_> {
     ) -> Solution {
         Solution {
             subset: Subset::from_distinct(factor.items().to_vec()),
-            log_det: factor.log_det(),
+            log_det: self.log_det(factor),
             missing: self.counts.missing(&self.counts_of(places)),
             upper_bound: None,
             termination,
@@ -144,19 +151,27 @@ enum Outcome<'k> {
     Unclear(Picked<'k>),
 }
 
+/// The item to pick.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    place: Place,
+    /// d_j.
+    residual: f64,
+    /// q_j² d_j, in the unit of gains.
+    gain: f64,
+}
+
 /// The state of the algorithm.
 struct Picks<'m, 'k, T> {
     model: &'m KernelModel<'k>,
     update: Update,
     picked: Picked<'k>,
-    gains: Gains<'m, T>,
+    gains: Gains<'m, 'k, T>,
     /// How many items of each group were picked.
     counts: Vec<usize>,
     demands: Vec<Demand>,
     /// The largest error of a gain that was seen, as a fraction of K_jj.
     noise: f64,
-    /// The largest K_jj.
-    largest: f64,
     next: NextRow,
 }
 
@@ -165,10 +180,8 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
         let gains = Gains::new(model, model.included.len() + model.counts.most);
         let counts = model.counts_of(&picked.places);
         let demands = model.counts.demands(&counts);
-        let largest =
-            model.groups.iter().flatten().map(|&item| model.diagonal[item as usize]).fold(0.0, f64::max);
         let (noise, next) = (T::EPSILON, NextRow::default());
-        let mut picks = Self { model, update, picked, gains, counts, demands, noise, largest, next };
+        let mut picks = Self { model, update, picked, gains, counts, demands, noise, next };
         for place in picks.picked.places.clone() {
             picks.gains.remove(place);
         }
@@ -188,27 +201,31 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
     fn run(mut self, clock: &Clock<'_>) -> Result<Outcome<'k>> {
         let rank = self.picked.factor.kernel().rank_at_most();
         while self.demands.iter().any(|&demand| demand > Demand::Full) && self.picked.factor.len() < rank {
-            clock.report(self.picked.factor.log_det(), None, self.picked.places.len() as u64);
+            clock.report(self.model.log_det(&self.picked.factor), None, self.picked.places.len() as u64);
             if let Some(termination) = clock.ended() {
                 self.picked.termination = termination;
                 self.fill()?;
                 return Ok(Outcome::Done(self.picked));
             }
             let (best, removed) = self.best()?;
-            let Some((place, gain)) = best else {
-                if removed {
+            let Some(Best { place, residual, gain }) = best else {
+                if removed || self.rescale() {
                     continue;
                 }
                 break;
             };
+            // Smaller ones might be lost.
+            if gain < FAINT && self.rescale() {
+                continue;
+            }
             let diagonal = self.model.diagonal[self.model.item(place)];
-            // Dependent items of coefficients in f64 are known by their gains, and no other is better.
-            let clear = size_of::<T>() == size_of::<f64>() || gain > CLEAR * self.noise * diagonal;
+            // Dependent items of coefficients in f64 are known by their residuals, and no other is better.
+            let clear = size_of::<T>() == size_of::<f64>() || residual > CLEAR * self.noise * diagonal;
             if !clear {
                 return Ok(Outcome::Unclear(self.picked));
             }
-            if gain > NOTHING * diagonal {
-                self.take(place, gain);
+            if residual > NOTHING * diagonal {
+                self.take(place, residual);
             } else {
                 self.gains.remove(place);
             }
@@ -223,21 +240,32 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
         Ok(Outcome::Done(self.picked))
     }
 
-    /// The item with the largest gain that the quota needs or that multiplies the determinant by more than 1, its gain
+    /// Measures gains in units of the largest that could be picked.
+    fn rescale(&mut self) -> bool {
+        let demands = &self.demands;
+        self.gains.rescale(|group| match demands[group] {
+            Demand::Full => None,
+            // A power of two below 1/2 belongs to gains below 1.
+            Demand::Optional => Some(-1.0),
+            Demand::Needed => Some(f64::NEG_INFINITY),
+        })
+    }
+
+    /// The item with the largest gain that the quota needs or that multiplies the determinant by more than 1, its residual
     /// computed from K, with its row of the factor in `next`; and whether dependent items were removed.
-    fn best(&mut self) -> Result<(Option<(Place, f64)>, bool)> {
+    fn best(&mut self) -> Result<(Option<Best>, bool)> {
+        let one = self.gains.one();
         let least = |demand: &Demand| match demand {
             Demand::Full => None,
-            Demand::Optional => Some(1.0),
+            Demand::Optional => Some(one),
             Demand::Needed => Some(f64::MIN_POSITIVE),
         };
         let least: Vec<Option<f64>> = self.demands.iter().map(least).collect();
-        let slack = self.noise * self.largest;
-        let leaders = self.gains.best(&self.picked.factor, &least, self.update, slack)?;
-        let (mut best, mut removed): (Option<(Place, f64)>, bool) = (None, false);
+        let leaders = self.gains.best(&self.picked.factor, &least, self.update, self.noise)?;
+        let (mut best, mut removed): (Option<Best>, bool) = (None, false);
         let mut other = NextRow::default();
         let mut checked = 0;
-        for (place, stored) in leaders {
+        for Leader { place, residual: stored, scale } in leaders {
             let item = self.model.item(place);
             let diagonal = self.model.diagonal[item];
             let at_most = stored + self.noise * diagonal;
@@ -247,17 +275,21 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
                 removed = true;
                 continue;
             }
-            if checked == MOST_CHECKED || best.is_some_and(|(_, gain)| at_most < gain) {
+            let enough = |residual: f64| {
+                self.demands[place.group] == Demand::Needed || self.model.log_gain(item, residual) > 0.0
+            };
+            let is_behind = best.is_some_and(|best: Best| at_most * scale < best.gain);
+            if checked == MOST_CHECKED || is_behind || !enough(at_most) {
                 continue;
             }
             checked += 1;
-            let gain = self.picked.factor.residual(item, diagonal, &mut other)?;
+            let residual = self.picked.factor.residual(item, diagonal, &mut other)?;
             if diagonal > 0.0 {
-                self.noise = self.noise.max((stored - gain).abs() / diagonal);
+                self.noise = self.noise.max((stored - residual).abs() / diagonal);
             }
-            let enough = self.demands[place.group] == Demand::Needed || gain > 1.0;
-            if enough && best.is_none_or(|known| self.is_better((place, gain), known)) {
-                best = Some((place, gain));
+            let found = Best { place, residual, gain: residual * scale };
+            if enough(residual) && best.is_none_or(|known| self.is_better(found, known)) {
+                best = Some(found);
                 std::mem::swap(&mut self.next, &mut other);
             }
         }
@@ -265,14 +297,16 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
     }
 
     /// Larger, or as large and of a lower item.
-    fn is_better(&self, (place, gain): (Place, f64), (known, most): (Place, f64)) -> bool {
-        gain > most || gain >= most && self.model.item(place) < self.model.item(known)
+    fn is_better(&self, found: Best, known: Best) -> bool {
+        let (item, other) = (self.model.item(found.place), self.model.item(known.place));
+        found.gain > known.gain || found.gain >= known.gain && item < other
     }
 
-    fn take(&mut self, place: Place, gain: f64) {
-        self.picked.factor.push(self.model.item(place), gain, &self.next);
+    fn take(&mut self, place: Place, residual: f64) {
+        let item = self.model.item(place);
+        self.picked.factor.push(item, residual, &self.next);
         self.picked.places.push(place);
-        self.picked.log_gains.push(gain.ln());
+        self.picked.log_gains.push(self.model.log_gain(item, residual));
         self.gains.remove(place);
         self.counts[place.group] += 1;
         let demands = self.model.counts.demands(&self.counts);
@@ -288,13 +322,14 @@ impl<'m, 'k, T: FeatureScalar> Picks<'m, 'k, T> {
         const PATIENCE: usize = 1000;
         let mut dependent = 0;
         while dependent < PATIENCE {
+            self.rescale();
             let demands = &self.demands;
             let Some(place) = self.gains.last_known(|group| demands[group] == Demand::Needed) else { break };
             let item = self.model.item(place);
             let diagonal = self.model.diagonal[item];
-            let gain = self.picked.factor.residual(item, diagonal, &mut self.next)?;
-            if gain > NOTHING * diagonal {
-                self.take(place, gain);
+            let residual = self.picked.factor.residual(item, diagonal, &mut self.next)?;
+            if residual > NOTHING * diagonal {
+                self.take(place, residual);
             } else {
                 self.gains.remove(place);
                 dependent += 1;

@@ -38,51 +38,45 @@ impl Solver<KernelModel<'_>> for LocalSearch {
 
 fn climb(model: &KernelModel<'_>, greedy: Picked<'_>, epsilon: f64, clock: &Clock<'_>) -> Result<Solution> {
     let mut stats = Stats { gains: greedy.log_gains, ..Stats::default() };
-    let mut places = greedy.places;
     let improves = |ratio: f64| ratio - 1.0 > epsilon / model.counts.most.max(1) as f64;
-    // A set counts as better only if its determinant computed from the kernel is.
-    let mut best = f64::NEG_INFINITY;
-    let mut kept: Option<Swaps<'_, '_>> = None;
-    loop {
-        let fresh = Swaps::new(model, &places)?;
-        let Some(mut set) = fresh.filter(|set| set.factor.log_det() > best) else {
-            // Rounding had called a worse set better.
-            let Some(set) = kept else { unreachable!("greedy picks are independent") };
-            return Ok(model.solution(&set.places, &set.factor, Termination::LocallyOptimal, stats));
+    let (mut places, mut factor) = (greedy.places, greedy.factor);
+    let termination = loop {
+        let mut set = match Swaps::new(model, &places, &factor, clock)? {
+            Ok(set) => set,
+            Err(ended) => break ended,
         };
-        best = set.factor.log_det();
-        let factor_of = set.places.clone();
-        let mut swaps = 0;
+        let mut moves = 0;
         let ended = loop {
-            clock.report(best, None, stats.evaluations);
+            clock.report(model.log_det(&factor), None, stats.evaluations);
             if let Some(ended) = clock.ended() {
                 break Some(ended);
             }
             stats.evaluations += 1;
             let Some(made) = set.best().filter(|made| improves(made.ratio)) else { break None };
+            moves += 1;
             match (made.leaving, made.entering) {
-                (Some(slot), Some(entering)) if swaps + 1 < SWAPS => {
-                    set.swap(slot, entering)?;
+                (Some(slot), Some(entering)) => {
                     stats.swaps += 1;
-                    swaps += 1;
-                }
-                _ => {
-                    set.places = set.after(made);
-                    if made.leaving.is_some() && made.entering.is_some() {
-                        stats.swaps += 1;
-                    } else {
-                        stats.resizes += 1;
+                    if moves < SWAPS {
+                        set.swap(slot, entering)?;
+                        continue;
                     }
-                    swaps = SWAPS;
-                    break None;
                 }
+                _ => stats.resizes += 1,
             }
+            set.places = set.after(made);
+            break None;
         };
-        if swaps == 0 {
-            let termination = ended.unwrap_or(Termination::LocallyOptimal);
-            return Ok(model.solution(&set.places, &set.factor, termination, stats));
+        if moves == 0 {
+            break ended.unwrap_or(Termination::LocallyOptimal);
         }
-        places = std::mem::replace(&mut set.places, factor_of);
-        kept = Some(set);
-    }
+        // A set counts as better only if its determinant computed from the kernel is: rounding calls worse sets better.
+        let better = model.factor_of(&set.places)?.filter(|new| model.log_det(new) > model.log_det(&factor));
+        let Some(better) = better else { break Termination::LocallyOptimal };
+        (places, factor) = (set.places, better);
+        if let Some(ended) = ended {
+            break ended;
+        }
+    };
+    Ok(model.solution(&places, &factor, termination, stats))
 }

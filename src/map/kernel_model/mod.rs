@@ -3,11 +3,15 @@
 mod gains;
 mod greedy;
 mod local_search;
+mod quality;
 mod swaps;
 mod visits;
 
+use self::quality::Quality;
+use super::Place;
 use crate::{
     Error, Partition, Quota, Result,
+    data::log_quality_of_scores,
     model::{Counts, add_sorted},
     similarity::{Factor, KernelFunction, NextRow, checked_diagonal},
 };
@@ -22,7 +26,8 @@ const NOTHING: f64 = 1e-12;
 /// max  det K_S   over all S with lo_l ≤ |S∩P_l| ≤ hi_l, and |S| = k if the quota has a total
 /// ```
 ///
-/// K is computed entry by entry, as solvers need it; k may exceed the number of features that it is computed from.
+/// K is computed entry by entry, as solvers need it; k may exceed the number of features that it is computed from. With
+/// [qualities](Self::with_log_quality) the kernel is q_i K_ij q_j.
 ///
 /// # Numerics
 /// Solvers compute on the CPU in f64. Subtraction leaves of K_jj what is not explained by the chosen items, so residuals
@@ -47,8 +52,10 @@ const NOTHING: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub struct KernelModel<'a> {
     kernel: &'a dyn KernelFunction,
-    /// K_ii.
+    /// K_ii, without qualities.
     diagonal: Vec<f64>,
+    /// `None` if all are 1.
+    quality: Option<Quality>,
     asked: Asked,
     /// Ascending.
     included: Vec<u32>,
@@ -62,6 +69,7 @@ pub struct KernelModel<'a> {
 
 #[derive(Clone, Debug)]
 enum Asked {
+    AnySize,
     Size(usize),
     Quota(Partition, Quota),
 }
@@ -97,10 +105,66 @@ impl<'a> KernelModel<'a> {
         Self::asking(kernel, Asked::Size(k))
     }
 
+    /// Sets of any size. An item is worth choosing only where it multiplies the determinant by more than 1, which takes
+    /// [qualities](Self::with_log_quality) or a diagonal above 1.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] for a diagonal that is negative or not finite.
+    pub fn of_any_size(kernel: &'a dyn KernelFunction) -> Result<Self> {
+        Self::asking(kernel, Asked::AnySize)
+    }
+
+    /// The kernel q_i K_ij q_j with q_i = e^`log_quality[i]`, besides qualities that it has already.
+    ///
+    /// ```text
+    /// ln det K_S + 2 Σ_{i∈S} ln q_i
+    /// ```
+    ///
+    /// Where counts are exact, a factor common to a part does not change which set is best; under ranges, and for sets of
+    /// any size, it does.
+    ///
+    /// # Cost
+    /// Memory: 24m bytes, and 8m for solvers.
+    ///
+    /// # Numerics
+    /// Qualities of any size: solvers compare q_i² as multiples of powers of two, and entries of K stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of values than m;
+    /// [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, engine::Cpu, map::{Greedy, KernelModel, Solver}};
+    /// use partition_dpp::similarity::{Bandwidth, RbfKernel};
+    /// let features = Features::from_rows(3, 1, vec![0.0, 0.1, 5.0])?;
+    /// let kernel = RbfKernel::new(&features, Bandwidth::Exactly(1.0))?;
+    /// let model = KernelModel::of_size(&kernel, 2)?.with_log_quality(&[0.0, 1.0, 0.0])?;
+    /// assert_eq!(Greedy::default().solve(&model, &Cpu)?.subset.as_slice(), [1, 2]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Source
+    /// Kulesza and Taskar, *Determinantal point processes for machine learning* (2012), equation 28.
+    pub fn with_log_quality(self, log_quality: &[f64]) -> Result<Self> {
+        let quality = Quality::times(self.quality.as_ref(), log_quality, self.kernel.items())?;
+        Ok(Self { quality: Some(quality), ..self })
+    }
+
+    /// The kernel for a trade of scores r_i against diversity d: maximise (1 − d) Σ_{i∈S} r_i + d ln det K_S, as
+    /// [`Features::with_scores`](crate::Features::with_scores) does.
+    ///
+    /// # Errors
+    /// [`WeightProblem::Diversity`](crate::error::WeightProblem::Diversity) for a diversity outside (0, 1], and those of
+    /// [`with_log_quality`](Self::with_log_quality).
+    pub fn with_scores(self, scores: &[f64], diversity: f64) -> Result<Self> {
+        self.with_log_quality(&log_quality_of_scores(scores, diversity)?)
+    }
+
     fn asking(kernel: &'a dyn KernelFunction, asked: Asked) -> Result<Self> {
         let diagonal = checked_diagonal(kernel)?;
         let (included, excluded, groups, counts) = (Vec::new(), Vec::new(), Vec::new(), Counts::exactly(&[]));
-        Self { kernel, diagonal, asked, included, excluded, groups, counts }.resolved()
+        Self { kernel, diagonal, quality: None, asked, included, excluded, groups, counts }.resolved()
     }
 
     /// Conditions on these items being in the set, besides those required before.
@@ -133,6 +197,11 @@ impl<'a> KernelModel<'a> {
             return Err(Error::IncludedAndExcluded { item: item as usize });
         }
         (self.groups, self.counts) = match &self.asked {
+            Asked::AnySize => {
+                let free = self.free_items();
+                let counts = Counts::in_ranges(&[0], &[free.len()], None, usize::MAX);
+                (vec![free], counts)
+            }
             Asked::Size(k) => self.left_of_size(*k)?,
             Asked::Quota(partition, quota) => self.left_of_quota(partition, quota)?,
         };
@@ -144,6 +213,10 @@ impl<'a> KernelModel<'a> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+    fn free_items(&self) -> Vec<u32> {
+        (0..self.kernel.items() as u32).filter(|&item| self.is_free(item)).collect()
+    }
+
     fn left_of_size(&self, k: usize) -> Result<(Vec<Vec<u32>>, Counts)> {
         let (items, included) = (self.kernel.items() - self.excluded.len(), self.included.len());
         if k > items {
@@ -152,8 +225,7 @@ impl<'a> KernelModel<'a> {
         if included > k {
             return Err(Error::SizeBelowIncluded { k, included });
         }
-        let free = (0..self.kernel.items() as u32).filter(|&item| self.is_free(item)).collect();
-        Ok((vec![free], Counts::exactly(&[k - included])))
+        Ok((vec![self.free_items()], Counts::exactly(&[k - included])))
     }
 
     fn left_of_quota(&self, partition: &Partition, quota: &Quota) -> Result<(Vec<Vec<u32>>, Counts)> {
@@ -203,6 +275,40 @@ impl<'a> KernelModel<'a> {
                 .ok_or(Error::DependentItems { item: item as usize })?;
         }
         Ok(factor)
+    }
+
+    /// The factor of the included items and of these; `None` if they are dependent.
+    fn factor_of(&self, places: &[Place]) -> Result<Option<Factor<'a>>> {
+        let mut factor = self.included_factor(places.len())?;
+        let mut next = NextRow::default();
+        for place in places {
+            if self.extend(&mut factor, self.groups[place.group][place.position], &mut next)?.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(factor))
+    }
+
+    /// By what qualities multiply the determinant where one item enters and another leaves.
+    fn factor_between(&self, entering: Option<u32>, leaving: Option<u32>) -> f64 {
+        let Some(quality) = &self.quality else { return 1.0 };
+        match (entering, leaving) {
+            (Some(entering), Some(leaving)) => quality.ratio(entering as usize, leaving as usize),
+            (Some(entering), None) => quality.scale(entering as usize, 0),
+            (None, Some(leaving)) => quality.scale(leaving as usize, 0).recip(),
+            (None, None) => 1.0,
+        }
+    }
+
+    /// ln q_i², 0 without qualities.
+    fn log_square(&self, item: usize) -> f64 {
+        self.quality.as_ref().map_or(0.0, |quality| quality.log_square(item))
+    }
+
+    /// ln det of the kernel with qualities.
+    fn log_det(&self, factor: &Factor<'_>) -> f64 {
+        let quality: f64 = factor.items().iter().map(|&item| self.log_square(item as usize)).sum();
+        factor.log_det() + quality
     }
 
     /// Adds an item to a factor; `None` if it depends on those before it, otherwise its residual.

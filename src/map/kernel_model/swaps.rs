@@ -2,7 +2,10 @@
 
 use faer::Mat;
 
-use super::{super::Place, KernelModel};
+use super::{
+    super::{Place, Termination, watch::Clock},
+    KernelModel,
+};
 use crate::{
     Result,
     linalg::{
@@ -15,6 +18,8 @@ use crate::{
 
 /// Items of one task.
 const TASK: usize = 256;
+/// Tasks between two looks at the clock.
+const WAVE: usize = 16;
 
 /// What can be done to a set, and the factor by which it multiplies the determinant.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +31,9 @@ pub(super) struct Move {
     pub(super) ratio: f64,
 }
 
-/// The set S, its factor, M = K_S⁻¹, and C = M K_{S,·} and d of all items of groups.
+/// The set S, M = K_S⁻¹, and C = M K_{S,·} and d of all items of groups.
 pub(super) struct Swaps<'m, 'k> {
     model: &'m KernelModel<'k>,
-    pub(super) factor: Factor<'k>,
     /// The included items, then those of `places`.
     items: Vec<u32>,
     pub(super) places: Vec<Place>,
@@ -46,34 +50,39 @@ struct Group {
 }
 
 impl<'m, 'k> Swaps<'m, 'k> {
-    /// Computes all numbers from the kernel; `None` if the items are dependent.
+    /// Computes all numbers from the kernel; why not, if the clock has ended it.
     ///
     /// # Cost
     /// mk entries of K and 2mk² operations.
-    pub(super) fn new(model: &'m KernelModel<'k>, places: &[Place]) -> Result<Option<Self>> {
-        let mut factor = model.included_factor(places.len())?;
-        let mut next = NextRow::default();
-        for &place in places {
-            if model.extend(&mut factor, model.groups[place.group][place.position], &mut next)?.is_none() {
-                return Ok(None);
-            }
-        }
+    pub(super) fn new(
+        model: &'m KernelModel<'k>,
+        places: &[Place],
+        factor: &Factor<'_>,
+        clock: &Clock<'_>,
+    ) -> Result<std::result::Result<Self, Termination>> {
         let size = factor.len();
         let mut inverse = Mat::identity(size, size);
         for slot in 0..size {
             let row = column_mut(inverse.as_mut(), slot);
-            solve(&factor, row);
-            solve_transposed(&factor, row);
+            solve(factor, row);
+            solve_transposed(factor, row);
         }
         let mut groups = Vec::with_capacity(model.groups.len());
         for (group, items) in model.groups.iter().enumerate() {
-            groups.push(Group::new(model, &factor, items)?);
+            let mut known = Group::with_room_for(items.len(), size);
+            for items in items.chunks(WAVE * TASK) {
+                if let Some(ended) = clock.ended() {
+                    return Ok(Err(ended));
+                }
+                known.extend(model, factor, items)?;
+            }
+            groups.push(known);
             for place in places.iter().filter(|place| place.group == group) {
                 groups[group].chosen[place.position] = true;
             }
         }
         let items = factor.items().to_vec();
-        Ok(Some(Self { model, factor, items, places: places.to_vec(), inverse, groups }))
+        Ok(Ok(Self { model, items, places: places.to_vec(), inverse, groups }))
     }
 
     /// The first slot of an item that may leave.
@@ -94,14 +103,39 @@ impl<'m, 'k> Swaps<'m, 'k> {
                 self.places.iter().enumerate().filter(leaves).map(|(slot, _)| first + slot).collect();
             let grows = allowed.allow_move(&counts, None, Some(group));
             let found = map_ordered(known.residuals.len().div_ceil(TASK), |task| {
-                known.best_of(task, group, (&slots, grows), &self.inverse)
+                self.best_of(task, group, (&slots, grows))
             });
             found.into_iter().flatten().for_each(|found| keep_better(&mut best, found));
         }
         for (slot, place) in self.places.iter().enumerate() {
             if allowed.allow_move(&counts, Some(place.group), None) {
-                let ratio = self.inverse[(first + slot, first + slot)];
+                let weight = self.model.factor_between(None, Some(self.items[first + slot]));
+                let ratio = weight * self.inverse[(first + slot, first + slot)];
                 keep_better(&mut best, Move { leaving: Some(first + slot), entering: None, ratio });
+            }
+        }
+        best
+    }
+
+    /// The best move of the items of a task.
+    fn best_of(&self, task: usize, group: usize, (slots, grows): (&[usize], bool)) -> Option<Move> {
+        let (known, items, size) = (&self.groups[group], &self.model.groups[group], self.items.len());
+        let mut best = None;
+        for position in task * TASK..known.residuals.len().min((task + 1) * TASK) {
+            if known.chosen[position] {
+                continue;
+            }
+            let (item, entering) = (Some(items[position]), Some(Place { group, position }));
+            let residual = known.residuals[position].max(0.0);
+            let row = &known.coefficients[position * size..(position + 1) * size];
+            for &slot in slots {
+                let ratio = self.inverse[(slot, slot)] * residual + row[slot] * row[slot];
+                let ratio = ratio * self.model.factor_between(item, Some(self.items[slot]));
+                keep_better(&mut best, Move { leaving: Some(slot), entering, ratio });
+            }
+            if grows {
+                let ratio = residual * self.model.factor_between(item, None);
+                keep_better(&mut best, Move { leaving: None, entering, ratio });
             }
         }
         best
@@ -206,7 +240,15 @@ struct Change<'a> {
 }
 
 impl Group {
-    fn new(model: &KernelModel<'_>, factor: &Factor<'_>, items: &[u32]) -> Result<Self> {
+    fn with_room_for(items: usize, size: usize) -> Self {
+        Self {
+            residuals: Vec::with_capacity(items),
+            coefficients: Vec::with_capacity(items * size),
+            chosen: vec![false; items],
+        }
+    }
+
+    fn extend(&mut self, model: &KernelModel<'_>, factor: &Factor<'_>, items: &[u32]) -> Result<()> {
         let size = factor.len();
         let of_task = |task: usize| -> Result<(Vec<f64>, Vec<f64>)> {
             let items = &items[task * TASK..items.len().min((task + 1) * TASK)];
@@ -221,42 +263,12 @@ impl Group {
             }
             Ok((residuals, coefficients))
         };
-        let mut group =
-            Self { residuals: Vec::new(), coefficients: Vec::new(), chosen: vec![false; items.len()] };
         for found in map_ordered(items.len().div_ceil(TASK), of_task) {
             let (residuals, coefficients) = found?;
-            group.residuals.extend(residuals);
-            group.coefficients.extend(coefficients);
+            self.residuals.extend(residuals);
+            self.coefficients.extend(coefficients);
         }
-        Ok(group)
-    }
-
-    /// The best move of the items of a task.
-    fn best_of(
-        &self,
-        task: usize,
-        group: usize,
-        (slots, grows): (&[usize], bool),
-        inverse: &Mat<f64>,
-    ) -> Option<Move> {
-        let size = inverse.nrows();
-        let mut best = None;
-        for position in task * TASK..self.residuals.len().min((task + 1) * TASK) {
-            if self.chosen[position] {
-                continue;
-            }
-            let entering = Some(Place { group, position });
-            let residual = self.residuals[position].max(0.0);
-            let row = &self.coefficients[position * size..(position + 1) * size];
-            for &slot in slots {
-                let ratio = inverse[(slot, slot)] * residual + row[slot] * row[slot];
-                keep_better(&mut best, Move { leaving: Some(slot), entering, ratio });
-            }
-            if grows {
-                keep_better(&mut best, Move { leaving: None, entering, ratio: residual });
-            }
-        }
-        best
+        Ok(())
     }
 
     fn apply(&mut self, model: &KernelModel<'_>, items: &[u32], change: &Change<'_>) -> Result<()> {

@@ -17,7 +17,11 @@ const PATIENCE: f64 = 0.65;
 /// A run of items of a group, with what is known of them.
 pub(super) struct Run<'a, T> {
     pub(super) items: &'a [u32],
-    /// Gains after `applied` picks, at least what they are now; −∞ for items that are out.
+    /// K_jj.
+    pub(super) diagonal: &'a [f64],
+    /// What multiplies residuals to make gains.
+    pub(super) scales: &'a [f64],
+    /// Residuals after `applied` picks, at least what they are now; −∞ for items that are out.
     pub(super) bounds: &'a mut [f64],
     pub(super) applied: &'a mut [u32],
     /// The first entries of L⁻¹ K_{S,j} for every item j, as many as are applied.
@@ -52,11 +56,16 @@ pub(super) struct Floor {
     pub(super) update: Update,
     /// Items with a lower gain are not looked for.
     pub(super) gain: f64,
-    /// Gains that differ by less are looked for, too.
-    pub(super) slack: f64,
+    /// By which fraction of K_jj residuals may be off.
+    pub(super) noise: f64,
 }
 
 impl<T: FeatureScalar> Run<'_, T> {
+    /// What a gain can be if the residual is off by this fraction of K_jj.
+    pub(super) fn gain_within(&self, at: usize, noise: f64) -> f64 {
+        (self.bounds[at] + noise * self.diagonal[at]) * self.scales[at]
+    }
+
     /// Visits the items listed, and returns the best that are up to date.
     pub(super) fn visit(&mut self, factor: &Factor<'_>, listed: &[usize], floor: Floor) -> Result<Leaders> {
         let mut scratch = Scratch::new(factor);
@@ -65,15 +74,17 @@ impl<T: FeatureScalar> Run<'_, T> {
             if let Some(&ahead) = listed.get(index + AHEAD) {
                 factor.kernel().prefetch(self.items[ahead] as usize);
             }
-            let least = best - floor.slack;
             let enough = match floor.update {
                 Update::Every => f64::NEG_INFINITY,
-                Update::Needed if self.bounds[at] < least => continue,
-                Update::Needed => least.min(PATIENCE * least),
+                Update::Needed if self.gain_within(at, floor.noise) < best => continue,
+                Update::Needed => {
+                    best.min(PATIENCE * best) / self.scales[at] - floor.noise * self.diagonal[at]
+                }
             };
             if self.apply(at, factor, enough, &mut scratch)? {
-                leaders.offer(Top { position: at, gain: self.bounds[at] });
-                best = best.max(self.bounds[at]);
+                let gain = self.gain_within(at, 0.0);
+                leaders.offer(Top { position: at, gain });
+                best = best.max(gain);
             }
         }
         Ok(leaders)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) use fill::Fill;
 use fill::PartFill;
 
-use super::{FreeItems, PartitionDpp, ground_set::merge};
+use super::{FreeItems, PartitionDpp, add_sorted};
 use crate::{
     Error, Features, Partition, Quota, Result,
     data::{check_finite, check_labels, check_ridge, log_quality_of_scores},
@@ -130,7 +130,7 @@ impl<'a> RidgeDpp<'a> {
     /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaBelowIncluded`] if
     /// they are more than a part allows.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
-        merge(&mut self.included, items, self.features.items())?;
+        add_sorted(&mut self.included, items, self.features.items())?;
         self.checked()
     }
 
@@ -140,7 +140,7 @@ impl<'a> RidgeDpp<'a> {
     /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaAbovePartSize`] if
     /// too few are left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
-        merge(&mut self.excluded, items, self.features.items())?;
+        add_sorted(&mut self.excluded, items, self.features.items())?;
         self.checked()
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum Use {
     Products,
     /// Row by row.
     Rows,
+    /// Row by row, or for a kernel of pairs of rows.
+    Pairs,
 }
 
 impl Limit {

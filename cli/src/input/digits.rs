@@ -6,7 +6,7 @@ use npyz::NpyFile;
 use partition_dpp::{Features, Partition};
 use pdpp_plot::ImageShape;
 
-use super::{Input, labels};
+use super::{Comparison, Input, labels};
 use crate::failure::Failure;
 
 const FEATURES: &[u8] = include_bytes!("../../data/digits/features.npy");
@@ -27,6 +27,7 @@ pub(crate) fn read() -> Result<Input, Failure> {
         scored: None,
         kernel_error: None,
         ridge: None,
+        comparison: Comparison::default(),
     })
 }
 

@@ -38,13 +38,13 @@ use self::{
     arguments::{Dataset, Source},
     ids::Ids,
     parquet::ParquetFile,
-    ridge::{Ridged, ridged},
+    ridge::Weighed,
     weighing::Similar,
 };
 pub(crate) use self::{
     ids::Id,
     ridge::too_many_for,
-    weighing::{Scored, Worth},
+    weighing::{Comparison, Scored, Worth},
 };
 use crate::{
     failure::Failure,
@@ -66,8 +66,10 @@ pub(crate) struct Input {
     pub(crate) ids: Option<Ids>,
     /// The scores of the items, if there are any; `features` have their weights.
     pub(crate) scored: Option<Scored>,
-    /// What the features lack of a dense kernel, relative to it.
+    /// What the features, or the kernel function, lack of the kernel that is meant, relative to it.
     pub(crate) kernel_error: Option<f64>,
+    /// How the rows are compared.
+    pub(crate) comparison: Comparison,
     /// A ridge that `features` do not have; nor have they the weights of scores then.
     pub(crate) ridge: Option<f64>,
 }
@@ -96,9 +98,10 @@ impl Input {
         let (files, features, kernel_error) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => {
                 let digits = digits::read()?;
-                let weighed = weighed(arguments, digits.features, &["digits".into()], limit)?;
-                let Weighed { features, scored, kernel_error, ridge } = weighed;
-                return Ok(Self { features, scored, kernel_error, ridge, ..digits });
+                let weighed = weighed(arguments, digits.features, &["digits".into()], limit, made)?;
+                let (Weighed { similar, ridge }, scored) = weighed;
+                let Similar { features, kernel_error, comparison } = similar;
+                return Ok(Self { features, scored, kernel_error, comparison, ridge, ..digits });
             }
             ([], Some(file), _) => {
                 let kernel = read_kernel(file, arguments.kernel_tolerance, limit)?;
@@ -108,8 +111,8 @@ impl Input {
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, arguments, limit, made)?, None),
         };
-        let Weighed { features, scored, kernel_error: missing, ridge } =
-            weighed(arguments, features, files, limit)?;
+        let (Weighed { similar, ridge }, scored) = weighed(arguments, features, files, limit, made)?;
+        let Similar { features, kernel_error: missing, comparison } = similar;
         let kernel_error = missing.or(kernel_error);
         let ids = arguments.id_source()?.map(|source| {
             let ids = Ids::read(source)?;
@@ -118,7 +121,8 @@ impl Input {
         });
         let ids = ids.transpose()?;
         let (partition, copies, images) = (None, None, None);
-        let input = Self { features, partition, copies, images, ids, scored, kernel_error, ridge };
+        let input =
+            Self { features, partition, copies, images, ids, scored, kernel_error, comparison, ridge };
         let Some(source) = arguments.label_source()? else { return Ok(input) };
         if arguments.multi_label {
             let copies = multi_label::read(&source.files[0], source.name)?;
@@ -133,33 +137,26 @@ impl Input {
 }
 
 /// The rows as the similarity, the ridge and the scores take them, and the scores.
-struct Weighed {
-    features: Features<'static>,
-    scored: Option<Scored>,
-    kernel_error: Option<f64>,
-    /// A ridge that the rows lack; then they lack the weights of scores, too.
-    ridge: Option<f64>,
-}
-
 fn weighed(
     arguments: &InputArguments,
     features: Features<'static>,
     files: &[PathBuf],
     limit: Limit,
-) -> Result<Weighed, Failure> {
+    made: Use,
+) -> Result<(Weighed, Option<Scored>), Failure> {
     let scores = arguments.score_source()?.map(|source| {
         let scores = scores::read(source)?;
         check_count(&features, files, ("scores", scores.len()), source.files)?;
         Ok::<_, Failure>(scores)
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
-    let Similar { features, kernel_error } = arguments.weighing.similar(features, limit)?;
-    let Ridged { features, apart: ridge } = ridged(arguments, features, limit)?;
-    let features = match &scored {
-        Some(scored) if ridge.is_none() => scored.weigh(features)?,
-        _ => features,
-    };
-    Ok(Weighed { features, scored, kernel_error, ridge })
+    let similar = arguments.weighing.similar(features, limit, made)?;
+    let mut weighed = ridge::weighed(arguments, similar, limit)?;
+    // Kernel functions and mixtures have weights of their own.
+    if let Some(scored) = scored.as_ref().filter(|_| weighed.takes_weights()) {
+        weighed.similar.features = scored.weigh(weighed.similar.features)?;
+    }
+    Ok((weighed, scored))
 }
 
 /// The rows of all files, as one matrix.

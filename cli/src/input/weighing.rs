@@ -1,6 +1,6 @@
 //! Scores and similarity: what becomes of the rows before a law is made of them.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use partition_dpp::{
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     failure::Failure,
-    memory::Limit,
+    memory::{Limit, Use},
     parse::{positive, within},
 };
 
@@ -38,7 +38,8 @@ pub(crate) struct WeighingArguments {
     )]
     pub(crate) bandwidth: Option<Bandwidth>,
     /// How many items --similarity rbf compares all others with: the more, the smaller the error of the kernel, which is
-    /// stated; min(m, 512) by default. Sets have at most as many items.
+    /// stated; min(m, 512) by default. Sets have at most as many items. Without it, pdpp map by greedy and local search
+    /// computes the kernel itself, from pairs of items.
     #[arg(long, value_name = "R", value_parser = landmarks, help_heading = "Similarity and scores")]
     pub(crate) landmarks: Option<usize>,
     /// A number added to the similarity of every item with itself, so that sets may have any number of items. The more it
@@ -77,7 +78,7 @@ pub(crate) enum Similarity {
     Dot,
     /// The cosine of the angle between the rows.
     Cosine,
-    /// The Gaussian exp(-|x - y|^2 / (2 h^2)) of the distance of the rows, by approximate features.
+    /// The Gaussian exp(-|x - y|^2 / (2 h^2)) of the distance of the rows, by approximate features where --landmarks says.
     Rbf,
 }
 
@@ -87,6 +88,59 @@ pub(super) struct Similar {
     pub(super) features: Features<'static>,
     /// What they lack of the kernel, relative to it.
     pub(super) kernel_error: Option<f64>,
+    pub(super) comparison: Comparison,
+}
+
+/// How rows are compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Comparison {
+    similarity: Similarity,
+    /// Numbers in a row as it was given; as many as features have without --similarity rbf.
+    given: Option<usize>,
+    /// The bandwidth of a Gaussian kernel that is computed from pairs of rows, not from features.
+    exact_bandwidth: Option<f64>,
+    ridge: Option<f64>,
+}
+
+impl Comparison {
+    /// The bandwidth of a Gaussian kernel of pairs of rows, if that is how they are compared.
+    pub(super) fn exact_bandwidth(&self) -> Option<f64> {
+        self.exact_bandwidth
+    }
+
+    /// With a ridge besides.
+    pub(super) fn with_ridge(self, delta: f64, features: &Features<'_>) -> Self {
+        Self { given: Some(self.dims(features)), ridge: Some(delta), ..self }
+    }
+
+    /// Whether the kernel is computed from pairs of rows.
+    pub(crate) fn is_of_pairs(&self) -> bool {
+        self.exact_bandwidth.is_some()
+    }
+
+    /// Numbers in a row as it was given.
+    pub(crate) fn dims(&self, features: &Features<'_>) -> usize {
+        self.given.unwrap_or_else(|| features.dims())
+    }
+
+    /// In words, after a comma; nothing for dot products.
+    pub(crate) fn describe(&self, features: &Features<'_>) -> String {
+        let similarity = match (self.similarity, self.exact_bandwidth) {
+            (Similarity::Dot, _) => String::new(),
+            (Similarity::Rbf, None) if self.ridge.is_none() => {
+                format!(", rbf similarity by {} landmarks", features.dims())
+            }
+            (similarity, _) => format!(", {similarity} similarity"),
+        };
+        let ridge = self.ridge.map_or(String::new(), |delta| format!(", ridge {delta}"));
+        similarity + &ridge
+    }
+}
+
+impl fmt::Display for Similarity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+    }
 }
 
 /// Scores, and what they are worth.
@@ -98,27 +152,56 @@ pub(crate) struct Scored {
 }
 
 impl WeighingArguments {
+    /// Whether similarities may be computed from pairs of rows, without features.
+    pub(crate) fn takes_pairs(&self) -> bool {
+        self.similarity == Similarity::Rbf && self.landmarks.is_none()
+    }
+
     /// The rows as the similarity takes them.
-    pub(super) fn similar(&self, features: Features<'static>, limit: Limit) -> Result<Similar, Failure> {
-        let rbf = self.similarity == Similarity::Rbf;
+    pub(super) fn similar(
+        &self,
+        features: Features<'static>,
+        limit: Limit,
+        made: Use,
+    ) -> Result<Similar, Failure> {
+        let similarity = self.similarity;
+        let rbf = similarity == Similarity::Rbf;
         let unused = [("--bandwidth", self.bandwidth.is_some()), ("--landmarks", self.landmarks.is_some())];
         if let Some((option, _)) = unused.into_iter().find(|(_, given)| *given && !rbf) {
             return Err(Failure::Arguments(format!("{option} is for --similarity rbf")));
         }
-        match self.similarity {
-            Similarity::Dot => Ok(Similar { features, kernel_error: None }),
-            Similarity::Cosine => Ok(Similar { features: features.with_unit_rows()?, kernel_error: None }),
+        let given = rbf.then(|| features.dims());
+        let comparison = Comparison { similarity, given, exact_bandwidth: None, ridge: None };
+        match similarity {
+            Similarity::Dot => Ok(Similar { features, kernel_error: None, comparison }),
+            Similarity::Cosine => {
+                Ok(Similar { features: features.with_unit_rows()?, kernel_error: None, comparison })
+            }
+            Similarity::Rbf if made == Use::Pairs && self.takes_pairs() => {
+                let exact_bandwidth = Some(self.bandwidth.unwrap_or_default().of(&features)?);
+                let comparison = Comparison { exact_bandwidth, ..comparison };
+                Ok(Similar { features, kernel_error: Some(0.0), comparison })
+            }
             Similarity::Rbf => {
-                let rbf = Rbf::new(self.bandwidth.unwrap_or_default());
-                let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
-                let (items, landmarks) = (features.items(), rbf.landmarks(features.items()));
-                let bytes = 4 * items as u64 * landmarks as u64;
-                limit.check(bytes, || format!("{items} items are compared with {landmarks} landmarks"))?;
-                let found = rbf.features(&features, &Cpu)?;
-                let kernel_error = Some(found.kernel_error());
-                Ok(Similar { features: found.features().clone(), kernel_error })
+                let (features, kernel_error) = self.rbf_features(&features, limit)?;
+                Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
         }
+    }
+
+    /// Features of the Gaussian kernel, and their error.
+    fn rbf_features(
+        &self,
+        features: &Features<'static>,
+        limit: Limit,
+    ) -> Result<(Features<'static>, f64), Failure> {
+        let rbf = Rbf::new(self.bandwidth.unwrap_or_default());
+        let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
+        let (items, landmarks) = (features.items(), rbf.landmarks(features.items()));
+        let bytes = 4 * items as u64 * landmarks as u64;
+        limit.check(bytes, || format!("{items} items are compared with {landmarks} landmarks"))?;
+        let found = rbf.features(features, &Cpu)?;
+        Ok((found.features().clone(), found.kernel_error()))
     }
 
     /// The scores with their share of the objective; 0.5 unless it is given.

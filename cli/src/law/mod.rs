@@ -1,6 +1,7 @@
 //! The law that the arguments ask for.
 
 mod arguments;
+mod kernel;
 mod question;
 
 use std::fmt;

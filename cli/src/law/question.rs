@@ -24,17 +24,26 @@ pub(crate) struct Question<'a> {
 impl Question<'_> {
     /// In words, one or two lines.
     pub(crate) fn describe(&self) -> String {
-        let features = &self.input.features;
-        let (items, rows, dims) = (self.input.items(), features.items(), features.dims());
+        let (features, comparison) = (&self.input.features, &self.input.comparison);
+        let (items, rows, dims) = (self.input.items(), features.items(), comparison.dims(features));
         let copies =
             self.input.copies.as_ref().map_or(String::new(), |_| format!(", one copy per label ({rows}),"));
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
-        let kernel =
-            self.input.kernel_error.filter(|&off| off > NEGLIGIBLE).map_or(String::new(), |off| {
+        let kernel = match self.input.kernel_error {
+            Some(off) if off > NEGLIGIBLE => {
                 format!("kernel    approximate: relative error {}\n", error(off))
-            });
-        let law = format!("law       {}, from {source}\n{kernel}", self.law);
+            }
+            _ if comparison.is_of_pairs() => "kernel    exact, computed from pairs of items\n".into(),
+            _ => String::new(),
+        };
+        let similarity = comparison.describe(features);
+        let scores = self
+            .input
+            .scored
+            .as_ref()
+            .map_or(String::new(), |scored| format!(", scores at diversity {}", scored.diversity));
+        let law = format!("law       {}, from {source}{similarity}{scores}\n{kernel}", self.law);
         let Conditions { include, exclude } = self.conditions;
         match (&include[..], &exclude[..]) {
             ([], []) => law,

@@ -3,12 +3,13 @@
 mod answer;
 mod arguments;
 mod json;
+mod kernel;
 mod search;
 mod text;
 
 use std::{io::Write, slice, time::Instant};
 
-use partition_dpp::map::Solution;
+use partition_dpp::{engine::Cpu, map::Solution};
 
 pub(crate) use self::arguments::MapArguments;
 use self::{answer::Found, arguments::SolverChoice, search::Search};
@@ -18,7 +19,7 @@ use crate::{
     input::{Input, Scored},
     interrupt,
     law::{LawRequest, Question},
-    memory::{Limit, Use},
+    memory::Limit,
     output, plot,
     progress::Progress,
 };
@@ -27,30 +28,20 @@ use crate::{
 pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
     check_solver(arguments)?;
+    kernel::check_engine(arguments)?;
     if let Some(file) = &arguments.plot {
         file.check()?;
     }
     arguments.rows.check(&arguments.input)?;
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
-    // A set of any size may have as many items as there are features.
-    let sized = arguments.law.k.is_some() || arguments.law.quota.is_some();
-    let made = if sized { Use::Rows } else { Use::Products };
-    let input = Input::read(&arguments.input, Limit::of(None), made)?;
+    let input = Input::read(&arguments.input, Limit::of(None), kernel::features_used(arguments))?;
     let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
     let conditions = arguments.conditions.by_index(&input)?;
-    let model = law.model(&input, &conditions).map_err(|failure| law.advise(failure))?;
-    let engine = compute::open_engine(&arguments.compute, &input.features)?;
-    progress.stage("searching");
-    let started = Instant::now();
-    let search = Search::new(engine.as_ref(), arguments, &progress);
-    let solution = match input.scored.as_ref().filter(|scored| scored.decide_alone()) {
-        Some(scored) => search.top_scores(&model, &input.of_rows(&scored.scores))?,
-        None => search.run(&model)?,
-    };
-    let found = Found { solution, solver: arguments.solver, time: started.elapsed() };
+    let question = Question { input: &input, law: &law, conditions: &conditions };
+    let found = find(arguments, &question, &progress)?;
     progress.finish();
     check_complete(&found.solution, input.scored.as_ref())?;
     // Files are written first, so that a failure leaves standard output empty.
@@ -60,13 +51,37 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     if let Some(file) = &arguments.plot {
         plot::draw(file, &input, &law, &found.solution.subset, plot::Shown::BestFound)?;
     }
-    let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
         output::print_json(out, &json::Answer::new(&question, &found))?;
     } else {
         output::print(out, &text::render(&question, &found, arguments))?;
     }
     if interrupt::raised() { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// Searches for the best set.
+fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) -> Result<Found, Failure> {
+    let Question { input, law, conditions } = *question;
+    let found =
+        |solution, started: Instant| Found { solution, solver: arguments.solver, time: started.elapsed() };
+    if let Some(kernel) = input.kernel_of_pairs()? {
+        kernel::check_solver(arguments)?;
+        kernel::check_memory(arguments, input.features.items(), law.most(input.features.items()))?;
+        let models = law.kernel_models(&*kernel, input, conditions)?;
+        progress.stage("searching");
+        let started = Instant::now();
+        return Ok(found(Search::new(&Cpu, arguments, progress).on_kernel(&models)?, started));
+    }
+    let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
+    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    progress.stage("searching");
+    let started = Instant::now();
+    let search = Search::new(engine.as_ref(), arguments, progress);
+    let solution = match input.scored.as_ref().filter(|scored| scored.decide_alone()) {
+        Some(scored) => search.top_scores(&model, &input.of_rows(&scored.scores))?,
+        None => search.run(&model)?,
+    };
+    Ok(found(solution, started))
 }
 
 /// Refuses a set that lacks items, unless Ctrl-C asked for the best set so far.

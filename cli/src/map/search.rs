@@ -15,7 +15,7 @@ use super::arguments::{MapArguments, SolverChoice};
 use crate::{failure::Failure, interrupt, law::Model, progress::Progress};
 
 /// The default time limit of local search.
-const TIME_LIMIT: Duration = Duration::from_secs(1);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// The least time limit of a certificate.
 const CERTIFICATE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -50,7 +50,7 @@ impl<'a> Search<'a> {
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
             Model::IndependentKDpps(dpps) => self.part_by_part(dpps),
-            Model::Ridge(_) => Err(crate::input::too_many_for("map")),
+            Model::Ridge(_) => unreachable!("solvers take the kernel of pairs"),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Search<'a> {
 }
 
 /// The sets of all parts as one.
-fn union(solved: impl Iterator<Item = Result<Solution, Failure>>) -> Result<Solution, Failure> {
+pub(super) fn union(solved: impl Iterator<Item = Result<Solution, Failure>>) -> Result<Solution, Failure> {
     let union = Solution::union(solved.collect::<Result<Vec<_>, _>>()?);
     union.ok_or_else(|| Failure::Arguments("there are no parts".into()))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::support::Folder;
+use super::support::{Folder, npy};
 
 const DIGITS: &str = "sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --samples 5000000";
 
@@ -67,4 +67,20 @@ fn counts_print_nothing() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr, "error: interrupted: nothing is printed\n");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
+}
+
+#[test]
+fn the_best_set_of_a_kernel_so_far_is_printed() {
+    let folder = Folder::new();
+    // Minutes of swaps.
+    let value = |at: u32| ((f64::from(at) * 0.754_877_666_246_693).fract() * 4096.0).floor() / 64.0;
+    let values: Vec<u8> = (0..120_000).flat_map(|at| value(at).to_le_bytes()).collect();
+    folder.write("many.npy", npy("<f8", "(30000, 4)", &values));
+    let arguments = "map --features many.npy --similarity rbf --bandwidth 8 --k 800 --time-limit 0 --json";
+    let output = folder.interrupted(arguments, Duration::from_secs(8));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr, "error: interrupted: the best set so far is printed\n");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["set"].as_array().unwrap().len(), 800);
+    assert_eq!((output.status.code(), &answer["termination"]), (Some(130), &Value::from("interrupted")));
 }

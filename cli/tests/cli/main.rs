@@ -13,6 +13,7 @@ mod files;
 mod formats;
 mod infer;
 mod interrupts;
+mod kernels;
 mod laws;
 mod limits;
 mod map;

@@ -73,7 +73,7 @@ fn counts_print_nothing() {
 fn the_best_set_of_a_kernel_so_far_is_printed() {
     let folder = Folder::new();
     // Minutes of swaps.
-    let value = |at: u32| ((f64::from(at) * 0.754_877_666_246_693).fract() * 4096.0).floor() / 64.0;
+    let value = |at: u32| ((f64::from(at).powi(2) * 0.754_877_666_246_693).fract() * 4096.0).floor() / 64.0;
     let values: Vec<u8> = (0..120_000).flat_map(|at| value(at).to_le_bytes()).collect();
     folder.write("many.npy", npy("<f8", "(30000, 4)", &values));
     let arguments = "map --features many.npy --similarity rbf --bandwidth 8 --k 800 --time-limit 0 --json";

@@ -44,6 +44,39 @@ fn many_items_are_mixtures_of_the_same_law() {
     few.iter().zip(&many).for_each(|(few, many)| assert_abs_diff_eq!(*few, *many, epsilon = 1e-10));
 }
 
+/// By features with the ridge, and by pairs of items.
+#[test]
+fn solvers_find_the_same_sets_either_way() {
+    let folder = Folder::new();
+    let line = |item: usize| format!("{},{}\n", 2.0 + (0.7 * item as f64).sin(), (0.3 * item as f64).cos());
+    let score = |item: usize| format!("{}\n", (1.1 * item as f64).sin());
+    for (rows, scores, items) in [("few.csv", "few-scores.csv", 1000), ("many.csv", "many-scores.csv", 1001)]
+    {
+        folder.write(rows, &(0..items).map(line).collect::<String>());
+        folder.write(scores, &format!("score\n{}", (0..items).map(score).collect::<String>()));
+    }
+    for similarity in ["dot", "cosine"] {
+        for solver in ["greedy", "local-search --time-limit 0"] {
+            let of = |name: &str, rest: &str| {
+                let law = format!("--similarity {similarity} --ridge 0.2 --k 5 --solver {solver} {rest}");
+                folder.json(&format!("map --features {name}.csv --scores {name}-scores.csv {law}"))
+            };
+            let (few, many) = (of("few", ""), of("many", "--exclude 1000"));
+            assert_eq!(few["set"], many["set"], "{similarity} {solver}");
+            for key in ["log_det", "log_det_similarity", "score_total", "objective"] {
+                assert_abs_diff_eq!(few[key].as_f64().unwrap(), many[key].as_f64().unwrap(), epsilon = 1e-9);
+            }
+        }
+    }
+    let many = "map --features many.csv --ridge 0.2 --k 5";
+    folder.refuses(&format!("{many} --certify"), 2, &["--ridge with --certify", "at most 1000 items"]);
+    folder.refuses(
+        &format!("{many} --solver exact"),
+        2,
+        &["--ridge with --solver exact", "at most 1000 items"],
+    );
+}
+
 #[test]
 fn more_digits_than_pixels() {
     let folder = Folder::new();

@@ -11,7 +11,8 @@ use crate::{
     input::Worth,
     law::Question,
     output::{
-        numbers::factor_of_log,
+        factor_of_log,
+        numbers::decimals,
         table::{MOST_ROWS, more, new_table, right},
     },
 };
@@ -60,7 +61,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// ln det, and the bound on the optimum.
 fn worth(solution: &Solution) -> String {
-    let mut log_det = format!("log det   {:.6}\n", solution.log_det);
+    let mut log_det = format!("log det   {}\n", decimals(solution.log_det));
     if solution.missing > 0 {
         let asked = solution.subset.len() + solution.missing;
         log_det = format!("{log_det}lacks     {} of the {asked} items asked for\n", solution.missing);
@@ -70,10 +71,14 @@ fn worth(solution: &Solution) -> String {
         Termination::Optimal if gap <= PROVEN => "proven optimal".to_owned(),
         _ if gap <= ROUNDING * (1.0 + bound.abs()) => "within rounding of the optimum".to_owned(),
         _ => {
-            format!("gap {gap:.6}: no set has a determinant more than {} times as large", factor_of_log(gap))
+            format!(
+                "gap {}: no set has a determinant more than {} times as large",
+                decimals(gap),
+                factor_of_log(gap)
+            )
         }
     };
-    format!("{log_det}at most   {bound:.6}; {proof}\n")
+    format!("{log_det}at most   {}; {proof}\n", decimals(bound))
 }
 
 /// What scores and diversity make of the set.

@@ -13,6 +13,12 @@ pub(crate) fn short(number: f64) -> String {
     }
 }
 
+/// A number to six decimals; what rounds to zero has no sign.
+pub(crate) fn decimals(number: f64) -> String {
+    let text = format!("{number:.6}");
+    if text == "-0.000000" { "0.000000".into() } else { text }
+}
+
 /// A factor given by its logarithm, however large.
 pub(crate) fn factor_of_log(log: f64) -> String {
     const LARGEST: f64 = 700.0;

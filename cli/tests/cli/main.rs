@@ -21,6 +21,7 @@ mod map_ends;
 mod methods;
 mod multi_label;
 mod parquet;
+mod parquet_pages;
 mod plots;
 mod ranges;
 mod reproduce;

@@ -1,10 +1,15 @@
 //! Embeddings: a column of lists of numbers, all of one length.
 
 use half::f16;
-use parquet::data_type::{DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType};
-use partition_dpp::{Features, data::Scalar};
+use partition_dpp::Features;
+use rayon::prelude::*;
 
-use super::{Numbers, ParquetFile, row_groups::RowGroup};
+use super::{
+    Numbers, ParquetFile,
+    matrix::Feature,
+    row_groups::{Memory, RowGroup},
+    values::Stored,
+};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -13,41 +18,11 @@ use crate::{
 /// Values read at a time: their levels and they themselves stay in the cache.
 const CHUNK: usize = 1 << 15;
 
-/// A type of features as files store it.
-trait Stored: Scalar {
-    type Physical: DataType;
-    fn of(value: &<Self::Physical as DataType>::T) -> Self;
-}
-
-impl Stored for f32 {
-    type Physical = FloatType;
-
-    fn of(value: &f32) -> Self {
-        *value
-    }
-}
-
-impl Stored for f64 {
-    type Physical = DoubleType;
-
-    fn of(value: &f64) -> Self {
-        *value
-    }
-}
-
-impl Stored for f16 {
-    type Physical = FixedLenByteArrayType;
-
-    fn of(value: &FixedLenByteArray) -> Self {
-        value.data().first_chunk().map_or(f16::NAN, |bytes| f16::from_le_bytes(*bytes))
-    }
-}
-
 /// A column of lists, and where its values are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListColumn {
     pub(super) column: usize,
-    leaf: usize,
+    pub(super) leaf: usize,
     numbers: Numbers,
 }
 
@@ -103,17 +78,26 @@ impl ParquetFile {
         (is_real && descriptor.max_rep_level() == 1).then_some(ListColumn { column, leaf, numbers })
     }
 
-    fn lists<T: Stored>(
+    fn lists<T: Stored + Feature>(
         &self,
         list: ListColumn,
         limit: &mut Limit,
         made: Use,
     ) -> Result<Features<'static>, Failure> {
         let dims = self.length_of_first(list)?;
-        self.features(dims, limit, made, |group, out: &mut [T]| self.read_lists(list, group, dims, out))
+        let pages = self.pages(list);
+        let memory = Memory { limit, made, ahead: self.bytes_ahead(list, &pages) };
+        self.features(dims, memory, |groups: &mut [(RowGroup, &mut [T])]| {
+            let others = self.read_pieces(list, dims, &pages, groups);
+            // What is unusual is read with all its levels, and what is wrong is found.
+            let others = groups.par_iter_mut().enumerate().filter(|(at, _)| others.contains(at));
+            let read = others.map(|(_, (group, out))| self.read_lists(list, *group, dims, out));
+            // The first row at fault, whichever thread finds it.
+            read.collect::<Vec<_>>().into_iter().collect()
+        })
     }
 
-    /// Reads the lists of a row group.
+    /// Reads the lists of a row group, whatever their encoding, and says what is wrong with them.
     fn read_lists<T: Stored>(
         &self,
         list: ListColumn,

@@ -1,10 +1,15 @@
 //! Columns of .parquet files.
 
 mod cells;
+mod levels;
 mod lists;
+mod matrix;
 mod numbers;
+mod pieces;
 mod row_groups;
 mod rows;
+mod side_by_side;
+mod values;
 
 use std::{
     fs::File,
@@ -104,11 +109,15 @@ impl ParquetFile {
 
     /// A reader of the values of a column in a row group.
     fn reader<T: DataType>(&self, group: usize, leaf: usize) -> Result<ColumnReaderImpl<T>, Failure> {
+        let pages: Box<dyn PageReader> = Box::new(self.page_reader(group, leaf)?);
+        Ok(ColumnReaderImpl::new(self.descriptor(leaf), pages))
+    }
+
+    fn page_reader(&self, group: usize, leaf: usize) -> Result<SerializedPageReader<File>, Failure> {
         let file = File::open(&self.path).map_err(|error| Failure::io(&self.path, &error))?;
         let column = self.table().row_group(group).column(leaf);
         let pages = SerializedPageReader::new(Arc::new(file), column, self.rows_of(group), None);
-        let pages: Box<dyn PageReader> = Box::new(pages.map_err(|error| self.failure(&error))?);
-        Ok(ColumnReaderImpl::new(self.descriptor(leaf), pages))
+        pages.map_err(|error| self.failure(&error))
     }
 
     fn failure(&self, error: &ParquetError) -> Failure {

@@ -1,12 +1,13 @@
 //! Features from columns of numbers, one feature a column.
 
-use half::f16;
-use parquet::data_type::{
-    BoolType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
-};
 use partition_dpp::Features;
+use rayon::prelude::*;
 
-use super::{Numbers, ParquetFile, row_groups::RowGroup};
+use super::{
+    Numbers, ParquetFile, matrix,
+    row_groups::{Memory, RowGroup},
+    values::Stored,
+};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -17,14 +18,14 @@ const CHUNK: usize = 1 << 13;
 
 /// A column of numbers, and where its values are.
 #[derive(Clone, Copy, Debug)]
-struct NumberColumn {
+pub(super) struct NumberColumn {
     column: usize,
-    leaf: usize,
-    numbers: Numbers,
+    pub(super) leaf: usize,
+    pub(super) numbers: Numbers,
 }
 
 /// What numbers are read as: f32 where all columns hold such, else f64.
-trait Feature: partition_dpp::data::Scalar {
+pub(super) trait Feature: matrix::Feature {
     fn of(value: f64) -> Self;
 }
 
@@ -40,6 +41,30 @@ impl Feature for f64 {
         value
     }
 }
+
+/// Runs a body for the type that numbers are stored as, and what makes them f64.
+macro_rules! with_stored {
+    ($numbers:expr, ($type:ident, $wide:ident) => $body:expr) => {{
+        macro_rules! run {
+            ($stored:ty, $of:expr) => {{
+                type $type = $stored;
+                let $wide = $of;
+                $body
+            }};
+        }
+        match $numbers {
+            Numbers::Bool => run!(bool, |value: bool| f64::from(value)),
+            Numbers::Signed => run!(i32, |value: i32| f64::from(value)),
+            Numbers::Unsigned => run!(i32, |value: i32| f64::from(value.cast_unsigned())),
+            Numbers::SignedLong => run!(i64, |value: i64| value as f64),
+            Numbers::UnsignedLong => run!(i64, |value: i64| value.cast_unsigned() as f64),
+            Numbers::F16 => run!(half::f16, |value: half::f16| f64::from(value)),
+            Numbers::F32 => run!(f32, |value: f32| f64::from(value)),
+            Numbers::F64 => run!(f64, |value: f64| value),
+        }
+    }};
+}
+pub(super) use with_stored;
 
 impl ParquetFile {
     /// The rows of some columns of numbers, side by side.
@@ -77,47 +102,35 @@ impl ParquetFile {
         limit: &mut Limit,
         made: Use,
     ) -> Result<Features<'static>, Failure> {
-        let dims = columns.len();
-        self.features(dims, limit, made, |group, out: &mut [T]| {
-            columns.iter().enumerate().try_for_each(|(feature, column)| {
-                let put = |row: usize, value| out[row * dims + feature] = T::of(value);
-                self.read_numbers(*column, group, put)
+        let memory = Memory { limit, made, ahead: self.columns_ahead(columns) };
+        self.features(columns.len(), memory, |groups: &mut [(RowGroup, &mut [T])]| {
+            // Threads that columns leave idle read other row groups.
+            let at_once = (rayon::current_num_threads() / columns.len()).max(1);
+            groups.chunks_mut(at_once).try_for_each(|groups| {
+                let read = groups.par_iter_mut().map(|(group, out)| self.read_columns(columns, *group, out));
+                // The first row at fault, whichever thread finds it.
+                read.collect::<Vec<_>>().into_iter().collect()
             })
         })
     }
 
-    fn read_numbers(
+    /// Reads a column, whatever its encoding, and says what is wrong with it.
+    pub(super) fn read_numbers(
         &self,
         column: NumberColumn,
         group: RowGroup,
         put: impl FnMut(usize, f64),
     ) -> Result<(), Failure> {
-        let at = (column, group);
-        match column.numbers {
-            Numbers::Bool => self.read_values::<BoolType>(at, |&value| value.into(), put),
-            Numbers::Signed => self.read_values::<Int32Type>(at, |&value| value.into(), put),
-            Numbers::Unsigned => self.read_values::<Int32Type>(at, |value| value.cast_unsigned().into(), put),
-            Numbers::SignedLong => self.read_values::<Int64Type>(at, |&value| value as f64, put),
-            Numbers::UnsignedLong => {
-                self.read_values::<Int64Type>(at, |value| value.cast_unsigned() as f64, put)
-            }
-            Numbers::F16 => {
-                let wide =
-                    |bytes: &[u8]| bytes.first_chunk().map_or(f64::NAN, |b| f16::from_le_bytes(*b).into());
-                self.read_values::<FixedLenByteArrayType>(at, |value| wide(value.data()), put)
-            }
-            Numbers::F32 => self.read_values::<FloatType>(at, |&value| value.into(), put),
-            Numbers::F64 => self.read_values::<DoubleType>(at, |&value| value, put),
-        }
+        with_stored!(column.numbers, (Number, wide) => self.read_values::<Number>((column, group), wide, put))
     }
 
-    fn read_values<T: DataType>(
+    fn read_values<T: Stored>(
         &self,
         (NumberColumn { column, leaf, .. }, RowGroup { group, first_row, rows }): (NumberColumn, RowGroup),
-        wide: impl Fn(&T::T) -> f64,
+        wide: impl Fn(T) -> f64,
         mut put: impl FnMut(usize, f64),
     ) -> Result<(), Failure> {
-        let mut reader = self.reader::<T>(group, leaf)?;
+        let mut reader = self.reader::<T::Physical>(group, leaf)?;
         let whole = self.descriptor(leaf).max_def_level();
         let (mut definitions, mut values) = (Vec::new(), Vec::new());
         let mut done = 0;
@@ -134,7 +147,7 @@ impl ParquetFile {
                 let row = first_row + done + found;
                 return Err(self.row_problem(column, row, "the file ends before this row"));
             }
-            values.iter().enumerate().for_each(|(at, value)| put(done + at, wide(value)));
+            values.iter().enumerate().for_each(|(at, value)| put(done + at, wide(T::of(value))));
             done += wanted;
         }
         Ok(())

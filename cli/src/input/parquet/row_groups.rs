@@ -1,9 +1,11 @@
-//! Features, read row group by row group.
+//! Features, read row group by row group into one matrix.
 
-use partition_dpp::{Features, data::Scalar};
-use rayon::prelude::*;
+use partition_dpp::Features;
 
-use super::ParquetFile;
+use super::{
+    ParquetFile,
+    matrix::{Feature, Matrix},
+};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -18,30 +20,39 @@ pub(super) struct RowGroup {
     pub(super) rows: usize,
 }
 
+/// The memory that reading takes.
+#[derive(Debug)]
+pub(super) struct Memory<'l> {
+    pub(super) limit: &'l mut Limit,
+    pub(super) made: Use,
+    /// Bytes that are read ahead, beside the matrix.
+    pub(super) ahead: u64,
+}
+
 impl ParquetFile {
-    /// A matrix with this many columns; `read` fills in the rows of a group. Groups are read in parallel.
-    pub(super) fn features<T: Scalar>(
+    /// A matrix with this many columns; `read` fills in the rows of all groups.
+    pub(super) fn features<T: Feature>(
         &self,
         dims: usize,
-        limit: &mut Limit,
-        made: Use,
-        read: impl Fn(RowGroup, &mut [T]) -> Result<(), Failure> + Sync,
+        Memory { limit, made, ahead }: Memory<'_>,
+        read: impl FnOnce(&mut [(RowGroup, &mut [T])]) -> Result<(), Failure>,
     ) -> Result<Features<'static>, Failure> {
         let rows = self.rows();
+        if rows == 0 {
+            return Err(Failure::file(&self.path, "the file has no rows"));
+        }
         let bytes = (rows as u64).saturating_mul(dims as u64).saturating_mul(size_of::<T>() as u64);
-        limit.check_features(&self.path, [rows as u64, dims as u64], bytes, made)?;
+        limit.check_features(&self.path, [rows as u64, dims as u64], bytes.saturating_add(ahead), made)?;
         limit.take(bytes);
-        let mut values = vec![T::zeroed(); rows * dims];
-        let (mut rest, mut first_row, mut tasks) = (&mut values[..], 0, Vec::new());
+        let mut matrix = Matrix::zeros(rows, dims).map_err(|error| Failure::io(&self.path, &error))?;
+        let (mut rest, mut first_row, mut groups) = (matrix.values_mut(), 0, Vec::new());
         for group in 0..self.table().num_row_groups() {
             let rows = self.rows_of(group);
             let (own, others) = rest.split_at_mut(rows * dims);
-            tasks.push((RowGroup { group, first_row, rows }, own));
+            groups.push((RowGroup { group, first_row, rows }, own));
             (rest, first_row) = (others, first_row + rows);
         }
-        let read = tasks.into_par_iter().map(|(group, own)| read(group, own));
-        // The first row at fault, whichever thread finds it.
-        read.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
-        Features::from_rows(rows, dims, values).map_err(Failure::in_file(&self.path))
+        read(&mut groups)?;
+        matrix.into_features().map_err(Failure::in_file(&self.path))
     }
 }

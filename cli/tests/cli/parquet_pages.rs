@@ -53,11 +53,15 @@ fn pages() -> WriterPropertiesBuilder {
     WriterProperties::builder().set_data_page_row_count_limit(97).set_write_batch_size(60)
 }
 
-fn write_npy(folder: &Folder, name: &str, kind: &str, bytes: &[u8]) {
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({ROWS}, {DIMS}), }}");
+fn write_npy(folder: &Folder, name: &str, (rows, columns): (usize, usize), kind: &str, bytes: &[u8]) {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let header = format!("{header:117}\n");
     let length = u16::try_from(header.len()).unwrap().to_le_bytes();
     folder.write(name, [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), bytes].concat());
+}
+
+fn bytes_of(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 fn draws(folder: &Folder, input: &str) -> serde_json::Value {
@@ -77,9 +81,9 @@ fn every_encoding_reads_as_npy_does() {
     let single: ArrayRef = Arc::new(Float32Array::from(numbers.clone()));
     let double: ArrayRef = Arc::new(Float64Array::from_iter_values(numbers.iter().map(|&x| x.into())));
     let half: ArrayRef = Arc::new(Float16Array::from_iter_values(numbers.iter().map(|&x| f16::from_f32(x))));
-    write_npy(&folder, "f32.npy", "<f4", &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>());
+    write_npy(&folder, "f32.npy", (ROWS, DIMS), "<f4", &bytes_of(&numbers));
     let halves = numbers.iter().flat_map(|&x| f16::from_f32(x).to_le_bytes());
-    write_npy(&folder, "f16.npy", "<f2", &halves.collect::<Vec<_>>());
+    write_npy(&folder, "f16.npy", (ROWS, DIMS), "<f2", &halves.collect::<Vec<_>>());
     let (expected, of_halves) = (draws(&folder, "f32.npy"), draws(&folder, "f16.npy"));
     let column = |at: usize| -> ArrayRef {
         let values = numbers.iter().skip(at).step_by(DIMS);
@@ -131,7 +135,22 @@ fn every_encoding_reads_as_npy_does() {
     }
 }
 
-/// Lists of 1, 2 and so on; `change` makes another of one of them.
+#[test]
+fn many_columns_are_read_in_blocks() {
+    let (folder, numbers) = (Folder::new(), numbers());
+    let dims = 150;
+    write_npy(&folder, "wide.npy", (ROWS * DIMS / dims, dims), "<f4", &bytes_of(&numbers));
+    let names: Vec<String> = (0..dims).map(|at| format!("c{at}")).collect();
+    let column = |at: usize| -> ArrayRef {
+        Arc::new(Float32Array::from_iter_values(numbers.iter().skip(at).step_by(dims).copied()))
+    };
+    let columns = names.iter().enumerate().map(|(at, name)| (name, column(at)));
+    write(&folder, "wide.parquet", &RecordBatch::try_from_iter(columns).unwrap(), pages().build());
+    let drawn = draws(&folder, &format!("wide.parquet --embedding-columns {}", names.join(",")));
+    assert_eq!(drawn, draws(&folder, "wide.npy"));
+}
+
+/// Lists of three values; `change` makes others of some of them, null of four nulls.
 fn lists(rows: usize, change: impl Fn(usize) -> Option<Vec<Option<f32>>>) -> ArrayRef {
     let mut list = ListBuilder::new(Float32Builder::new());
     for row in 0..rows {

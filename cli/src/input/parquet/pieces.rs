@@ -1,5 +1,6 @@
 //! Lists, read in pieces of some pages each, by all threads at once.
 
+use parquet::column::page::PageReader;
 use rayon::prelude::*;
 
 use super::{
@@ -30,11 +31,11 @@ impl ParquetFile {
     pub(super) fn pages(&self, list: ListColumn) -> Vec<Pages> {
         let of_group = |group| {
             let (mut pages, mut sizes) = (self.page_reader(group, list.leaf).ok()?, Vec::new());
-            while let Some(page) = parquet::column::page::PageReader::peek_next_page(&mut pages).ok()? {
+            while let Some(page) = pages.peek_next_page().ok()? {
                 if !page.is_dict {
                     sizes.push(page.num_levels?);
                 }
-                parquet::column::page::PageReader::skip_next_page(&mut pages).ok()?;
+                pages.skip_next_page().ok()?;
             }
             Some(sizes)
         };
@@ -85,7 +86,7 @@ impl ParquetFile {
         }
         let read = |Piece { at, group, first_page, out }: Piece<'_, T>| {
             let is_read = self.page_reader(group, list.leaf).ok().and_then(|reader| {
-                let mut values = Values::new(reader, self.descriptor(list.leaf), dims);
+                let mut values = Values::new(Box::new(reader), self.descriptor(list.leaf), dims);
                 values.skip(first_page).ok()?;
                 values.read(out).ok()
             });
@@ -127,7 +128,7 @@ mod tests {
         writer.write(&batch).unwrap();
         writer.close().unwrap();
         let file = ParquetFile::open(&path).unwrap();
-        let (mut values, mut groups, mut first_row) = (vec![0_f32; ROWS * DIMS], Vec::new(), 0);
+        let (mut values, mut groups, mut first_row) = (vec![0_f32; file.rows() * DIMS], Vec::new(), 0);
         let mut rest = &mut values[..];
         for group in 0..file.table().num_row_groups() {
             let rows = file.rows_of(group);

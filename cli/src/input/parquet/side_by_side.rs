@@ -65,7 +65,7 @@ impl ParquetFile {
         let pages = self.page_reader(group, column.leaf).ok()?;
         let descriptor = self.descriptor(column.leaf);
         Some(with_stored!(column.numbers, (Number, wide) => {
-            converted(Values::<Number>::new(pages, descriptor, 1), wide)
+            converted(Values::<Number>::new(Box::new(pages), descriptor, 1), wide)
         }))
     }
 }

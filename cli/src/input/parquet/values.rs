@@ -3,12 +3,9 @@
 //! Levels are checked as they are stored, and plain values copied from the page to where they belong. Whatever else
 //! there is, [`Values::read`] declines.
 
-use std::{
-    fs::File,
-    sync::{
-        Arc,
-        mpsc::{self, Receiver, Sender},
-    },
+use std::sync::{
+    Arc,
+    mpsc::{self, Receiver, Sender},
 };
 
 use bytes::{Buf, Bytes};
@@ -24,7 +21,6 @@ use parquet::{
         Int64Type,
     },
     errors::{ParquetError, Result},
-    file::serialized_reader::SerializedPageReader,
     schema::types::ColumnDescriptor,
 };
 
@@ -81,7 +77,7 @@ impl Stored for bool {
 
 /// Reads values from one after the other on.
 pub(super) struct Values<T: Stored> {
-    pages: SerializedPageReader<File>,
+    pages: Box<dyn PageReader>,
     column: Arc<ColumnDescriptor>,
     /// The length of lists; 1 if there are none.
     dims: usize,
@@ -98,7 +94,7 @@ pub(super) struct Values<T: Stored> {
 }
 
 impl<T: Stored> Values<T> {
-    pub(super) fn new(pages: SerializedPageReader<File>, column: Arc<ColumnDescriptor>, dims: usize) -> Self {
+    pub(super) fn new(pages: Box<dyn PageReader>, column: Arc<ColumnDescriptor>, dims: usize) -> Self {
         let (to_decoder, stripped) = mpsc::channel();
         // Pages reach it without levels.
         let flat = ColumnDescriptor::new(column.self_type_ptr(), 0, 0, column.path().clone());
@@ -250,5 +246,68 @@ impl PageReader for Stripped {
 
     fn skip_next_page(&mut self) -> Result<()> {
         Err(ParquetError::NYI("pages are read, not skipped".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::schema::{
+        parser::parse_message_type,
+        types::{ColumnDescriptor, SchemaDescriptor},
+    };
+
+    use super::*;
+
+    const DIMS: usize = 5;
+
+    fn column() -> Arc<ColumnDescriptor> {
+        let list = "optional group v (LIST) { repeated group list { optional float element; } }";
+        let schema = parse_message_type(&format!("message m {{ {list} }}")).unwrap();
+        SchemaDescriptor::new(Arc::new(schema)).column(0)
+    }
+
+    /// Values in packed levels, as version 1 of the format has them.
+    fn page(values: std::ops::Range<usize>, row_starts: usize) -> Page {
+        let count = values.len();
+        let with_length =
+            |levels: Vec<u8>| [&u32::try_from(levels.len()).unwrap().to_le_bytes()[..], &levels].concat();
+        let mut repetitions = vec![u8::try_from(count.div_ceil(8) << 1 | 1).unwrap()];
+        let is_start = |at: usize| (values.start + at) % row_starts == 0;
+        let level = |at: usize| u8::from(at < count && !is_start(at));
+        repetitions.extend(
+            (0..count).step_by(8).map(|at| (0..8).fold(0, |byte, bit| byte | level(at + bit) << bit)),
+        );
+        let definitions = vec![u8::try_from(count << 1).unwrap(), 3];
+        let numbers = values.flat_map(|value| (value as f32).to_le_bytes());
+        let bytes = [with_length(repetitions), with_length(definitions), numbers.collect()].concat();
+        Page::DataPage {
+            buf: bytes.into(),
+            num_values: u32::try_from(count).unwrap(),
+            encoding: Encoding::PLAIN,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        }
+    }
+
+    fn values(pages: impl IntoIterator<Item = Page>) -> Values<f32> {
+        let (sender, receiver) = mpsc::channel();
+        pages.into_iter().for_each(|page| sender.send(page).unwrap());
+        Values::new(Box::new(Stripped(receiver)), column(), DIMS)
+    }
+
+    #[test]
+    fn pages_may_end_within_a_list() {
+        let pages = || [0..7, 7..8, 8..31, 31..40].map(|range| page(range, DIMS));
+        let mut read = [0.0; 40];
+        assert!(values(pages()).read(&mut read).unwrap());
+        assert!(read.iter().enumerate().all(|(at, &value)| value == at as f32));
+        // Those of one call end within a page.
+        let (mut reader, mut read) = (values(pages()), [0.0; 10]);
+        assert!((0..4).all(|_| reader.read(&mut read).unwrap()) && read[9] == 39.0);
+        assert!(!reader.read(&mut read).unwrap(), "there are no more");
+        let shifted = [page(0..7, DIMS), page(8..31, DIMS)];
+        assert!(!values(shifted).read(&mut [0.0; 30]).unwrap(), "a value is left out");
+        assert!(!values([page(0..12, DIMS + 1)]).read(&mut [0.0; 10]).unwrap(), "longer lists");
     }
 }

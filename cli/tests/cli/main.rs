@@ -21,6 +21,7 @@ mod map_ends;
 mod methods;
 mod multi_label;
 mod parquet;
+mod parquet_cells;
 mod parquet_pages;
 mod plots;
 mod ranges;

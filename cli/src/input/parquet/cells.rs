@@ -1,12 +1,16 @@
 //! Labels, scores and ids: one value a row.
 
-use std::fs::File;
+use std::{fs::File, sync::Arc};
 
-use arrow_array::{Array, cast::AsArray, types};
-use arrow_schema::DataType;
-use parquet::arrow::{ProjectionMask, arrow_reader::ParquetRecordBatchReaderBuilder};
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, StringArray, cast::AsArray, types};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DECIMAL128_MAX_PRECISION, DECIMAL128_MAX_SCALE, DataType};
+use parquet::{
+    arrow::{ProjectionMask, arrow_reader::ParquetRecordBatchReaderBuilder},
+    basic::LogicalType,
+};
 
-use super::ParquetFile;
+use super::{ParquetFile, sentence};
 use crate::failure::Failure;
 
 /// Rows read at a time.
@@ -40,7 +44,7 @@ impl ParquetFile {
         let mut row = 0;
         for batch in reader {
             let batch = batch.map_err(|error| Failure::file(&self.path, error.to_string()))?;
-            let values = batch.column(0);
+            let values = self.readable(column, batch.column(0))?;
             let read = cells(values.as_ref(), |cell| {
                 let cell = cell.ok_or_else(|| "there is no value".to_owned());
                 cell.and_then(&mut sink).map_err(|problem| self.row_problem(column, row, &problem))?;
@@ -50,6 +54,64 @@ impl ParquetFile {
             read.unwrap_or_else(|| Err(self.problem(column, "holds neither text nor numbers")))?;
         }
         Ok(())
+    }
+
+    /// Values of a column as text or decimal numbers, if they can be read so.
+    fn readable(&self, column: usize, values: &ArrayRef) -> Result<ArrayRef, Failure> {
+        let wanted = match values.data_type() {
+            DataType::FixedSizeBinary(16) if self.holds_uuids(column) => {
+                return Ok(Arc::new(uuids(values.as_fixed_size_binary())));
+            }
+            // Some writers do not say that bytes are text.
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::Date32
+            | DataType::Date64
+            | DataType::Time32(_)
+            | DataType::Time64(_)
+            | DataType::Timestamp(..) => DataType::Utf8,
+            DataType::Decimal32(_, scale)
+            | DataType::Decimal64(_, scale)
+            | DataType::Decimal256(_, scale)
+                if *scale <= DECIMAL128_MAX_SCALE =>
+            {
+                DataType::Decimal128(DECIMAL128_MAX_PRECISION, *scale)
+            }
+            _ => return Ok(Arc::clone(values)),
+        };
+        let options = CastOptions { safe: false, ..CastOptions::default() };
+        cast_with_options(values, &wanted, &options).map_err(|error| {
+            let kind = values.data_type();
+            self.problem(
+                column,
+                &format!("holds {kind} that cannot be read as {wanted}: {}", sentence(&error)),
+            )
+        })
+    }
+
+    fn holds_uuids(&self, column: usize) -> bool {
+        self.leaves(column)
+            .all(|leaf| matches!(self.descriptor(leaf).logical_type_ref(), Some(LogicalType::Uuid)))
+    }
+}
+
+/// In the form 8-4-4-4-12.
+fn uuids(values: &FixedSizeBinaryArray) -> StringArray {
+    let text = |bytes: &[u8]| {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+    };
+    values.iter().map(|bytes| bytes.map(text)).collect()
+}
+
+/// A decimal number: an integer if nothing follows the point.
+fn decimal(value: i128, scale: i8) -> Cell<'static> {
+    let power = 10_i128.checked_pow(scale.unsigned_abs().into());
+    match power {
+        Some(power) if scale >= 0 && value % power == 0 => Cell::Integer(value / power),
+        Some(power) if scale < 0 && value.checked_mul(power).is_some() => Cell::Integer(value * power),
+        #[expect(clippy::cast_precision_loss, reason = "the nearest real number is meant")]
+        _ => Cell::Real(value as f64 / 10_f64.powi(scale.into())),
     }
 }
 
@@ -83,6 +145,10 @@ fn cells<E>(
         DataType::Float16 => primitive!(Float16Type, Real),
         DataType::Float32 => primitive!(Float32Type, Real),
         DataType::Float64 => primitive!(Float64Type, Real),
+        DataType::Decimal128(_, scale) => values
+            .as_primitive::<types::Decimal128Type>()
+            .iter()
+            .try_for_each(|value| sink(value.map(|value| decimal(value, *scale)))),
         _ => return None,
     })
 }

@@ -97,7 +97,7 @@ fn are_packed_rows(bytes: &[u8], count: usize, dims: usize, mut at: usize) -> bo
             levels == if at == 0 { 0xfe } else { 0xff }
         } else {
             let bits = if byte < whole_bytes { 8 } else { count % 8 };
-            (0..bits).all(|bit| (levels >> bit & 1 == 0) == ((at + bit) % dims == 0))
+            (0..bits).all(|bit| (levels >> bit & 1 == 0) == (at + bit).is_multiple_of(dims))
         };
         at = (at + 8) % dims;
         is_row
@@ -124,9 +124,10 @@ mod tests {
         while at < levels.len() {
             let equal = levels[at..].iter().take_while(|level| **level == levels[at]).count();
             if equal >= 8 {
-                let header = u16::try_from(equal << 1).unwrap();
                 // Seven bits, and those above.
-                bytes.extend([(header & 0x7f | 0x80) as u8, (header >> 7) as u8, levels[at]]);
+                let header = [equal << 1 & 0x7f | 0x80, equal << 1 >> 7];
+                bytes.extend(header.map(|byte| u8::try_from(byte).unwrap()));
+                bytes.push(levels[at]);
                 at += equal;
             } else {
                 let mut group = 0_u64;

@@ -48,9 +48,9 @@ impl ParquetFile {
         let of_group = |(group, Pages(sizes)): (usize, &Pages)| {
             let column = self.table().row_group(group).column(list.leaf);
             let bytes = [column.uncompressed_size(), column.compressed_size()];
-            let bytes: u64 = bytes.iter().map(|&bytes| u64::try_from(bytes).unwrap_or(0)).sum();
-            let largest = sizes.iter().max().copied().unwrap_or(1) as f64;
-            (bytes as f64 * (largest / sizes.iter().sum::<usize>().max(1) as f64).min(1.0)) as u64
+            let bytes = bytes.map(|bytes| u128::try_from(bytes).unwrap_or(0)).iter().sum::<u128>();
+            let (largest, all) = (sizes.iter().max().map_or(1, |&size| size), sizes.iter().sum::<usize>());
+            u64::try_from(bytes * largest as u128 / all.max(largest) as u128).unwrap_or(u64::MAX)
         };
         let largest = pages.iter().enumerate().map(of_group).max().unwrap_or(0);
         let count: usize = pages.iter().map(|Pages(sizes)| sizes.len().max(1)).sum();

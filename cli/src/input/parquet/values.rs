@@ -272,7 +272,7 @@ mod tests {
         let with_length =
             |levels: Vec<u8>| [&u32::try_from(levels.len()).unwrap().to_le_bytes()[..], &levels].concat();
         let mut repetitions = vec![u8::try_from(count.div_ceil(8) << 1 | 1).unwrap()];
-        let is_start = |at: usize| (values.start + at) % row_starts == 0;
+        let is_start = |at: usize| (values.start + at).is_multiple_of(row_starts);
         let level = |at: usize| u8::from(at < count && !is_start(at));
         repetitions.extend(
             (0..count).step_by(8).map(|at| (0..8).fold(0, |byte, bit| byte | level(at + bit) << bit)),
@@ -299,12 +299,14 @@ mod tests {
     #[test]
     fn pages_may_end_within_a_list() {
         let pages = || [0..7, 7..8, 8..31, 31..40].map(|range| page(range, DIMS));
-        let mut read = [0.0; 40];
+        let expected: Vec<f32> = (0..40).map(|value: u8| value.into()).collect();
+        let mut read = vec![0.0; 40];
         assert!(values(pages()).read(&mut read).unwrap());
-        assert!(read.iter().enumerate().all(|(at, &value)| value == at as f32));
+        assert_eq!(read, expected);
         // Those of one call end within a page.
-        let (mut reader, mut read) = (values(pages()), [0.0; 10]);
-        assert!((0..4).all(|_| reader.read(&mut read).unwrap()) && read[9] == 39.0);
+        let (mut reader, mut read) = (values(pages()), vec![0.0; 10]);
+        assert!((0..4).all(|_| reader.read(&mut read).unwrap()));
+        assert_eq!(read, expected[30..]);
         assert!(!reader.read(&mut read).unwrap(), "there are no more");
         let shifted = [page(0..7, DIMS), page(8..31, DIMS)];
         assert!(!values(shifted).read(&mut [0.0; 30]).unwrap(), "a value is left out");

@@ -61,6 +61,14 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
+/// Does work that checks the flag itself. After it, Ctrl-C ends the program at once again, unless others check the flag.
+pub(crate) fn while_watched<T>(work: impl FnOnce(Watch<'static>) -> T) -> T {
+    let before = WATCHED.swap(true, Ordering::Relaxed);
+    let done = work(Watch::default().stopped_by(&FLAG));
+    WATCHED.store(before, Ordering::Relaxed);
+    done
+}
+
 /// Whether Ctrl-C has been pressed.
 pub(crate) fn raised() -> bool {
     FLAG.load(Ordering::Relaxed)

@@ -75,6 +75,28 @@ impl Files {
         Ok(())
     }
 
+    /// Adds a regular file that `make` makes under another name, replacing the empty one that is there.
+    pub(crate) fn add_made<T>(
+        &mut self,
+        path: &Path,
+        what: &str,
+        make: impl FnOnce(&Path) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let cannot = |problem: String| cannot(path, what, &problem);
+        let Target::Regular { file: target, permissions } = Target::of(path).map_err(cannot)? else {
+            return Err(cannot("this is no regular file".into()));
+        };
+        let file = new_file_beside(&target).map_err(cannot)?;
+        let made = make(file.path())?;
+        let finish = || {
+            permissions.map_or(Ok(()), |permissions| fs::set_permissions(file.path(), permissions))?;
+            File::open(file.path())?.sync_all()
+        };
+        finish().map_err(|error| cannot(error.to_string()))?;
+        self.0.push(Pending::Whole { path: path.to_owned(), what: what.to_owned(), file, target });
+        Ok(made)
+    }
+
     /// Renames all files to their names.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         for pending in self.0 {

@@ -1,6 +1,7 @@
 //! Items and parts, from files or built in, checked before the work begins.
 
 mod arguments;
+mod cache;
 mod columns;
 mod conditions;
 mod csv;
@@ -150,7 +151,7 @@ fn weighed(
         Ok::<_, Failure>(scores)
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
-    let similar = arguments.weighing.similar(features, limit, made)?;
+    let similar = arguments.weighing.similar(features, files, limit, made)?;
     let mut weighed = ridge::weighed(arguments, similar, limit)?;
     // Kernel functions and mixtures have weights of their own.
     if let Some(scored) = scored.as_ref().filter(|_| weighed.takes_weights()) {

@@ -10,6 +10,7 @@ use partition_dpp::{
 };
 use serde::Serialize;
 
+use super::cache::{self, Origin};
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
@@ -52,6 +53,10 @@ pub(crate) struct WeighingArguments {
         help_heading = "Similarity and scores"
     )]
     pub(crate) ridge: Option<f64>,
+    /// Keeps what --similarity rbf computes in this .npy file, with FILE.json beside it, and reads it from there when the
+    /// rows and the options are the same. The file need not fit into memory.
+    #[arg(long, value_name = "FILE", help_heading = "Similarity and scores")]
+    pub(crate) cache: Option<PathBuf>,
     /// The score of each item, from one or several files: .csv with a header line, one-dimensional .npy, or .parquet.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Similarity and scores")]
     pub(crate) scores: Vec<PathBuf>,
@@ -154,19 +159,24 @@ pub(crate) struct Scored {
 impl WeighingArguments {
     /// Whether similarities may be computed from pairs of rows, without features.
     pub(crate) fn takes_pairs(&self) -> bool {
-        self.similarity == Similarity::Rbf && self.landmarks.is_none()
+        self.similarity == Similarity::Rbf && self.landmarks.is_none() && self.cache.is_none()
     }
 
     /// The rows as the similarity takes them.
     pub(super) fn similar(
         &self,
         features: Features<'static>,
+        files: &[PathBuf],
         limit: Limit,
         made: Use,
     ) -> Result<Similar, Failure> {
         let similarity = self.similarity;
         let rbf = similarity == Similarity::Rbf;
-        let unused = [("--bandwidth", self.bandwidth.is_some()), ("--landmarks", self.landmarks.is_some())];
+        let unused = [
+            ("--bandwidth", self.bandwidth.is_some()),
+            ("--landmarks", self.landmarks.is_some()),
+            ("--cache", self.cache.is_some()),
+        ];
         if let Some((option, _)) = unused.into_iter().find(|(_, given)| *given && !rbf) {
             return Err(Failure::Arguments(format!("{option} is for --similarity rbf")));
         }
@@ -183,7 +193,7 @@ impl WeighingArguments {
                 Ok(Similar { features, kernel_error: Some(0.0), comparison })
             }
             Similarity::Rbf => {
-                let (features, kernel_error) = self.rbf_features(&features, limit)?;
+                let (features, kernel_error) = self.rbf_features(&features, files, limit)?;
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
         }
@@ -193,13 +203,25 @@ impl WeighingArguments {
     fn rbf_features(
         &self,
         features: &Features<'static>,
+        files: &[PathBuf],
         limit: Limit,
     ) -> Result<(Features<'static>, f64), Failure> {
-        let rbf = Rbf::new(self.bandwidth.unwrap_or_default());
+        let bandwidth = self.bandwidth.unwrap_or_default();
+        let rbf = Rbf::new(bandwidth);
         let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
         let (items, landmarks) = (features.items(), rbf.landmarks(features.items()));
+        if let Some(path) = &self.cache {
+            let file = path.canonicalize().ok();
+            if files.iter().any(|other| file.is_some() && other.canonicalize().ok() == file) {
+                return Err(Failure::file(path, "this is the input: name another file for --cache"));
+            }
+            let width = if let Bandwidth::Exactly(width) = bandwidth { Some(width) } else { None };
+            return cache::features(path, features, rbf, Origin::new(features, width, landmarks));
+        }
         let bytes = 4 * items as u64 * landmarks as u64;
-        limit.check(bytes, || format!("{items} items are compared with {landmarks} landmarks"))?;
+        limit.check(bytes, || {
+            format!("{items} items are compared with {landmarks} landmarks; --cache keeps them in a file")
+        })?;
         let found = rbf.features(features, &Cpu)?;
         Ok((found.features().clone(), found.kernel_error()))
     }

@@ -11,8 +11,7 @@ use crate::{
     input::Worth,
     law::Question,
     output::{
-        factor_of_log,
-        numbers::decimals,
+        numbers::{decimals, factor_of_log},
         table::{MOST_ROWS, more, new_table, right},
     },
 };

@@ -39,3 +39,10 @@ pub(crate) fn report_failure(failure: &Failure, messages: &mut dyn Write) {
     // A closed standard error cannot be reported anywhere.
     let _ = writeln!(messages, "error: {message}");
 }
+
+/// Writes something that is worth knowing and no failure, on one line of standard error.
+pub(crate) fn note(text: &str) {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    // As with failures.
+    let _ = writeln!(io::stderr(), "note: {text}");
+}

@@ -4,6 +4,7 @@
 
 mod bench;
 mod budgets;
+mod cache;
 mod chains;
 mod conditions;
 mod counts;

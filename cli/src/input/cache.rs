@@ -122,13 +122,12 @@ fn kept(path: &Path) -> Result<Option<(Sidecar, Features<'static>)>, Failure> {
     };
     let described = beside(path);
     let sidecar = match fs::read(&described) {
-        Ok(text) => match serde_json::from_slice::<Sidecar>(&text) {
-            Ok(sidecar) => Some(sidecar),
-            Err(_) => {
-                let problem = format!("{} beside it does not describe a cache", described.display());
-                return refused(&problem);
-            }
-        },
+        Ok(text) => {
+            let Ok(sidecar) = serde_json::from_slice::<Sidecar>(&text) else {
+                return refused(&format!("{} beside it does not describe a cache", described.display()));
+            };
+            Some(sidecar)
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(Failure::io(&described, &error)),
     };

@@ -27,7 +27,8 @@ fn parts(folder: &Folder, name: &str) -> serde_json::Value {
 fn labels_of_many_types_are_read() {
     let folder = Folder::new();
     let numbers = || (0..9).map(|item| item % 3);
-    let decimal = |scale: i8| numbers().map(move |part| i128::from(part) * 10_i128.pow(scale as u32));
+    let decimal =
+        |scale: i8| numbers().map(move |part| i128::from(part) * 10_i128.pow(scale.unsigned_abs().into()));
     let tones: Vec<&[u8]> = labels().into_iter().map(str::as_bytes).collect();
     let days = ["2024-01-01", "2024-01-02", "2024-01-03"];
     let times = days.map(|day| format!("{day}T00:00:00"));

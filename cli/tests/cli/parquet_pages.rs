@@ -12,8 +12,9 @@ use arrow_schema::Field;
 use half::f16;
 use parquet::{
     arrow::ArrowWriter,
-    basic::{Compression, Encoding},
+    basic::{Compression, Encoding, ZstdLevel},
     file::{
+        metadata::{ColumnChunkMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter},
         properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion},
         writer::SerializedFileWriter,
     },
@@ -117,7 +118,7 @@ fn every_encoding_reads_as_npy_does() {
         ("second-dictionary", pages().set_writer_version(second).set_max_row_group_row_count(Some(1300))),
         (
             "second-zstd",
-            pages().set_writer_version(second).set_compression(Compression::ZSTD(Default::default())),
+            pages().set_writer_version(second).set_compression(Compression::ZSTD(ZstdLevel::default())),
         ),
     ] {
         let file = format!("{name}.parquet");
@@ -265,4 +266,35 @@ fn row_groups_may_be_of_any_size() {
     write(&folder, "empty.parquet", &empty.unwrap(), WriterProperties::default());
     let refused = "sample --features empty.parquet --embedding-columns x --k 1";
     folder.refuses(refused, 2, &["empty.parquet", "the file has no rows"]);
+}
+
+/// What says where columns are may say anything.
+#[test]
+fn columns_at_negative_places_are_refused() {
+    let folder = Folder::new();
+    let batch = RecordBatch::try_from_iter([("v", lists(20, |_| None))]).unwrap();
+    write(&folder, "good.parquet", &batch, WriterProperties::builder().set_dictionary_enabled(false).build());
+    let good =
+        ParquetMetaDataReader::new().parse_and_finish(&File::open(folder.path("good.parquet")).unwrap());
+    let good = good.unwrap();
+    let changes: [fn(ColumnChunkMetaDataBuilder) -> ColumnChunkMetaDataBuilder; 3] = [
+        |column| column.set_data_page_offset(-4),
+        |column| column.set_dictionary_page_offset(Some(-4)),
+        |column| column.set_total_compressed_size(-4),
+    ];
+    for change in changes {
+        let mut metadata = good.clone().into_builder();
+        let groups = metadata.take_row_groups().into_iter().map(|group| {
+            let column = change(group.column(0).clone().into_builder()).build().unwrap();
+            group.into_builder().set_column_metadata(vec![column]).build().unwrap()
+        });
+        let metadata =
+            groups.collect::<Vec<_>>().into_iter().fold(metadata, |all, group| all.add_row_group(group));
+        let mut bytes = b"PAR1".to_vec();
+        ParquetMetaDataWriter::new(&mut bytes, &metadata.build()).finish().unwrap();
+        folder.write("broken.parquet", bytes);
+        let culprits = ["broken.parquet", "'v'", "negative place in row group 0"];
+        folder.refuses("sample --features broken.parquet --k 1", 2, &culprits);
+        folder.refuses("sample --features features.csv --labels broken.parquet --quota 1", 2, &culprits);
+    }
 }

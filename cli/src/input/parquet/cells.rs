@@ -98,7 +98,8 @@ impl ParquetFile {
 /// In the form 8-4-4-4-12.
 fn uuids(values: &FixedSizeBinaryArray) -> StringArray {
     let text = |bytes: &[u8]| {
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = bytes.iter().fold(0, |digits: u128, &byte| digits << 8 | u128::from(byte));
+        let digits = format!("{digits:032x}");
         [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
     };
     values.iter().map(|bytes| bytes.map(text)).collect()

@@ -23,7 +23,10 @@ use parquet::{
     column::{page::PageReader, reader::ColumnReaderImpl},
     data_type::DataType,
     errors::ParquetError,
-    file::{metadata::ParquetMetaData, serialized_reader::SerializedPageReader},
+    file::{
+        metadata::{ColumnChunkMetaData, ParquetMetaData},
+        serialized_reader::SerializedPageReader,
+    },
     schema::types::ColumnDescriptor,
 };
 
@@ -69,7 +72,25 @@ impl ParquetFile {
         })?;
         let schema = metadata.parquet_schema().root_schema();
         let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
-        Ok(Self { path: path.to_owned(), metadata, names })
+        let opened = Self { path: path.to_owned(), metadata, names };
+        opened.check_places()?;
+        Ok(opened)
+    }
+
+    /// Refuses columns at negative places, which the readers take for granted.
+    fn check_places(&self) -> Result<(), Failure> {
+        for (group, columns) in self.table().row_groups().iter().enumerate() {
+            let is_broken = |column: &ColumnChunkMetaData| {
+                let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+                start.min(column.compressed_size()).min(column.uncompressed_size()) < 0
+            };
+            if let Some(leaf) = columns.columns().iter().position(is_broken) {
+                let column = self.metadata.parquet_schema().get_column_root_idx(leaf);
+                let problem = format!("is at a negative place in row group {group}: the file is broken");
+                return Err(self.problem(column, &problem));
+            }
+        }
+        Ok(())
     }
 
     /// Number of rows.

@@ -74,7 +74,7 @@ fn converted<P: Stored + 'static, T: Feature>(
     mut values: Values<P>,
     wide: impl Fn(P) -> f64 + Send + 'static,
 ) -> Next<T> {
-    let mut stored = vec![P::default(); CHUNK];
+    let mut stored = [P::default(); CHUNK];
     Box::new(move |out| {
         out.chunks_mut(CHUNK).all(|out| {
             let stored = &mut stored[..out.len()];

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::Folder;
 
-const RBF: &str = "map --features features.csv --similarity rbf --bandwidth 1.3 --k 4";
+const RBF: &str = "map --features features.csv --similarity rbf --bandwidth 1.3 --k 4 --solver exact";
 
 fn answer(folder: &Folder, arguments: &str) -> serde_json::Value {
     let mut answer = folder.json(arguments);

@@ -118,7 +118,7 @@ fn csv_features() {
     folder.refuses("sample --features gone.csv --k 1", 2, &["gone.csv"]);
     folder.refuses("sample --features gone.npy --k 1", 2, &["gone.npy"]);
     folder.refuses("sample --features features.txt --k 1", 2, &["features.txt", ".npy", ".csv"]);
-    folder.refuses("sample --features . --k 1", 2, &[".npy"]);
+    folder.refuses("sample --features . --k 1", 2, &["this is a folder"]);
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     std::fs::create_dir(folder.path("folder.npy")).unwrap();
     for name in ["folder.csv", "folder.npy"] {

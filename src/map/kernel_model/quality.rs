@@ -56,5 +56,5 @@ impl Quality {
 
 /// 2^exponent, or the nearest power of two that is a normal number.
 pub(super) fn power_of_two(exponent: i64) -> f64 {
-    f64::from_bits(((exponent.clamp(-1022, 1023) + 1023) as u64) << 52)
+    f64::from_bits((exponent.clamp(-1022, 1023) + 1023).cast_unsigned() << 52)
 }

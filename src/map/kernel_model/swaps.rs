@@ -121,11 +121,11 @@ impl<'m, 'k> Swaps<'m, 'k> {
     fn best_of(&self, task: usize, group: usize, (slots, grows): (&[usize], bool)) -> Option<Move> {
         let (known, items, size) = (&self.groups[group], &self.model.groups[group], self.items.len());
         let mut best = None;
-        for position in task * TASK..known.residuals.len().min((task + 1) * TASK) {
+        for (position, &item) in items.iter().enumerate().skip(task * TASK).take(TASK) {
             if known.chosen[position] {
                 continue;
             }
-            let (item, entering) = (Some(items[position]), Some(Place { group, position }));
+            let (item, entering) = (Some(item), Some(Place { group, position }));
             let residual = known.residuals[position].max(0.0);
             let row = &known.coefficients[position * size..(position + 1) * size];
             for &slot in slots {

@@ -41,7 +41,7 @@ impl<'a> DotKernel<'a> {
     /// K + δI: see [`Ridge`].
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a δ that is not positive and finite.
+    /// [`Error::NotPositive`](crate::Error::NotPositive) for a δ that is not positive and finite.
     pub fn with_ridge(self, delta: f64) -> Result<Ridge<Self>> {
         Ridge::new(self, delta)
     }
@@ -141,7 +141,7 @@ impl<'a> RbfKernel<'a> {
     /// K + δI: see [`Ridge`].
     ///
     /// # Errors
-    /// [`Error::NotPositive`] for a δ that is not positive and finite.
+    /// [`Error::NotPositive`](crate::Error::NotPositive) for a δ that is not positive and finite.
     pub fn with_ridge(self, delta: f64) -> Result<Ridge<Self>> {
         Ridge::new(self, delta)
     }

@@ -14,7 +14,9 @@ use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, Encoding, ZstdLevel},
     file::{
-        metadata::{ColumnChunkMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter},
+        metadata::{
+            ColumnChunkMetaDataBuilder, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
+        },
         properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion},
         writer::SerializedFileWriter,
     },
@@ -289,7 +291,7 @@ fn columns_at_negative_places_are_refused() {
             group.into_builder().set_column_metadata(vec![column]).build().unwrap()
         });
         let metadata =
-            groups.collect::<Vec<_>>().into_iter().fold(metadata, |all, group| all.add_row_group(group));
+            groups.collect::<Vec<_>>().into_iter().fold(metadata, ParquetMetaDataBuilder::add_row_group);
         let mut bytes = b"PAR1".to_vec();
         ParquetMetaDataWriter::new(&mut bytes, &metadata.build()).finish().unwrap();
         folder.write("broken.parquet", bytes);

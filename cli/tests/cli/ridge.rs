@@ -33,7 +33,7 @@ fn many_items_are_mixtures_of_the_same_law() {
     let folder = Folder::new();
     let line = |item: usize| format!("{},{}\n", (0.7 * item as f64).sin(), (0.3 * item as f64).cos());
     for (name, items) in [("few.csv", 1000), ("many.csv", 1001)] {
-        folder.write(name, &(0..items).map(line).collect::<String>());
+        folder.write(name, (0..items).map(line).collect::<String>());
     }
     let of =
         |name: &str, rest: &str| folder.json(&format!("infer --features {name} --ridge 0.2 --k 5 {rest}"));
@@ -52,8 +52,8 @@ fn solvers_find_the_same_sets_either_way() {
     let score = |item: usize| format!("{}\n", (1.1 * item as f64).sin());
     for (rows, scores, items) in [("few.csv", "few-scores.csv", 1000), ("many.csv", "many-scores.csv", 1001)]
     {
-        folder.write(rows, &(0..items).map(line).collect::<String>());
-        folder.write(scores, &format!("score\n{}", (0..items).map(score).collect::<String>()));
+        folder.write(rows, (0..items).map(line).collect::<String>());
+        folder.write(scores, format!("score\n{}", (0..items).map(score).collect::<String>()));
     }
     for similarity in ["dot", "cosine"] {
         for solver in ["greedy", "local-search --time-limit 0"] {

@@ -113,8 +113,8 @@ impl<'a> Prepared<'a> {
         let parts: Vec<Option<usize>> = partition.names().iter().map(part).collect();
         let is_same = |item: usize| {
             parts[partition.part_of(item)] == Some(self.partition.part_of(item))
-                && (item % known.div_ceil(64) != 0 || features.row(item) == self.features.row(item))
-                && features.log_weight(item) == self.features.log_weight(item)
+                && (!item.is_multiple_of(known.div_ceil(64)) || features.row(item) == self.features.row(item))
+                && features.log_weight(item).total_cmp(&self.features.log_weight(item)).is_eq()
         };
         if let Some(item) = (0..known).find(|&item| !is_same(item)) {
             let found = format!("item {item} is another row, or in another part");
@@ -173,10 +173,11 @@ impl<'a> Prepared<'a> {
     }
 
     fn known_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Option<Vec<Mat<f64>>> {
-        if map
-            .is_some_and(|map| map.weights.iter().any(|&weight| weight != 1.0) || !is_orthonormal(map.factor))
-        {
-            // Rows are measured in whitened coordinates because Gram matrices have too few digits.
+        let is_basis = |map: &RowMap<'_>| {
+            map.weights.iter().all(|weight| weight.total_cmp(&1.0).is_eq()) && is_orthonormal(map.factor)
+        };
+        // Rows are measured in whitened coordinates because Gram matrices have too few digits.
+        if map.is_some_and(|map| !is_basis(map)) {
             return None;
         }
         self.known(rows)?.iter().map(|known| known.gram(map.map(|map| map.factor))).collect()

@@ -21,12 +21,11 @@ impl PartitionDpp<'_> {
     /// The tilt and spectrum at which proposals are most likely to meet the quota.
     pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
         let counts = self.counts();
-        let mut found = match counts.exact() {
-            Some(exact) => TiltedSpectrum::for_counts(engine, rows, self.ground(), exact)?,
-            None => {
-                let tilt = |grams: &[_], offsets: &[f64]| self.tilt_of(engine, grams, offsets);
-                TiltedSpectrum::for_ranges(engine, rows, self.ground(), counts.total(), tilt)?
-            }
+        let mut found = if let Some(exact) = counts.exact() {
+            TiltedSpectrum::for_counts(engine, rows, self.ground(), exact)?
+        } else {
+            let tilt = |grams: &[_], offsets: &[f64]| self.tilt_of(engine, grams, offsets);
+            TiltedSpectrum::for_ranges(engine, rows, self.ground(), counts.total(), tilt)?
         };
         found.spectrum.error = accurate(found.spectrum.error + self.beyond_rank())?;
         Ok(found)

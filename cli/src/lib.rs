@@ -7,6 +7,7 @@ mod arguments;
 #[cfg(feature = "gpu")]
 mod bench;
 mod compute;
+mod contain;
 mod counts;
 #[cfg(feature = "gpu")]
 mod devices;

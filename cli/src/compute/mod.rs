@@ -17,7 +17,7 @@ use partition_dpp::{
 };
 
 pub(crate) use self::arguments::{ComputeArguments, EngineChoice, PrecisionChoice};
-use crate::failure::Failure;
+use crate::{contain::is_contained, failure::Failure};
 
 /// Sets the number of threads and refuses a precision that the CPU does not compute in.
 pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
@@ -33,11 +33,12 @@ pub(crate) fn prepare(arguments: &ComputeArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Silences the panic that wgpu raises when a driver resets the device: the library catches it and returns an error.
+/// Silences panics that are answered: those [contained](crate::contain), and the one that wgpu raises when a driver resets
+/// the device, which the library catches and returns as an error.
 pub(crate) fn quiet_resets() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if !is_reset(info.payload()) {
+        if !is_reset(info.payload()) && !is_contained() {
             usual(info);
         }
     }));

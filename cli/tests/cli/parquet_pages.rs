@@ -300,3 +300,22 @@ fn columns_at_negative_places_are_refused() {
         folder.refuses("sample --features features.csv --labels broken.parquet --quota 1", 2, &culprits);
     }
 }
+
+/// The header of a page that says it is of another version.
+#[test]
+fn broken_headers_of_pages_are_told() {
+    let folder = Folder::new();
+    let batch = RecordBatch::try_from_iter([("v", lists(20, |_| None))]).unwrap();
+    let version = WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
+    let properties = version.set_dictionary_enabled(false).set_max_row_group_row_count(Some(10)).build();
+    write(&folder, "good.parquet", &batch, properties);
+    let file = File::open(folder.path("good.parquet")).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
+    let start = usize::try_from(metadata.row_group(1).column(0).data_page_offset()).unwrap();
+    let mut bytes = std::fs::read(folder.path("good.parquet")).unwrap();
+    // The field of the type, and its value.
+    assert_eq!(bytes[start..start + 2], [0x15, 6]);
+    bytes[start + 1] = 0;
+    folder.write("broken.parquet", bytes);
+    folder.refuses("sample --features broken.parquet --k 1", 2, &["broken.parquet"]);
+}

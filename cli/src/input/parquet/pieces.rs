@@ -9,6 +9,7 @@ use super::{
     row_groups::RowGroup,
     values::{Stored, Values},
 };
+use crate::contain::contain;
 
 /// Pieces for every thread: few enough that looking for their pages costs nothing.
 const PIECES: usize = 4;
@@ -40,6 +41,8 @@ impl ParquetFile {
             Some(sizes)
         };
         let groups = (0..self.table().num_row_groups()).into_par_iter();
+        // The reader takes headers of pages for whole when it looks ahead.
+        let of_group = |group| contain(|| of_group(group)).flatten();
         groups.map(|group| Pages(of_group(group).unwrap_or_default())).collect()
     }
 

@@ -73,7 +73,8 @@ impl Origin {
     }
 }
 
-/// The features of this kernel, and their error: those in the file if they are of the same origin; otherwise they are made and kept there.
+/// The features of this kernel, and their error: those in the file if they are of the same origin; otherwise they are made
+/// and kept there.
 ///
 /// # Errors
 /// If the file cannot be written, or is there and none of these.

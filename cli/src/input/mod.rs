@@ -258,7 +258,9 @@ fn format(path: &Path) -> Result<Format, Failure> {
         Some("npy") => Ok(Format::Npy),
         Some("csv") => Ok(Format::Csv),
         Some("parquet" | "pq") => Ok(Format::Parquet),
-        _ if path.is_dir() => Err(Failure::file(path, "this is a folder; name the files that are in it")),
+        _ if path.is_dir() => {
+            Err(Failure::file(path, "this is a folder; name its .npy, .csv or .parquet files"))
+        }
         _ => Err(Failure::file(path, "unknown file format; .npy, .csv and .parquet are supported")),
     }
 }

@@ -4,7 +4,7 @@
 //! 10⁶ rows of 64 features in f32 and 512 landmarks, 2.3 GB, unless `PDPP_ITEMS` and `PDPP_LANDMARKS` say otherwise. The floor
 //! is measured in the same run, on blocks that stay in the cache: matrix products of as many operations, in f64 as the library
 //! computes and in f32, and as many exponentials. Times are those of computing by all threads, divided by their number, which
-//! other work on the machine changes least; every number is the least of several runs.
+//! other work on the machine changes least; floor and work take turns.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -35,7 +35,7 @@ const BLOCK: usize = 512;
 /// Blocks of a task of the floor.
 const BLOCKS: usize = 32;
 const THREADS: usize = 2;
-const RUNS: usize = 3;
+const RUNS: usize = 5;
 
 /// Seconds of computing by all threads so far.
 fn spent() -> f64 {
@@ -85,37 +85,43 @@ fn exponentials(count: usize) -> f64 {
 fn per_item(task: impl Fn(usize) + Sync) -> f64 {
     use rayon::prelude::*;
     let tasks = 4 * THREADS;
-    let all = || (0..tasks).into_par_iter().for_each(&task);
-    let least = (0..2 * RUNS).map(|_| worked(all).1).fold(f64::INFINITY, f64::min);
-    least / (tasks * BLOCKS * BLOCK) as f64
+    let ((), seconds) = worked(|| (0..tasks).into_par_iter().for_each(&task));
+    seconds / (tasks * BLOCKS * BLOCK) as f64
+}
+
+/// The arithmetic of features and of their Gram matrix, in seconds per item: distances take 2nR operations, a triangular
+/// solve R², and half a Gram matrix R².
+fn floor<T: ComplexField + Copy>(landmarks: usize, one: T) -> [f64; 2] {
+    let square = product(landmarks, landmarks / 2, one);
+    [product(landmarks, DIMS, one) + square + exponentials(landmarks), square]
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 fn main() {
     threads(THREADS).install(|| {
         let (items, landmarks) = (number("PDPP_ITEMS", 1_000_000), number("PDPP_LANDMARKS", 512));
         let features = Features::from_rows(items, DIMS, common::features(items, DIMS)).unwrap();
-        let (mut made, mut summed) = (f64::INFINITY, f64::INFINITY);
         let rbf = Rbf::new(Bandwidth::Median).with_landmarks(landmarks);
+        let mut ratios: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
+        println!("{items} × {DIMS}, {landmarks} landmarks, {THREADS} threads");
         for _ in 0..RUNS {
-            let (found, seconds) = worked(|| rbf.features(&features, &Cpu).unwrap());
-            made = made.min(seconds);
+            let floors = [floor(landmarks, 1.0_f64), floor(landmarks, 1.0_f32)];
+            let (found, made) = worked(|| rbf.features(&features, &Cpu).unwrap());
             let rows = Rows::scaled(found.features(), vec![Items::All(items)]);
-            summed = summed.min(worked(|| Cpu.part_grams(&rows, None).unwrap()).1);
+            let (_, summed) = worked(|| Cpu.part_grams(&rows, None).unwrap());
+            println!("features {made:.2} s, Gram matrix {summed:.2} s");
+            for ((name, floor), ratios) in ["f64", "f32"].iter().zip(floors).zip(&mut ratios) {
+                let [columns, square] = floor.map(|seconds| seconds * items as f64);
+                let ratio = (made + summed) / (columns + square);
+                println!("  floor in {name}: {columns:.2} s, {square:.2} s; {ratio:.2} times");
+                ratios.push(ratio);
+            }
         }
-        // Distances take 2nR operations for every item, a triangular solve R², and half a Gram matrix R².
-        let exp = exponentials(landmarks);
-        let floor = |columns: f64, square: f64| (columns + square + exp, square);
-        let double = floor(product(landmarks, DIMS, 1.0_f64), product(landmarks, landmarks / 2, 1.0_f64));
-        let single = floor(product(landmarks, DIMS, 1.0_f32), product(landmarks, landmarks / 2, 1.0_f32));
-        println!("{items} × {DIMS}, {landmarks} landmarks, {THREADS} threads; exponentials {:.2} s", exp * items as f64);
-        for (name, (columns, square)) in [("f64", double), ("f32", single)] {
-            let (columns, square) = (columns * items as f64, square * items as f64);
-            println!(
-                "floor in {name}: features {columns:.2} s, Gram matrix {square:.2} s; taken {made:.2} s ({:.2} times), {summed:.2} s ({:.2} times), in all {:.2} times",
-                made / columns,
-                summed / square,
-                (made + summed) / (columns + square),
-            );
-        }
+        let [double, single] = ratios.map(median);
+        println!("median: {double:.2} times the floor in f64, {single:.2} times that in f32");
     });
 }

@@ -6,6 +6,8 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::engine::row_kernels::CHUNK;
 
+/// Values computed at a time, since each of them waits for its own sum.
+const MANY: usize = 4 * CHUNK;
 /// Below this, e^x is near the smallest normal number and counts as 0.
 const LEAST: f64 = -708.0;
 /// ln 2 as a sum: a multiple of a small number of it is exact in the first.
@@ -37,7 +39,11 @@ pub(super) fn exponentials(values: &mut [f64]) {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) {
-            let (chunks, rest) = self.0.as_chunks_mut::<CHUNK>();
+            let (many, rest) = self.0.as_chunks_mut::<MANY>();
+            for many in many {
+                *many = exponentials_of(*many);
+            }
+            let (chunks, rest) = rest.as_chunks_mut::<CHUNK>();
             for chunk in chunks {
                 *chunk = exponentials_of(*chunk);
             }
@@ -51,9 +57,9 @@ pub(super) fn exponentials(values: &mut [f64]) {
 
 /// Sums and products of single operations: the same on every machine.
 #[inline(always)]
-fn exponentials_of(x: [f64; CHUNK]) -> [f64; CHUNK] {
-    let mut out = [0.0; CHUNK];
-    for lane in 0..CHUNK {
+fn exponentials_of<const N: usize>(x: [f64; N]) -> [f64; N] {
+    let mut out = [0.0; N];
+    for lane in 0..N {
         let bounded = if x[lane] > LEAST { x[lane] } else { LEAST };
         // e^x = 2^n e^r with |r| ≤ ½ ln 2.
         let shifted = bounded * std::f64::consts::LOG2_E + ROUND;

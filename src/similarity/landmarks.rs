@@ -12,8 +12,8 @@ use crate::{Result, engine::Engine};
 
 /// Proposals that may be rejected before the residuals of all items are computed: this many, …
 const PATIENCE: usize = 64;
-/// … and one for so many items, since a pass over them costs the more.
-const ITEMS_PER_PROPOSAL: usize = 64;
+/// … and one for so many items, for which a pass takes about as long as for a proposal.
+const ITEMS_PER_PROPOSAL: usize = 16;
 
 /// Chooses at most `limit` landmarks, item by item with probability proportional to its residual given those before it,
 /// and returns the Cholesky factor of their kernel.

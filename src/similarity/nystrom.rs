@@ -1,12 +1,6 @@
 //! Features of a Gaussian kernel from its columns at landmarks.
 
-use faer::{
-    Accum, Mat, MatMut, Par,
-    linalg::matmul::{
-        matmul,
-        triangular::{self, BlockStructure},
-    },
-};
+use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
 use super::{KernelFunction, RbfKernel, factor::Factor};
 use crate::{
@@ -17,14 +11,14 @@ use crate::{
     parallel::{map_ordered, map_ordered_mut},
 };
 
-/// Rows of a matrix product.
-const BLOCK: usize = 512;
-/// Rows of one task.
-const TASK: usize = 2 * BLOCK;
+/// Items of a matrix product: as many as leave it in the cache.
+const BLOCK: usize = 256;
+/// Items of one task, which share its memory.
+const TASK: usize = 8 * BLOCK;
 /// Tasks between two looks at the watch.
-const WAVE: usize = 32;
-/// Rows of L that are solved for at a time, by the inverse of their square on the diagonal.
-const SQUARE: usize = 96;
+const WAVE: usize = 16;
+/// Rows of L⁻¹ that are multiplied at a time: the more, the more zeros above the diagonal.
+const ROWS: usize = 48;
 /// Partial sums of squares.
 const LANES: usize = 16;
 
@@ -63,10 +57,8 @@ pub(super) struct Nystrom<'k, 'a> {
     points: Mat<f64>,
     /// Their ‖x‖².
     norms: Vec<f64>,
-    /// L, with L Lᵀ = K_ZZ.
-    lower: Mat<f64>,
-    /// The inverses of its squares on the diagonal.
-    inverses: Vec<Mat<f64>>,
+    /// L⁻¹, with L Lᵀ = K_ZZ.
+    inverse: Mat<f64>,
 }
 
 impl<'k, 'a> Nystrom<'k, 'a> {
@@ -78,13 +70,9 @@ impl<'k, 'a> Nystrom<'k, 'a> {
         }
         let size = landmarks.len();
         let lower = Mat::from_fn(size, size, |t, u| if u <= t { factor.entry(t, u) } else { 0.0 });
-        let square = |start: usize| {
-            let count = SQUARE.min(size - start);
-            inverse_of_lower(lower.as_ref().submatrix(start, start, count, count))
-        };
-        let inverses = (0..size).step_by(SQUARE).map(square).collect();
+        let inverse = inverse_of_lower(lower.as_ref());
         let norms = landmarks.iter().map(|&landmark| kernel.norm(landmark as usize)).collect();
-        Self { kernel, landmarks, points, norms, lower, inverses }
+        Self { kernel, landmarks, points, norms, inverse }
     }
 
     /// Number of features.
@@ -103,36 +91,35 @@ impl<'k, 'a> Nystrom<'k, 'a> {
 
     /// Calls `each` with the features of every item of a task.
     fn for_each(&self, task: usize, mut each: impl FnMut(&[f64])) {
-        let (mut rows, mut images) = (Mat::zeros(self.points.nrows(), BLOCK), Mat::zeros(self.dims(), BLOCK));
+        let (mut rows, mut columns) =
+            (Mat::zeros(self.points.nrows(), BLOCK), Mat::zeros(self.dims(), BLOCK));
+        let mut images = Mat::zeros(self.dims(), BLOCK);
         let items = self.items_of(task);
         for start in items.clone().step_by(BLOCK) {
             let count = BLOCK.min(items.end - start);
             let mut rows = rows.as_mut().subcols_mut(0, count);
+            let mut columns = columns.as_mut().subcols_mut(0, count);
             let mut images = images.as_mut().subcols_mut(0, count);
             for at in 0..count {
                 self.kernel.rows().read(start + at, column_mut(rows.as_mut(), at));
             }
-            matmul(images.as_mut(), Accum::Replace, self.points.transpose(), rows.as_ref(), 1.0, Par::Seq);
+            matmul(columns.as_mut(), Accum::Replace, self.points.transpose(), rows.as_ref(), 1.0, Par::Seq);
             for at in 0..count {
                 let norms = self.norms.iter().copied();
-                self.kernel.entries_of_dots(start + at, norms, column_mut(images.as_mut(), at));
+                self.kernel.entries_of_dots(start + at, norms, column_mut(columns.as_mut(), at));
             }
-            self.solve(images.as_mut());
+            self.solve(columns.as_ref(), images.as_mut());
             (0..count).for_each(|at| each(column_mut(images.as_mut(), at)));
         }
     }
 
-    /// K_{Z,x} → L⁻¹ K_{Z,x}, nearly all of it in matrix products.
-    fn solve(&self, mut images: MatMut<'_, f64>) {
-        for (square, inverse) in self.inverses.iter().enumerate() {
-            let (start, count) = (square * SQUARE, inverse.nrows());
-            let (solved, rest) = images.as_mut().split_at_row_mut(start);
-            let mut own = rest.subrows_mut(0, count);
-            let before = self.lower.as_ref().submatrix(start, 0, count, start);
-            matmul(own.as_mut(), Accum::Add, before, solved.as_ref(), -1.0, Par::Seq);
-            let given = own.to_owned();
-            let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-            triangular::matmul(own, whole, Accum::Replace, inverse, lower, &given, whole, 1.0, Par::Seq);
+    /// K_{Z,x} → L⁻¹ K_{Z,x}.
+    fn solve(&self, columns: MatRef<'_, f64>, mut images: MatMut<'_, f64>) {
+        for start in (0..self.dims()).step_by(ROWS) {
+            let end = self.dims().min(start + ROWS);
+            let rows = self.inverse.as_ref().submatrix(start, 0, end - start, end);
+            let own = images.as_mut().subrows_mut(start, end - start);
+            matmul(own, Accum::Replace, rows, columns.subrows(0, end), 1.0, Par::Seq);
         }
     }
 

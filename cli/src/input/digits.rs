@@ -19,6 +19,7 @@ pub(crate) fn read() -> Result<Input, Failure> {
     let images = ImageShape { width: SIDE, height: SIDE, black: 16.0 };
     let partition = Some(partition);
     Ok(Input {
+        given: features.clone(),
         features,
         partition,
         copies: None,

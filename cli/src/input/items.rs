@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use partition_dpp::{Error, Estimate, Subset, data::LabelCopies};
+use partition_dpp::{Error, Estimate, Features, Subset, data::LabelCopies};
 use pdpp_plot::GroundSet;
 
 use super::{Conditions, Input, Scored, Worth, ids::Id};
@@ -12,7 +12,8 @@ use crate::failure::Failure;
 impl Input {
     /// The ground set to plot.
     pub(crate) fn ground_set(&self) -> GroundSet<'_> {
-        let Self { features, partition, copies, images, .. } = self;
+        let Self { given, features, partition, copies, images, .. } = self;
+        let features = if copies.is_some() { features } else { given };
         GroundSet { features, partition: partition.as_ref(), copies: copies.as_ref(), images: *images }
     }
 
@@ -32,9 +33,9 @@ impl Input {
         }
     }
 
-    /// The features of an item that has a row.
-    pub(super) fn features_of(&self, item: usize) -> Vec<f64> {
-        self.features.row(self.copies.as_ref().map_or(item, |copies| copies.copies_of(item).start))
+    /// The rows as they were given, one per item.
+    pub(super) fn given(&self) -> &Features<'static> {
+        &self.given
     }
 
     /// The part of an item, or all its labels; `None` without parts.

@@ -55,6 +55,8 @@ use crate::{
 /// The items, and the parts if there are labels.
 #[derive(Debug)]
 pub(crate) struct Input {
+    /// The rows as they were given, one per item; the factor of a kernel.
+    given: Features<'static>,
     /// One row per item, or per copy of an item; the factor of a kernel.
     pub(crate) features: Features<'static>,
     /// The parts of the rows.
@@ -96,13 +98,14 @@ impl Input {
             return Err(Failure::Arguments(sentence.into()));
         }
         let Source { features, kernel, dataset } = &arguments.source;
-        let (files, features, kernel_error) = match (&features[..], kernel, dataset) {
+        let (files, given, kernel_error) = match (&features[..], kernel, dataset) {
             (_, _, Some(Dataset::Digits)) => {
                 let digits = digits::read()?;
-                let weighed = weighed(arguments, digits.features, &["digits".into()], limit, made)?;
+                let given = digits.features;
+                let weighed = weighed(arguments, given.clone(), &["digits".into()], limit, made)?;
                 let (Weighed { similar, ridge }, scored) = weighed;
                 let Similar { features, kernel_error, comparison } = similar;
-                return Ok(Self { features, scored, kernel_error, comparison, ridge, ..digits });
+                return Ok(Self { given, features, scored, kernel_error, comparison, ridge, ..digits });
             }
             ([], Some(file), _) => {
                 let kernel = read_kernel(file, arguments.kernel_tolerance, limit)?;
@@ -112,7 +115,7 @@ impl Input {
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
             (files, ..) => (files, read_shards(files, arguments, limit, made)?, None),
         };
-        let (Weighed { similar, ridge }, scored) = weighed(arguments, features, files, limit, made)?;
+        let (Weighed { similar, ridge }, scored) = weighed(arguments, given.clone(), files, limit, made)?;
         let Similar { features, kernel_error: missing, comparison } = similar;
         let kernel_error = missing.or(kernel_error);
         let ids = arguments.id_source()?.map(|source| {
@@ -123,7 +126,7 @@ impl Input {
         let ids = ids.transpose()?;
         let (partition, copies, images) = (None, None, None);
         let input =
-            Self { features, partition, copies, images, ids, scored, kernel_error, comparison, ridge };
+            Self { given, features, partition, copies, images, ids, scored, kernel_error, comparison, ridge };
         let Some(source) = arguments.label_source()? else { return Ok(input) };
         if arguments.multi_label {
             let copies = multi_label::read(&source.files[0], source.name)?;

@@ -84,7 +84,12 @@ impl Table {
             sources.push(Source::new(features.iter().map(open).collect::<Result<_, _>>()?)?);
             read.push(features);
         }
-        for (name, column) in [("label", arguments.label_source()?), ("id", arguments.id_source()?)] {
+        let named = [
+            ("label", arguments.label_source()?),
+            ("id", arguments.id_source()?),
+            ("score", arguments.score_source()?),
+        ];
+        for (name, column) in named {
             let Some(files) = column.map(|column| column.files).filter(|files| !read.contains(files)) else {
                 continue;
             };
@@ -115,8 +120,9 @@ impl Table {
             columns.extend(source.rows(items)?);
         }
         if self.adds_features {
-            let rows: Vec<Vec<f64>> = items.iter().map(|&item| input.features_of(item)).collect();
-            for feature in 0..input.features.dims() {
+            let given = input.given();
+            let rows: Vec<Vec<f64>> = items.iter().map(|&item| given.row(item)).collect();
+            for feature in 0..given.dims() {
                 fields.push(Field::new(format!("f{feature}"), DataType::Float64, false));
                 let values = rows.iter().map(|row| row[feature]);
                 columns.push(Arc::new(Float64Array::from_iter_values(values)) as ArrayRef);

@@ -33,7 +33,7 @@ const BATCH: usize = 1 << 16;
 #[derive(Args, Debug)]
 pub(crate) struct RowsArguments {
     /// Write the chosen rows to a .csv or .parquet file: sample, item, and all columns of the input that are not
-    /// embeddings, those of --labels and --ids among them.
+    /// embeddings, those of --labels, --ids and --scores among them.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<RowsFile>,
     /// Write embeddings to --output too.

@@ -150,6 +150,28 @@ fn labels_and_ids_of_files_of_their_own_are_kept() {
 }
 
 #[test]
+fn scores_are_kept_and_embeddings_are_those_given() {
+    let folder = Folder::new();
+    folder.write("scores.csv", "rating,by\n3,x\n1,y\n0,x\n5,y\n2,x\n4,y\n-1,x\n2.5,y\n0.5,x\n");
+    let input = "--features features.csv --scores scores.csv --score-column rating --k 2 --include 1,3";
+    for similarity in ["dot", "dot --ridge 0.3", "cosine", "rbf", "rbf --landmarks 5"] {
+        let arguments = format!("map {input} --similarity {similarity} --with-embeddings --output out.csv");
+        folder.json(&arguments);
+        let found = fs::read_to_string(folder.path("out.csv")).unwrap();
+        let features: Vec<&str> = super::support::FEATURES.lines().collect();
+        let mut lines = found.lines();
+        let columns = (0..features[1].split(',').count()).map(|at| format!(",f{at}")).collect::<String>();
+        assert_eq!(lines.next().unwrap(), format!("sample,item,rating,by{columns}"));
+        for (item, row) in [(1, "1"), (3, "5")] {
+            let numbers: Vec<f64> =
+                lines.next().unwrap().split(',').skip(4).map(|x| x.parse().unwrap()).collect();
+            let given: Vec<f64> = features[item].split(',').map(|x| x.parse().unwrap()).collect();
+            assert_eq!(numbers, given, "{similarity}: item {item} of score {row}");
+        }
+    }
+}
+
+#[test]
 fn copies_of_an_item_are_rows_of_it() {
     let folder = Folder::new();
     folder.write("multi.csv", "a,b\n1,1\n0,1\n1,0\n0,1\n1,0\n0,0\n0,1\n1,1\n1,0\n");

@@ -21,7 +21,7 @@ pub(crate) use self::arguments::InferArguments;
 use crate::{
     compute,
     failure::Failure,
-    input::{Input, sets},
+    input::{Input, sets, too_many_for},
     interrupt,
     law::{LawRequest, Model, Question},
     memory::{Limit, Use},
@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     progress.stage("reading");
     let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
     input.refuse_scores_alone()?;
+    if input.ridge.is_some() && input.scored.is_some() {
+        return Err(too_many_for("scores"));
+    }
     let sets = match &arguments.sets {
         Some(path) => sets::read(path, input.items())?,
         None => Vec::new(),

@@ -105,6 +105,9 @@ fn what_a_ridge_of_many_items_refuses() {
     ] {
         folder.refuses(&arguments, 2, &["--ridge with", what, "at most 1000 items"]);
     }
+    folder.write("scores.csv", format!("score\n{}", "1\n".repeat(1797)));
+    let scored = format!("infer {DIGITS} --k 10 --scores scores.csv --diversity 0.999");
+    folder.refuses(&scored, 2, &["--ridge with scores", "at most 1000 items"]);
     let input = "sample --features features.csv --labels labels.csv --quota 1,1,1";
     for delta in ["0", "-1", "nan", "inf", "x"] {
         folder.refuses(&format!("{input} --ridge {delta}"), 2, &["--ridge", "is not a positive number"]);

@@ -160,8 +160,8 @@ fn scores_are_kept_and_embeddings_are_those_given() {
         let found = fs::read_to_string(folder.path("out.csv")).unwrap();
         let features: Vec<&str> = super::support::FEATURES.lines().collect();
         let mut lines = found.lines();
-        let columns = (0..features[1].split(',').count()).map(|at| format!(",f{at}")).collect::<String>();
-        assert_eq!(lines.next().unwrap(), format!("sample,item,rating,by{columns}"));
+        let columns: Vec<String> = (0..features[1].split(',').count()).map(|at| format!("f{at}")).collect();
+        assert_eq!(lines.next().unwrap(), format!("sample,item,rating,by,{}", columns.join(",")));
         for (item, row) in [(1, "1"), (3, "5")] {
             let numbers: Vec<f64> =
                 lines.next().unwrap().split(',').skip(4).map(|x| x.parse().unwrap()).collect();

@@ -24,7 +24,8 @@ use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
 /// The law of samples is the same, but other sets are drawn than without, since items are tried in proportion to the upper
 /// bound; up to p times as many are tried for p parts. What is not known accurately enough this way, and everything about
 /// other features, is computed by the engine beneath: rows near-dependent on included ones, parts of which most is
-/// excluded, and inclusion probabilities, which are a pass over the rows.
+/// excluded, and inclusion probabilities, which are a pass over the rows. Over an engine in single precision the set-up that
+/// needs f64 is that engine's, without what is known.
 ///
 /// # Cost
 /// Two passes over the rows, 4mn² operations; 8m bytes, and 24pn². A sampler then takes O(pn³) and 24 bytes per item, and

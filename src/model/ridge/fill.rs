@@ -5,6 +5,7 @@ use rand::Rng;
 use super::symmetric_tree::{SymmetricTree, choose};
 use crate::{
     Partition,
+    engine::Items,
     model::FreeItems,
     polynomial::{CountWeights, log_sum},
 };
@@ -109,7 +110,7 @@ impl PartFill {
     fn draw<R: Rng + ?Sized>(&self, taken: &[u32], rng: &mut R, out: &mut Vec<u32>) {
         let (count, mut positions) = (taken.len(), self.positions(taken));
         positions.sort_unstable();
-        let members: crate::engine::Items<'_> = (&self.items).into();
+        let members = Items::from(&self.items);
         let start = *self.added(count).start();
         let drawn = match &self.weights {
             Weights::Equal(_) => {

@@ -143,7 +143,8 @@ impl Nodes {
     /// F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², and the error of these probabilities.
     pub(super) fn factors(&self, engine: &dyn Engine) -> Result<(Vec<Mat<f64>>, f64)> {
         let Self { function, torus, extractors, most, error } = self;
-        let (values, forms) = torus.values_and_forms(engine, function, extractors)?;
+        let of_parts = vec![&extractors[..]; function.shares.len()];
+        let (values, forms) = torus.values_and_forms(engine, function, &of_parts)?;
         let mass = torus.extracted(&values, extractors, function.rank(), engine.info().precision);
         let mut factors = Vec::with_capacity(forms.len());
         for (form, weight) in forms.iter().zip(&function.weights) {

@@ -9,7 +9,7 @@ use crate::{
     error::WeightProblem,
     estimate::accurate,
     linalg,
-    model::{Fill, accurately, log_determinant_estimate},
+    model::{Fill, PartFill, accurately, log_determinant_estimate},
 };
 
 /// Probabilities under a [`RidgeDpp`], made by its `inference` method.
@@ -53,8 +53,7 @@ impl<'a> RidgeDpp<'a> {
     /// Computes ln Z; inclusion probabilities on demand.
     ///
     /// # Cost
-    /// That of [`PartitionDpp::inference`](crate::PartitionDpp::inference) under ranges from 0 on, once, and for
-    /// inclusion probabilities once more for every part.
+    /// That of [`PartitionDpp::inference`](crate::PartitionDpp::inference) under ranges from 0 on.
     ///
     /// # Errors
     /// [`WeightProblem::WithRidge`] if items have qualities; those of
@@ -127,13 +126,11 @@ impl RidgeInference<'_> {
         let (size, dims) = (subset.len(), features.dims());
         let mut log_det = Estimate { value: 0.0, error: 0.0 };
         if size > 0 {
-            // Every row has a coordinate of its own.
-            let mut rows = vec![0.0; size * (dims + size)];
-            for ((at, item), row) in subset.iter().enumerate().zip(rows.chunks_exact_mut(dims + size)) {
-                features.read_row(item, 1.0, &mut row[..dims]);
-                row[dims + at] = delta.sqrt();
+            let mut rows = vec![0.0; size * dims];
+            for (item, row) in subset.iter().zip(rows.chunks_exact_mut(dims)) {
+                features.read_row(item, 1.0, row);
             }
-            let rows = Features::from_rows(size, dims + size, rows)?;
+            let rows = Features::from_rows(size, dims, rows)?.with_ridge(delta)?;
             log_det = log_determinant_estimate(&rows, &Subset::new((0..size).collect(), size)?);
         }
         let value = log_det.value - self.log_z.value;
@@ -163,31 +160,41 @@ impl RidgeInference<'_> {
     /// Replaces the probabilities of items of open parts; returns their error.
     fn add_drawn(&self, RangeNodes { nodes, sum, .. }: &RangeNodes, out: &mut [f64]) -> Result<f64> {
         let (function, torus, engine) = (&nodes.function, &nodes.torus, self.engine);
-        let values = torus.values(engine, function)?;
+        let open = self.drawn.dpp.open();
+        // Items of the last part are all included.
+        let parts: Vec<_> =
+            open.iter().map(|open| Some((self.fill.parts.get(open.part)?, open.high))).collect();
+        let shares = |(part, high): (&PartFill, usize)| -> Vec<f64> {
+            (0..=high).map(|count| part.log_share_of_item(count)).collect()
+        };
+        let not_added = |(group, part): (usize, &Option<_>)| match part {
+            Some(part) => {
+                let others: Vec<f64> = shares(*part).iter().map(|share| (-share.exp()).ln_1p()).collect();
+                sum.times(group, &others).extractors(engine, torus)
+            }
+            None => Ok(nodes.extractors.clone()),
+        };
+        let extractors = parts.iter().enumerate().map(not_added).collect::<Result<Vec<_>>>()?;
+        let of_parts: Vec<_> = extractors.iter().map(|of_part| &of_part[..]).collect();
+        let (values, forms) = torus.values_and_forms(engine, function, &of_parts)?;
         let extracted = |x: &[_]| torus.extracted(&values, x, function.rank(), engine.info().precision);
         let mass = extracted(&nodes.extractors);
         let mut factors = Vec::new();
         let mut error = nodes.error;
-        for (group, open) in self.drawn.dpp.open().iter().enumerate() {
-            let Some(part) = self.fill.parts.get(open.part) else {
-                // Items of the last part are all included.
-                factors.push(Mat::zeros(nodes.function.map.nrows(), 1));
+        for (group, (open, form)) in open.iter().zip(&forms).enumerate() {
+            let Some(part) = parts[group] else {
+                factors.push(Mat::zeros(function.map.nrows(), 1));
                 continue;
             };
-            let shares: Vec<f64> = (0..=open.high).map(|count| part.log_share_of_item(count)).collect();
-            let others: Vec<f64> = shares.iter().map(|share| (-share.exp()).ln_1p()).collect();
-            let added = extracted(&sum.times(group, &shares).extractors(engine, torus)?);
+            let added = extracted(&sum.times(group, &shares(part)).extractors(engine, torus)?);
             open.items.iter().for_each(|item| out[item] = added.value / mass.value);
-            let extractors = sum.times(group, &others).extractors(engine, torus)?;
-            let (_, forms) = torus.values_and_forms(engine, function, &extractors)?;
             let weight = function.weights[group];
-            let root = linalg::positive_root(forms[group].as_ref(), weight * weight / mass.value)?;
+            let root = linalg::positive_root(form.as_ref(), weight * weight / mass.value)?;
             factors.push(linalg::square_root(&function.map * root));
             error += (nodes.most + 2) as f64 * (mass.error + added.error) / mass.value;
         }
-        let included: Vec<f64> = self.dpp.included().iter().map(|&item| out[item as usize]).collect();
+        // Included items have a factor of zeros, so that they keep their 1.
         error += add_forms(engine, &self.drawn.dpp.rows(), &factors, out)?;
-        self.dpp.included().iter().zip(included).for_each(|(&item, one)| out[item as usize] = one);
         Ok(error)
     }
 }

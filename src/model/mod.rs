@@ -27,5 +27,5 @@ pub(crate) use lacking::Lacking;
 pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_estimate};
 pub(crate) use open_parts::OpenPart;
 pub use partition_dpp::PartitionDpp;
-pub(crate) use ridge::Fill;
 pub use ridge::RidgeDpp;
+pub(crate) use ridge::{Fill, PartFill};

@@ -5,8 +5,7 @@ mod symmetric_tree;
 
 use std::sync::Arc;
 
-pub(crate) use fill::Fill;
-use fill::PartFill;
+pub(crate) use fill::{Fill, PartFill};
 
 use super::{FreeItems, PartitionDpp, add_sorted};
 use crate::{

@@ -183,11 +183,11 @@ impl Torus {
         Ok(points.iter().map(|point| point.determinant.value()).collect())
     }
 
-    /// φ at every node, and for every part l the matrix of the contribution of its items to the sum that the extractors
-    /// x(θ) extract:
+    /// φ at every node, and for every part l the matrix of the contribution of its items to the sum that its extractors
+    /// x_l(θ) extract:
     ///
     /// ```text
-    /// W_l = Re Σ over nodes of x(θ) e^{iθ_l} φ(θ) P(θ)⁻¹
+    /// W_l = Re Σ over nodes of x_l(θ) e^{iθ_l} φ(θ) P(θ)⁻¹
     /// ```
     ///
     /// For the coefficient of z^κ that is the mean of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}.
@@ -198,7 +198,7 @@ impl Torus {
         &self,
         engine: &dyn Engine,
         function: &GeneratingFunction,
-        extractors: &[c64],
+        extractors: &[&[c64]],
     ) -> Result<(Vec<c64>, Vec<Mat<f64>>)> {
         let (rank, parts) = (function.rank(), self.sizes.len());
         let mut values = Vec::with_capacity(self.nodes());
@@ -208,7 +208,7 @@ impl Torus {
             for (value, inverse) in grid_inverses(engine, &grid)? {
                 let node = values.len();
                 values.push(value);
-                for (form, &phase) in forms.iter_mut().zip(self.node(node)) {
+                for ((form, &phase), extractors) in forms.iter_mut().zip(self.node(node)).zip(extractors) {
                     add_real_part(form, extractors[node] * phase * value, &inverse);
                 }
             }

@@ -25,6 +25,18 @@ pub(crate) fn gaussian(items: usize, dims: usize) -> Vec<f64> {
     (0..(items * dims).div_ceil(2)).flat_map(pair).take(items * dims).collect()
 }
 
+/// Gaussian rows around a centre of every part of [`labels`], as far from zero as rows are from it; m×n, f32.
+pub(crate) fn clustered(items: usize, dims: usize, parts: usize) -> Vec<f32> {
+    let centres = gaussian(parts, dims);
+    let mut values = gaussian(items, dims);
+    for (item, row) in values.chunks_exact_mut(dims).enumerate() {
+        let centre = &centres[item % parts * dims..];
+        row.iter_mut().zip(centre).for_each(|(value, centre)| *value += centre);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "random numbers")]
+    values.into_iter().map(|value| value as f32).collect()
+}
+
 /// [`features`] in a .npy file, to be memory-mapped.
 pub(crate) fn feature_file(items: usize, dims: usize) -> tempfile::NamedTempFile {
     npy_file("<f4", items, dims, features(items, dims).into_iter().flat_map(f32::to_le_bytes))

@@ -7,7 +7,7 @@ mod npy_problem;
 mod weight_problem;
 mod words;
 
-use words::{above_rank, have, ill_conditioned, infeasible_beyond, join, overlapping, trial, unknown_part};
+use words::{above_rank, have, ill_conditioned, infeasible_beyond, join, overlapping, unknown_part};
 pub use {
     arrow_problem::ArrowProblem, device_problem::DeviceProblem, kernel_problem::KernelProblem,
     npy_problem::NpyProblem, weight_problem::WeightProblem,
@@ -232,7 +232,7 @@ pub enum Error {
         "exact sampling of this quota may need {expected:.3e} proposals per sample, more than the budget of {budget:.3e}, or interpolation on {nodes:.3e} nodes, more than the budget of {node_budget:.3e}"
     )]
     ProposalBudget {
-        /// Guaranteed upper bound on the average number of proposals per sample.
+        /// Proposals per sample as predicted.
         expected: f64,
         /// The budget of proposals.
         budget: f64,
@@ -242,15 +242,10 @@ pub enum Error {
         node_budget: f64,
     },
     /// Exact sampling under ranges may need too many proposals.
-    #[error(
-        "exact draws under ranges may take too many proposals: {}; the budget is {budget:.2e} per sample",
-        trial(*proposals, *accepted, *budget)
-    )]
+    #[error("exact draws under ranges may take {expected:.2e} proposals each; the budget is {budget:.2e}")]
     RangeProposalBudget {
-        /// Proposals of a trial.
-        proposals: u64,
-        /// How many of them were accepted; a few are not enough for a bound.
-        accepted: u64,
+        /// Proposals per sample as predicted.
+        expected: f64,
         /// The budget of proposals per sample.
         budget: f64,
     },

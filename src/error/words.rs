@@ -89,16 +89,6 @@ fn amount(deviation: f64) -> String {
     }
 }
 
-/// The result of a trial of rejection whose draws exceed the budget of proposals, or may.
-pub(super) fn trial(proposals: u64, accepted: u64, budget: f64) -> String {
-    let trial = format!("a trial of {}", thousands(proposals));
-    match accepted {
-        0 => format!("{trial} accepted none, so no bound is known"),
-        some if (proposals / some) as f64 > budget => format!("{trial} accepted {}", thousands(some)),
-        few => format!("{trial} accepted {}, too few for a bound", thousands(few)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,12 +112,5 @@ mod tests {
         for nothing in [-32.0, 1.0, 7.0, f64::INFINITY, f64::NAN] {
             assert_eq!(amount(nothing), "an amount that cannot be bounded");
         }
-    }
-
-    #[test]
-    fn trials_say_what_they_show() {
-        assert_eq!(trial(131_072, 0, 1e7), "a trial of 131 072 accepted none, so no bound is known");
-        assert_eq!(trial(131_072, 3, 1e7), "a trial of 131 072 accepted 3, too few for a bound");
-        assert_eq!(trial(1_000_000, 3000, 2.0), "a trial of 1 000 000 accepted 3 000");
     }
 }

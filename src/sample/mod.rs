@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod attempts;
+mod bounded;
 mod dpp;
 mod k_dpp;
 pub mod mcmc;
@@ -9,6 +10,7 @@ mod memory;
 mod options;
 mod partition;
 mod projection;
+mod rejection;
 mod ridge;
 mod samples;
 mod spectral;
@@ -20,13 +22,16 @@ use rand::{Rng, SeedableRng, distr::Distribution};
 use rand_chacha::ChaCha8Rng;
 
 pub use acceptance::expected_proposals;
+pub use bounded::Bound;
 pub use memory::{MemoryPlan, MemoryUse};
 pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
 pub use partition::{Choice, Conditionals, Method, Plan};
 pub use projection::Projection;
+pub use rejection::BoundCost;
 pub use samples::Samples;
 
 use attempts::Attempts;
+use rejection::Rejection;
 use ridge::RidgeSampler;
 use spectral::SpectralLaw;
 
@@ -56,6 +61,7 @@ pub(crate) enum Law<'a> {
     /// Nothing is left to choose.
     Forced,
     Spectral(SpectralLaw<'a>),
+    Rejection(Rejection<'a>),
     /// One law for every part with something left to choose.
     Independent(Vec<SpectralLaw<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
@@ -70,9 +76,8 @@ pub(crate) enum Law<'a> {
 pub enum Algorithm {
     /// Eigenvectors by independent coins, then a projection DPP (Hough et al. 2006).
     Spectral,
-    /// Tilted k-DPP proposals, accepted if their part counts meet the quota.
-    #[cfg_attr(feature = "serde", serde(rename = "rejection"))]
-    TiltedRejection,
+    /// Proposals from a simpler law, accepted against a [`Bound`].
+    Rejection,
     /// Algorithm 2 of Kathuria and Deshpande (2016) with shared candidate evaluation.
     Interpolation,
     /// The same, with one determinant per candidate and node.
@@ -85,7 +90,7 @@ impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Algorithm::Spectral => "spectral",
-            Algorithm::TiltedRejection => "rejection",
+            Algorithm::Rejection => "rejection",
             Algorithm::Interpolation => "interpolation",
             Algorithm::PerCandidate => "per-candidate",
             Algorithm::Settled => "settled",
@@ -132,27 +137,39 @@ impl<'a> Sampler<'a> {
     pub fn algorithm(&self) -> Algorithm {
         match &*self.law {
             Law::Forced => Algorithm::Settled,
-            Law::Spectral(law) if law.rejects() => Algorithm::TiltedRejection,
-            Law::Ridge(_) => Algorithm::TiltedRejection,
+            Law::Rejection(_) | Law::Ridge(_) => Algorithm::Rejection,
             Law::Spectral(_) | Law::Independent(_) => Algorithm::Spectral,
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
         }
     }
 
-    fn spectral(&self) -> Option<&SpectralLaw<'a>> {
+    fn rejection(&self) -> Option<&Rejection<'a>> {
         match &*self.law {
-            Law::Spectral(law) => Some(law),
+            Law::Rejection(law) => Some(law),
             Law::Ridge(law) => law.drawn(),
             _ => None,
         }
+    }
+
+    /// What proposals are accepted against; `None` for samplers that never reject.
+    #[must_use]
+    pub fn bound(&self) -> Option<Bound> {
+        self.rejection().map(Rejection::bound)
+    }
+
+    /// What draws against each bound that was considered are predicted to cost; the first is used. None for samplers that
+    /// never reject.
+    #[must_use]
+    pub fn bounds(&self) -> &[BoundCost] {
+        self.rejection().map_or(&[], Rejection::bounds)
     }
 
     /// A lower bound of the draws per proposal: the probability that a proposal is accepted, 1 for samplers that never
     /// reject. Under ranges of many parts it is measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
-        self.spectral().map_or(1.0, SpectralLaw::acceptance_bound)
+        self.rejection().map_or(1.0, Rejection::acceptance_bound)
     }
 
     /// An upper bound of the average floating-point operations of a draw, predicted from sizes; `None` if a draw is one
@@ -160,14 +177,14 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn predicted_operations(&self) -> Option<f64> {
         let planned = || self.plan.as_ref().map(Plan::operations);
-        self.spectral().and_then(SpectralLaw::predicted_operations).or_else(planned)
+        self.bounds().first().map(BoundCost::cost).or_else(planned)
     }
 
     /// The relative part weights y_l of proposals under exact counts; `None` for other samplers. Zero for parts with quota
     /// zero, infinite for parts whose items are all included.
     #[must_use]
     pub fn tilt(&self) -> Option<&[f64]> {
-        self.spectral().and_then(SpectralLaw::tilt)
+        self.rejection().and_then(Rejection::tilt)
     }
 
     /// One draw, and how many proposals it took.

@@ -1,6 +1,6 @@
 //! How to sample.
 
-use super::{Method, Projection};
+use super::{Bound, Method, Projection};
 
 /// The default budget of average proposals per sample.
 pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
@@ -19,15 +19,17 @@ pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
 pub struct SamplerOptions {
     pub(super) method: Method,
     pub(super) projection: Projection,
+    pub(super) bound: Bound,
     pub(super) proposal_budget: f64,
 }
 
 impl Default for SamplerOptions {
-    /// [`Method::Auto`], [`Projection::Cheaper`], [`DEFAULT_PROPOSAL_BUDGET`].
+    /// [`Method::Auto`], [`Projection::Cheaper`], [`Bound::Auto`], [`DEFAULT_PROPOSAL_BUDGET`].
     fn default() -> Self {
         Self {
             method: Method::default(),
             projection: Projection::default(),
+            bound: Bound::default(),
             proposal_budget: DEFAULT_PROPOSAL_BUDGET,
         }
     }
@@ -50,6 +52,12 @@ impl SamplerOptions {
     #[must_use]
     pub fn with_projection(self, projection: Projection) -> Self {
         Self { projection, ..self }
+    }
+
+    /// What rejection accepts proposals against. Models without a quota ignore this.
+    #[must_use]
+    pub fn with_bound(self, bound: Bound) -> Self {
+        Self { bound, ..self }
     }
 
     /// The largest average number of proposals per sample that [`Method::Auto`], and rejection under ranges, accept.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Attempts, Law, Sampler, SamplerOptions, SpectralLaw};
+use super::{Attempts, Law, Sampler, Rejection, SamplerOptions};
 use crate::{
     Result, RidgeDpp,
     engine::Engine,
@@ -16,13 +16,13 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RidgeSampler<'a> {
     /// `None` if all items of K that may be chosen are zero.
-    drawn: Option<SpectralLaw<'a>>,
+    drawn: Option<Rejection<'a>>,
     fill: Arc<Fill>,
 }
 
 impl<'a> RidgeSampler<'a> {
     /// The law of T; it rejects, and its bound is that of the sampler.
-    pub(super) fn drawn(&self) -> Option<&SpectralLaw<'a>> {
+    pub(super) fn drawn(&self) -> Option<&Rejection<'a>> {
         self.drawn.as_ref()
     }
 
@@ -49,7 +49,7 @@ impl<'a> RidgeDpp<'a> {
     /// budget suffices; [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) where qualities span more decades
     /// than f64 can square; those of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
-        let SamplerOptions { projection, proposal_budget, .. } = options.into();
+        let options = options.into();
         let law = self.law()?;
         let fill = Arc::new(law.fill);
         if law.drawn.open().is_empty() {
@@ -57,7 +57,7 @@ impl<'a> RidgeDpp<'a> {
             let sampler = RidgeSampler { drawn: None, fill };
             return Ok(Sampler::new(Law::Ridge(Box::new(sampler)), &[], engine, error));
         }
-        let new = |dpp: &_| SpectralLaw::filled(dpp, Arc::clone(&fill), projection, proposal_budget, engine);
+        let new = |dpp: &_| Rejection::new(dpp, Some(Arc::clone(&fill)), options, engine);
         let (drawn, error) = accurately(&law.drawn, |dpp| dpp.graded(engine), new, |(_, error)| *error)?;
         let sampler = RidgeSampler { drawn: Some(drawn), fill };
         Ok(Sampler::new(Law::Ridge(Box::new(sampler)), &[], engine, error))

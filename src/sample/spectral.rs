@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::{Rng, RngExt};
 
 use super::{
-    Attempts, Projection, acceptance,
+    Attempts, Projection,
     projection::{self, ProjectionDpp, Scratch},
     stream,
 };
@@ -137,9 +137,24 @@ impl Allowed {
     }
 }
 
+/// Floating-point operations of a tilted proposal.
+pub(super) fn operations(dpp: &PartitionDpp<'_>, rows: &Rows<'_>, found: &TiltedSpectrum) -> f64 {
+    let (rank, dims) = (found.spectrum.values.len() as f64, rows.features().dims() as f64);
+    let size = match dpp.counts().total() {
+        Some(k) => k as f64,
+        None => keep_probabilities(&found.spectrum.values, 0.0).iter().sum(),
+    };
+    projection::operations(rows.len() as f64, dims, rank, size)
+}
+
+/// ln of the weights of parts of the rows as given: of the tilt and of their scales.
+pub(super) fn log_weights(found: &TiltedSpectrum, rows: &Rows<'_>) -> Vec<f64> {
+    found.tilt.log_weights.iter().zip(rows.scales()).map(|(t, scale)| t + 2.0 * scale.ln()).collect()
+}
+
 /// Refuses ranges that need more items than there are directions distinguishable from rounding in f64: no proposal would
 /// ever be accepted.
-fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
+pub(super) fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
     if counts.least <= rank {
         Ok(())
     } else {
@@ -164,51 +179,28 @@ impl<'a> SpectralLaw<'a> {
         Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0, operations, tilt: None })
     }
 
-    /// The law under a quota, and its error.
+    /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
     pub(crate) fn under_quota(
         dpp: &PartitionDpp<'a>,
-        way: Projection,
-        budget: f64,
+        rows: &Rows<'_>,
+        found: &TiltedSpectrum,
+        (fill, acceptance): (Option<Arc<Fill>>, f64),
+        (way, budget): (Projection, f64),
         engine: &dyn Engine,
     ) -> Result<(Self, f64)> {
-        Self::accepting(dpp, None, way, budget, engine)
-    }
-
-    /// The law of the items that are filled up, and its error.
-    pub(crate) fn filled(
-        dpp: &PartitionDpp<'a>,
-        fill: Arc<Fill>,
-        way: Projection,
-        budget: f64,
-        engine: &dyn Engine,
-    ) -> Result<(Self, f64)> {
-        Self::accepting(dpp, Some(fill), way, budget, engine)
-    }
-
-    fn accepting(
-        dpp: &PartitionDpp<'a>,
-        fill: Option<Arc<Fill>>,
-        way: Projection,
-        budget: f64,
-        engine: &dyn Engine,
-    ) -> Result<(Self, f64)> {
-        let (rows, counts) = (dpp.rows(), dpp.counts());
-        let found = dpp.spectrum(engine, &rows)?;
-        refuse_unreachable(&counts, found.spectrum.values.len())?;
-        let eigenvectors = match counts.total() {
-            Some(k) => Eigenvectors::of_size(&found.spectrum.values, k)?,
-            None => Eigenvectors::Coins(keep_probabilities(&found.spectrum.values, 0.0)),
+        let values = &found.spectrum.values;
+        let eigenvectors = match dpp.counts().total() {
+            Some(k) => Eigenvectors::of_size(values, k)?,
+            None => Eigenvectors::Coins(keep_probabilities(values, 0.0)),
         };
-        let law = Self::new(engine, dpp.ground().features(), &rows, &found, eigenvectors, way)?;
-        let scales = rows.scales();
-        let log_weights: Vec<f64> =
-            found.tilt.log_weights.iter().zip(&scales).map(|(t, scale)| t + 2.0 * scale.ln()).collect();
+        let law = Self::new(engine, dpp.ground().features(), rows, found, eigenvectors, way)?;
+        let log_weights = log_weights(found, rows);
         let of_fill = fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
+        let acceptance_bound = of_fill.exp() * acceptance;
         let allowed = Allowed::new(dpp, &log_weights, fill);
-        let acceptance_bound = of_fill.exp() * acceptance::bound(dpp, &found, &scales, &allowed.correction)?;
         let mut law = Self { allowed: Some(allowed), acceptance_bound, ..law };
-        if dpp.quota().exact_counts().is_some() {
-            law.tilt = Some(tilt_by_part(dpp, log_weights));
+        law.tilt = tilt_of(dpp, log_weights);
+        if law.tilt.is_some() {
             return Ok((law, found.spectrum.error));
         }
         // In the worst case all sets affected by the spectrum's error are accepted.
@@ -229,9 +221,9 @@ impl<'a> SpectralLaw<'a> {
         self.allowed.is_some()
     }
 
-    /// An upper bound of the average floating-point operations of a draw under ranges.
-    pub(crate) fn predicted_operations(&self) -> Option<f64> {
-        (self.rejects() && self.tilt.is_none()).then(|| self.operations / self.acceptance_bound)
+    /// Floating-point operations of a proposal.
+    pub(crate) fn operations(&self) -> f64 {
+        self.operations
     }
 
     /// A lower bound of the draws per proposal, or a quarter of what a trial found.
@@ -306,12 +298,14 @@ impl<'a> SpectralLaw<'a> {
         if accepted >= ENOUGH && bound * budget >= 1.0 {
             return Ok(bound);
         }
-        Err(Error::RangeProposalBudget { proposals, accepted, budget })
+        let expected = proposals as f64 / (0.25 * accepted as f64).max(1.0);
+        Err(Error::RangeProposalBudget { expected, budget })
     }
 }
 
-/// Relative weights, centred in logarithms, since scales of 1e±200 would overflow.
-fn tilt_by_part(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Vec<f64> {
+/// Relative weights under exact counts, centred in logarithms, since scales of 1e±200 would overflow.
+pub(super) fn tilt_of(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Option<Vec<f64>> {
+    dpp.quota().exact_counts()?;
     let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let centre = 0.5 * (lowest + highest);
@@ -320,7 +314,7 @@ fn tilt_by_part(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Vec<f64> {
     for (open, log) in dpp.open().iter().zip(logs) {
         by_part[open.part] = (log - centre).exp();
     }
-    by_part
+    Some(by_part)
 }
 
 #[cfg(test)]
@@ -340,8 +334,10 @@ mod tests {
         let (features, partition) = orthogonal();
         let quota = Quota::new(&partition, [1..=2, 0..=1]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let (mut law, _) =
-            SpectralLaw::under_quota(&dpp, Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET, &Cpu).unwrap();
+        let rows = dpp.rows();
+        let found = dpp.spectrum(&Cpu, &rows).unwrap();
+        let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
+        let (mut law, _) = SpectralLaw::under_quota(&dpp, &rows, &found, (None, 0.1), how, &Cpu).unwrap();
         let draw = |law: &SpectralLaw<'_>| {
             let mut attempts = Attempts::under(&Watch::default(), law.acceptance_bound());
             law.sample(&mut stream(0, 0), &mut attempts)

@@ -106,6 +106,7 @@ impl Sampler<'_> {
         let mut items = match &*self.law {
             Law::Forced => Vec::new(),
             Law::Spectral(law) => law.sample(rng, &mut attempts)?,
+            Law::Rejection(law) => law.sample(rng, &mut attempts)?,
             Law::Independent(laws) => {
                 let mut items = Vec::new();
                 for law in laws {

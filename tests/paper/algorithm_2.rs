@@ -70,7 +70,7 @@ fn auto_takes_what_is_cheaper_and_says_why() {
     let quota = Quota::new(&partition, [3, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
-    assert_eq!(sampler.algorithm(), Algorithm::TiltedRejection);
+    assert_eq!(sampler.algorithm(), Algorithm::Rejection);
     let plan = sampler.plan().unwrap();
     assert!(plan.rejection_cost < plan.interpolation_cost);
     assert!(plan.to_string().starts_with("rejection, predicted to cost less: "), "{plan}");

@@ -40,11 +40,11 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
 pub(super) fn plan(model: &Model<'_>, choice: MethodChoice) -> Result<Planned, Failure> {
     let dpp = match model {
         Model::PartitionDpp(dpp) => dpp,
-        Model::Ridge(_) => return Ok(Planned::Only(Algorithm::TiltedRejection)),
+        Model::Ridge(_) => return Ok(Planned::Only(Algorithm::Rejection)),
         _ => return Ok(Planned::Only(Algorithm::Spectral)),
     };
     if dpp.quota().exact_counts().is_none() {
-        return Ok(Planned::Only(Algorithm::TiltedRejection));
+        return Ok(Planned::Only(Algorithm::Rejection));
     }
     let (method, planned): (_, fn(Plan) -> Planned) = match choice.exact() {
         Some(method) => (method, Planned::Choice),

@@ -131,7 +131,7 @@ fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
         Drawer::Sampler(algorithm) => algorithm,
     };
     match algorithm {
-        Algorithm::TiltedRejection => {
+        Algorithm::Rejection => {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
             let bound = drawn.acceptance_bound.recip();
             // Under ranges the bound may be measured in a trial.

@@ -13,7 +13,7 @@ pub(crate) use interpolation::Interpolation;
 pub(crate) use per_candidate::PerCandidate;
 pub use plan::{Choice, Method, Plan};
 
-use super::{Law, Sampler, SamplerOptions, SpectralLaw};
+use super::{Law, Rejection, Sampler, SamplerOptions};
 use crate::{Error, PartitionDpp, Result, engine::Engine, estimate::accurate, model::accurately};
 
 impl<'a> PartitionDpp<'a> {
@@ -71,10 +71,9 @@ impl<'a> PartitionDpp<'a> {
                 (Law::PerCandidate(Box::new(law)), error)
             }
             Method::Rejection | Method::Auto => {
-                let SamplerOptions { projection, proposal_budget, .. } = options;
-                let new = |dpp: &Self| SpectralLaw::under_quota(dpp, projection, proposal_budget, engine);
+                let new = |dpp: &Self| Rejection::new(dpp, None, options, engine);
                 let (law, error) = accurately(self, |dpp| dpp.graded(engine), new, |(_, error)| *error)?;
-                (Law::Spectral(law), error)
+                (Law::Rejection(law), error)
             }
         };
         Ok(Sampler::new(law, self.ground().included(), engine, error).planned(plan))

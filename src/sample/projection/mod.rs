@@ -65,11 +65,21 @@ impl<'a> ProjectionDpp<'a> {
         size: f64,
         way: Projection,
     ) -> Result<Self> {
-        let whitener = spectrum.whitener();
-        let cheaper = || {
-            let dims = rows.features().dims();
-            cheaper(rows.len() as f64, dims as f64, spectrum.values.len() as f64, size)
-        };
+        Self::of_whitener(engine, features, rows, weights, spectrum.whitener(), size, way)
+    }
+
+    /// The same for a whitener, n×r, which maps weighted rows to rows of an orthonormal m×r matrix.
+    pub(super) fn of_whitener(
+        engine: &dyn Engine,
+        features: &Features<'a>,
+        rows: &Rows<'_>,
+        weights: &[f64],
+        whitener: Mat<f64>,
+        size: f64,
+        way: Projection,
+    ) -> Result<Self> {
+        let rank = whitener.ncols() as f64;
+        let cheaper = || cheaper(rows.len() as f64, rows.features().dims() as f64, rank, size);
         let way = if way == Projection::Cheaper { cheaper() } else { way };
         if way == Projection::Elementary {
             let map = RowMap { weights, factor: whitener.as_ref() };
@@ -80,7 +90,7 @@ impl<'a> ProjectionDpp<'a> {
         let factors: Vec<_> = weights.iter().map(|&weight| &root * faer::Scale(weight)).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         // The law is that of the whitener if no leverage is too low.
-        let few = |bounds: &Vec<f64>| bounds.iter().sum::<f64>() <= KNOWN * spectrum.values.len() as f64;
+        let few = |bounds: &Vec<f64>| bounds.iter().sum::<f64>() <= KNOWN * rank;
         if let Some(known) = engine.known_bounds(rows, &factors).filter(few) {
             return Ok(Self::Leverage(leverage::LeverageTrials::new(
                 features, rows, weights, whitener, known,
@@ -90,7 +100,7 @@ impl<'a> ProjectionDpp<'a> {
         let leverages = match above {
             None => leverages,
             // Leverages sum to the rank. Bounds far above it would reject nearly every trial.
-            Some(above) if above.iter().sum::<f64>() <= LOOSE * spectrum.values.len() as f64 => above,
+            Some(above) if above.iter().sum::<f64>() <= LOOSE * rank => above,
             Some(_) => in_double(engine).row_forms(rows, &factors)?,
         };
         Ok(Self::Leverage(leverage::LeverageTrials::new(features, rows, weights, whitener, leverages)))
@@ -143,7 +153,7 @@ fn elementary_operations(items: f64, size: f64) -> f64 {
     items * size * (2.0 * size + 6.0)
 }
 
-fn leverage_operations(dims: f64, rank: f64, size: f64) -> f64 {
+pub(super) fn leverage_operations(dims: f64, rank: f64, size: f64) -> f64 {
     let trials = rank * (1.0 + (1.0 + size).ln());
     2.0 * dims * rank * size + 2.0 * dims * size * size + TRIAL_OVERHEAD * trials
 }

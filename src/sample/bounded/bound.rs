@@ -1,0 +1,59 @@
+//! The upper bounds of determinants that proposals are accepted against.
+
+use std::fmt;
+
+/// The upper bound W ≥ Z that draws by rejection are accepted against. The law is the same; the acceptance, Z / W, is not.
+///
+/// With rows a_i (parts scaled by their tilt), any positive definite B with eigenvalues β_1 ≥ β_2 ≥ …, v_i = B^-½ a_i and
+/// Ĝ_l = Σ_{i∈P_l} v_i v_iᵀ, every S that meets the quota κ has
+///
+/// ```text
+/// det(A_S A_Sᵀ) ≤ Π_{j≤k} β_j · det(V_S V_Sᵀ) ≤ Π β_j · Π_l det(V_{S_l} V_{S_l}ᵀ) ≤ Π β_j · Π_{i∈S} ‖v_i‖²
+/// ```
+///
+/// by Poincaré, Fischer and Hadamard. Every side is, up to a constant, the probability of a proposal that is easy to draw.
+/// The cost of a proposal does not depend on the number of items.
+///
+/// # Source
+/// Hadamard (1893), Fischer (1908), Fan (1949) and Poincaré's separation theorem for the inequalities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum Bound {
+    /// Whichever has the lowest predicted cost per draw, W times the operations of a proposal.
+    #[default]
+    Auto,
+    /// e_k of the eigenvalues of the tilted kernel: a k-DPP proposes sets, and those that meet the quota are accepted. The
+    /// best for few parts with large quotas.
+    Tilted,
+    /// Π β_j · Π_l tr(Ĝ_l)^κ_l / κ_l!: independent items, accepted against the volume that they span. The cheapest
+    /// proposal.
+    Hadamard,
+    /// Π β_j · Π_l e_κ_l(Ĝ_l): independent k-DPPs of the parts.
+    Fischer,
+    /// As Fischer, part after part: each part's k-DPP outside the span of the parts before, for which only the largest
+    /// n − t eigenvalues of Ĝ_l count after t items (interlacing).
+    Block,
+    /// Item after item outside the span of those before, in proportion to ‖P_t v_i‖²: Π β_j · Π_t S_{n−t}(Ĝ) / Π κ_l!
+    /// with the sum S_r of the r largest eigenvalues (Fan).
+    Sequential,
+}
+
+impl Bound {
+    /// All but [`Bound::Auto`].
+    pub const ALL: [Self; 5] =
+        [Self::Tilted, Self::Hadamard, Self::Fischer, Self::Block, Self::Sequential];
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Bound::Auto => "auto",
+            Bound::Tilted => "tilted",
+            Bound::Hadamard => "hadamard",
+            Bound::Fischer => "fischer",
+            Bound::Block => "block",
+            Bound::Sequential => "sequential",
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! The bounds under one whitening, and what a draw by each is predicted to cost.
+
+use faer::Mat;
+
+use super::{
+    Bound, count_law::CountLaw, elementary::ElementaryTable, outside::trace, whitening::Whitening,
+};
+use crate::{model::Counts, polynomial::correction::Correction};
+
+/// What all bounds under a whitening share.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// ln e_c of the largest eigenvalues of Ĝ_l, by group.
+    pub(super) symmetric: Vec<ElementaryTable>,
+    /// S_{r−t}(Ĝ_l) for every t, by group.
+    pub(super) largest: Vec<Vec<f64>>,
+    /// ln Π_{j≤t} β_j for every t.
+    pub(super) log_products: Vec<f64>,
+}
+
+impl Tables {
+    pub(super) fn new(whitening: &Whitening, counts: &Counts) -> Self {
+        let symmetric =
+            whitening.spectra.iter().zip(&counts.high).map(|(values, &high)| ElementaryTable::new(values, high));
+        let largest = whitening.spectra.iter().map(|values| {
+            let mut sum = 0.0;
+            let next = |value: &f64| {
+                sum += value;
+                sum
+            };
+            let mut sums: Vec<f64> = std::iter::once(0.0).chain(values.iter().map(next)).collect();
+            sums.reverse();
+            sums
+        });
+        Self {
+            symmetric: symmetric.collect(),
+            largest: largest.collect(),
+            log_products: whitening.log_products(),
+        }
+    }
+
+    /// The law of part counts under a bound; `totals` are those of the tables of items.
+    pub(super) fn count_law(
+        &self,
+        bound: Bound,
+        counts: &Counts,
+        correction: &Correction,
+        totals: &[f64],
+    ) -> CountLaw {
+        let rank = self.log_products.len() - 1;
+        let term = |group: usize, t: usize, c: usize| {
+            let own = match bound {
+                // By the table of items.
+                Bound::Fischer if counts.high[group] <= 1 => c as f64 * totals[group].ln(),
+                Bound::Hadamard => c as f64 * totals[group].ln() - log_factorial(c),
+                Bound::Fischer => self.symmetric[group].log(rank, c),
+                Bound::Block => self.symmetric[group].log(rank - t, c),
+                _ => {
+                    let sums = &self.largest[group][t..(t + c).min(rank)];
+                    sums.iter().map(|sum| sum.ln()).sum::<f64>() - log_factorial(c)
+                }
+            };
+            own + correction.log_factor(group, c)
+        };
+        CountLaw::new(counts, self.order(bound, counts), &self.log_products, term)
+    }
+
+    /// The parts whose bound falls fastest come last.
+    fn order(&self, bound: Bound, counts: &Counts) -> Vec<usize> {
+        let groups = self.symmetric.len();
+        if matches!(bound, Bound::Hadamard | Bound::Fischer) {
+            return (0..groups).collect();
+        }
+        let rank = self.log_products.len() - 1;
+        let typical: Vec<usize> =
+            counts.low.iter().zip(&counts.high).map(|(&low, &high)| low.midpoint(high)).collect();
+        let mut left: Vec<usize> = (0..groups).collect();
+        let mut t: usize = typical.iter().sum::<usize>().min(rank);
+        let mut order = Vec::with_capacity(groups);
+        while !left.is_empty() {
+            let fall = |&group: &usize| {
+                let (table, count) = (&self.symmetric[group], typical[group]);
+                let rest = rank - t.saturating_sub(count);
+                table.log(rest, count) - table.log(rank, count)
+            };
+            let falls: Vec<f64> = left.iter().map(fall).collect();
+            let at = (0..left.len()).min_by(|&a, &b| falls[a].total_cmp(&falls[b])).unwrap_or(0);
+            let group = left.remove(at);
+            t = t.saturating_sub(typical[group]);
+            order.push(group);
+        }
+        order.reverse();
+        order
+    }
+}
+
+/// tr Ĝ_l.
+pub(super) fn traces(grams: &[Mat<f64>]) -> Vec<f64> {
+    grams.iter().map(trace).collect()
+}
+
+/// ln c!
+pub(super) fn log_factorial(count: usize) -> f64 {
+    (1..=count).map(|i| (i as f64).ln()).sum()
+}

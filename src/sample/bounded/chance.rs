@@ -1,0 +1,136 @@
+//! What a proposal draws.
+
+use rand::{Rng, RngExt};
+
+use super::part_law::PartLaw;
+use crate::sample::projection::{Scratch, alias::AliasTable};
+
+/// Trials of a pick, in units of the expected number, after which rounding must have spoilt them: that many fail once in
+/// e⁶⁴ picks.
+const PATIENCE: f64 = 64.0;
+
+/// The random choices of a proposal. Tests go through all of them instead of drawing.
+pub(super) trait Chance {
+    /// True with this probability.
+    fn coin(&mut self, probability: f64) -> bool;
+
+    /// One of some numbers with their probabilities.
+    fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize;
+
+    /// Positions drawn one after another in proportion to the weights of a table, …
+    fn picks(&mut self, table: &AliasTable, count: usize, picks: &mut Vec<u32>);
+
+    /// … and one in proportion to weight times `keep`, which is at most 1 and `expected` on average.
+    fn kept(&mut self, table: &AliasTable, expected: f64, keep: impl FnMut(u32) -> f64) -> Option<u32>;
+
+    /// Items of a group by its k-DPP, …
+    fn subset(&mut self, group: usize, law: &PartLaw<'_>, count: usize, items: &mut Vec<u32>) -> bool;
+
+    /// … and some in proportion to the probability by it times `keep`; `size` is their number, and what `keep` is on
+    /// average.
+    fn kept_subset(
+        &mut self,
+        group: usize,
+        law: &PartLaw<'_>,
+        size: (usize, f64),
+        items: &mut Vec<u32>,
+        keep: impl FnMut(&[u32]) -> f64,
+    ) -> bool;
+}
+
+/// Choices by a generator of random numbers; `go_on` ends them early.
+pub(super) struct Drawn<'r, R: ?Sized, G> {
+    pub(super) rng: &'r mut R,
+    /// By group.
+    pub(super) scratch: &'r mut [Scratch],
+    pub(super) go_on: G,
+}
+
+impl<R: Rng + ?Sized, G: FnMut() -> bool> Drawn<'_, R, G> {
+    fn position(&mut self, table: &AliasTable) -> u32 {
+        loop {
+            let position = table.look_up(self.rng.next_u64());
+            if !table.is_null(position) {
+                return position;
+            }
+        }
+    }
+}
+
+/// The most trials, if this fraction is kept.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
+fn most(expected: f64) -> u64 {
+    (PATIENCE * (1.0 + expected.recip())) as u64
+}
+
+impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
+    #[inline]
+    fn coin(&mut self, probability: f64) -> bool {
+        probability >= 1.0 || self.rng.random::<f64>() < probability
+    }
+
+    fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
+        let mut left = self.rng.random::<f64>();
+        let mut last = 0;
+        for (number, probability) in probabilities.filter(|(_, probability)| *probability > 0.0) {
+            last = number;
+            left -= probability;
+            if left < 0.0 {
+                break;
+            }
+        }
+        last
+    }
+
+    fn picks(&mut self, table: &AliasTable, count: usize, picks: &mut Vec<u32>) {
+        for _ in 0..count {
+            let position = self.position(table);
+            picks.push(position);
+        }
+    }
+
+    fn kept(
+        &mut self,
+        table: &AliasTable,
+        expected: f64,
+        mut keep: impl FnMut(u32) -> f64,
+    ) -> Option<u32> {
+        for _ in 0..most(expected) {
+            let position = self.position(table);
+            let probability = keep(position);
+            if self.coin(probability) {
+                return Some(position);
+            }
+            if !(self.go_on)() {
+                break;
+            }
+        }
+        None
+    }
+
+    fn subset(&mut self, group: usize, law: &PartLaw<'_>, count: usize, items: &mut Vec<u32>) -> bool {
+        law.sample(count, self.rng, &mut self.scratch[group], items, &mut self.go_on)
+    }
+
+    fn kept_subset(
+        &mut self,
+        group: usize,
+        law: &PartLaw<'_>,
+        (count, expected): (usize, f64),
+        items: &mut Vec<u32>,
+        mut keep: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        let start = items.len();
+        for _ in 0..most(expected) {
+            items.truncate(start);
+            if !self.subset(group, law, count, items) {
+                return false;
+            }
+            let probability = keep(&items[start..]);
+            if self.coin(probability) {
+                return true;
+            }
+        }
+        false
+    }
+}

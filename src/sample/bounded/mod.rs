@@ -1,0 +1,218 @@
+//! Rejection under an upper bound of determinants, whose cost depends neither on the number of items nor, as that of a
+//! tilted k-DPP does, exponentially on the number of parts.
+
+mod bound;
+mod by_part;
+mod candidate;
+mod chance;
+mod choice;
+mod count_law;
+mod elementary;
+mod outside;
+mod part_law;
+mod proposal;
+mod rows;
+mod span;
+#[cfg(test)]
+mod tests;
+mod whitening;
+
+use std::sync::Arc;
+
+use faer::{Mat, Side};
+use rand::Rng;
+
+pub use bound::Bound;
+pub(super) use choice::{Chosen, choose};
+
+use candidate::Tables;
+use chance::Drawn;
+use count_law::CountLaw;
+use elementary::ElementaryTable;
+use part_law::{PartLaw, PartMap};
+use proposal::Buffers;
+use rows::WhitenedRows;
+use span::Span;
+use whitening::Whitening;
+
+use super::{Attempts, Projection, projection::Scratch};
+use crate::{
+    PartitionDpp, Result,
+    engine::{Engine, Rows},
+    linalg::kernels::dot,
+    model::{Counts, Fill},
+    polynomial::{correction::Correction, spectrum::TiltedSpectrum},
+};
+
+/// A law that accepts proposals against a bound.
+#[derive(Debug)]
+pub(crate) struct BoundedLaw<'a> {
+    bound: Bound,
+    rows: WhitenedRows<'a>,
+    counts: CountLaw,
+    /// The k-DPPs of groups; `None` where single items do.
+    parts: Vec<Option<PartLaw<'a>>>,
+    /// Ĝ_l in the coordinates of the rows, …
+    grams: Vec<Mat<f64>>,
+    /// … and the sums of weights of the tables of items.
+    totals: Vec<f64>,
+    symmetric: Vec<ElementaryTable>,
+    /// S_{r−t}(Ĝ_l) for every t.
+    largest: Vec<Vec<f64>>,
+    /// β_j, if B is not the identity.
+    beta: Option<Vec<f64>>,
+    log_products: Vec<f64>,
+    correction: Correction,
+    /// What proposals are filled up with.
+    fill: Option<Arc<Fill>>,
+    /// Error of a proposal's acceptance, in units of the bound.
+    rounding: f64,
+}
+
+/// Buffers of one draw.
+#[derive(Debug, Default)]
+pub(super) struct BoundedScratch {
+    buffers: Buffers,
+    /// Of the k-DPPs of the groups.
+    parts: Vec<Scratch>,
+}
+
+impl<'a> BoundedLaw<'a> {
+    pub(super) fn new(
+        dpp: &PartitionDpp<'a>,
+        rows: &Rows<'_>,
+        found: &TiltedSpectrum,
+        correction: &Correction,
+        chosen: Chosen,
+        fill: Option<Arc<Fill>>,
+        way: Projection,
+        engine: &dyn Engine,
+    ) -> Result<Self> {
+        let Chosen { bound, whitening, .. } = chosen;
+        let (features, counts) = (dpp.ground().features(), dpp.counts());
+        let plain = rows::are_plain(rows, dpp.ground().beyond().is_some(), &whitening);
+        let whitened = WhitenedRows::new(engine, features, rows, found, &whitening, plain)?;
+        let totals: Vec<f64> = (0..rows.groups().len()).map(|l| whitened.table(l).total()).collect();
+        let tables = Tables::new(&whitening, &counts);
+        let law = tables.count_law(bound, &counts, correction, &totals);
+        let (factor, roots) = (whitening.factor(found), found.tilt.root_weights());
+        let part = |group: usize| {
+            let few = counts.high[group] <= 1;
+            if few || !matches!(bound, Bound::Fischer | Bound::Block) {
+                return Ok(None);
+            }
+            let map = PartMap { gram: &whitening.grams[group], factor: &factor, weight: roots[group] };
+            let sizes = [counts.low[group].max(1), counts.high[group]];
+            PartLaw::new(engine, features, rows.groups()[group], map, sizes, way).map(Some)
+        };
+        let parts = (0..rows.groups().len()).map(part).collect::<Result<Vec<_>>>()?;
+        // With s = 0 the factor is orthogonal: it turns eigenvectors into the coordinates of plain rows.
+        let turned = |gram: &Mat<f64>| &factor * gram * factor.transpose();
+        let in_rows =
+            |gram: &Mat<f64>| if whitened.are_plain() { turned(gram) } else { gram.clone() };
+        let grams = whitening.grams.iter().map(in_rows).collect();
+        let rounding = rounding(&whitening, &counts) + parts.iter().flatten().map(PartLaw::error).sum::<f64>();
+        let beta = (whitening.strength > 0.0).then_some(whitening.beta);
+        let Tables { symmetric, largest, log_products } = tables;
+        Ok(Self {
+            bound,
+            rows: whitened,
+            counts: law,
+            parts,
+            grams,
+            totals,
+            symmetric,
+            largest,
+            beta,
+            log_products,
+            correction: correction.clone(),
+            fill,
+            rounding,
+        })
+    }
+
+    /// ln W, in the units of the correction.
+    pub(super) fn log_bound(&self) -> f64 {
+        self.counts.log_bound()
+    }
+
+    /// Error of a proposal's acceptance, in units of the bound.
+    pub(super) fn rounding(&self) -> f64 {
+        self.rounding
+    }
+
+    /// Draws proposals until one is accepted.
+    pub(super) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
+        let mut scratch = self.scratch();
+        loop {
+            attempts.another()?;
+            if let Some(items) = self.proposal(rng, &mut scratch, || attempts.go_on()) {
+                return Ok(items.to_vec());
+            }
+        }
+    }
+
+    pub(super) fn scratch(&self) -> BoundedScratch {
+        let parts = if self.parts.iter().any(Option::is_some) { self.parts.len() } else { 0 };
+        let mut scratch = BoundedScratch::default();
+        scratch.parts.resize_with(parts, Scratch::default);
+        scratch
+    }
+
+    /// A proposal, if it is accepted.
+    pub(super) fn proposal<'s, R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        scratch: &'s mut BoundedScratch,
+        go_on: impl FnMut() -> bool,
+    ) -> Option<&'s [u32]> {
+        let BoundedScratch { buffers, parts } = scratch;
+        let mut chance = Drawn { rng, scratch: parts, go_on };
+        self.propose(&mut chance, buffers).then_some(&buffers.items)
+    }
+
+    /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. The items are in
+    /// the buffers.
+    ///
+    /// ```text
+    /// w = det(QᵀBQ) Π_t tr(P_t Ĝ_l) / (Π c_l! · Pr(c))
+    /// ```
+    pub(super) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> f64 {
+        let BoundedScratch { buffers, parts } = scratch;
+        let mut chance = Drawn { rng, scratch: parts, go_on: || true };
+        self.log_weight(&mut chance, buffers)
+    }
+
+    /// ln det(QᵀBQ), 0 where B is the identity.
+    fn log_det_of_span(&self, span: &Span) -> f64 {
+        let (Some(beta), size) = (&self.beta, span.size()) else { return 0.0 };
+        if size == 0 {
+            return 0.0;
+        }
+        let columns: Vec<&[f64]> = span.directions().chunks_exact(beta.len()).collect();
+        let scaled: Vec<f64> = columns.iter().flat_map(|q| q.iter().zip(beta).map(|(q, b)| q * b)).collect();
+        let mut inner = Mat::zeros(size, size);
+        for (j, scaled) in scaled.chunks_exact(beta.len()).enumerate() {
+            for i in j..size {
+                inner[(i, j)] = dot(columns[i], scaled);
+            }
+        }
+        let Ok(factor) = inner.llt(Side::Lower) else { return f64::NEG_INFINITY };
+        (0..size).map(|j| 2.0 * factor.L()[(j, j)].ln()).sum()
+    }
+
+    fn log_of_fill(&self, items: &[u32]) -> f64 {
+        self.fill.as_ref().map_or(0.0, |fill| fill.log_acceptance(items))
+    }
+}
+
+/// The error of a product of k factors of the acceptance, and of rows that are whitened by B.
+fn rounding(whitening: &Whitening, counts: &Counts) -> f64 {
+    let (first, last) = (whitening.beta.first(), whitening.beta.last());
+    let condition = first.zip(last).map_or(1.0, |(first, last)| first / last);
+    8.0 * f64::EPSILON * counts.most as f64 * (whitening.rank() as f64 * condition).sqrt()
+}

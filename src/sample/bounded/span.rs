@@ -1,0 +1,66 @@
+//! The span of the items picked so far.
+
+use crate::linalg::kernels::{dot, scale, subtract_product, transposed_product};
+
+/// An orthonormal basis that grows by Gram–Schmidt.
+///
+/// ‖P v‖² is computed as ‖v‖² − ‖Qᵀ v‖², with an error of about ε‖v‖²: proposals are accepted with probability ‖P v‖² / h
+/// for an h ≥ ‖v‖², so what cancels is what is rejected.
+#[derive(Debug, Default)]
+pub(super) struct Span {
+    /// Q, column-major.
+    directions: Vec<f64>,
+    along: Vec<f64>,
+    size: usize,
+}
+
+/// Below this fraction of ‖v‖² a residual is orthogonalised again.
+const AGAIN: f64 = 0.1;
+
+impl Span {
+    pub(super) fn clear(&mut self) {
+        self.directions.clear();
+        self.size = 0;
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Drops all directions but the first ones.
+    pub(super) fn truncate(&mut self, size: usize, dims: usize) {
+        self.directions.truncate(size * dims);
+        self.size = size;
+    }
+
+    /// Q, column-major.
+    pub(super) fn directions(&self) -> &[f64] {
+        &self.directions
+    }
+
+    /// ‖P v‖², the squared distance of a row from the span; 0 within rounding.
+    pub(super) fn distance(&mut self, row: &[f64]) -> f64 {
+        let square = dot(row, row);
+        if self.size == 0 {
+            return square;
+        }
+        self.along.resize(self.size, 0.0);
+        (square - transposed_product(&self.directions, row, &mut self.along)).max(0.0)
+    }
+
+    /// Adds the direction of a row whose [`distance`](Self::distance) was computed last.
+    pub(super) fn extend(&mut self, row: &[f64], distance: f64) {
+        let start = self.directions.len();
+        self.directions.extend_from_slice(row);
+        let (before, new) = self.directions.split_at_mut(start);
+        if self.size > 0 {
+            subtract_product(new, before, &self.along);
+            if distance < AGAIN * dot(row, row) {
+                transposed_product(before, new, &mut self.along);
+                subtract_product(new, before, &self.along);
+            }
+        }
+        scale(new, dot(new, new).sqrt().recip());
+        self.size += 1;
+    }
+}

@@ -1,0 +1,276 @@
+//! Proposals by summing over all that can happen, without drawing.
+
+use std::collections::BTreeMap;
+
+use super::{chance::Chance, choice::at_strength, *};
+use crate::{Features, Partition, Quota, engine::Cpu, sample::{projection::alias::AliasTable, stream}};
+
+/// One path through all choices after another.
+#[derive(Debug, Default)]
+struct Paths {
+    /// The option taken at every choice, …
+    taken: Vec<usize>,
+    /// … and how many options there are.
+    options: Vec<usize>,
+    at: usize,
+    probability: f64,
+    /// Sets of every group with their probabilities, by count.
+    sets: Vec<BTreeMap<usize, Vec<(Vec<u32>, f64)>>>,
+}
+
+impl Paths {
+    fn begin(&mut self) {
+        (self.at, self.probability) = (0, 1.0);
+    }
+
+    /// Whether there is another path.
+    fn next(&mut self) -> bool {
+        self.taken.truncate(self.at);
+        self.options.truncate(self.at);
+        while let (Some(taken), Some(options)) = (self.taken.last_mut(), self.options.last()) {
+            *taken += 1;
+            if *taken < *options {
+                return true;
+            }
+            self.taken.pop();
+            self.options.pop();
+        }
+        false
+    }
+
+    fn take(&mut self, probabilities: &[f64]) -> usize {
+        if self.at == self.taken.len() {
+            self.taken.push(0);
+            self.options.push(probabilities.len());
+        }
+        let taken = self.taken[self.at];
+        self.at += 1;
+        self.probability *= probabilities[taken];
+        taken
+    }
+}
+
+impl Chance for Paths {
+    fn coin(&mut self, probability: f64) -> bool {
+        assert!(probability <= 1.0 + 1e-12, "a bound is exceeded: {probability}");
+        let p = probability.clamp(0.0, 1.0);
+        self.take(&[p, 1.0 - p]) == 0
+    }
+
+    fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
+        let (numbers, probabilities): (Vec<usize>, Vec<f64>) = probabilities.filter(|(_, p)| *p > 0.0).unzip();
+        numbers[self.take(&probabilities)]
+    }
+
+    fn picks(&mut self, table: &AliasTable, count: usize, picks: &mut Vec<u32>) {
+        let weights = weights(table);
+        (0..count).for_each(|_| picks.push(self.take(&weights).try_into().unwrap()));
+    }
+
+    fn kept(&mut self, table: &AliasTable, _: f64, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+        let kept: Vec<f64> =
+            weights(table).iter().zip(0..).map(|(weight, position)| weight * keep(position)).collect();
+        let sum: f64 = kept.iter().sum();
+        let probabilities: Vec<f64> = kept.iter().map(|kept| kept / sum).collect();
+        (sum > 0.0).then(|| self.take(&probabilities).try_into().unwrap())
+    }
+
+    fn subset(&mut self, group: usize, _: &PartLaw<'_>, count: usize, items: &mut Vec<u32>) -> bool {
+        let sets = self.sets[group][&count].clone();
+        let taken = self.take(&sets.iter().map(|(_, p)| *p).collect::<Vec<_>>());
+        items.extend(&sets[taken].0);
+        true
+    }
+
+    fn kept_subset(
+        &mut self,
+        group: usize,
+        _: &PartLaw<'_>,
+        (count, expected): (usize, f64),
+        items: &mut Vec<u32>,
+        mut keep: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        let sets = self.sets[group][&count].clone();
+        let kept: Vec<f64> = sets.iter().map(|(set, p)| p * keep(set)).collect();
+        let sum: f64 = kept.iter().sum();
+        assert!((sum - expected).abs() < 1e-11, "{sum} {expected}");
+        if sum <= 0.0 {
+            return false;
+        }
+        let taken = self.take(&kept.iter().map(|kept| kept / sum).collect::<Vec<_>>());
+        items.extend(&sets[taken].0);
+        true
+    }
+}
+
+fn weights(table: &AliasTable) -> Vec<f64> {
+    let total = table.total();
+    (0..table.len()).map(|at| f64::from(table.weight(at.try_into().unwrap())) / total).collect()
+}
+
+fn subsets(items: &[u32], count: usize) -> Vec<Vec<u32>> {
+    match items {
+        _ if count == 0 => vec![vec![]],
+        [] => vec![],
+        [first, rest @ ..] => {
+            let with = subsets(rest, count - 1).into_iter().map(|set| [&[*first], &set[..]].concat());
+            with.chain(subsets(rest, count)).collect()
+        }
+    }
+}
+
+/// The sets of every group by its k-DPP, by counts.
+fn sets_by_part(
+    law: &BoundedLaw<'_>,
+    dpp: &PartitionDpp<'_>,
+) -> Vec<BTreeMap<usize, Vec<(Vec<u32>, f64)>>> {
+    let (mut raw, rank) = (Vec::new(), law.rows.rank());
+    let mut volume = |group: usize, set: &[u32]| {
+        let mut span = Span::default();
+        let mut row = vec![0.0; rank];
+        let mut volume = 1.0;
+        for &item in set {
+            law.rows.read_item(group, item, &mut raw, &mut row);
+            let distance = span.distance(&row);
+            volume *= distance;
+            span.extend(&row, distance);
+        }
+        volume
+    };
+    let mut of = |group: usize, items: &[u32]| {
+        let counts = 1..=items.len().min(3);
+        let by_count = counts.map(|count| {
+            let sets = subsets(items, count);
+            let volumes: Vec<f64> = sets.iter().map(|set| volume(group, set)).collect();
+            let sum: f64 = volumes.iter().sum();
+            (count, sets.into_iter().zip(volumes.iter().map(|v| v / sum)).collect())
+        });
+        by_count.collect()
+    };
+    let items = |at: usize| dpp.open()[at].items.iter().map(|item| u32::try_from(item).unwrap());
+    (0..dpp.open().len()).map(|at| of(at, &items(at).collect::<Vec<_>>())).collect()
+}
+
+/// Entries without structure.
+fn entries(count: usize, seed: u64) -> Vec<f64> {
+    use rand::RngExt;
+    let mut rng = stream(seed, 0);
+    (0..count).map(|_| rng.random::<f64>() * 2.0 - 0.9).collect()
+}
+
+fn log_det(features: &Features<'_>, set: &[u32]) -> f64 {
+    let mut span = Span::default();
+    let step = |&item: &u32| {
+        let row = features.row(item as usize);
+        let distance = span.distance(&row);
+        span.extend(&row, distance);
+        distance.ln()
+    };
+    set.iter().map(step).sum()
+}
+
+struct Case {
+    features: Features<'static>,
+    partition: Partition,
+    quota: Quota,
+    included: Vec<usize>,
+    excluded: Vec<usize>,
+}
+
+fn cases() -> Vec<Case> {
+    let case = |labels: &str, dims: usize, seed: u64, quota: &dyn Fn(&Partition) -> Quota| {
+        let labels: Vec<String> = labels.chars().map(String::from).collect();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let features = Features::from_rows(labels.len(), dims, entries(labels.len() * dims, seed)).unwrap();
+        let quota = quota(&partition);
+        Case { features, partition, quota, included: vec![], excluded: vec![] }
+    };
+    let exact = |counts: &'static [usize]| {
+        move |partition: &Partition| Quota::new(partition, counts.iter().copied()).unwrap()
+    };
+    let mut all = vec![
+        case("aabbcc", 3, 1, &exact(&[1, 1, 1])),
+        case("aaabbcc", 4, 2, &exact(&[2, 1, 1])),
+        case("aaabbbb", 4, 3, &exact(&[2, 2])),
+        case("aaabbbb", 5, 4, &exact(&[3, 2])),
+        case("abababab", 5, 5, &|p| Quota::new(p, [1..=2, 0..=2]).unwrap()),
+        case("abcabca", 4, 6, &|p| Quota::new(p, [0..=2, 1..=2, 0..=1]).unwrap().with_total(3).unwrap()),
+    ];
+    let mut given = case("aaabbbbcc", 5, 7, &exact(&[2, 2, 1]));
+    (given.included, given.excluded) = (vec![1], vec![4]);
+    all.push(given);
+    all
+}
+
+/// For every bound and strength of whitening: the law of what is accepted, and how much is.
+#[test]
+fn kept_proposals_have_the_law() {
+    for (number, case) in cases().into_iter().enumerate() {
+        let Case { features, partition, quota, included, excluded } = case;
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+        let rows = dpp.rows();
+        let found = dpp.spectrum(&Cpu, &rows).unwrap();
+        let weights = super::super::spectral::log_weights(&found, &rows);
+        let correction = dpp.correction(&weights);
+        let counts = dpp.counts();
+        // ln det of what a set has beyond the included items, in the units of the correction.
+        let beyond = dpp.ground().included().to_vec();
+        let shift = log_det(&features, &beyond) - correction.least;
+        let mut expected = BTreeMap::new();
+        let free: Vec<u32> = dpp.groups().iter().flat_map(|group| group.iter().map(|item| item.try_into().unwrap()).collect::<Vec<u32>>()).collect();
+        for size in counts.least..=counts.most {
+            for mut set in subsets(&free, size) {
+                set.sort_unstable();
+                let of = |group: &crate::model::FreeItems| {
+                    set.iter().filter(|&&item| group.contains(item as usize)).count()
+                };
+                if counts.allow(&dpp.groups().iter().map(of).collect::<Vec<_>>()) {
+                    let log = log_det(&features, &[&beyond[..], &set[..]].concat());
+                    expected.insert(set, (log - shift).exp());
+                }
+            }
+        }
+        let normaliser: f64 = expected.values().sum();
+        for strength in [0.0, 0.3, 10.0] {
+            for bound in [Bound::Hadamard, Bound::Fischer, Bound::Block, Bound::Sequential] {
+                let chosen = at_strength(&dpp, &found, &correction, bound, strength).unwrap();
+                let law = BoundedLaw::new(&dpp, &rows, &found, &correction, chosen, None, Projection::Cheaper, &Cpu).unwrap();
+                let mut paths = Paths { sets: sets_by_part(&law, &dpp), ..Paths::default() };
+                let mut buffers = Buffers::default();
+                let mut kept = BTreeMap::new();
+                loop {
+                    paths.begin();
+                    if law.propose(&mut paths, &mut buffers) {
+                        let mut set = buffers.items.clone();
+                        set.sort_unstable();
+                        *kept.entry(set).or_insert(0.0) += paths.probability;
+                    }
+                    if !paths.next() {
+                        break;
+                    }
+                }
+                let what = format!("case {number}, {bound}, s = {strength}");
+                let acceptance: f64 = kept.values().sum();
+                let predicted = (normaliser.ln() - law.log_bound()).exp();
+                assert!((acceptance / predicted - 1.0).abs() < 1e-11, "{what}: {acceptance} {predicted}");
+                let off = |(set, value): (&Vec<u32>, &f64)| (kept.get(set).unwrap_or(&0.0) / acceptance - value / normaliser).abs();
+                let distance: f64 = expected.iter().map(off).sum();
+                assert!(distance < 1e-12, "{what}: {distance}");
+
+                // The mean of the weights of sequential draws is the normaliser.
+                let mut mean = 0.0;
+                let mut paths = Paths::default();
+                loop {
+                    paths.begin();
+                    let log = law.log_weight(&mut paths, &mut buffers);
+                    mean += paths.probability * log.exp();
+                    if !paths.next() {
+                        break;
+                    }
+                }
+                assert!((mean / normaliser - 1.0).abs() < 1e-11, "{what}: {mean} {normaliser}");
+            }
+        }
+    }
+}

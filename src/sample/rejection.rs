@@ -1,0 +1,211 @@
+//! Draws under a quota by rejection, against the bound that is predicted to cost least.
+
+use std::sync::Arc;
+
+use rand::Rng;
+
+use super::{
+    Attempts, Bound, SamplerOptions, acceptance,
+    bounded::{self, BoundedLaw, Chosen},
+    spectral::{self, SpectralLaw},
+    stream,
+};
+use crate::{
+    PartitionDpp, Result,
+    engine::{Engine, Rows},
+    estimate::accurate,
+    model::Fill,
+    parallel::map_ordered,
+    polynomial::{
+        ConditionalBernoulli, correction::Correction, log_sum, softplus, spectrum::TiltedSpectrum,
+    },
+};
+
+/// Weighted draws of a pilot, in tasks.
+const PILOT: usize = 64;
+const TASKS: usize = 8;
+/// Of an estimated acceptance, what counts on.
+const CAUTION: f64 = 0.25;
+
+/// A law that draws by rejection.
+#[derive(Debug)]
+pub(crate) struct Rejection<'a> {
+    way: Way<'a>,
+    /// A lower bound of the acceptance.
+    acceptance_bound: f64,
+    /// All bounds that were considered; the first is used.
+    bounds: Vec<BoundCost>,
+    tilt: Option<Vec<f64>>,
+}
+
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a sampler has one")]
+enum Way<'a> {
+    Tilted(SpectralLaw<'a>),
+    Bounded(BoundedLaw<'a>),
+}
+
+/// What draws against a bound are predicted to cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct BoundCost {
+    /// The bound.
+    pub bound: Bound,
+    /// Average proposals per sample. For the bound that is used they are estimated by weighted draws, unless it is the
+    /// tilted one, where they are guaranteed; for the others they follow by the ratio of the bounds.
+    pub proposals: f64,
+    /// Average floating-point operations of a proposal, many of which are rejected early.
+    pub operations: f64,
+}
+
+impl BoundCost {
+    /// Average operations per sample.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        self.proposals * self.operations
+    }
+}
+
+/// What all bounds need to know of a law.
+struct Question<'q, 'a> {
+    dpp: &'q PartitionDpp<'a>,
+    rows: Rows<'q>,
+    found: TiltedSpectrum,
+    correction: Correction,
+    fill: Option<Arc<Fill>>,
+}
+
+impl<'a> Rejection<'a> {
+    /// The law under a quota, and its error.
+    pub(crate) fn new(
+        dpp: &PartitionDpp<'a>,
+        fill: Option<Arc<Fill>>,
+        options: SamplerOptions,
+        engine: &dyn Engine,
+    ) -> Result<(Self, f64)> {
+        let rows = dpp.rows();
+        let found = dpp.spectrum(engine, &rows)?;
+        spectral::refuse_unreachable(&dpp.counts(), found.spectrum.values.len())?;
+        let correction = dpp.correction(&spectral::log_weights(&found, &rows));
+        let question = Question { dpp, rows, found, correction, fill };
+        question.answer(options, engine)
+    }
+
+    /// The bound that is used.
+    pub(crate) fn bound(&self) -> Bound {
+        self.bounds[0].bound
+    }
+
+    /// All bounds that were considered; the first is used.
+    pub(crate) fn bounds(&self) -> &[BoundCost] {
+        &self.bounds
+    }
+
+    /// A lower bound of the draws per proposal, or a quarter of what a trial found.
+    pub(crate) fn acceptance_bound(&self) -> f64 {
+        self.acceptance_bound
+    }
+
+    pub(crate) fn tilt(&self) -> Option<&[f64]> {
+        self.tilt.as_deref()
+    }
+
+    /// Draws proposals until one is accepted.
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
+        match &self.way {
+            Way::Tilted(law) => law.sample(rng, attempts),
+            Way::Bounded(law) => law.sample(rng, attempts),
+        }
+    }
+}
+
+impl<'a> Question<'_, 'a> {
+    fn answer(self, options: SamplerOptions, engine: &dyn Engine) -> Result<(Rejection<'a>, f64)> {
+        let Self { dpp, rows, found, correction, .. } = &self;
+        let log_tilted = self.log_tilted()?;
+        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction)?;
+        let operations = spectral::operations(dpp, rows, found);
+        let tilted = BoundCost { bound: Bound::Tilted, proposals: acceptance.recip(), operations };
+        // With one part there is nothing to reject, but by hand.
+        let settled = dpp.open().len() == 1 && dpp.counts().exact().is_some();
+        let asked = if settled && options.bound == Bound::Auto { Bound::Tilted } else { options.bound };
+        let mut chosen = match asked {
+            Bound::Tilted => Vec::new(),
+            _ => bounded::choose(dpp, rows, found, correction, asked, engine)?,
+        };
+        chosen.sort_by(|a, b| a.log_cost().total_cmp(&b.log_cost()));
+        let log_cost = log_tilted + operations.ln();
+        let of = |chosen: &Chosen, proposals: f64| BoundCost {
+            bound: chosen.bound(),
+            proposals,
+            operations: chosen.operations,
+        };
+        match chosen.first() {
+            Some(first) if asked != Bound::Auto || first.log_cost() < log_cost => {
+                let (law, error, proposals) = self.bounded(first.clone(), options, engine)?;
+                let relative = |log: f64| (log - law.log_bound()).exp() * proposals;
+                let mut bounds: Vec<_> =
+                    chosen.iter().map(|other| of(other, relative(other.log_bound))).collect();
+                if asked == Bound::Auto {
+                    bounds.push(BoundCost { proposals: relative(log_tilted), ..tilted });
+                }
+                let acceptance_bound = (acceptance.ln() + log_tilted - law.log_bound()).exp().min(1.0);
+                let tilt = spectral::tilt_of(dpp, spectral::log_weights(found, rows));
+                Ok((Rejection { way: Way::Bounded(law), acceptance_bound, bounds, tilt }, error))
+            }
+            _ => {
+                let how = (options.projection, options.proposal_budget);
+                let filled = (self.fill.clone(), acceptance);
+                let (law, error) = SpectralLaw::under_quota(dpp, rows, found, filled, how, engine)?;
+                let acceptance_bound = law.acceptance_bound();
+                let proposals = acceptance_bound.recip();
+                let relative = |log: f64| (log - log_tilted).exp() * proposals;
+                let mut bounds = vec![BoundCost { proposals, ..tilted }];
+                bounds.extend(chosen.iter().map(|other| of(other, relative(other.log_bound))));
+                let tilt = law.tilt().map(<[f64]>::to_vec);
+                Ok((Rejection { way: Way::Tilted(law), acceptance_bound, bounds, tilt }, error))
+            }
+        }
+    }
+
+    /// ln of the sum of what tilted proposals are accepted from.
+    fn log_tilted(&self) -> Result<f64> {
+        let values = &self.found.spectrum.values;
+        match self.dpp.counts().total() {
+            Some(k) => Ok(ConditionalBernoulli::new(values, k)?.log_normalizer()),
+            None => Ok(values.iter().map(|value| softplus(value.ln())).sum()),
+        }
+    }
+
+    /// The law under a chosen bound, its error, and the proposals per draw.
+    fn bounded(
+        &self,
+        chosen: Chosen,
+        options: SamplerOptions,
+        engine: &dyn Engine,
+    ) -> Result<(BoundedLaw<'a>, f64, f64)> {
+        let Self { dpp, rows, found, correction, fill } = self;
+        let (fill, way) = (fill.clone(), options.projection);
+        let law = BoundedLaw::new(dpp, rows, found, correction, chosen, fill, way, engine)?;
+        let log_normaliser = pilot(&law);
+        engine.proceed()?;
+        let proposals = (law.log_bound() - log_normaliser).exp().max(1.0);
+        let error = found.spectrum.error + law.rounding() * proposals / CAUTION;
+        Ok((law, accurate(error)?, proposals))
+    }
+}
+
+/// ln of the normaliser, estimated by the mean of the weights of sequential draws.
+fn pilot(law: &BoundedLaw<'_>) -> f64 {
+    let logs = map_ordered(TASKS, |task| {
+        let mut rng = stream(0, task as u64);
+        let mut scratch = law.scratch();
+        (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<_>>()
+    });
+    log_sum(&logs.concat()) - (PILOT as f64).ln()
+}

@@ -54,6 +54,11 @@ impl SamplerOptions {
         Self { projection, ..self }
     }
 
+    /// The method: a bound asks for rejection.
+    pub(super) fn method(&self) -> Method {
+        if self.method == Method::Auto && self.bound != Bound::Auto { Method::Rejection } else { self.method }
+    }
+
     /// What rejection accepts proposals against. Models without a quota ignore this.
     #[must_use]
     pub fn with_bound(self, bound: Bound) -> Self {

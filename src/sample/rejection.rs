@@ -24,8 +24,6 @@ use crate::{
 /// Weighted draws of a pilot, in tasks.
 const PILOT: usize = 64;
 const TASKS: usize = 8;
-/// Of an estimated acceptance, what counts on.
-const CAUTION: f64 = 0.25;
 
 /// A law that draws by rejection.
 #[derive(Debug)]
@@ -102,6 +100,16 @@ impl<'a> Rejection<'a> {
         &self.bounds
     }
 
+    /// Average proposals per sample as predicted.
+    pub(crate) fn proposals(&self) -> f64 {
+        self.bounds[0].proposals
+    }
+
+    /// Average operations per sample as predicted.
+    pub(crate) fn cost(&self) -> f64 {
+        self.bounds[0].cost()
+    }
+
     /// A lower bound of the draws per proposal, or a quarter of what a trial found.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
@@ -154,7 +162,8 @@ impl<'a> Question<'_, 'a> {
                 if asked == Bound::Auto {
                     bounds.push(BoundCost { proposals: relative(log_tilted), ..tilted });
                 }
-                let acceptance_bound = (acceptance.ln() + log_tilted - law.log_bound()).exp().min(1.0);
+                let of_fill = self.fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
+                let acceptance_bound = (acceptance.ln() + of_fill + log_tilted - law.log_bound()).exp().min(1.0);
                 let tilt = spectral::tilt_of(dpp, spectral::log_weights(found, rows));
                 Ok((Rejection { way: Way::Bounded(law), acceptance_bound, bounds, tilt }, error))
             }
@@ -195,7 +204,7 @@ impl<'a> Question<'_, 'a> {
         let log_normaliser = pilot(&law);
         engine.proceed()?;
         let proposals = (law.log_bound() - log_normaliser).exp().max(1.0);
-        let error = found.spectrum.error + law.rounding() * proposals / CAUTION;
+        let error = found.spectrum.error + law.rounding();
         Ok((law, accurate(error)?, proposals))
     }
 }

@@ -39,8 +39,6 @@ pub(crate) struct SpectralLaw<'a> {
     /// Which proposals are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
-    /// Operations of a proposal.
-    operations: f64,
     /// Weights of the parts, under exact counts.
     tilt: Option<Vec<f64>>,
 }
@@ -174,9 +172,7 @@ impl<'a> SpectralLaw<'a> {
     ) -> Result<Self> {
         let (weights, size) = (found.tilt.root_weights(), eigenvectors.expected());
         let projection = ProjectionDpp::new(engine, features, rows, &weights, &found.spectrum, size, way)?;
-        let (items, dims, rank) = (rows.len() as f64, features.dims() as f64, found.spectrum.values.len());
-        let operations = projection::operations(items, dims, rank as f64, size);
-        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0, operations, tilt: None })
+        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0, tilt: None })
     }
 
     /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
@@ -214,16 +210,6 @@ impl<'a> SpectralLaw<'a> {
         }
         let error = accurate(found.spectrum.error / law.acceptance_bound)?;
         Ok((law, error))
-    }
-
-    /// Whether proposals may be rejected.
-    pub(crate) fn rejects(&self) -> bool {
-        self.allowed.is_some()
-    }
-
-    /// Floating-point operations of a proposal.
-    pub(crate) fn operations(&self) -> f64 {
-        self.operations
     }
 
     /// A lower bound of the draws per proposal, or a quarter of what a trial found.

@@ -6,7 +6,7 @@ use partition_dpp::{
     Error, Subset,
     engine::EngineInfo,
     mcmc::ChainDiagnostics,
-    sample::{Algorithm, Plan},
+    sample::{Algorithm, BoundCost, Plan},
     watch::Ended,
 };
 
@@ -21,6 +21,8 @@ pub(crate) struct Drawn {
     /// The guaranteed probability of acceptance.
     pub(crate) acceptance_bound: f64,
     pub(crate) drawer: Drawer,
+    /// What draws against each bound are predicted to cost; the first is used.
+    pub(crate) bounds: Vec<BoundCost>,
     /// Total variation error of the law; `None` where it is unknown.
     pub(crate) law_error: Option<f64>,
     /// The choice of method, where there was one.
@@ -85,9 +87,16 @@ pub(crate) struct Mixing {
     pub(crate) diagnostics: Result<ChainDiagnostics, Error>,
 }
 
+/// The method that would draw, and what draws against each bound are predicted to cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    pub(crate) drawer: PlannedDrawer,
+    pub(crate) bounds: Vec<BoundCost>,
+}
+
 /// The method that would draw.
 #[derive(Clone, Debug)]
-pub(crate) enum Planned {
+pub(crate) enum PlannedDrawer {
     /// The method that was asked for or chosen.
     Choice(Plan),
     /// Chains, with the plan of the exact methods for comparison.

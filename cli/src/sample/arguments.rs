@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
-use partition_dpp::Method;
+use partition_dpp::{Method, SamplerOptions, sample::Bound};
 
 use super::chains::ChainArguments;
 use crate::{
@@ -38,6 +38,9 @@ pub(crate) struct SampleArguments {
     /// How to draw from a Partition-DPP. Every method but mcmc is exact.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
     pub(crate) method: MethodChoice,
+    /// What rejection accepts proposals against. The law is the same; the cost is not.
+    #[arg(long, value_enum, value_name = "BOUND", default_value_t)]
+    pub(crate) bound: BoundChoice,
     #[command(flatten)]
     pub(crate) chains: ChainArguments,
     /// Draw nothing; state which method would draw, why, at what predicted cost, and in how much memory.
@@ -70,7 +73,7 @@ pub(crate) enum MethodChoice {
     /// Rejection or interpolation, whichever is predicted to cost less; refused if both exceed their budgets.
     #[default]
     Auto,
-    /// Tilted rejection, whatever it costs.
+    /// Rejection, whatever it costs.
     Rejection,
     /// Item by item, from conditional probabilities by interpolation.
     Interpolation,
@@ -90,6 +93,45 @@ impl MethodChoice {
             MethodChoice::PerCandidate => Some(Method::PerCandidate),
             MethodChoice::Mcmc => None,
         }
+    }
+}
+
+/// The bound of rejection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BoundChoice {
+    /// Whichever is predicted to cost least.
+    #[default]
+    Auto,
+    /// A k-DPP with weighted parts proposes; best for few parts with large quotas.
+    Tilted,
+    /// Independent items propose; the cheapest proposal.
+    Hadamard,
+    /// The k-DPP of every part proposes.
+    Fischer,
+    /// Part after part, each beyond the items before.
+    Block,
+    /// Item after item, each beyond the items before.
+    Sequential,
+}
+
+impl From<BoundChoice> for Bound {
+    fn from(choice: BoundChoice) -> Self {
+        match choice {
+            BoundChoice::Auto => Bound::Auto,
+            BoundChoice::Tilted => Bound::Tilted,
+            BoundChoice::Hadamard => Bound::Hadamard,
+            BoundChoice::Fischer => Bound::Fischer,
+            BoundChoice::Block => Bound::Block,
+            BoundChoice::Sequential => Bound::Sequential,
+        }
+    }
+}
+
+impl SampleArguments {
+    /// The library's options; `None` for chains.
+    pub(crate) fn options(&self) -> Option<SamplerOptions> {
+        let method = self.method.exact()?;
+        Some(SamplerOptions::from(method).with_bound(self.bound.into()))
     }
 }
 

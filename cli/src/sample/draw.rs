@@ -29,7 +29,7 @@ impl Run<'_> {
     /// Draws by the method asked for, unless its predicted time exceeds the budget.
     pub(super) fn draw_from(&self, model: &Model<'_>, engine: &dyn Engine) -> Result<Drawn, Failure> {
         let arguments = self.arguments;
-        let Some(method) = arguments.method.exact() else {
+        let Some(options) = arguments.options() else {
             let Model::PartitionDpp(dpp) = model else {
                 // Those without parts are refused before.
                 return Err(too_many_for("--method mcmc"));
@@ -41,7 +41,7 @@ impl Run<'_> {
                 self.draw(&dpp.sampler(Method::Rejection, engine)?)
             };
         };
-        let sampler = method::sampler(model, method, engine)?;
+        let sampler = method::sampler(model, (arguments.method, options), engine)?;
         if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
             forecast.check(arguments)?;
         }
@@ -68,6 +68,7 @@ impl Run<'_> {
             acceptance_bound: samples.acceptance_bound(),
             subsets: samples.into_iter().collect(),
             drawer: Drawer::Sampler(sampler.algorithm()),
+            bounds: sampler.bounds().to_vec(),
             law_error: Some(sampler.law_error()),
             plan: sampler.plan().cloned(),
             mixing: None,
@@ -102,6 +103,7 @@ impl Run<'_> {
             acceptance_bound: 0.0,
             subsets: samples.into_iter().collect(),
             drawer: Drawer::Chains,
+            bounds: Vec::new(),
             law_error: None,
             plan: None,
             mixing: Some(mixing),

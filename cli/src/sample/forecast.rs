@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use partition_dpp::{Method, Sampler, sample::Plan};
 
-use super::{
-    arguments::{MethodChoice, SampleArguments},
-    method::ADVICE,
-};
-use crate::{failure::Failure, law::Model};
+use super::arguments::{MethodChoice, SampleArguments};
+use crate::failure::Failure;
 
 /// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
 const SPEED: f64 = 1e10;
@@ -33,18 +30,10 @@ impl Forecast {
     /// The forecast of a plan.
     pub(crate) fn of_plan(plan: &Plan, samples: u64) -> Self {
         let effort = match plan.method {
-            Method::Rejection => format!("by rejection may take {:.2e} proposals", plan.proposals),
+            Method::Rejection => format!("by rejection takes about {:.2e} proposals", plan.proposals),
             method => format!("by {method} may take {:.2e} nodes", plan.nodes),
         };
         Self::new(effort, plan.operations(), samples, "; --method mcmc is fast but approximate")
-    }
-
-    /// The forecast before the set-up, where it depends on sizes alone.
-    pub(crate) fn before(model: &Model<'_>, arguments: &SampleArguments) -> Result<Option<Self>, Failure> {
-        let Model::PartitionDpp(dpp) = model else { return Ok(None) };
-        let Some(method) = arguments.method.exact() else { return Ok(None) };
-        let plan = dpp.plan(method).map_err(Failure::advise(ADVICE))?;
-        Ok(plan.map(|plan| Self::of_plan(&plan, arguments.samples)))
     }
 
     /// The forecast after the set-up.
@@ -52,8 +41,8 @@ impl Forecast {
         if let Some(plan) = sampler.plan() {
             return Some(Self::of_plan(plan, samples));
         }
-        let proposals = sampler.acceptance_bound().recip();
-        let effort = format!("under these ranges may take {proposals:.2e} proposals");
+        let proposals = sampler.bounds().first()?.proposals;
+        let effort = format!("under these ranges takes about {proposals:.2e} proposals");
         let advice = "; --method rejection has no budget";
         Some(Self::new(effort, sampler.predicted_operations()?, samples, advice))
     }

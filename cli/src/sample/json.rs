@@ -17,6 +17,8 @@ pub(super) struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<usize>,
     method: String,
+    /// Of rejection.
+    bound: Option<String>,
     /// `exact`, `estimated` or `unknown`.
     exactness: &'static str,
     /// In total variation; `None` where it is unknown.
@@ -49,6 +51,7 @@ impl<'a> Answer<'a> {
             quota: question.law.asked(),
             k: question.law.size(),
             method: drawn.drawer.to_string(),
+            bound: drawn.bounds.first().map(|cost| cost.bound.to_string()),
             exactness: drawn.drawer.exactness(),
             law_error: drawn.law_error,
             kernel_error: question.input.kernel_error,

@@ -28,8 +28,8 @@ impl Memory {
         limit: Limit,
     ) -> Result<Self, Failure> {
         let plan = match model {
-            Model::PartitionDpp(dpp) => match arguments.method.exact() {
-                Some(method) => dpp.memory_plan(method).map_err(Failure::advise(ADVICE))?,
+            Model::PartitionDpp(dpp) => match arguments.options() {
+                Some(options) => dpp.memory_plan(options).map_err(Failure::advise(ADVICE))?,
                 None => dpp.chains_memory_plan(),
             },
             Model::IndependentKDpps(dpps) => dpps.memory_plan(SamplerOptions::default()),

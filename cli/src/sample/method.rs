@@ -3,12 +3,11 @@
 use partition_dpp::{
     Method, Sampler, SamplerOptions,
     engine::Engine,
-    sample::{Algorithm, Plan},
 };
 
 use super::{
-    answer::Planned,
-    arguments::{MethodChoice, SampleArguments},
+    answer::{Planned, PlannedDrawer},
+    arguments::{BoundChoice, MethodChoice, SampleArguments},
 };
 use crate::{failure::Failure, input::too_many_for, law::Model, quota::QuotaRequest};
 
@@ -33,34 +32,36 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
             "--method {method} draws from Partition-DPPs: it needs --quota, and no --independent"
         )));
     }
+    let rejects = matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection);
+    if arguments.bound != BoundChoice::Auto && (no_choice || !rejects) {
+        return Err(Failure::Arguments("--bound needs --quota, no --independent, and --method rejection".into()));
+    }
     if arguments.method == MethodChoice::Mcmc { Ok(()) } else { arguments.chains.check_unused() }
 }
 
-/// The method that would draw from a model.
-pub(super) fn plan(model: &Model<'_>, choice: MethodChoice) -> Result<Planned, Failure> {
-    let dpp = match model {
-        Model::PartitionDpp(dpp) => dpp,
-        Model::Ridge(_) => return Ok(Planned::Only(Algorithm::Rejection)),
-        _ => return Ok(Planned::Only(Algorithm::Spectral)),
+/// The method that would draw from a model: the set-up tells.
+pub(super) fn plan<'a>(
+    model: &Model<'a>,
+    arguments: &SampleArguments,
+    engine: &'a dyn Engine,
+) -> Result<Planned, Failure> {
+    let chains = SamplerOptions::from(Method::Rejection);
+    let options = arguments.options().unwrap_or(chains);
+    let sampler = sampler(model, (arguments.method, options), engine)?;
+    let drawer = match (sampler.plan(), arguments.method) {
+        (Some(plan), MethodChoice::Mcmc) => PlannedDrawer::Chains(plan.clone()),
+        (Some(plan), _) => PlannedDrawer::Choice(plan.clone()),
+        (None, _) => PlannedDrawer::Only(sampler.algorithm()),
     };
-    if dpp.quota().exact_counts().is_none() {
-        return Ok(Planned::Only(Algorithm::Rejection));
-    }
-    let (method, planned): (_, fn(Plan) -> Planned) = match choice.exact() {
-        Some(method) => (method, Planned::Choice),
-        None => (Method::Rejection, Planned::Chains),
-    };
-    let plan = dpp.plan(method).map_err(Failure::advise(ADVICE))?;
-    Ok(plan.map_or(Planned::Only(Algorithm::Settled), planned))
+    Ok(Planned { drawer, bounds: sampler.bounds().to_vec() })
 }
 
 pub(super) fn sampler<'a>(
     model: &Model<'a>,
-    method: Method,
+    (choice, options): (MethodChoice, SamplerOptions),
     engine: &'a dyn Engine,
 ) -> Result<Sampler<'a>, Failure> {
-    let options = SamplerOptions::from(method);
-    let insisted = method == Method::Rejection;
+    let insisted = choice == MethodChoice::Rejection;
     let unlimited = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };
     let advice = if insisted { ADVICE } else { RANGE_ADVICE };
     let sampler = match model {
@@ -68,8 +69,8 @@ pub(super) fn sampler<'a>(
             return dpp.sampler(unlimited, engine).map_err(Failure::advise(advice));
         }
         Model::Ridge(dpp) => {
-            if !matches!(method, Method::Auto | Method::Rejection) {
-                return Err(too_many_for(&format!("--method {method}")));
+            if !matches!(choice, MethodChoice::Auto | MethodChoice::Rejection) {
+                return Err(too_many_for(&format!("--method {choice}")));
             }
             return dpp.sampler(unlimited, engine).map_err(Failure::advise(advice));
         }

@@ -18,7 +18,7 @@ use std::{io::Write, time::Instant};
 use partition_dpp::engine::Watched;
 
 pub(crate) use self::arguments::SampleArguments;
-use self::{arguments::MethodChoice, draw::Run, forecast::Forecast, memory::Memory};
+use self::{arguments::MethodChoice, draw::Run, memory::Memory};
 use crate::{
     compute,
     failure::Failure,
@@ -56,18 +56,15 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let model = law.model(&input, &conditions).map_err(|failure| law.advise(failure))?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
     let memory = Memory::of(&model, arguments, law.least_size(), limit)?;
-    if arguments.plan {
-        let planned = method::plan(&model, arguments.method)?;
-        progress.finish();
-        return plan::write(&question, &planned, &memory, arguments, out);
-    }
     memory.check()?;
-    if let Some(forecast) = Forecast::before(&model, arguments)? {
-        forecast.check(arguments)?;
-    }
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let report = |reached| progress.computed(&reached);
     let engine = Watched::new(engine.as_ref(), watch.reporting_to(&report));
+    if arguments.plan {
+        let planned = method::plan(&model, arguments, &engine)?;
+        progress.finish();
+        return plan::write(&question, &planned, &memory, arguments, out);
+    }
     let run = Run { arguments, progress: &progress, watch, setup_began: started };
     let drawn = run.draw_from(&model, &engine)?;
     progress.finish();

@@ -1,7 +1,7 @@
 //! The answer as text: a table of subsets, and a few lines on how they were drawn.
 
 use comfy_table::Cell;
-use partition_dpp::{Subset, data::LabelCopies, sample::Algorithm};
+use partition_dpp::{Subset, data::LabelCopies, sample::{Algorithm, BoundCost}};
 
 use super::{
     answer::{Drawer, Drawn},
@@ -10,7 +10,7 @@ use super::{
     plan::reason,
 };
 use crate::{
-    law::{LawRequest, Question},
+    law::Question,
     output::{
         numbers::{error, short},
         table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
@@ -81,9 +81,10 @@ fn or_dash(text: String) -> String {
 fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
     let Drawn { drawer, plan, engine, setup, sampling, .. } = drawn;
     let why = plan.as_ref().map_or(String::new(), |plan| format!("why       {}\n", reason(plan)));
+    let bound = bounds_in_words(&drawn.bounds);
     format!(
         "{question}method    {drawer} on {engine}, seed {seed}\n\
-         {why}exactness {exactness}\n\
+         {why}{bound}exactness {exactness}\n\
          {mixing}{repeats}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         question = question.describe(),
@@ -94,10 +95,20 @@ fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
             .mixing
             .as_ref()
             .map_or(String::new(), |mixing| mixing::describe(mixing, drawn.subsets.len())),
-        proposals = proposals(question, drawn),
+        proposals = proposals(drawn),
         setup = setup.as_secs_f64(),
         sampling = sampling.as_secs_f64(),
     )
+}
+
+/// The bound of rejection, and what the next best would cost.
+fn bounds_in_words(bounds: &[BoundCost]) -> String {
+    let Some(first) = bounds.first() else { return String::new() };
+    let next = bounds[1..].iter().min_by(|a, b| a.cost().total_cmp(&b.cost()));
+    let next = next.map_or(String::new(), |next| {
+        format!(": {:.1e} operations per sample, {:.1e} by {}", first.cost(), next.cost(), next.bound)
+    });
+    format!("bound     {}{next}\n", first.bound)
 }
 
 /// Whether the draws are exact, and the error of their law.
@@ -124,7 +135,7 @@ fn repeats(copies: &LabelCopies, subsets: &[Subset]) -> String {
     }
 }
 
-fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
+fn proposals(drawn: &Drawn) -> String {
     let algorithm = match drawn.drawer {
         _ if drawn.subsets.is_empty() => return "none yet".into(),
         Drawer::Chains => return format!("{} moves in all, including burn-in", drawn.proposals),
@@ -133,11 +144,14 @@ fn proposals(question: &Question<'_>, drawn: &Drawn) -> String {
     match algorithm {
         Algorithm::Rejection => {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
-            let bound = drawn.acceptance_bound.recip();
-            // Under ranges the bound may be measured in a trial.
-            let in_ranges = matches!(question.law, LawRequest::PartitionDpp { has_ranges: true, .. });
-            let word = if in_ranges { "expected" } else { "guaranteed" };
-            format!("{} per sample, {word} at most {} on average", short(observed), short(bound))
+            let predicted = drawn.bounds.first().map_or(f64::INFINITY, |cost| cost.proposals);
+            let guaranteed = drawn.acceptance_bound.recip();
+            format!(
+                "{} per sample; {} predicted, at most {} guaranteed",
+                short(observed),
+                short(predicted),
+                short(guaranteed)
+            )
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
             "none: items are picked one by one with their exact probabilities".into()

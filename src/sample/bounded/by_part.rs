@@ -2,7 +2,7 @@
 
 use super::{
     BoundedLaw,
-    chance::Chance,
+    chance::{Chance, Of},
     outside,
     part_law::PartLaw,
     proposal::Buffers,
@@ -26,7 +26,7 @@ impl BoundedLaw<'_> {
             return true;
         }
         let (start, t) = (buffers.items.len(), buffers.span.size());
-        if !chance.subset(group, law, count, &mut buffers.items) {
+        if !chance.subset(Of { rows: &self.rows, group, law }, count, &mut buffers.items) {
             return false;
         }
         let set = buffers.items.split_off(start);
@@ -60,7 +60,7 @@ impl BoundedLaw<'_> {
         let size = (count, (outside - symmetric.log(usize::MAX, count)).exp());
         let mut set = Vec::new();
         let keep = |set: &[u32]| self.volume_ratio(group, set, t, buffers);
-        let drawn = chance.kept_subset(group, law, size, &mut set, keep);
+        let drawn = chance.kept_subset(Of { rows: &self.rows, group, law }, size, &mut set, keep);
         if drawn {
             self.volume_ratio(group, &set, t, buffers);
             buffers.items.extend_from_slice(&set);
@@ -70,12 +70,12 @@ impl BoundedLaw<'_> {
 
     /// vol²(P_t S) / vol²(S) after t items; adds the items to the span.
     fn volume_ratio(&self, group: usize, set: &[u32], t: usize, buffers: &mut Buffers) -> f64 {
-        let Buffers { span, own, row, raw, .. } = buffers;
+        let Buffers { span, own, row, scratch, .. } = buffers;
         span.truncate(t, self.rows.rank());
         own.clear();
         let mut ratio = 1.0;
         for &item in set {
-            self.rows.read_item(group, item, raw, row);
+            self.rows.read_item(group, item, scratch, row);
             let (distance, alone) = (span.distance(row), own.distance(row));
             if distance <= 0.0 || alone <= 0.0 {
                 return 0.0;

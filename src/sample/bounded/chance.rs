@@ -2,12 +2,23 @@
 
 use rand::{Rng, RngExt};
 
-use super::part_law::PartLaw;
-use crate::sample::projection::{Scratch, alias::AliasTable};
+use super::{
+    part_law::{PartLaw, PartScratch, Way},
+    rows::WhitenedRows,
+};
+use crate::sample::projection::alias::AliasTable;
 
 /// Trials of a pick, in units of the expected number, after which rounding must have spoilt them: that many fail once in
 /// e⁶⁴ picks.
 const PATIENCE: f64 = 64.0;
+
+/// A group with its k-DPP.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Of<'l> {
+    pub(super) rows: &'l WhitenedRows<'l>,
+    pub(super) group: usize,
+    pub(super) law: &'l PartLaw<'l>,
+}
 
 /// The random choices of a proposal. Tests go through all of them instead of drawing.
 pub(super) trait Chance {
@@ -24,14 +35,13 @@ pub(super) trait Chance {
     fn kept(&mut self, table: &AliasTable, expected: f64, keep: impl FnMut(u32) -> f64) -> Option<u32>;
 
     /// Items of a group by its k-DPP, …
-    fn subset(&mut self, group: usize, law: &PartLaw<'_>, count: usize, items: &mut Vec<u32>) -> bool;
+    fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool;
 
     /// … and some in proportion to the probability by it times `keep`; `size` is their number, and what `keep` is on
     /// average.
     fn kept_subset(
         &mut self,
-        group: usize,
-        law: &PartLaw<'_>,
+        of: Of<'_>,
         size: (usize, f64),
         items: &mut Vec<u32>,
         keep: impl FnMut(&[u32]) -> f64,
@@ -42,7 +52,7 @@ pub(super) trait Chance {
 pub(super) struct Drawn<'r, R: ?Sized, G> {
     pub(super) rng: &'r mut R,
     /// By group.
-    pub(super) scratch: &'r mut [Scratch],
+    pub(super) scratch: &'r mut [PartScratch],
     pub(super) go_on: G,
 }
 
@@ -108,14 +118,27 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         None
     }
 
-    fn subset(&mut self, group: usize, law: &PartLaw<'_>, count: usize, items: &mut Vec<u32>) -> bool {
-        law.sample(count, self.rng, &mut self.scratch[group], items, &mut self.go_on)
+    fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {
+        let Of { rows, group, law } = of;
+        match &law.way {
+            Way::Eigenvectors(law) => {
+                law.sample(count, self.rng, &mut self.scratch[group].spectral, items, &mut self.go_on)
+            }
+            Way::Picks(law) => {
+                let mut scratch = std::mem::take(&mut self.scratch[group].picks);
+                let mut drawn = false;
+                while !drawn && (self.go_on)() {
+                    drawn = law.propose((rows, group), count, self, &mut scratch, items);
+                }
+                self.scratch[group].picks = scratch;
+                drawn
+            }
+        }
     }
 
     fn kept_subset(
         &mut self,
-        group: usize,
-        law: &PartLaw<'_>,
+        of: Of<'_>,
         (count, expected): (usize, f64),
         items: &mut Vec<u32>,
         mut keep: impl FnMut(&[u32]) -> f64,
@@ -123,7 +146,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         let start = items.len();
         for _ in 0..most(expected) {
             items.truncate(start);
-            if !self.subset(group, law, count, items) {
+            if !self.subset(of, count, items) {
                 return false;
             }
             let probability = keep(&items[start..]);

@@ -3,8 +3,9 @@
 use super::{
     Bound,
     candidate::{Tables, traces},
-    rows,
-    whitening::{Whitening, scale_of_size},
+    part_picks::Prediction,
+    rows::{self, Reading},
+    whitening::{Family, Whitening, scale_of_size},
 };
 use crate::{
     PartitionDpp, Result,
@@ -14,18 +15,28 @@ use crate::{
     sample::projection,
 };
 
-/// Values of s in B = I + s Σ y_l G_l that are tried.
-const STRENGTHS: [f64; 7] = [0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0];
-/// Operations of looking up an item and its row, in a small table and in a large one.
-const LOOK_UP: [f64; 2] = [400.0, 1500.0];
-/// Bytes of rows above which memory is slow.
-const CACHED: usize = 8 << 20;
+/// The matrices B that are tried.
+const FAMILIES: [Family; 12] = [
+    Family::Clipped(0),
+    Family::Clipped(1),
+    Family::Clipped(2),
+    Family::Clipped(3),
+    Family::Clipped(5),
+    Family::Clipped(8),
+    Family::Smooth(0.01),
+    Family::Smooth(0.03),
+    Family::Smooth(0.1),
+    Family::Smooth(0.3),
+    Family::Smooth(1.0),
+    Family::Smooth(10.0),
+];
 
 /// A bound with its coordinates, and the predicted cost of a proposal.
 #[derive(Clone, Debug)]
 pub(in crate::sample) struct Chosen {
     pub(super) bound: Bound,
     pub(super) whitening: Whitening,
+    pub(super) reading: Reading,
     /// ln W.
     pub(in crate::sample) log_bound: f64,
     /// Average operations of a proposal.
@@ -62,9 +73,9 @@ pub(in crate::sample) fn choose(
     let mut best: Vec<Chosen> = Vec::new();
     let beyond = dpp.ground().beyond().is_some();
     let mut all = Vec::new();
-    for strength in STRENGTHS {
+    for family in FAMILIES {
         engine.proceed()?;
-        let whitening = Whitening::new(found, &shares, scale, strength)?;
+        let whitening = Whitening::new(found, &shares, scale, family)?;
         let tables = Tables::new(&whitening, &counts);
         let totals = traces(&whitening.grams);
         for &bound in &asked {
@@ -76,9 +87,9 @@ pub(in crate::sample) fn choose(
     }
     let least = all.iter().map(|(_, _, log)| *log).fold(f64::INFINITY, f64::min);
     for (bound, whitening, log_bound) in all {
-        let work = Work::new(rows, rows::are_plain(rows, beyond, &whitening), &counts, whitening.rank());
-        let operations = work.of(bound, log_bound - least);
-        let candidate = Chosen { bound, whitening, log_bound, operations };
+        let reading = Reading::of(rows, beyond, &whitening);
+        let operations = Work::new(rows, &whitening, reading, &counts).of(bound, log_bound - least);
+        let candidate = Chosen { bound, whitening, reading, log_bound, operations };
         match best.iter_mut().find(|other| other.bound == bound) {
             Some(other) if other.log_cost() <= candidate.log_cost() => {}
             Some(other) => *other = candidate,
@@ -92,47 +103,41 @@ pub(in crate::sample) fn choose(
 #[derive(Debug)]
 struct Work<'c> {
     counts: &'c Counts,
-    rank: f64,
+    whitening: &'c Whitening,
+    items: Vec<f64>,
     dims: f64,
     /// Reading a row.
     read: f64,
-    whitened: bool,
 }
 
 impl<'c> Work<'c> {
-    fn new(rows: &Rows<'_>, plain: bool, counts: &'c Counts, rank: usize) -> Self {
-        let dims = rows.features().dims();
-        let stored = rows::are_stored(rows, rank);
-        let bytes = if stored { 8 * rank } else { rows.features().row_bytes() };
-        let look_up = LOOK_UP[usize::from(rows.len() * bytes > CACHED)];
-        let (rank, dims) = (rank as f64, dims as f64);
-        let map = if stored || plain { 2.0 * dims } else { 2.0 * dims * (rank + 1.0) };
-        Self { counts, rank, dims, read: look_up + map, whitened: !plain }
+    fn new(rows: &Rows<'_>, whitening: &'c Whitening, reading: Reading, counts: &'c Counts) -> Self {
+        let (dims, rank) = (rows.features().dims(), whitening.rank());
+        let look_up = rows::look_up(rows.len(), rows.features().row_bytes());
+        let read = match reading {
+            Reading::Stored => rows::look_up(rows.len(), 8 * rank),
+            Reading::Thinned => look_up + (2 * dims + 4 * dims * whitening.heavy()) as f64,
+            Reading::Mapped => look_up + (2 * dims + 2 * dims * rank) as f64,
+        };
+        let items = rows.groups().iter().map(|group| group.items.len() as f64).collect();
+        Self { counts, whitening, items, dims: dims as f64, read }
     }
 
     /// Average operations of a proposal, if `excess` nats more than by the best bound are lost in rejections.
     fn of(&self, bound: Bound, excess: f64) -> f64 {
         let (low, high) = (&self.counts.low, &self.counts.high);
-        let size = self.counts.total().map_or_else(
-            || low.iter().zip(high).map(|(&low, &high)| 0.5 * (low + high) as f64).sum::<f64>(),
-            |k| k as f64,
-        );
-        let typical = low.iter().zip(high).map(|(&low, &high)| 0.5 * (low + high) as f64);
-        let rank = self.rank;
+        let typical: Vec<usize> = low.iter().zip(high).map(|(&low, &high)| low.midpoint(high)).collect();
+        let size = self.counts.total().unwrap_or_else(|| typical.iter().sum()) as f64;
+        let rank = self.whitening.rank() as f64;
         // A row against the span of half the items, twice.
-        let pick = self.read + 4.0 * rank * size;
-        let picks = size * pick;
+        let picks = size * (self.read + rank * size);
         let all = match bound {
             Bound::Hadamard => picks,
-            Bound::Sequential => picks * (1.0 + size / rank) + size * 8.0 * rank * rank,
+            Bound::Sequential => picks * (1.0 + size / rank) + size * 5.0 * rank * rank,
             _ => {
-                let draws = typical.map(|count| match count {
-                    count if count <= 1.0 => 0.0,
-                    count => projection::leverage_operations(self.dims, rank, count),
-                });
-                let draws: f64 = draws.sum();
+                let draws: f64 = typical.iter().enumerate().map(|(group, &count)| self.draw(group, count)).sum();
                 let outside = if bound == Bound::Block {
-                    20.0 * rank.powi(3) * (high.len() - 1) as f64 + draws
+                    8.0 * rank.powi(3) * (high.len() - 1) as f64 + draws
                 } else {
                     0.0
                 };
@@ -140,25 +145,40 @@ impl<'c> Work<'c> {
             }
         };
         // Proposals are rejected sooner the lower the acceptance.
-        let survival = if excess > 0.8 { (0.886 / excess.sqrt()).max(1.0 / size.max(1.0)) } else { 1.0 };
-        let last = if self.whitened { size * size * (2.0 * rank + size) * (-0.5 * excess).exp() } else { 0.0 };
+        let lost = excess + 0.1 * size;
+        let survival = if lost > 0.8 { (0.886 / lost.sqrt()).max(1.0 / size.max(1.0)) } else { 1.0 };
+        let heavy = (self.whitening.heavy() as f64).min(size);
+        let last = heavy * size * (2.0 * rank + size) * (-0.5 * lost).exp();
         500.0 + all * survival + last
+    }
+
+    /// A draw of a part's k-DPP.
+    fn draw(&self, group: usize, count: usize) -> f64 {
+        if count <= 1 {
+            return 0.0;
+        }
+        let rank = self.whitening.rank() as f64;
+        let mixture = projection::operations(self.items[group], self.dims, rank, count as f64);
+        if self.counts.low[group] < self.counts.high[group] {
+            return mixture;
+        }
+        Prediction::best(&self.whitening.spectra[group], count, self.read).operations.min(mixture)
     }
 }
 
-/// A bound under a given whitening.
+/// A bound under a given B.
 #[cfg(test)]
-pub(super) fn at_strength(
+pub(super) fn of_family(
     dpp: &PartitionDpp<'_>,
     found: &TiltedSpectrum,
     correction: &Correction,
     bound: Bound,
-    strength: f64,
+    (family, reading): (Family, Reading),
 ) -> Result<Chosen> {
     let counts = dpp.counts();
     let scale = counts.total().map_or(1.0, |k| scale_of_size(&found.spectrum.values, k));
-    let whitening = Whitening::new(found, &found.shares(), scale, strength)?;
+    let whitening = Whitening::new(found, &found.shares(), scale, family)?;
     let totals = traces(&whitening.grams);
     let law = Tables::new(&whitening, &counts).count_law(bound, &counts, correction, &totals);
-    Ok(Chosen { bound, whitening, log_bound: law.log_bound(), operations: 0.0 })
+    Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })
 }

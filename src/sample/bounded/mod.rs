@@ -13,8 +13,10 @@ mod part_law;
 mod proposal;
 mod rows;
 mod span;
+mod part_picks;
 #[cfg(test)]
 mod tests;
+mod thinning;
 mod whitening;
 
 use std::sync::Arc;
@@ -29,13 +31,13 @@ use candidate::Tables;
 use chance::Drawn;
 use count_law::CountLaw;
 use elementary::ElementaryTable;
-use part_law::{PartLaw, PartMap};
+use part_law::{Part, PartLaw, PartScratch};
 use proposal::Buffers;
-use rows::WhitenedRows;
+use rows::{Reading, WhitenedRows};
 use span::Span;
 use whitening::Whitening;
 
-use super::{Attempts, Projection, projection::Scratch};
+use super::{Attempts, Projection};
 use crate::{
     PartitionDpp, Result,
     engine::{Engine, Rows},
@@ -59,13 +61,13 @@ pub(crate) struct BoundedLaw<'a> {
     symmetric: Vec<ElementaryTable>,
     /// S_{r−t}(Ĝ_l) for every t.
     largest: Vec<Vec<f64>>,
-    /// β_j, if B is not the identity.
+    /// β_j in the coordinates of the eigenvectors, if B is not the identity.
     beta: Option<Vec<f64>>,
     log_products: Vec<f64>,
     correction: Correction,
     /// What proposals are filled up with.
     fill: Option<Arc<Fill>>,
-    /// Error of a proposal's acceptance, in units of the bound.
+    /// Total variation error of the law from rounding in proposals.
     rounding: f64,
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct BoundedLaw<'a> {
 pub(super) struct BoundedScratch {
     buffers: Buffers,
     /// Of the k-DPPs of the groups.
-    parts: Vec<Scratch>,
+    parts: Vec<PartScratch>,
 }
 
 impl<'a> BoundedLaw<'a> {
@@ -88,31 +90,34 @@ impl<'a> BoundedLaw<'a> {
         way: Projection,
         engine: &dyn Engine,
     ) -> Result<Self> {
-        let Chosen { bound, whitening, .. } = chosen;
+        let Chosen { bound, whitening, reading, .. } = chosen;
         let (features, counts) = (dpp.ground().features(), dpp.counts());
-        let plain = rows::are_plain(rows, dpp.ground().beyond().is_some(), &whitening);
-        let whitened = WhitenedRows::new(engine, features, rows, found, &whitening, plain)?;
+        let whitened = WhitenedRows::new(engine, features, rows, found, &whitening, reading)?;
+        let thinned = reading == Reading::Thinned;
         let totals: Vec<f64> = (0..rows.groups().len()).map(|l| whitened.table(l).total()).collect();
         let tables = Tables::new(&whitening, &counts);
         let law = tables.count_law(bound, &counts, correction, &totals);
-        let (factor, roots) = (whitening.factor(found), found.tilt.root_weights());
+        let (mut factor, roots) = (whitening.factor(found), found.tilt.root_weights());
+        let mut grams = whitening.grams.clone();
+        if thinned {
+            // From eigenvectors to the coordinates of the features.
+            let turn = whitening.vectors(found);
+            factor = factor * turn.transpose();
+            grams = grams.iter().map(|gram| &turn * gram * turn.transpose()).collect();
+        }
         let part = |group: usize| {
             let few = counts.high[group] <= 1;
             if few || !matches!(bound, Bound::Fischer | Bound::Block) {
                 return Ok(None);
             }
-            let map = PartMap { gram: &whitening.grams[group], factor: &factor, weight: roots[group] };
-            let sizes = [counts.low[group].max(1), counts.high[group]];
-            PartLaw::new(engine, features, rows.groups()[group], map, sizes, way).map(Some)
+            let (gram, weight) = (&grams[group], roots[group]);
+            let (number, rows_of, own) = (group, &whitened, rows.groups()[group]);
+            let part = Part { features, rows: rows_of, number, group: own, gram, factor: &factor, weight };
+            PartLaw::new(engine, part, [counts.low[group].max(1), counts.high[group]], way).map(Some)
         };
         let parts = (0..rows.groups().len()).map(part).collect::<Result<Vec<_>>>()?;
-        // With s = 0 the factor is orthogonal: it turns eigenvectors into the coordinates of plain rows.
-        let turned = |gram: &Mat<f64>| &factor * gram * factor.transpose();
-        let in_rows =
-            |gram: &Mat<f64>| if whitened.are_plain() { turned(gram) } else { gram.clone() };
-        let grams = whitening.grams.iter().map(in_rows).collect();
         let rounding = rounding(&whitening, &counts) + parts.iter().flatten().map(PartLaw::error).sum::<f64>();
-        let beta = (whitening.strength > 0.0).then_some(whitening.beta);
+        let beta = (!thinned && whitening.heavy() > 0).then_some(whitening.beta);
         let Tables { symmetric, largest, log_products } = tables;
         Ok(Self {
             bound,
@@ -136,7 +141,7 @@ impl<'a> BoundedLaw<'a> {
         self.counts.log_bound()
     }
 
-    /// Error of a proposal's acceptance, in units of the bound.
+    /// Total variation error of the law from rounding in proposals.
     pub(super) fn rounding(&self) -> f64 {
         self.rounding
     }
@@ -159,7 +164,7 @@ impl<'a> BoundedLaw<'a> {
     pub(super) fn scratch(&self) -> BoundedScratch {
         let parts = if self.parts.iter().any(Option::is_some) { self.parts.len() } else { 0 };
         let mut scratch = BoundedScratch::default();
-        scratch.parts.resize_with(parts, Scratch::default);
+        scratch.parts.resize_with(parts, PartScratch::default);
         scratch
     }
 
@@ -189,6 +194,9 @@ impl<'a> BoundedLaw<'a> {
 
     /// ln det(QᵀBQ), 0 where B is the identity.
     fn log_det_of_span(&self, span: &Span) -> f64 {
+        if let Some(thinning) = self.rows.thinning() {
+            return thinning.log_det(span);
+        }
         let (Some(beta), size) = (&self.beta, span.size()) else { return 0.0 };
         if size == 0 {
             return 0.0;
@@ -210,9 +218,12 @@ impl<'a> BoundedLaw<'a> {
     }
 }
 
-/// The error of a product of k factors of the acceptance, and of rows that are whitened by B.
+/// The total variation error of the law from rounding.
+///
+/// The acceptance is a product of factors ‖P v‖² / ‖v‖², each off by a few ε√r, more where B weakens what is large. What
+/// is accepted has the relative error of its own factors, so small acceptances do not magnify it.
 fn rounding(whitening: &Whitening, counts: &Counts) -> f64 {
     let (first, last) = (whitening.beta.first(), whitening.beta.last());
     let condition = first.zip(last).map_or(1.0, |(first, last)| first / last);
-    8.0 * f64::EPSILON * counts.most as f64 * (whitening.rank() as f64 * condition).sqrt()
+    16.0 * f64::EPSILON * counts.most as f64 * (whitening.rank() as f64 * condition).sqrt()
 }

@@ -1,8 +1,11 @@
 //! The k-DPP of a part, of the rows v_i.
 
 use faer::Mat;
-use rand::Rng;
 
+use super::{
+    part_picks::{PartPicks, PickScratch, Prediction},
+    rows::WhitenedRows,
+};
 use crate::{
     Features, Result,
     engine::{Engine, Group, Rows},
@@ -10,52 +13,87 @@ use crate::{
     polynomial::ConditionalBernoulli,
     sample::{
         Projection,
-        projection::{ProjectionDpp, Scratch},
+        projection::{self, ProjectionDpp, Scratch},
     },
 };
 
 /// Eigenvalues below this fraction of the largest may be rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// Sets of a part with probability det(V_S V_Sᵀ) / e_κ(Ĝ_l), for some counts κ.
+/// Sets of a group with probability det(V_S V_Sᵀ) / e_κ(Ĝ_l), for some counts κ.
 #[derive(Debug)]
 pub(crate) struct PartLaw<'a> {
-    projection: ProjectionDpp<'a>,
-    /// For every count from the least on.
-    sizes: Vec<ConditionalBernoulli>,
-    low: usize,
+    pub(super) way: Way<'a>,
     /// Total variation error of a draw from the rounding of eigenvectors.
     error: f64,
 }
 
-/// Ĝ_l, and the n×r matrix that maps the group's rows to v_i.
+/// How sets are drawn.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each part")]
+pub(super) enum Way<'a> {
+    Eigenvectors(Mixture<'a>),
+    Picks(PartPicks),
+}
+
+/// A choice of eigenvectors, then their projection DPP.
+#[derive(Debug)]
+pub(super) struct Mixture<'a> {
+    pub(super) projection: ProjectionDpp<'a>,
+    /// For every count from the least on.
+    sizes: Vec<ConditionalBernoulli>,
+    low: usize,
+}
+
+/// Buffers of the draws of a part.
+#[derive(Debug, Default)]
+pub(crate) struct PartScratch {
+    pub(super) spectral: Scratch,
+    pub(super) picks: PickScratch,
+}
+
+/// A group with its rows, and Ĝ_l in their coordinates.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PartMap<'m> {
+pub(super) struct Part<'m, 'a> {
+    pub(super) features: &'m Features<'a>,
+    pub(super) rows: &'m WhitenedRows<'a>,
+    pub(super) number: usize,
+    pub(super) group: Group<'m>,
     pub(super) gram: &'m Mat<f64>,
+    /// Maps weighted rows of the group to v_i; n×r.
     pub(super) factor: &'m Mat<f64>,
     /// √y_l.
     pub(super) weight: f64,
 }
 
 impl<'a> PartLaw<'a> {
-    /// The law of the counts from `low` to `high` of a group.
+    /// The law of the counts from `low` to `high`.
     pub(super) fn new(
         engine: &dyn Engine,
-        features: &Features<'a>,
-        group: Group<'_>,
-        map: PartMap<'_>,
+        part: Part<'_, 'a>,
         [low, high]: [usize; 2],
         way: Projection,
     ) -> Result<Self> {
-        let Eigen { values, vectors } = eigen(map.gram.as_ref())?;
+        let Eigen { values, vectors } = eigen(part.gram.as_ref())?;
         let least = ROUNDING * values.first().copied().unwrap_or(0.0);
         let rank = values.iter().take_while(|&&value| value > least).count();
         let values = &values[..rank];
+        if way == Projection::Cheaper && low == high && low <= rank {
+            let prediction = Prediction::best(values, high, part.rows.read_operations());
+            let items = part.group.items.len() as f64;
+            let dims = part.features.dims() as f64;
+            if prediction.operations < projection::operations(items, dims, rank as f64, high as f64) {
+                let (group, vectors) = ((part.number, part.group.items), vectors.subcols(0, rank));
+                let picks = PartPicks::new(part.rows, group, vectors, &prediction);
+                return Ok(Self { way: Way::Picks(picks), error: 0.0 });
+            }
+        }
         let roots: Vec<f64> = values.iter().map(|value| value.sqrt().recip()).collect();
-        let whitener = map.factor * scale_columns(vectors.subcols(0, rank), &roots);
-        let rows = Rows::with_scales(features, vec![group]);
+        let whitener = part.factor * scale_columns(vectors.subcols(0, rank), &roots);
+        let rows = Rows::with_scales(part.features, vec![part.group]);
+        let (weights, size) = ([part.weight], high as f64);
         let projection =
-            ProjectionDpp::of_whitener(engine, features, &rows, &[map.weight], whitener, high as f64, way)?;
+            ProjectionDpp::of_whitener(engine, part.features, &rows, &weights, whitener, size, way)?;
         let of_size = |count| ConditionalBernoulli::new(values, count);
         let sizes = (low..=high.min(rank)).map(of_size).collect::<Result<Vec<_>>>()?;
         let rounding = |law: &ConditionalBernoulli| -> f64 {
@@ -64,16 +102,18 @@ impl<'a> PartLaw<'a> {
             f64::EPSILON * rank as f64 * used.into_iter().zip(values).map(lost).sum::<f64>()
         };
         let error = sizes.iter().map(rounding).fold(0.0, f64::max);
-        Ok(Self { projection, sizes, low, error })
+        Ok(Self { way: Way::Eigenvectors(Mixture { projection, sizes, low }), error })
     }
 
     /// Total variation error of a draw.
     pub(super) fn error(&self) -> f64 {
         self.error
     }
+}
 
+impl Mixture<'_> {
     /// Draws a set of this size; false if rounding, or `go_on`, ends it.
-    pub(super) fn sample<R: Rng + ?Sized>(
+    pub(super) fn sample<R: rand::Rng + ?Sized>(
         &self,
         count: usize,
         rng: &mut R,

@@ -1,6 +1,6 @@
 //! One proposal, and whether it is accepted.
 
-use super::{Bound, BoundedLaw, candidate::log_factorial, chance::Chance, outside::Outside, span::Span};
+use super::{Bound, BoundedLaw, candidate::log_factorial, chance::Chance, outside::Outside, rows::RowScratch, span::Span};
 
 /// Buffers of one draw, reused over its proposals.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Buffers {
     positions: Vec<u32>,
     /// The row at hand.
     pub(super) row: Vec<f64>,
-    pub(super) raw: Vec<f64>,
+    pub(super) scratch: RowScratch,
     outside: Outside,
 }
 
@@ -91,7 +91,7 @@ impl BoundedLaw<'_> {
     /// Π ‖P_t v_i‖² / ‖v_i‖²
     /// ```
     fn at_once(&self, group: usize, count: usize, chance: &mut impl Chance, buffers: &mut Buffers) -> bool {
-        let Buffers { items, span, positions, row, raw, .. } = buffers;
+        let Buffers { items, span, positions, row, scratch, .. } = buffers;
         let table = self.rows.table(group);
         positions.clear();
         chance.picks(table, count, positions);
@@ -104,7 +104,7 @@ impl BoundedLaw<'_> {
             if items.contains(&item) {
                 return false;
             }
-            self.rows.read(group, position, raw, row);
+            self.rows.read(group, position, scratch, row);
             let distance = span.distance(row);
             if !chance.coin(distance / f64::from(table.weight(position))) {
                 return false;
@@ -130,7 +130,7 @@ impl BoundedLaw<'_> {
         buffers: &mut Buffers,
         mut admit: impl FnMut(&mut C, f64, usize) -> bool,
     ) -> bool {
-        let Buffers { items, span, row, raw, outside, .. } = buffers;
+        let Buffers { items, span, row, scratch, outside, .. } = buffers;
         let (table, gram) = (self.rows.table(group), &self.grams[group]);
         if count > 0 {
             outside.enter(span, gram);
@@ -144,13 +144,13 @@ impl BoundedLaw<'_> {
                 if items.contains(&table.item(position)) {
                     return 0.0;
                 }
-                self.rows.read(group, position, raw, row);
+                self.rows.read(group, position, scratch, row);
                 distance = span.distance(row);
                 distance / f64::from(table.weight(position))
             });
             let Some(position) = picked else { return false };
             // Reads the row again where it was not the last one.
-            self.rows.read(group, position, raw, row);
+            self.rows.read(group, position, scratch, row);
             distance = span.distance(row);
             span.extend(row, distance);
             items.push(table.item(position));

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::whitening::Whitening;
+use super::{thinning::Thinning, whitening::Whitening};
 use crate::{
     Features, Result,
     engine::{Engine, RowMap, Rows, bounded_forms, in_double},
@@ -11,6 +11,7 @@ use crate::{
         kernels::{dot, transposed_product},
         square_root,
     },
+    parallel::map_ordered,
     polynomial::spectrum::TiltedSpectrum,
     sample::projection::alias::AliasTable,
 };
@@ -21,12 +22,19 @@ pub(super) const STORED_BYTES: usize = 64 << 20;
 /// Where the rows v_i come from.
 #[derive(Debug)]
 enum Source {
-    /// √y_l s_l a_i as they are.
-    Plain,
+    /// √y_l s_l a_i, thinned out.
+    Thinned(Thinning),
     /// Fᵀ √y_l s_l a_i, computed when needed; F is n×r, column-major.
     Mapped(Vec<f64>),
     /// Computed once; m×r, in the order of the groups.
     Stored(Vec<f64>),
+}
+
+/// Buffers of reading a row.
+#[derive(Debug, Default)]
+pub(super) struct RowScratch {
+    raw: Vec<f64>,
+    along: Vec<f64>,
 }
 
 /// The rows v_i of all groups.
@@ -42,16 +50,49 @@ pub(super) struct WhitenedRows<'a> {
     starts: Vec<usize>,
 }
 
-/// Whether rows can be taken as they are: they have no components beyond those of the spectrum.
-pub(super) fn are_plain(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> bool {
-    #[expect(clippy::float_cmp, reason = "set, not computed")]
-    let unwhitened = whitening.strength == 0.0;
-    unwhitened && !beyond && whitening.rank() == rows.features().dims()
+/// Rows of a task.
+const CHUNK: usize = 4096;
+/// Operations of looking up an item and its row, in a small table and in a large one.
+const LOOK_UP: [f64; 2] = [400.0, 2000.0];
+/// Bytes of rows above which memory is slow.
+const CACHED: usize = 8 << 20;
+
+/// Operations of looking up one of so many rows.
+pub(super) fn look_up(items: usize, bytes: usize) -> f64 {
+    LOOK_UP[usize::from(items * bytes > CACHED)]
 }
 
-/// Whether the rows are computed once.
-pub(super) fn are_stored(rows: &Rows<'_>, rank: usize) -> bool {
-    8 * rows.len() * rank <= STORED_BYTES
+/// The most heavy directions of rows that are thinned out.
+const HEAVY: usize = 12;
+
+/// How rows are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// They are computed once.
+    Stored,
+    /// They are thinned out when needed; coordinates are those of the features.
+    Thinned,
+    /// They are multiplied by F when needed.
+    Mapped,
+}
+
+impl Reading {
+    /// The way that suits the size of the rows, which are taken beyond included ones or not.
+    pub(super) fn of(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> Self {
+        let rank = whitening.rank();
+        if 8 * rows.len() * rank <= STORED_BYTES {
+            Self::Stored
+        } else if Self::may_thin(rows, beyond, whitening) && whitening.heavy() <= HEAVY {
+            Self::Thinned
+        } else {
+            Self::Mapped
+        }
+    }
+
+    /// Whether rows have no components beyond those of the spectrum.
+    pub(super) fn may_thin(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> bool {
+        !beyond && whitening.rank() == rows.features().dims()
+    }
 }
 
 impl<'a> WhitenedRows<'a> {
@@ -61,25 +102,30 @@ impl<'a> WhitenedRows<'a> {
         rows: &Rows<'_>,
         found: &TiltedSpectrum,
         whitening: &Whitening,
-        plain: bool,
+        reading: Reading,
     ) -> Result<Self> {
         let (roots, rank) = (found.tilt.root_weights(), whitening.rank());
         let factor = whitening.factor(found);
-        let (source, squares) = if are_stored(rows, rank) {
+        let (source, squares) = if reading == Reading::Stored {
             let map = RowMap { weights: &roots, factor: factor.as_ref() };
             let stored = in_double(engine).whiten_rows(rows, &map)?;
             let squares = stored.chunks_exact(rank.max(1)).map(|row| dot(row, row)).collect();
             (Source::Stored(stored), squares)
-        } else if plain {
+        } else if reading == Reading::Thinned && whitening.heavy() == 0 {
             let norms = in_double(engine).row_norms(rows)?;
             let weighted = rows.iter().zip(norms).map(|((_, group), norm)| norm * roots[group].powi(2));
-            (Source::Plain, weighted.collect())
+            (Source::Thinned(whitening.thinning(found)), weighted.collect())
         } else {
             let root = square_root(factor.clone());
             let factors: Vec<Mat<f64>> = roots.iter().map(|&weight| &root * faer::Scale(weight)).collect();
             let factors: Vec<_> = factors.iter().map(Mat::as_ref).collect();
             let (forms, above) = bounded_forms(engine, rows, &factors)?;
-            (Source::Mapped(columns(&factor)), above.unwrap_or(forms))
+            let source = if reading == Reading::Thinned {
+                Source::Thinned(whitening.thinning(found))
+            } else {
+                Source::Mapped(columns(&factor))
+            };
+            (source, above.unwrap_or(forms))
         };
         let mut squares = squares.into_iter();
         let (mut starts, mut tables) = (Vec::new(), Vec::new());
@@ -103,12 +149,49 @@ impl<'a> WhitenedRows<'a> {
 
     /// Dimensions of a row.
     pub(super) fn rank(&self) -> usize {
-        if matches!(self.source, Source::Plain) { self.features.dims() } else { self.rank }
+        if self.are_thinned() { self.features.dims() } else { self.rank }
     }
 
-    /// F, if rows are computed with it; coordinates are those of the eigenvectors but for plain rows.
-    pub(super) fn are_plain(&self) -> bool {
-        matches!(self.source, Source::Plain)
+    /// Whether coordinates are those of the features; otherwise they are those of the eigenvectors.
+    pub(super) fn are_thinned(&self) -> bool {
+        matches!(self.source, Source::Thinned(_))
+    }
+
+    /// The weighting of directions, if coordinates are those of the features.
+    pub(super) fn thinning(&self) -> Option<&Thinning> {
+        if let Source::Thinned(thinning) = &self.source { Some(thinning) } else { None }
+    }
+
+    /// Operations of reading a row.
+    pub(super) fn read_operations(&self) -> f64 {
+        let (dims, items) = (self.features.dims(), self.tables.iter().map(AliasTable::len).sum());
+        match &self.source {
+            Source::Stored(_) => look_up(items, 8 * self.rank),
+            Source::Thinned(_) => look_up(items, self.features.row_bytes()) + 2.0 * dims as f64,
+            Source::Mapped(_) => {
+                look_up(items, self.features.row_bytes()) + (2 * dims * (self.rank + 1)) as f64
+            }
+        }
+    }
+
+    /// What `of` makes of every row of a group of so many, in order.
+    pub(super) fn map_group(
+        &self,
+        group: usize,
+        len: usize,
+        of: impl Fn(&mut [f64], &mut Vec<f64>) -> f64 + Sync + Send,
+    ) -> Vec<f64> {
+        let chunks = map_ordered(len.div_ceil(CHUNK), |chunk| {
+            let (mut scratch, mut row, mut along) = (RowScratch::default(), vec![0.0; self.rank()], Vec::new());
+            let positions = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
+            let values = positions.map(|position| {
+                #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+                self.read(group, position as u32, &mut scratch, &mut row);
+                of(&mut row, &mut along)
+            });
+            values.collect::<Vec<_>>()
+        });
+        chunks.concat()
     }
 
     /// Fetches the memory of a row ahead of time.
@@ -121,7 +204,7 @@ impl<'a> WhitenedRows<'a> {
                     prefetch_index::prefetch_index(rows, at + line);
                 }
             }
-            Source::Plain | Source::Mapped(_) => {
+            Source::Thinned(_) | Source::Mapped(_) => {
                 self.features.prefetch_row(self.tables[group].item(position) as usize);
             }
         }
@@ -129,32 +212,37 @@ impl<'a> WhitenedRows<'a> {
 
     /// Writes the row at a position of a group's table.
     #[inline]
-    pub(super) fn read(&self, group: usize, position: u32, raw: &mut Vec<f64>, row: &mut [f64]) {
+    pub(super) fn read(&self, group: usize, position: u32, scratch: &mut RowScratch, row: &mut [f64]) {
         match &self.source {
             Source::Stored(rows) => {
                 let at = (self.starts[group] + position as usize) * self.rank;
                 row.copy_from_slice(&rows[at..at + self.rank]);
             }
-            _ => self.compute(group, self.tables[group].item(position), raw, row),
+            _ => self.compute(group, self.tables[group].item(position), scratch, row),
         }
     }
 
     /// Writes the row of an item of a group.
-    pub(super) fn read_item(&self, group: usize, item: u32, raw: &mut Vec<f64>, row: &mut [f64]) {
+    pub(super) fn read_item(&self, group: usize, item: u32, scratch: &mut RowScratch, row: &mut [f64]) {
         match &self.source {
-            Source::Stored(_) => self.read(group, self.tables[group].position_of(item), raw, row),
-            _ => self.compute(group, item, raw, row),
+            Source::Stored(_) => self.read(group, self.tables[group].position_of(item), scratch, row),
+            _ => self.compute(group, item, scratch, row),
         }
     }
 
-    fn compute(&self, group: usize, item: u32, raw: &mut Vec<f64>, row: &mut [f64]) {
+    fn compute(&self, group: usize, item: u32, scratch: &mut RowScratch, row: &mut [f64]) {
         let (item, weight) = (item as usize, self.weights[group]);
-        if let Source::Mapped(factor) = &self.source {
-            raw.resize(self.features.dims(), 0.0);
-            self.features.read_row(item, weight, raw);
-            transposed_product(factor, raw, row);
-        } else {
-            self.features.read_row(item, weight, row);
+        match &self.source {
+            Source::Mapped(factor) => {
+                scratch.raw.resize(self.features.dims(), 0.0);
+                self.features.read_row(item, weight, &mut scratch.raw);
+                transposed_product(factor, &scratch.raw, row);
+            }
+            Source::Thinned(thinning) => {
+                self.features.read_row(item, weight, row);
+                thinning.apply(row, &mut scratch.along);
+            }
+            Source::Stored(_) => {}
         }
     }
 }

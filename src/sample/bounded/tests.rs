@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{chance::Chance, choice::at_strength, *};
+use super::{chance::{Chance, Of}, choice::of_family, whitening::Family, rows::RowScratch, *};
 use crate::{Features, Partition, Quota, engine::Cpu, sample::{projection::alias::AliasTable, stream}};
 
 /// One path through all choices after another.
@@ -75,7 +75,7 @@ impl Chance for Paths {
         (sum > 0.0).then(|| self.take(&probabilities).try_into().unwrap())
     }
 
-    fn subset(&mut self, group: usize, _: &PartLaw<'_>, count: usize, items: &mut Vec<u32>) -> bool {
+    fn subset(&mut self, Of { group, .. }: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {
         let sets = self.sets[group][&count].clone();
         let taken = self.take(&sets.iter().map(|(_, p)| *p).collect::<Vec<_>>());
         items.extend(&sets[taken].0);
@@ -84,8 +84,7 @@ impl Chance for Paths {
 
     fn kept_subset(
         &mut self,
-        group: usize,
-        _: &PartLaw<'_>,
+        Of { group, .. }: Of<'_>,
         (count, expected): (usize, f64),
         items: &mut Vec<u32>,
         mut keep: impl FnMut(&[u32]) -> f64,
@@ -124,7 +123,7 @@ fn sets_by_part(
     law: &BoundedLaw<'_>,
     dpp: &PartitionDpp<'_>,
 ) -> Vec<BTreeMap<usize, Vec<(Vec<u32>, f64)>>> {
-    let (mut raw, rank) = (Vec::new(), law.rows.rank());
+    let (mut raw, rank) = (RowScratch::default(), law.rows.rank());
     let mut volume = |group: usize, set: &[u32]| {
         let mut span = Span::default();
         let mut row = vec![0.0; rank];
@@ -202,6 +201,14 @@ fn cases() -> Vec<Case> {
     all
 }
 
+/// Matrices B, and ways to read rows.
+fn choices(beyond: bool) -> Vec<(Family, Reading)> {
+    let families = [Family::Clipped(0), Family::Clipped(2), Family::Smooth(0.3), Family::Smooth(10.0)];
+    let thinned = |family| (!beyond).then_some((family, Reading::Thinned));
+    let each = |family| [(family, Reading::Stored), (family, Reading::Mapped)].into_iter().chain(thinned(family));
+    families.into_iter().flat_map(each).collect()
+}
+
 /// For every bound and strength of whitening: the law of what is accepted, and how much is.
 #[test]
 fn kept_proposals_have_the_law() {
@@ -232,9 +239,9 @@ fn kept_proposals_have_the_law() {
             }
         }
         let normaliser: f64 = expected.values().sum();
-        for strength in [0.0, 0.3, 10.0] {
+        for (family, reading) in choices(dpp.ground().beyond().is_some()) {
             for bound in [Bound::Hadamard, Bound::Fischer, Bound::Block, Bound::Sequential] {
-                let chosen = at_strength(&dpp, &found, &correction, bound, strength).unwrap();
+                let chosen = of_family(&dpp, &found, &correction, bound, (family, reading)).unwrap();
                 let law = BoundedLaw::new(&dpp, &rows, &found, &correction, chosen, None, Projection::Cheaper, &Cpu).unwrap();
                 let mut paths = Paths { sets: sets_by_part(&law, &dpp), ..Paths::default() };
                 let mut buffers = Buffers::default();
@@ -250,7 +257,7 @@ fn kept_proposals_have_the_law() {
                         break;
                     }
                 }
-                let what = format!("case {number}, {bound}, s = {strength}");
+                let what = format!("case {number}, {bound}, {family:?}, {reading:?}");
                 let acceptance: f64 = kept.values().sum();
                 let predicted = (normaliser.ln() - law.log_bound()).exp();
                 assert!((acceptance / predicted - 1.0).abs() < 1e-11, "{what}: {acceptance} {predicted}");

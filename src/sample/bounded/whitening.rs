@@ -2,23 +2,24 @@
 
 use faer::{Mat, Side};
 
+use super::thinning::{Thinning, clipped};
 use crate::{
     Error, Result,
     linalg::{eigen, scale_columns},
+    parallel::map_ordered,
     polynomial::{sigmoid, spectrum::TiltedSpectrum},
 };
 
-/// The matrix B = I + s Σ y_l G_l, in the eigenvectors of the sum.
+/// The matrix B, in the eigenvectors U of Σ y_l G_l with eigenvalues λ_j.
 ///
 /// ```text
-/// v_i = B^-½ a_i = Fᵀ a_i,   F = U diag(β_j)^-½,   β_j = 1 + s c λ_j
+/// v_i = B^-½ a_i = Fᵀ a_i,   F = U diag(β_j)^-½
 /// ```
 ///
-/// With s = 0 the rows stay as they are; the larger s, the more nearly they are whitened.
+/// The larger β, the more nearly the rows are whitened.
 #[derive(Clone, Debug)]
 pub(super) struct Whitening {
-    pub(super) strength: f64,
-    /// β_j, descending.
+    /// β_j ≥ 1, descending.
     pub(super) beta: Vec<f64>,
     /// Ĝ_l, in the eigenvectors.
     pub(super) grams: Vec<Mat<f64>>,
@@ -26,18 +27,57 @@ pub(super) struct Whitening {
     pub(super) spectra: Vec<Vec<f64>>,
 }
 
+/// A family of B.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Family {
+    /// β_j = 1 + s c λ_j, where the DPP of c K expects sets of the size wanted.
+    Smooth(f64),
+    /// β_j = max(1, λ_j / λ_q): the q largest shrink to the next.
+    Clipped(usize),
+}
+
+impl Family {
+    fn beta(self, values: &[f64], scale: f64) -> Vec<f64> {
+        match self {
+            Self::Smooth(strength) => values.iter().map(|value| 1.0 + strength * scale * value).collect(),
+            Self::Clipped(heavy) => clipped(values, heavy),
+        }
+    }
+}
+
 impl Whitening {
     /// `scale` is c.
-    pub(super) fn new(found: &TiltedSpectrum, shares: &[Mat<f64>], scale: f64, strength: f64) -> Result<Self> {
+    pub(super) fn new(
+        found: &TiltedSpectrum,
+        shares: &[Mat<f64>],
+        scale: f64,
+        family: Family,
+    ) -> Result<Self> {
         let values = &found.spectrum.values;
-        let beta: Vec<f64> = values.iter().map(|value| 1.0 + strength * scale * value).collect();
+        let beta = family.beta(values, scale);
         let sizes: Vec<f64> = values.iter().zip(&beta).map(|(value, beta)| (value / beta).sqrt()).collect();
         let gram = |share: &Mat<f64>| {
             Mat::from_fn(sizes.len(), sizes.len(), |i, j| sizes[i] * share[(i, j)] * sizes[j])
         };
         let grams: Vec<Mat<f64>> = shares.iter().map(gram).collect();
-        let spectra = grams.iter().map(eigenvalues).collect::<Result<_>>()?;
-        Ok(Self { strength, beta, grams, spectra })
+        let spectra = map_ordered(grams.len(), |group| eigenvalues(&grams[group]));
+        Ok(Self { beta, grams, spectra: spectra.into_iter().collect::<Result<_>>()? })
+    }
+
+    /// Number of directions with β above 1.
+    pub(super) fn heavy(&self) -> usize {
+        self.beta.iter().filter(|&&beta| beta > 1.0).count()
+    }
+
+    /// B^-½ for rows as they are.
+    pub(super) fn thinning(&self, found: &TiltedSpectrum) -> Thinning {
+        Thinning::new(self.vectors(found).as_ref(), &self.beta)
+    }
+
+    /// U, n×r.
+    pub(super) fn vectors(&self, found: &TiltedSpectrum) -> Mat<f64> {
+        let roots: Vec<f64> = found.spectrum.values.iter().map(|value| value.sqrt()).collect();
+        scale_columns(found.spectrum.whitener().as_ref(), &roots)
     }
 
     /// F, n×r.

@@ -55,28 +55,67 @@ impl<'a> PartitionDpp<'a> {
             let error = accurate(self.beyond_rank())?;
             return Ok(Sampler::new(Law::Forced, self.ground().included(), engine, error));
         }
-        let plan = self.plan(options)?;
-        let method = plan.as_ref().map_or(Method::Rejection, |plan| plan.method);
-        let (law, error) = match method {
-            Method::Interpolation => {
-                let new = |dpp: &Self| Interpolation::new(dpp, engine);
-                let law = accurately(self, |dpp| dpp.graded(engine), new, Interpolation::error)?;
-                let error = law.error();
-                (Law::Interpolation(Box::new(law)), error)
+        let Some(mut plan) = self.plan(options)? else {
+            let (law, error) = self.rejection(options, engine)?;
+            let (expected, budget) = (law.proposals(), options.proposal_budget);
+            if expected > budget {
+                return Err(Error::RangeProposalBudget { expected, budget });
             }
-            Method::PerCandidate => {
+            return Ok(Sampler::new(Law::Rejection(law), self.ground().included(), engine, error));
+        };
+        let drawn = match options.method() {
+            Method::Interpolation | Method::PerCandidate => None,
+            Method::Rejection => Some(self.rejection(options, engine)?),
+            Method::Auto => self.rejection_if_cheaper(&mut plan, options, engine)?,
+        };
+        let (law, error) = match (drawn, plan.method) {
+            (Some((law, error)), _) => {
+                plan.measured(&law);
+                (Law::Rejection(law), error)
+            }
+            (None, Method::PerCandidate) => {
                 let new = |dpp: &Self| PerCandidate::new(dpp, engine);
                 let law = accurately(self, |dpp| dpp.graded(engine), new, PerCandidate::error)?;
                 let error = law.error();
                 (Law::PerCandidate(Box::new(law)), error)
             }
-            Method::Rejection | Method::Auto => {
-                let new = |dpp: &Self| Rejection::new(dpp, None, options, engine);
-                let (law, error) = accurately(self, |dpp| dpp.graded(engine), new, |(_, error)| *error)?;
-                (Law::Rejection(law), error)
+            (None, _) => {
+                let new = |dpp: &Self| Interpolation::new(dpp, engine);
+                let law = accurately(self, |dpp| dpp.graded(engine), new, Interpolation::error)?;
+                let error = law.error();
+                (Law::Interpolation(Box::new(law)), error)
             }
         };
-        Ok(Sampler::new(law, self.ground().included(), engine, error).planned(plan))
+        Ok(Sampler::new(law, self.ground().included(), engine, error).planned(Some(plan)))
+    }
+
+    fn rejection(&self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<(Rejection<'a>, f64)> {
+        let new = |dpp: &Self| Rejection::new(dpp, None, options, engine);
+        accurately(self, |dpp| dpp.graded(engine), new, |(_, error)| *error)
+    }
+
+    /// Rejection, unless interpolation is predicted to cost less by the bounds that the features allow.
+    fn rejection_if_cheaper(
+        &self,
+        plan: &mut Plan,
+        options: SamplerOptions,
+        engine: &'a dyn Engine,
+    ) -> Result<Option<(Rejection<'a>, f64)>> {
+        let found = match self.rejection(options, engine) {
+            Err(Error::IllConditioned { .. } | Error::Eigen { .. })
+                if plan.method == Method::Interpolation =>
+            {
+                return Ok(None);
+            }
+            found => found?,
+        };
+        plan.measured(&found.0);
+        let (budget, node_budget) = (options.proposal_budget, self.interpolation_budget());
+        if !plan.decide(budget, node_budget) {
+            let (expected, nodes) = (plan.proposals, plan.nodes);
+            return Err(Error::ProposalBudget { expected, budget, nodes, node_budget });
+        }
+        Ok((plan.method == Method::Rejection).then_some(found))
     }
 
     /// The conditional probabilities of the paper's algorithm 2, pick by pick without drawing:

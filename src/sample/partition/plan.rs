@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    Error, PartitionDpp, Result, SamplerOptions,
-    sample::{acceptance::expected_proposals, projection},
+    PartitionDpp, Result, SamplerOptions,
+    sample::{acceptance::expected_proposals, projection, rejection::Rejection},
 };
 
 /// How to draw from a Partition-DPP. Every method is exact; approximate draws are
@@ -61,7 +61,7 @@ pub struct Plan {
     pub method: Method,
     /// Why.
     pub choice: Choice,
-    /// An upper bound of the average proposals per sample by rejection.
+    /// Average proposals per sample by rejection: an upper bound from sizes alone, a prediction after the set-up.
     pub proposals: f64,
     /// Operations per sample by rejection.
     pub rejection_cost: f64,
@@ -85,6 +85,27 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// What the set-up of rejection tells.
+    pub(in crate::sample) fn measured(&mut self, law: &Rejection<'_>) {
+        (self.proposals, self.rejection_cost) = (law.proposals(), law.cost());
+    }
+
+    /// Chooses between rejection and interpolation; whether the method chosen is within its budget.
+    pub(in crate::sample) fn decide(&mut self, budget: f64, node_budget: f64) -> bool {
+        let within = (self.proposals <= budget, self.nodes <= node_budget);
+        (self.method, self.choice) = match within {
+            (true, true) if self.rejection_cost <= self.interpolation_cost => {
+                (Method::Rejection, Choice::Cheaper)
+            }
+            (true, true) => (Method::Interpolation, Choice::Cheaper),
+            (_, false) => (Method::Rejection, Choice::WithinBudget),
+            (false, true) => (Method::Interpolation, Choice::WithinBudget),
+        };
+        within.0 || within.1
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.choice {
@@ -96,7 +117,7 @@ impl fmt::Display for Plan {
         let per_candidate = self.per_candidate_cost;
         write!(
             f,
-            "{method}, {why}: rejection at most {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
+            "{method}, {why}: rejection {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
         )?;
         write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations; ")?;
         write!(f, "per candidate {per_candidate:.1e}")
@@ -116,17 +137,20 @@ fn total_nodes(k: usize) -> f64 {
 }
 
 impl PartitionDpp<'_> {
-    /// The plan of [`sampler`](PartitionDpp::sampler) under exact counts; `None` if nothing is left to choose, and under
-    /// ranges, which leave no choice of methods.
+    /// What sizes alone tell of the plan of [`sampler`](PartitionDpp::sampler) under exact counts; `None` if nothing is left
+    /// to choose, and under ranges, which leave no choice of methods.
+    ///
+    /// Rejection is that by [`Bound::Tilted`](super::super::Bound::Tilted), whose cost is guaranteed for any features. The
+    /// other bounds depend on the features: the plan of a sampler knows the best one, and may be another.
     ///
     /// # Cost
     /// O(p); reads no features.
     ///
     /// # Errors
-    /// - [`Error::ProposalBudget`] from [`Method::Auto`], if neither method is within its budget;
-    /// - [`Error::CountsNotExact`] from the methods by interpolation, under ranges.
+    /// [`Error::CountsNotExact`](crate::Error::CountsNotExact) from the methods by interpolation, under ranges.
     pub fn plan(&self, options: impl Into<SamplerOptions>) -> Result<Option<Plan>> {
-        let SamplerOptions { method, proposal_budget: budget, .. } = options.into();
+        let options = options.into();
+        let (method, budget) = (options.method(), options.proposal_budget);
         let counts = match self.exact_counts("interpolation, unlike rejection,") {
             Err(error) if !matches!(method, Method::Auto | Method::Rejection) => return Err(error),
             Err(_) => return Ok(None),
@@ -137,19 +161,7 @@ impl PartitionDpp<'_> {
         if method != Method::Auto {
             return Ok(Some(plan));
         }
-        let node_budget = self.interpolation_budget();
-        (plan.method, plan.choice) = match (plan.proposals <= budget, plan.nodes <= node_budget) {
-            (true, true) if plan.rejection_cost <= plan.interpolation_cost => {
-                (Method::Rejection, Choice::Cheaper)
-            }
-            (true, true) => (Method::Interpolation, Choice::Cheaper),
-            (true, false) => (Method::Rejection, Choice::WithinBudget),
-            (false, true) => (Method::Interpolation, Choice::WithinBudget),
-            (false, false) => {
-                let (expected, nodes) = (plan.proposals, plan.nodes);
-                return Err(Error::ProposalBudget { expected, budget, nodes, node_budget });
-            }
-        };
+        plan.decide(budget, self.interpolation_budget());
         Ok(Some(plan))
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use partition_dpp::sample::Choice;
+use partition_dpp::sample::{BoundCost, Choice};
 use serde::Serialize;
 
 use crate::sample::{
-    answer::{Drawer, Planned},
+    answer::{Drawer, Planned, PlannedDrawer},
     forecast::Forecast,
     memory::Memory,
 };
@@ -20,8 +20,24 @@ pub(super) struct Answer {
     rejection_cost: Option<f64>,
     interpolation_cost: Option<f64>,
     per_candidate_cost: Option<f64>,
+    /// Of rejection; the first is used.
+    bounds: Vec<Bound>,
     seconds: Option<Seconds>,
     memory: Option<Bytes>,
+}
+
+/// The predicted cost of draws against a bound.
+#[derive(Serialize)]
+struct Bound {
+    bound: String,
+    proposals: f64,
+    operations: f64,
+}
+
+impl From<&BoundCost> for Bound {
+    fn from(cost: &BoundCost) -> Self {
+        Self { bound: cost.bound.to_string(), proposals: cost.proposals, operations: cost.cost() }
+    }
 }
 
 /// Predicted seconds.
@@ -58,8 +74,8 @@ impl Answer {
 
 impl From<&Planned> for Answer {
     fn from(planned: &Planned) -> Self {
-        let (plan, method, choice) = match planned {
-            Planned::Choice(plan) => {
+        let (plan, method, choice) = match &planned.drawer {
+            PlannedDrawer::Choice(plan) => {
                 let choice = match plan.choice {
                     Choice::Cheaper => "cheaper",
                     Choice::WithinBudget => "within-budget",
@@ -67,8 +83,8 @@ impl From<&Planned> for Answer {
                 };
                 (Some(plan), plan.method.to_string(), choice)
             }
-            Planned::Chains(plan) => (Some(plan), Drawer::Chains.to_string(), "requested"),
-            Planned::Only(algorithm) => (None, algorithm.to_string(), "only"),
+            PlannedDrawer::Chains(plan) => (Some(plan), Drawer::Chains.to_string(), "requested"),
+            PlannedDrawer::Only(algorithm) => (None, algorithm.to_string(), "only"),
         };
         Self {
             method,
@@ -78,6 +94,7 @@ impl From<&Planned> for Answer {
             rejection_cost: plan.map(|plan| plan.rejection_cost),
             interpolation_cost: plan.map(|plan| plan.interpolation_cost),
             per_candidate_cost: plan.map(|plan| plan.per_candidate_cost),
+            bounds: planned.bounds.iter().map(Bound::from).collect(),
             seconds: None,
             memory: None,
         }

@@ -7,7 +7,7 @@ use std::io::Write;
 
 pub(super) use self::text::reason;
 use super::{
-    answer::Planned,
+    answer::{Planned, PlannedDrawer},
     arguments::SampleArguments,
     forecast::{BUDGET, Forecast},
     memory::Memory,
@@ -22,9 +22,9 @@ pub(super) fn write(
     arguments: &SampleArguments,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let forecast = match planned {
-        Planned::Choice(plan) => Some(Forecast::of_plan(plan, arguments.samples)),
-        Planned::Chains(_) | Planned::Only(_) => None,
+    let forecast = match &planned.drawer {
+        PlannedDrawer::Choice(plan) => Some(Forecast::of_plan(plan, arguments.samples)),
+        PlannedDrawer::Chains(_) | PlannedDrawer::Only(_) => None,
     };
     let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
     if arguments.output.json {

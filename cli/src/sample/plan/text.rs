@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 use partition_dpp::{
     Method,
-    sample::{Algorithm, Choice, Plan},
+    sample::{Algorithm, BoundCost, Choice, Plan},
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
         table::{new_table, right},
     },
     sample::{
-        answer::{Drawer, Planned},
+        answer::{Drawer, Planned, PlannedDrawer},
         forecast::{Forecast, seconds},
         memory::Memory,
     },
@@ -26,20 +26,23 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
         format!("time      about {each} per sample, {total} in all; the budget is {budget} s\n")
     });
     let memory = describe_memory(memory);
-    match planned {
-        Planned::Choice(plan) => {
-            format!("{}{time}{memory}", describe(plan, &plan.method.to_string(), &reason(plan)))
+    let bounds = &planned.bounds;
+    match &planned.drawer {
+        PlannedDrawer::Choice(plan) => {
+            let table = methods(Some(plan), bounds);
+            format!("{table}\nmethod    {}\nwhy       {}\n{time}{memory}", plan.method, reason(plan))
         }
-        Planned::Chains(plan) => {
+        PlannedDrawer::Chains(plan) => {
             let why = "asked for; approximate, unlike the methods above";
-            format!("{}{time}{memory}", describe(plan, &Drawer::Chains.to_string(), why))
+            format!("{}\nmethod    {}\nwhy       {why}\n{time}{memory}", methods(Some(plan), bounds), Drawer::Chains)
         }
-        Planned::Only(algorithm) => {
+        PlannedDrawer::Only(algorithm) => {
             let why = match algorithm {
                 Algorithm::Settled => "nothing is left to choose",
                 _ => "this law leaves no choice of method",
             };
-            format!("method    {algorithm}\nwhy       {why}\n{memory}")
+            let table = if bounds.is_empty() { String::new() } else { methods(None, bounds) + "\n" };
+            format!("{table}method    {algorithm}\nwhy       {why}\n{memory}")
         }
     }
 }
@@ -55,16 +58,28 @@ fn describe_memory(Memory { plan, limit, rule }: &Memory) -> String {
     format!("memory    {needed} at most, of {limit} {rule}{fits}{file}\n          {plan}\n")
 }
 
-fn describe(plan: &Plan, method: &str, why: &str) -> String {
-    let mut table = new_table(vec!["method", "at most", "operations per sample"]);
+/// All methods and bounds, with their predicted costs.
+fn methods(plan: Option<&Plan>, bounds: &[BoundCost]) -> String {
+    let mut table = new_table(vec!["method", "bound", "per sample, on average", "operations per sample"]);
     let cost = |operations: f64| right(format!("{operations:.1e}"));
-    let proposals = format!("{} proposals per sample, on average", short(plan.proposals));
-    table.add_row([Cell::new("rejection"), Cell::new(proposals), cost(plan.rejection_cost)]);
-    let nodes = format!("{} nodes", short(plan.nodes));
-    table.add_row([Cell::new("interpolation"), Cell::new(nodes), cost(plan.interpolation_cost)]);
-    let literal = "as many, for every candidate";
-    table.add_row([Cell::new("per-candidate"), Cell::new(literal), cost(plan.per_candidate_cost)]);
-    format!("{}\nmethod    {method}\nwhy       {why}\n", table.trim_fmt())
+    let mut sorted = bounds.to_vec();
+    sorted.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
+    for bound in sorted {
+        let proposals = format!("{} proposals", short(bound.proposals));
+        let name = bound.bound.to_string();
+        table.add_row([Cell::new("rejection"), Cell::new(name), Cell::new(proposals), cost(bound.cost())]);
+    }
+    if let Some(plan) = plan {
+        if bounds.is_empty() {
+            let proposals = format!("{} proposals", short(plan.proposals));
+            table.add_row(["rejection".into(), "–".into(), Cell::new(proposals), cost(plan.rejection_cost)]);
+        }
+        let nodes = format!("{} nodes", short(plan.nodes));
+        table.add_row(["interpolation".into(), "–".into(), Cell::new(nodes), cost(plan.interpolation_cost)]);
+        let literal = "as many, for every candidate";
+        table.add_row(["per-candidate".into(), "–".into(), Cell::new(literal), cost(plan.per_candidate_cost)]);
+    }
+    table.trim_fmt()
 }
 
 /// The reason for the method.

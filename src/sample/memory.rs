@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Method, Projection, SamplerOptions, projection};
+use super::{Bound, Method, Projection, SamplerOptions, bounded, projection};
 use crate::{
     Dpp, Features, IndependentKDpps, KDpp, PartitionDpp, Result, RidgeDpp,
     engine::cpu_pass_bytes,
@@ -115,6 +115,9 @@ impl PartitionDpp<'_> {
         let options = options.into();
         let plan = self.plan(options)?;
         let mut memory = self.spectral_memory(options.projection);
+        if plan.as_ref().is_none_or(|plan| plan.method == Method::Rejection) {
+            self.add_bounded(&mut memory, options.bound);
+        }
         let Some(plan) = plan else { return Ok(memory) };
         #[expect(
             clippy::cast_possible_truncation,
@@ -142,6 +145,21 @@ impl PartitionDpp<'_> {
         let mut memory = self.spectral_memory(Projection::default());
         memory.add("what chains propose", 16 * self.rows().len() as u64);
         memory
+    }
+
+    /// Adds what bounds other than the tilted one may hold.
+    fn add_bounded(&self, memory: &mut MemoryPlan, bound: Bound) {
+        if bound == Bound::Tilted || self.open().is_empty() {
+            return;
+        }
+        let (items, rank) = (self.rows().len(), self.ground().dims_left());
+        if let Some(bytes) = bounded::stored_bytes(items, rank) {
+            memory.add("whitened rows", bytes as u64);
+        }
+        let several = self.open().iter().any(|part| part.high > 1);
+        if several && matches!(bound, Bound::Auto | Bound::Fischer | Bound::Block) {
+            memory.add("tables of items of every part", 24 * items as u64);
+        }
     }
 
     fn spectral_memory(&self, way: Projection) -> MemoryPlan {

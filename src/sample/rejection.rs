@@ -11,7 +11,7 @@ use super::{
     stream,
 };
 use crate::{
-    PartitionDpp, Result,
+    Error, PartitionDpp, Result,
     engine::{Engine, Rows},
     estimate::accurate,
     model::Fill,
@@ -24,6 +24,9 @@ use crate::{
 /// Weighted draws of a pilot, in tasks.
 const PILOT: usize = 64;
 const TASKS: usize = 8;
+
+/// The error of a law above which another bound is preferred.
+const WANTED: f64 = 1e-9;
 
 /// A law that draws by rejection.
 #[derive(Debug)]
@@ -153,33 +156,34 @@ impl<'a> Question<'_, 'a> {
             proposals,
             operations: chosen.operations,
         };
-        match chosen.first() {
-            Some(first) if asked != Bound::Auto || first.log_cost() < log_cost => {
-                let (law, error, proposals) = self.bounded(first.clone(), options, engine)?;
-                let relative = |log: f64| (log - law.log_bound()).exp() * proposals;
-                let mut bounds: Vec<_> =
-                    chosen.iter().map(|other| of(other, relative(other.log_bound))).collect();
-                if asked == Bound::Auto {
-                    bounds.push(BoundCost { proposals: relative(log_tilted), ..tilted });
-                }
-                let of_fill = self.fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
-                let acceptance_bound = (acceptance.ln() + of_fill + log_tilted - law.log_bound()).exp().min(1.0);
-                let tilt = spectral::tilt_of(dpp, spectral::log_weights(found, rows));
-                Ok((Rejection { way: Way::Bounded(law), acceptance_bound, bounds, tilt }, error))
+        let first = chosen.first().filter(|first| asked != Bound::Auto || first.log_cost() < log_cost);
+        let bounded = match first.map(|first| self.bounded(first.clone(), options, engine)) {
+            // Eigenvectors manage where rows are nearly dependent, or too small for squares.
+            Some(Err(Error::IllConditioned { .. })) if asked == Bound::Auto => None,
+            Some(Ok((_, error, _))) if asked == Bound::Auto && error > WANTED => None,
+            bounded => bounded.transpose()?,
+        };
+        let tilt = spectral::tilt_of(dpp, spectral::log_weights(found, rows));
+        if let Some((law, error, proposals)) = bounded {
+            let relative = |log: f64| (log - law.log_bound()).exp() * proposals;
+            let mut bounds: Vec<_> = chosen.iter().map(|other| of(other, relative(other.log_bound))).collect();
+            if asked == Bound::Auto {
+                bounds.push(BoundCost { proposals: relative(log_tilted), ..tilted });
             }
-            _ => {
-                let how = (options.projection, options.proposal_budget);
-                let filled = (self.fill.clone(), acceptance);
-                let (law, error) = SpectralLaw::under_quota(dpp, rows, found, filled, how, engine)?;
-                let acceptance_bound = law.acceptance_bound();
-                let proposals = acceptance_bound.recip();
-                let relative = |log: f64| (log - log_tilted).exp() * proposals;
-                let mut bounds = vec![BoundCost { proposals, ..tilted }];
-                bounds.extend(chosen.iter().map(|other| of(other, relative(other.log_bound))));
-                let tilt = law.tilt().map(<[f64]>::to_vec);
-                Ok((Rejection { way: Way::Tilted(law), acceptance_bound, bounds, tilt }, error))
-            }
+            let of_fill = self.fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
+            let log_acceptance = acceptance.ln() + of_fill + log_tilted - law.log_bound();
+            let acceptance_bound = log_acceptance.exp().min(1.0);
+            return Ok((Rejection { way: Way::Bounded(law), acceptance_bound, bounds, tilt }, error));
         }
+        let how = (options.projection, options.proposal_budget);
+        let filled = (self.fill.clone(), acceptance);
+        let (law, error) = SpectralLaw::under_quota(dpp, rows, found, filled, how, engine)?;
+        let acceptance_bound = law.acceptance_bound();
+        let proposals = acceptance_bound.recip();
+        let relative = |log: f64| (log - log_tilted).exp() * proposals;
+        let mut bounds = vec![BoundCost { proposals, ..tilted }];
+        bounds.extend(chosen.iter().map(|other| of(other, relative(other.log_bound))));
+        Ok((Rejection { way: Way::Tilted(law), acceptance_bound, bounds, tilt }, error))
     }
 
     /// ln of the sum of what tilted proposals are accepted from.
@@ -201,20 +205,42 @@ impl<'a> Question<'_, 'a> {
         let Self { dpp, rows, found, correction, fill } = self;
         let (fill, way) = (fill.clone(), options.projection);
         let law = BoundedLaw::new(dpp, rows, found, correction, chosen, fill, way, engine)?;
-        let log_normaliser = pilot(&law);
+        let pilot = Pilot::of(&law);
         engine.proceed()?;
-        let proposals = (law.log_bound() - log_normaliser).exp().max(1.0);
-        let error = found.spectrum.error + law.rounding();
+        let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
+        let [of_factor, of_parts] = law.rounding();
+        // What is accepted has the relative errors of its own factors; what ends at rounding may be as much of the bound.
+        let of_ends = if pilot.has_dead_ends { of_factor * proposals } else { 0.0 };
+        let error = found.spectrum.error + of_factor * pilot.amplification + of_parts + of_ends;
         Ok((law, accurate(error)?, proposals))
     }
 }
 
-/// ln of the normaliser, estimated by the mean of the weights of sequential draws.
-fn pilot(law: &BoundedLaw<'_>) -> f64 {
-    let logs = map_ordered(TASKS, |task| {
-        let mut rng = stream(0, task as u64);
-        let mut scratch = law.scratch();
-        (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<_>>()
-    });
-    log_sum(&logs.concat()) - (PILOT as f64).ln()
+/// What weighted sequential draws tell of a law.
+struct Pilot {
+    /// ln of the normaliser, estimated by the mean of the weights.
+    log_normaliser: f64,
+    /// By how much rounding is amplified, on average over the law.
+    amplification: f64,
+    /// Whether some draws found nothing left to pick.
+    has_dead_ends: bool,
+}
+
+impl Pilot {
+    fn of(law: &BoundedLaw<'_>) -> Self {
+        let drawn = map_ordered(TASKS, |task| {
+            let mut rng = stream(0, task as u64);
+            let mut scratch = law.scratch();
+            (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<_>>()
+        });
+        let drawn = drawn.concat();
+        let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
+        let alive = || drawn.iter().filter(|(log, _)| log.is_finite());
+        let amplified = alive().map(|(log, amplification)| (log - sum).exp() * amplification).sum();
+        Self {
+            log_normaliser: sum - (PILOT as f64).ln(),
+            amplification: if sum.is_finite() { amplified } else { f64::INFINITY },
+            has_dead_ends: alive().count() < drawn.len(),
+        }
+    }
 }

@@ -39,8 +39,6 @@ pub(crate) struct SpectralLaw<'a> {
     /// Which proposals are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
-    /// Weights of the parts, under exact counts.
-    tilt: Option<Vec<f64>>,
 }
 
 /// How the eigenvectors of a proposal are chosen.
@@ -172,7 +170,7 @@ impl<'a> SpectralLaw<'a> {
     ) -> Result<Self> {
         let (weights, size) = (found.tilt.root_weights(), eigenvectors.expected());
         let projection = ProjectionDpp::new(engine, features, rows, &weights, &found.spectrum, size, way)?;
-        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0, tilt: None })
+        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0 })
     }
 
     /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
@@ -195,8 +193,7 @@ impl<'a> SpectralLaw<'a> {
         let acceptance_bound = of_fill.exp() * acceptance;
         let allowed = Allowed::new(dpp, &log_weights, fill);
         let mut law = Self { allowed: Some(allowed), acceptance_bound, ..law };
-        law.tilt = tilt_of(dpp, log_weights);
-        if law.tilt.is_some() {
+        if dpp.quota().exact_counts().is_some() {
             return Ok((law, found.spectrum.error));
         }
         // In the worst case all sets affected by the spectrum's error are accepted.
@@ -215,10 +212,6 @@ impl<'a> SpectralLaw<'a> {
     /// A lower bound of the draws per proposal, or a quarter of what a trial found.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
-    }
-
-    pub(crate) fn tilt(&self) -> Option<&[f64]> {
-        self.tilt.as_deref()
     }
 
     /// Draws proposals until one is accepted.

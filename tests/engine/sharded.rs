@@ -8,7 +8,8 @@ use std::sync::{
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use faer::Mat;
 use partition_dpp::{
-    Error, Features, Inference, Method, Partition, PartitionDpp, Quota, Result, Subset,
+    Error, Features, Inference, Method, Partition, PartitionDpp, Quota, Result, SamplerOptions, Subset,
+    sample::Bound,
     engine::{
         Cpu, Engine, Items, LocalShard, RowMap, Rows, Shard, ShardFactor, ShardMap, ShardRows, Sharded,
     },
@@ -219,7 +220,8 @@ fn an_answer_of_the_wrong_size_is_refused() {
     let engine = Sharded::new(world.engine_of(4).into_iter().map(Short));
     let quota = Quota::new(&world.partition, [1, 1, 1]).unwrap();
     let dpp = PartitionDpp::new(&world.all, &world.partition, &quota).unwrap();
-    let sampler = dpp.sampler(Method::Rejection, &engine).map(|_| ());
+    let options = SamplerOptions::default().with_bound(Bound::Tilted);
+    let sampler = dpp.sampler(options, &engine).map(|_| ());
     assert_error!(sampler, Error::Shape { found: 1, .. }, ["answer of a shard"]);
 }
 

@@ -2,7 +2,7 @@
 
 use approx::abs_diff_eq;
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, Subset,
+    Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset,
     engine::Cpu,
     mcmc::{McmcOptions, Thinning},
 };
@@ -233,7 +233,7 @@ fn chains_are_never_taken_for_a_sampler() {
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     assert_error!(
-        dpp.sampler(Method::Auto, &Cpu).map(|_| ()),
+        dpp.sampler(SamplerOptions::default().with_proposal_budget(1.0), &Cpu).map(|_| ()),
         partition_dpp::Error::ProposalBudget { .. },
         ["proposals"]
     );

@@ -11,6 +11,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bounds;
 mod known_answers;
 mod negative_controls;
 mod owned;

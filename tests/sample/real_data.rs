@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, path::Path};
 use approx::abs_diff_eq;
 use nalgebra::{DMatrix, DVector};
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota, Samples, Subset, engine,
-    sample::{DEFAULT_PROPOSAL_BUDGET, expected_proposals},
+    Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Samples, Subset, engine,
+    sample::{Bound, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -29,7 +29,9 @@ fn check_acceptance(
     expected: Option<Expected<'_>>,
 ) -> Samples {
     let dpp = PartitionDpp::new(features, partition, quota).unwrap();
-    let sampler = dpp.sampler(Method::Auto, &engine::Cpu).unwrap();
+    // Expected acceptances are those of tilted proposals.
+    let options = SamplerOptions::default().with_bound(Bound::Tilted);
+    let sampler = dpp.sampler(options, &engine::Cpu).unwrap();
     let samples = sampler.sample_many(draws, 2016);
     assert_eq!(samples.subsets().len() as u64, draws);
     for subset in samples.subsets() {

@@ -51,15 +51,8 @@ fn missing_devices_have_their_own_status() {
 #[test]
 fn budgets_have_their_own_status() {
     let folder = Folder::new();
-    let identity = |size: usize| -> String {
-        let row =
-            |i: usize| (0..size).map(|j| u8::from(i == j).to_string()).collect::<Vec<_>>().join(",") + "\n";
-        (0..size).map(row).collect()
-    };
-    folder.write("identity.csv", identity(40));
-    let labels: Vec<String> = (0..40).map(|item| format!("{}\n", item % 20)).collect();
-    folder.write("parts.csv", format!("part\n{}", labels.concat()));
-    let input = format!("--features identity.csv --labels parts.csv --quota {}", ["1"; 20].join(","));
+    folder.write_cycle(30);
+    let input = format!("--features cycle.csv --labels parts.csv --quota {}", ["1"; 30].join(","));
     folder.refuses(&format!("sample {input}"), 4, &["proposals", "--method rejection"]);
     folder.refuses(&format!("sample {input} --plan"), 4, &["proposals", "--method rejection"]);
     folder.refuses(&format!("sample {input} --method interpolation"), 4, &["nodes", "--method rejection"]);

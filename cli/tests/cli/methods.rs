@@ -96,7 +96,7 @@ fn laws_without_a_choice_say_so() {
         json!({
             "method": method, "choice": "only", "proposals": null, "nodes": null,
             "rejection_cost": null, "interpolation_cost": null, "per_candidate_cost": null,
-            "seconds": null,
+            "seconds": null, "bounds": [],
         })
     };
     for law in ["", "--k 2", "--quota 1,1 --independent"] {

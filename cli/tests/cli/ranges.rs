@@ -134,7 +134,7 @@ fn people_read_ranges() {
     let folder = Folder::new();
     let text = folder.text(&format!("sample {INPUT} --quota dark=1..2,light=1 --samples 3"));
     for expected in
-        ["dark (1..2)", "light (1)", "DPP with part counts in ranges over 3 parts", "expected at most"]
+        ["dark (1..2)", "light (1)", "DPP with part counts in ranges over 3 parts", "predicted, at most"]
     {
         assert!(text.contains(expected), "'{expected}' is missing in\n{text}");
     }
@@ -182,18 +182,15 @@ fn what_is_refused() {
 #[test]
 fn budgets() {
     let folder = Folder::new();
-    let row = |item: usize| (0..40).map(|j| if j == item { "1" } else { "0" }).collect::<Vec<_>>().join(",");
-    folder.write("identity.csv", (0..40).map(row).collect::<Vec<_>>().join("\n"));
-    let labels: Vec<String> = (0..40).map(|item| format!("{}\n", item % 20)).collect();
-    folder.write("parts.csv", format!("part\n{}", labels.concat()));
-    let quota = ["1..1"; 20].join(",");
-    let input = format!("--features identity.csv --labels parts.csv --quota {quota}");
+    folder.write_cycle(30);
+    let quota = ["1..1"; 30].join(",");
+    let input = format!("--features cycle.csv --labels parts.csv --quota {quota}");
     folder.refuses(&format!("sample {input}"), 4, &["proposals", "--method rejection"]);
     folder.refuses(&format!("infer {input}"), 4, &["nodes", "fewer parts"]);
     folder.refuses(&format!("counts {input}"), 4, &["nodes", "fewer parts"]);
     // The same with wider ranges is drawn.
-    let quota = ["..2"; 20].join(",");
+    let quota = ["..2"; 30].join(",");
     let answer =
-        folder.sample(&format!("--features identity.csv --labels parts.csv --quota {quota} --samples 5"));
+        folder.sample(&format!("--features cycle.csv --labels parts.csv --quota {quota} --samples 5"));
     assert_eq!(sets(&answer).len(), 5);
 }

@@ -42,6 +42,19 @@ impl Folder {
         fs::write(self.path(name), bytes).unwrap();
     }
 
+    /// Writes `cycle.csv` and `parts.csv`: as many parts of two unit rows, each sharing a row with the part before and
+    /// the part after. Of 2^size choices of one row from every part two have a positive determinant.
+    pub(crate) fn write_cycle(&self, size: usize) {
+        let unit = |axis: usize| {
+            let entries = (0..size).map(|j| u8::from(j == axis % size).to_string());
+            entries.collect::<Vec<_>>().join(",") + "\n"
+        };
+        let rows = (0..size).flat_map(|part| [unit(part), unit(part + 1)]);
+        self.write("cycle.csv", rows.collect::<String>());
+        let labels = (0..2 * size).map(|item| format!("{}\n", item / 2));
+        self.write("parts.csv", format!("part\n{}", labels.collect::<String>()));
+    }
+
     /// Where a file is.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)

@@ -3,10 +3,10 @@
 use rand::{Rng, RngExt};
 
 use super::{
+    item_table::ItemTable,
     part_law::{PartLaw, PartScratch, Way},
     rows::WhitenedRows,
 };
-use crate::sample::projection::alias::AliasTable;
 
 /// Trials of a pick, in units of the expected number, after which rounding must have spoilt them: that many fail once in
 /// e⁶⁴ picks.
@@ -29,10 +29,10 @@ pub(super) trait Chance {
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize;
 
     /// Positions drawn one after another in proportion to the weights of a table, …
-    fn picks(&mut self, table: &AliasTable, count: usize, picks: &mut Vec<u32>);
+    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>);
 
     /// … and one in proportion to weight times `keep`, which is at most 1 and `expected` on average.
-    fn kept(&mut self, table: &AliasTable, expected: f64, keep: impl FnMut(u32) -> f64) -> Option<u32>;
+    fn kept(&mut self, table: &ItemTable, expected: f64, keep: impl FnMut(u32) -> f64) -> Option<u32>;
 
     /// Items of a group by its k-DPP, …
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool;
@@ -57,10 +57,9 @@ pub(super) struct Drawn<'r, R: ?Sized, G> {
 }
 
 impl<R: Rng + ?Sized, G: FnMut() -> bool> Drawn<'_, R, G> {
-    fn position(&mut self, table: &AliasTable) -> u32 {
+    fn position(&mut self, table: &ItemTable) -> u32 {
         loop {
-            let position = table.look_up(self.rng.next_u64());
-            if !table.is_null(position) {
+            if let Some(position) = table.look_up(self.rng.next_u64()) {
                 return position;
             }
         }
@@ -92,7 +91,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         last
     }
 
-    fn picks(&mut self, table: &AliasTable, count: usize, picks: &mut Vec<u32>) {
+    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
         for _ in 0..count {
             let position = self.position(table);
             picks.push(position);
@@ -101,7 +100,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
 
     fn kept(
         &mut self,
-        table: &AliasTable,
+        table: &ItemTable,
         expected: f64,
         mut keep: impl FnMut(u32) -> f64,
     ) -> Option<u32> {

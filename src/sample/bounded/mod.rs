@@ -8,6 +8,7 @@ mod chance;
 mod choice;
 mod count_law;
 mod elementary;
+mod item_table;
 mod outside;
 mod part_law;
 mod proposal;
@@ -26,6 +27,7 @@ use rand::Rng;
 
 pub use bound::Bound;
 pub(super) use choice::{Chosen, choose};
+pub(super) use rows::stored_bytes;
 
 use candidate::Tables;
 use chance::Drawn;
@@ -42,7 +44,7 @@ use crate::{
     PartitionDpp, Result,
     engine::{Engine, Rows},
     linalg::kernels::dot,
-    model::{Counts, Fill},
+    model::Fill,
     polynomial::{correction::Correction, spectrum::TiltedSpectrum},
 };
 
@@ -67,8 +69,8 @@ pub(crate) struct BoundedLaw<'a> {
     correction: Correction,
     /// What proposals are filled up with.
     fill: Option<Arc<Fill>>,
-    /// Total variation error of the law from rounding in proposals.
-    rounding: f64,
+    /// Total variation error of the law from rounding in a factor of the acceptance near 1, and in draws from parts.
+    rounding: [f64; 2],
 }
 
 /// Buffers of one draw.
@@ -116,7 +118,8 @@ impl<'a> BoundedLaw<'a> {
             PartLaw::new(engine, part, [counts.low[group].max(1), counts.high[group]], way).map(Some)
         };
         let parts = (0..rows.groups().len()).map(part).collect::<Result<Vec<_>>>()?;
-        let rounding = rounding(&whitening, &counts) + parts.iter().flatten().map(PartLaw::error).sum::<f64>();
+        let of_parts = parts.iter().flatten().map(PartLaw::error).sum();
+        let rounding = [rounding(&whitening), of_parts];
         let beta = (!thinned && whitening.heavy() > 0).then_some(whitening.beta);
         let Tables { symmetric, largest, log_products } = tables;
         Ok(Self {
@@ -141,8 +144,8 @@ impl<'a> BoundedLaw<'a> {
         self.counts.log_bound()
     }
 
-    /// Total variation error of the law from rounding in proposals.
-    pub(super) fn rounding(&self) -> f64 {
+    /// Total variation error of the law from rounding in a factor of the acceptance near 1, and in draws from parts.
+    pub(super) fn rounding(&self) -> [f64; 2] {
         self.rounding
     }
 
@@ -180,16 +183,17 @@ impl<'a> BoundedLaw<'a> {
         self.propose(&mut chance, buffers).then_some(&buffers.items)
     }
 
-    /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. The items are in
-    /// the buffers.
+    /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. Also by how much
+    /// rounding is amplified where items are nearly dependent.
     ///
     /// ```text
     /// w = det(QᵀBQ) Π_t tr(P_t Ĝ_l) / (Π c_l! · Pr(c))
     /// ```
-    pub(super) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> f64 {
+    pub(super) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> (f64, f64) {
         let BoundedScratch { buffers, parts } = scratch;
         let mut chance = Drawn { rng, scratch: parts, go_on: || true };
-        self.log_weight(&mut chance, buffers)
+        let log = self.log_weight(&mut chance, buffers);
+        (log, buffers.amplification)
     }
 
     /// ln det(QᵀBQ), 0 where B is the identity.
@@ -218,12 +222,9 @@ impl<'a> BoundedLaw<'a> {
     }
 }
 
-/// The total variation error of the law from rounding.
-///
-/// The acceptance is a product of factors ‖P v‖² / ‖v‖², each off by a few ε√r, more where B weakens what is large. What
-/// is accepted has the relative error of its own factors, so small acceptances do not magnify it.
-fn rounding(whitening: &Whitening, counts: &Counts) -> f64 {
+/// The relative error of a factor ‖P v‖² / ‖v‖² near 1: a few ε√r, more where B weakens what is large.
+fn rounding(whitening: &Whitening) -> f64 {
     let (first, last) = (whitening.beta.first(), whitening.beta.last());
     let condition = first.zip(last).map_or(1.0, |(first, last)| first / last);
-    16.0 * f64::EPSILON * counts.most as f64 * (whitening.rank() as f64 * condition).sqrt()
+    16.0 * f64::EPSILON * (whitening.rank() as f64 * condition).sqrt()
 }

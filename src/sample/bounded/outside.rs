@@ -15,7 +15,12 @@ pub(super) struct Outside {
     projector: Vec<f64>,
     seen: usize,
     trace: f64,
+    /// Traces below this are rounding.
+    least: f64,
 }
+
+/// Traces below this fraction of the whole one, for every dimension, count as zero: dead ends.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl Outside {
     pub(super) fn clear(&mut self) {
@@ -23,12 +28,13 @@ impl Outside {
     }
 
     pub(super) fn trace(&self) -> f64 {
-        self.trace
+        if self.trace > self.least { self.trace } else { 0.0 }
     }
 
     /// Computes the trace of a group.
     pub(super) fn enter(&mut self, span: &Span, gram: &Mat<f64>) {
         self.trace = trace(gram);
+        self.least = ROUNDING * gram.nrows() as f64 * self.trace;
         if span.size() > 0 {
             self.catch_up(span, gram.nrows());
             let columns = self.projector.chunks_exact(gram.nrows()).enumerate();

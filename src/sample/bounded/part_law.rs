@@ -84,7 +84,7 @@ impl<'a> PartLaw<'a> {
             let dims = part.features.dims() as f64;
             if prediction.operations < projection::operations(items, dims, rank as f64, high as f64) {
                 let (group, vectors) = ((part.number, part.group.items), vectors.subcols(0, rank));
-                let picks = PartPicks::new(part.rows, group, vectors, &prediction);
+                let picks = PartPicks::new(part.rows, group, vectors, &prediction)?;
                 return Ok(Self { way: Way::Picks(picks), error: 0.0 });
             }
         }

@@ -6,11 +6,12 @@ use super::{
     candidate::log_factorial,
     chance::Chance,
     elementary::ElementaryTable,
+    item_table::ItemTable,
     rows::{RowScratch, WhitenedRows},
     span::Span,
     thinning::{Thinning, clipped},
 };
-use crate::{engine::Items, sample::projection::alias::AliasTable};
+use crate::{Result, engine::Items};
 
 /// The most heavy directions of a part.
 const MOST: usize = 8;
@@ -24,7 +25,7 @@ const MOST: usize = 8;
 /// B thins out the heaviest directions of the part, such as its mean.
 #[derive(Debug)]
 pub(super) struct PartPicks {
-    table: AliasTable,
+    table: ItemTable,
     thinning: Thinning,
     /// ln Π_{j≤t} β_j.
     log_products: Vec<f64>,
@@ -74,7 +75,7 @@ impl PartPicks {
         (group, items): (usize, Items<'_>),
         vectors: MatRef<'_, f64>,
         prediction: &Prediction,
-    ) -> Self {
+    ) -> Result<Self> {
         let thinning = Thinning::new(vectors, &prediction.beta);
         let squares = rows.map_group(group, items.len(), |row, along| {
             thinning.apply(row, along);
@@ -82,14 +83,14 @@ impl PartPicks {
         });
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let items = items.iter().map(|item| item as u32);
-        let table = AliasTable::new(squares.len(), items.zip(squares));
+        let table = ItemTable::new(squares.len(), items, squares.iter().copied())?;
         let mut sum = 0.0;
         let next = |beta: &f64| {
             sum += beta.ln();
             sum
         };
         let log_products = std::iter::once(0.0).chain(prediction.beta.iter().map(next)).collect();
-        Self { table, thinning, log_products }
+        Ok(Self { table, thinning, log_products })
     }
 
     /// One proposal of so many items; whether it is accepted.
@@ -114,7 +115,7 @@ impl PartPicks {
             rows.read(group, position, raw, row);
             self.thinning.apply(row, along);
             let distance = span.distance(row);
-            if !chance.coin(distance / f64::from(self.table.weight(position))) {
+            if !chance.coin(distance / self.table.weight(position)) {
                 return false;
             }
             span.extend(row, distance);

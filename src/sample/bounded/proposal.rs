@@ -14,6 +14,8 @@ pub(super) struct Buffers {
     pub(super) row: Vec<f64>,
     pub(super) scratch: RowScratch,
     outside: Outside,
+    /// Σ ‖v‖² / ‖P v‖² over the items picked one by one.
+    pub(super) amplification: f64,
 }
 
 impl Buffers {
@@ -21,6 +23,7 @@ impl Buffers {
         self.items.clear();
         self.span.clear();
         self.outside.clear();
+        self.amplification = 0.0;
         self.row.resize(rank, 0.0);
     }
 }
@@ -106,7 +109,7 @@ impl BoundedLaw<'_> {
             }
             self.rows.read(group, position, scratch, row);
             let distance = span.distance(row);
-            if !chance.coin(distance / f64::from(table.weight(position))) {
+            if !chance.coin(distance / table.weight(position)) {
                 return false;
             }
             span.extend(row, distance);
@@ -130,7 +133,7 @@ impl BoundedLaw<'_> {
         buffers: &mut Buffers,
         mut admit: impl FnMut(&mut C, f64, usize) -> bool,
     ) -> bool {
-        let Buffers { items, span, row, scratch, outside, .. } = buffers;
+        let Buffers { items, span, row, scratch, outside, amplification, .. } = buffers;
         let (table, gram) = (self.rows.table(group), &self.grams[group]);
         if count > 0 {
             outside.enter(span, gram);
@@ -146,12 +149,13 @@ impl BoundedLaw<'_> {
                 }
                 self.rows.read(group, position, scratch, row);
                 distance = span.distance(row);
-                distance / f64::from(table.weight(position))
+                distance / table.weight(position)
             });
             let Some(position) = picked else { return false };
             // Reads the row again where it was not the last one.
             self.rows.read(group, position, scratch, row);
             distance = span.distance(row);
+            *amplification += table.weight(position) / distance;
             span.extend(row, distance);
             items.push(table.item(position));
             outside.leave(span, gram);

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{thinning::Thinning, whitening::Whitening};
+use super::{item_table::ItemTable, thinning::Thinning, whitening::Whitening};
 use crate::{
     Features, Result,
     engine::{Engine, RowMap, Rows, bounded_forms, in_double},
@@ -13,11 +13,15 @@ use crate::{
     },
     parallel::map_ordered,
     polynomial::spectrum::TiltedSpectrum,
-    sample::projection::alias::AliasTable,
 };
 
 /// The most bytes of stored rows.
-pub(super) const STORED_BYTES: usize = 64 << 20;
+const STORED_BYTES: usize = 64 << 20;
+
+/// Bytes of rows that are computed once; `None` if they are too many for that.
+pub(in crate::sample) fn stored_bytes(items: usize, rank: usize) -> Option<usize> {
+    Some(8 * items * rank).filter(|&bytes| bytes <= STORED_BYTES)
+}
 
 /// Where the rows v_i come from.
 #[derive(Debug)]
@@ -45,7 +49,7 @@ pub(super) struct WhitenedRows<'a> {
     weights: Vec<f64>,
     rank: usize,
     source: Source,
-    tables: Vec<AliasTable>,
+    tables: Vec<ItemTable>,
     /// The places in [`Source::Stored`] at which groups begin.
     starts: Vec<usize>,
 }
@@ -80,7 +84,7 @@ impl Reading {
     /// The way that suits the size of the rows, which are taken beyond included ones or not.
     pub(super) fn of(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> Self {
         let rank = whitening.rank();
-        if 8 * rows.len() * rank <= STORED_BYTES {
+        if stored_bytes(rows.len(), rank).is_some() {
             Self::Stored
         } else if Self::may_thin(rows, beyond, whitening) && whitening.heavy() <= HEAVY {
             Self::Thinned
@@ -106,7 +110,7 @@ impl<'a> WhitenedRows<'a> {
     ) -> Result<Self> {
         let (roots, rank) = (found.tilt.root_weights(), whitening.rank());
         let factor = whitening.factor(found);
-        let (source, squares) = if reading == Reading::Stored {
+        let (source, squares): (_, Vec<f64>) = if reading == Reading::Stored {
             let map = RowMap { weights: &roots, factor: factor.as_ref() };
             let stored = in_double(engine).whiten_rows(rows, &map)?;
             let squares = stored.chunks_exact(rank.max(1)).map(|row| dot(row, row)).collect();
@@ -127,23 +131,22 @@ impl<'a> WhitenedRows<'a> {
             };
             (source, above.unwrap_or(forms))
         };
-        let mut squares = squares.into_iter();
         let (mut starts, mut tables) = (Vec::new(), Vec::new());
         let mut start = 0;
         for group in rows.groups() {
             starts.push(start);
             let len = group.items.len();
+            let own = squares[start..start + len].iter().copied();
             start += len;
-            let squares: Vec<f64> = squares.by_ref().take(len).collect();
             #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
             let items = group.items.iter().map(|item| item as u32);
-            tables.push(AliasTable::new(len, items.zip(squares)));
+            tables.push(ItemTable::new(len, items, own)?);
         }
         let weights = rows.groups().iter().zip(&roots).map(|(group, root)| group.scale * root).collect();
         Ok(Self { features: features.clone(), weights, rank, source, tables, starts })
     }
 
-    pub(super) fn table(&self, group: usize) -> &AliasTable {
+    pub(super) fn table(&self, group: usize) -> &ItemTable {
         &self.tables[group]
     }
 
@@ -164,7 +167,7 @@ impl<'a> WhitenedRows<'a> {
 
     /// Operations of reading a row.
     pub(super) fn read_operations(&self) -> f64 {
-        let (dims, items) = (self.features.dims(), self.tables.iter().map(AliasTable::len).sum());
+        let (dims, items) = (self.features.dims(), self.tables.iter().map(ItemTable::len).sum());
         match &self.source {
             Source::Stored(_) => look_up(items, 8 * self.rank),
             Source::Thinned(_) => look_up(items, self.features.row_bytes()) + 2.0 * dims as f64,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{chance::{Chance, Of}, choice::of_family, whitening::Family, rows::RowScratch, *};
-use crate::{Features, Partition, Quota, engine::Cpu, sample::{projection::alias::AliasTable, stream}};
+use super::{chance::{Chance, Of}, item_table::ItemTable, choice::of_family, whitening::Family, rows::RowScratch, *};
+use crate::{Features, Partition, Quota, engine::Cpu, sample::stream};
 
 /// One path through all choices after another.
 #[derive(Debug, Default)]
@@ -62,12 +62,12 @@ impl Chance for Paths {
         numbers[self.take(&probabilities)]
     }
 
-    fn picks(&mut self, table: &AliasTable, count: usize, picks: &mut Vec<u32>) {
+    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
         let weights = weights(table);
         (0..count).for_each(|_| picks.push(self.take(&weights).try_into().unwrap()));
     }
 
-    fn kept(&mut self, table: &AliasTable, _: f64, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+    fn kept(&mut self, table: &ItemTable, _: f64, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
         let kept: Vec<f64> =
             weights(table).iter().zip(0..).map(|(weight, position)| weight * keep(position)).collect();
         let sum: f64 = kept.iter().sum();
@@ -102,9 +102,9 @@ impl Chance for Paths {
     }
 }
 
-fn weights(table: &AliasTable) -> Vec<f64> {
+fn weights(table: &ItemTable) -> Vec<f64> {
     let total = table.total();
-    (0..table.len()).map(|at| f64::from(table.weight(at.try_into().unwrap())) / total).collect()
+    (0..table.len()).map(|at| table.weight(at.try_into().unwrap()) / total).collect()
 }
 
 fn subsets(items: &[u32], count: usize) -> Vec<Vec<u32>> {

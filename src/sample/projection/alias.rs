@@ -151,19 +151,6 @@ impl AliasTable {
         self.entries[position as usize].item
     }
 
-    /// The position of an item, if items are ascending; that of a later one if it has none.
-    pub(crate) fn position_of(&self, item: u32) -> u32 {
-        let items = &self.entries[..self.len()];
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let position = items.partition_point(|entry| entry.item < item) as u32;
-        position
-    }
-
-    /// The sum of all weights.
-    pub(crate) fn total(&self) -> f64 {
-        self.entries[..self.len()].iter().map(|entry| f64::from(entry.weight)).sum()
-    }
-
     /// The weight in proportion to which the item at a position is drawn, rounded up; infinite for the null entry.
     #[inline]
     pub(crate) fn weight(&self, position: u32) -> f32 {

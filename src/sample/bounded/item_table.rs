@@ -1,0 +1,76 @@
+//! Items drawn in proportion to weights of any magnitude.
+
+use crate::{
+    Error, Result, estimate::REFUSED, linalg::power_of_two_near, sample::projection::alias::AliasTable,
+};
+
+/// An alias table of weights that are scaled to be near 1 for f32.
+#[derive(Debug)]
+pub(super) struct ItemTable {
+    table: AliasTable,
+    /// A power of two.
+    scale: f64,
+    total: f64,
+}
+
+impl ItemTable {
+    /// For ascending items and as many weights.
+    ///
+    /// # Errors
+    /// [`Error::IllConditioned`] if all weights underflow, or one overflows.
+    pub(super) fn new(
+        len: usize,
+        items: impl Iterator<Item = u32>,
+        weights: impl Iterator<Item = f64> + Clone,
+    ) -> Result<Self> {
+        let largest = weights.clone().take(len).fold(0.0, f64::max);
+        if !(f64::MIN_POSITIVE..f64::INFINITY).contains(&largest) {
+            return Err(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED });
+        }
+        let scale = power_of_two_near(largest);
+        let table = AliasTable::new(len, items.zip(weights.map(|weight| weight / scale)));
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let total = (0..len as u32).map(|position| f64::from(table.weight(position))).sum::<f64>() * scale;
+        Ok(Self { table, scale, total })
+    }
+
+    /// The sum of all weights.
+    pub(super) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// The weight in proportion to which the item at a position is drawn.
+    #[inline]
+    pub(super) fn weight(&self, position: u32) -> f64 {
+        f64::from(self.table.weight(position)) * self.scale
+    }
+
+    /// The position drawn by a random word; `None` for the null entry.
+    #[inline]
+    pub(super) fn look_up(&self, word: u64) -> Option<u32> {
+        let position = self.table.look_up(word);
+        (!self.table.is_null(position)).then_some(position)
+    }
+
+    /// The item at a position.
+    #[inline]
+    pub(super) fn item(&self, position: u32) -> u32 {
+        self.table.item(position)
+    }
+
+    /// The position of an item that the table has.
+    pub(super) fn position_of(&self, item: u32) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let (mut first, mut after) = (0, self.len() as u32);
+        while first < after {
+            let middle = first.midpoint(after);
+            if self.item(middle) < item { first = middle + 1 } else { after = middle }
+        }
+        first
+    }
+
+    /// Number of items.
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+}

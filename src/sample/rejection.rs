@@ -142,9 +142,11 @@ impl<'a> Question<'_, 'a> {
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction)?;
         let operations = spectral::operations(dpp, rows, found);
         let tilted = BoundCost { bound: Bound::Tilted, proposals: acceptance.recip(), operations };
-        // With one part there is nothing to reject, but by hand.
+        // With one part nothing is rejected, and eigenvalues of single parts are not computed to every digit.
         let settled = dpp.open().len() == 1 && dpp.counts().exact().is_some();
-        let asked = if settled && options.bound == Bound::Auto { Bound::Tilted } else { options.bound };
+        let by_eigenvectors = settled || dpp.ground().is_graded();
+        let asked =
+            if by_eigenvectors && options.bound == Bound::Auto { Bound::Tilted } else { options.bound };
         let mut chosen = match asked {
             Bound::Tilted => Vec::new(),
             _ => bounded::choose(dpp, rows, found, correction, asked, engine)?,

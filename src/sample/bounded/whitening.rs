@@ -118,7 +118,7 @@ pub(super) fn scale_of_size(values: &[f64], k: usize) -> f64 {
     (0.5 * (low + high)).exp()
 }
 
-/// Eigenvalues of a positive semidefinite matrix, descending; negative ones, which are rounding, count as zero.
+/// Eigenvalues of a positive semidefinite matrix, descending, no lower than they may be within rounding: bounds hold.
 pub(super) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>> {
     let size = matrix.nrows();
     let found = match matrix.self_adjoint_eigenvalues(Side::Lower) {
@@ -128,5 +128,6 @@ pub(super) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>> {
     if found.iter().any(|value: &f64| !value.is_finite()) {
         return Err(Error::Eigen { size });
     }
-    Ok(found.into_iter().map(|value| value.max(0.0)).collect())
+    let least = size as f64 * f64::EPSILON * found.first().copied().unwrap_or(0.0).max(0.0);
+    Ok(found.into_iter().map(|value| value.max(least)).collect())
 }

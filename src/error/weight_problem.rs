@@ -17,11 +17,6 @@ pub enum WeightProblem {
         "the scores span too many decades: the items that matter have weights that f64 cannot hold together, or nearly dependent rows; bring scores closer to each other, or the diversity closer to 1"
     )]
     Spread,
-    /// Normalisers of a ridge law with qualities.
-    #[error(
-        "probabilities under a ridge with scores need features that have the ridge themselves, which takes O(m³): Features::with_ridge"
-    )]
-    WithRidge,
     /// The diversity is outside (0, 1].
     #[error("the diversity is {value}; it must be above 0 and at most 1: at 0 scores alone decide")]
     Diversity {

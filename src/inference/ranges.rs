@@ -12,7 +12,6 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct RangeNodes {
     pub(super) nodes: Nodes,
-    pub(super) sum: RangeSum,
     /// ln of the sum.
     pub(super) log_sum: Estimate<f64>,
 }
@@ -49,7 +48,8 @@ impl<'a> PartitionDpp<'a> {
             Some(k) => GeneratingFunction::of_size(&spectrum, &rows.scales(), k)?,
         };
         let most = counts.total().unwrap_or_else(|| counts.high.iter().sum()).min(function.rank());
-        let sum = RangeSum::new(&function, counts, self.correction(reference.log_weights()))?;
+        let laws = function.count_laws(counts.total())?;
+        let sum = RangeSum::new(laws, counts, self.correction(reference.log_weights()));
         let torus = sum.torus(self.nodes_allowed())?;
         let extractors = sum.extractors(engine, &torus)?;
         let values = torus.values(engine, &function)?;
@@ -64,6 +64,6 @@ impl<'a> PartitionDpp<'a> {
             value: log_mass + found.value.ln() + log_unit,
             error: lost + error + terms * f64::EPSILON * largest,
         };
-        Ok(RangeNodes { nodes: Nodes { function, torus, extractors, most, error }, sum, log_sum })
+        Ok(RangeNodes { nodes: Nodes { function, torus, extractors, most, error }, log_sum })
     }
 }

@@ -28,4 +28,4 @@ pub(crate) use log_determinant::{factor_error, log_determinant, log_determinant_
 pub(crate) use open_parts::OpenPart;
 pub use partition_dpp::PartitionDpp;
 pub use ridge::RidgeDpp;
-pub(crate) use ridge::{Fill, PartFill};
+pub(crate) use ridge::{DrawnDpp, Fill, FreeRidge, log_probability};

@@ -60,14 +60,6 @@ impl Correction {
         Self { factors, least }
     }
 
-    /// With factors of one group multiplied by e^`logs`, at most 0.
-    pub(crate) fn times(&self, group: usize, logs: &[f64]) -> Self {
-        let product = |(count, log): (usize, &f64)| self.log_factor(group, count) + log;
-        let mut changed = self.clone();
-        changed.factors[group] = Factor::Listed(logs.iter().enumerate().map(product).collect());
-        changed
-    }
-
     /// ln of a group's factor: at most 0 for a count in its range.
     pub(crate) fn log_factor(&self, group: usize, count: usize) -> f64 {
         match &self.factors[group] {

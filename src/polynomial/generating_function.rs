@@ -3,7 +3,9 @@
 use faer::{Mat, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
 
 use super::{
-    ConditionalBernoulli, sigmoid, softplus,
+    ConditionalBernoulli, CountLaws,
+    poisson_binomial::poisson_binomial,
+    sigmoid, softplus,
     spectrum::TiltedSpectrum,
     tilt::{Tilt, determinantal_tilt, weighted_gram},
 };
@@ -192,6 +194,14 @@ impl GeneratingFunction {
     /// Expected counts.
     pub(crate) fn means(&self) -> Vec<f64> {
         self.shares.iter().map(|share| (0..share.nrows()).map(|j| share[(j, j)]).sum()).collect()
+    }
+
+    /// The laws of the counts; that of the total only if one is asked for.
+    pub(crate) fn count_laws(&self, total: Option<usize>) -> Result<CountLaws> {
+        let group = |group: usize| Ok(poisson_binomial(&self.coins(group)?));
+        let groups = (0..self.shares.len()).map(group).collect::<Result<_>>()?;
+        let coins = total.map_or(Ok(Vec::new()), |_| self.total_coins())?;
+        Ok(CountLaws { means: self.means(), groups, total: poisson_binomial(&coins) })
     }
 
     /// r.

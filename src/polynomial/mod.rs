@@ -4,6 +4,7 @@
 pub(crate) mod characteristic;
 mod conditional_bernoulli;
 pub(crate) mod correction;
+mod count_laws;
 mod count_weights;
 pub(crate) mod fixed_size;
 pub(crate) mod generating_function;
@@ -15,6 +16,7 @@ mod vandermonde;
 
 pub use characteristic::{CharacteristicPolynomial, Coefficient};
 pub use conditional_bernoulli::ConditionalBernoulli;
+pub(crate) use count_laws::CountLaws;
 pub(crate) use count_weights::{CountWeights, log_sum};
 pub use torus::DEFAULT_NODE_BUDGET;
 pub use vandermonde::CircleVandermonde;

@@ -19,4 +19,5 @@ mod infeasible;
 mod kernel_zeros;
 mod range_limits;
 mod ridge;
+mod ridge_inference;
 mod weights;

@@ -52,7 +52,7 @@ fn features_with_a_ridge_under_every_law() {
 }
 
 /// Three parts of three rows with two features, under laws that need up to all nine.
-fn generic(constraint: Constraint, delta: f64, scale: f64, seed: u64) -> Problem {
+pub(crate) fn generic(constraint: Constraint, delta: f64, scale: f64, seed: u64) -> Problem {
     let mut rng = StdRng::seed_from_u64(seed);
     let rows = (0..9).map(|_| (0..2).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
     let problem = Problem::new(rows, vec![0, 0, 0, 1, 1, 1, 2, 2, 2], constraint);
@@ -63,7 +63,7 @@ fn generic(constraint: Constraint, delta: f64, scale: f64, seed: u64) -> Problem
     problem
 }
 
-fn constraints() -> Vec<Constraint> {
+pub(crate) fn constraints() -> Vec<Constraint> {
     vec![
         Constraint::Quota(vec![1, 1, 1]),
         Constraint::Quota(vec![2, 1, 3]),
@@ -74,7 +74,7 @@ fn constraints() -> Vec<Constraint> {
 }
 
 /// The mixture for a problem, without features of the ridge's own.
-fn mixture(problem: &Problem) -> RidgeDpp<'static> {
+pub(crate) fn mixture(problem: &Problem) -> RidgeDpp<'static> {
     let (rows, delta) = problem.ridge.as_ref().unwrap();
     let features = Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap();
     let partition = Partition::from_labels(&problem.labels).unwrap();
@@ -92,7 +92,7 @@ fn mixture(problem: &Problem) -> RidgeDpp<'static> {
     dpp.including(&problem.include).unwrap().excluding(&problem.exclude).unwrap()
 }
 
-fn law(problem: &Problem) -> Law {
+pub(crate) fn law(problem: &Problem) -> Law {
     problem.minors().law(|set| problem.allows(set)).unwrap()
 }
 
@@ -112,7 +112,7 @@ fn p_value(problem: &Problem, draws: u64, seed: u64) -> f64 {
     p.unwrap_or(1.0).min(if rare < 1e-9 { 0.0 } else { 1.0 })
 }
 
-fn cases() -> Vec<Problem> {
+pub(crate) fn cases() -> Vec<Problem> {
     let mut problems: Vec<Problem> = constraints()
         .into_iter()
         .flat_map(|law| {
@@ -153,31 +153,6 @@ fn items_are_added_by_their_quality() {
                 let p = p_value(&problem, 20_000, seed);
                 assert!(p > stats::ALPHA / 1000.0, "p = {p:e}\n{problem}");
             }
-        }
-    }
-}
-
-#[test]
-fn the_mixture_knows_its_probabilities() {
-    for problem in cases() {
-        let (law, items) = (law(&problem), problem.items());
-        let inference = mixture(&problem).inference(&Cpu).unwrap();
-        let log_z = inference.log_partition_function();
-        assert!(log_z.error < 1e-10, "{log_z:?}\n{problem}");
-        assert_abs_diff_eq!(log_z.value, law.log_z(), epsilon = 1e-10);
-        let marginals = inference.inclusion_probabilities().unwrap();
-        assert!(marginals.error < 1e-10, "{}", marginals.error);
-        for (found, exact) in marginals.value.iter().zip(law.marginals(items)) {
-            assert!((found - exact).abs() < 1e-10, "{found} for {exact}\n{problem}");
-        }
-        for set in problem.minors().sets() {
-            let subset = partition_dpp::Subset::new(items_of(set), items).unwrap();
-            let found = inference.log_probability(&subset).unwrap().value;
-            let exact = law.log_probability(set);
-            assert!(
-                found.total_cmp(&exact).is_eq() || (found - exact).abs() < 1e-10,
-                "{subset}: {found} for {exact}\n{problem}"
-            );
         }
     }
 }
@@ -258,8 +233,6 @@ fn what_a_ridge_refuses() {
     let far = dpp.clone().with_scores(&[1000.0, -1000.0, 0.0, 0.0], 0.5).unwrap();
     let refused = far.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
     assert!(matches!(refused, Err(Error::Weights(WeightProblem::Spread))), "{refused:?}");
-    let refused = far.inference(&Cpu).map(|_| ());
-    assert!(matches!(refused, Err(Error::Weights(WeightProblem::WithRidge))), "{refused:?}");
 }
 
 /// All items of a part, dependent included items, and rows of zeros.
@@ -276,10 +249,10 @@ fn corners_of_the_mixture() {
     assert_eq!(sample(&dpp([2, 3])).as_slice(), [0, 1, 2, 3, 4]);
     assert_eq!(sample(&dpp([2, 2]).including(&[2, 3]).unwrap()).as_slice(), [0, 1, 2, 3]);
     let zeros = dpp([1, 0]);
-    assert_eq!(
-        zeros.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value,
-        [0.5, 0.5, 0.0, 0.0, 0.0]
-    );
+    let found = zeros.inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value;
+    found.iter().zip([0.5, 0.5, 0.0, 0.0, 0.0]).for_each(|(p, exact)| {
+        assert_abs_diff_eq!(*p, exact, epsilon = 1e-14);
+    });
     // det diag(δ) twice.
     assert_abs_diff_eq!(zeros.inference(&Cpu).unwrap().log_partition_function().value, 0.0, epsilon = 1e-14);
 }

@@ -11,9 +11,9 @@ use std::{
 };
 
 use partition_dpp::{
-    Inference, RidgeInference, Subset,
+    Error, Estimate, Inference, Subset,
     data::LabelCopies,
-    engine::{Engine, Watched},
+    engine::{Engine, EngineInfo, Watched},
 };
 
 use self::answer::Inferred;
@@ -21,7 +21,7 @@ pub(crate) use self::arguments::InferArguments;
 use crate::{
     compute,
     failure::Failure,
-    input::{Input, sets, too_many_for},
+    input::{Input, sets},
     interrupt,
     law::{LawRequest, Model, Question},
     memory::{Limit, Use},
@@ -40,9 +40,6 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     progress.stage("reading");
     let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
     input.refuse_scores_alone()?;
-    if input.ridge.is_some() && input.scored.is_some() {
-        return Err(too_many_for("scores"));
-    }
     let sets = match &arguments.sets {
         Some(path) => sets::read(path, input.items())?,
         None => Vec::new(),
@@ -57,7 +54,12 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
     let mut inferred = match &model {
-        Model::Ridge(dpp) => of_ridge(&dpp.inference(&engine).map_err(Failure::advise(ADVICE))?, sets)?,
+        Model::Ridge(dpp) => {
+            let inference = dpp.inference(&engine).map_err(Failure::advise(ADVICE))?;
+            let (log_z, marginals) =
+                (inference.log_partition_function(), inference.inclusion_probabilities()?);
+            inferred(log_z, marginals, sets, inference.engine(), |set| inference.log_probability(set))?
+        }
         _ => of_features(&inference(&model, &engine)?, input.copies.as_ref(), sets)?,
     };
     inferred.time = started.elapsed();
@@ -76,29 +78,23 @@ fn of_features(
     copies: Option<&LabelCopies>,
     sets: Vec<Subset>,
 ) -> Result<Inferred, Failure> {
-    let of_set = |set| match copies {
+    let of_set = |set: &Subset| match copies {
         Some(copies) => inference.log_probability_of_items(copies, set),
         None => inference.log_probability(set),
     };
-    Ok(Inferred {
-        log_z: inference.log_partition_function(),
-        marginals: inference.inclusion_probabilities()?,
-        log_probs: sets.iter().map(of_set).collect::<Result<_, _>>()?,
-        sets,
-        engine: inference.engine(),
-        time: Duration::ZERO,
-    })
+    let (log_z, marginals) = (inference.log_partition_function(), inference.inclusion_probabilities()?);
+    inferred(log_z, marginals, sets, inference.engine(), of_set)
 }
 
-fn of_ridge(inference: &RidgeInference<'_>, sets: Vec<Subset>) -> Result<Inferred, Failure> {
-    Ok(Inferred {
-        log_z: inference.log_partition_function(),
-        marginals: inference.inclusion_probabilities()?,
-        log_probs: sets.iter().map(|set| inference.log_probability(set)).collect::<Result<_, _>>()?,
-        sets,
-        engine: inference.engine(),
-        time: Duration::ZERO,
-    })
+fn inferred(
+    log_z: Estimate<f64>,
+    marginals: Estimate<Vec<f64>>,
+    sets: Vec<Subset>,
+    engine: EngineInfo,
+    of_set: impl Fn(&Subset) -> Result<Estimate<f64>, Error>,
+) -> Result<Inferred, Failure> {
+    let log_probs = sets.iter().map(of_set).collect::<Result<_, _>>()?;
+    Ok(Inferred { log_z, marginals, log_probs, sets, engine, time: Duration::ZERO })
 }
 
 fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {

@@ -32,16 +32,25 @@ fn few_items_have_the_ridge_as_features() {
 fn many_items_are_mixtures_of_the_same_law() {
     let folder = Folder::new();
     let line = |item: usize| format!("{},{}\n", (0.7 * item as f64).sin(), (0.3 * item as f64).cos());
-    for (name, items) in [("few.csv", 1000), ("many.csv", 1001)] {
-        folder.write(name, (0..items).map(line).collect::<String>());
+    let score = |item: usize| format!("{}\n", 0.3 * (1.1 * item as f64).sin());
+    for (name, items) in [("few", 1000), ("many", 1001)] {
+        folder.write(&format!("{name}.csv"), (0..items).map(line).collect::<String>());
+        folder.write(
+            &format!("{name}-scores.csv"),
+            format!("score\n{}", (0..items).map(score).collect::<String>()),
+        );
     }
-    let of =
-        |name: &str, rest: &str| folder.json(&format!("infer --features {name} --ridge 0.2 --k 5 {rest}"));
-    // Without the last item both are the same law.
-    let (few, many) = (of("few.csv", ""), of("many.csv", "--exclude 1000"));
-    assert_abs_diff_eq!(few["log_z"].as_f64().unwrap(), many["log_z"].as_f64().unwrap(), epsilon = 1e-9);
-    let (few, many) = (numbers(&few, "marginals"), numbers(&many, "marginals"));
-    few.iter().zip(&many).for_each(|(few, many)| assert_abs_diff_eq!(*few, *many, epsilon = 1e-10));
+    for scored in [false, true] {
+        let of = |name: &str, rest: &str| {
+            let scores = if scored { format!("--scores {name}-scores.csv") } else { String::new() };
+            folder.json(&format!("infer --features {name}.csv {scores} --ridge 0.2 --k 5 {rest}"))
+        };
+        // Without the last item both are the same law.
+        let (few, many) = (of("few", ""), of("many", "--exclude 1000"));
+        assert_abs_diff_eq!(few["log_z"].as_f64().unwrap(), many["log_z"].as_f64().unwrap(), epsilon = 1e-9);
+        let (few, many) = (numbers(&few, "marginals"), numbers(&many, "marginals"));
+        few.iter().zip(&many).for_each(|(few, many)| assert_abs_diff_eq!(*few, *many, epsilon = 1e-10));
+    }
 }
 
 /// By features with the ridge, and by pairs of items.
@@ -105,9 +114,6 @@ fn what_a_ridge_of_many_items_refuses() {
     ] {
         folder.refuses(&arguments, 2, &["--ridge with", what, "at most 1000 items"]);
     }
-    folder.write("scores.csv", format!("score\n{}", "1\n".repeat(1797)));
-    let scored = format!("infer {DIGITS} --k 10 --scores scores.csv --diversity 0.999");
-    folder.refuses(&scored, 2, &["--ridge with scores", "at most 1000 items"]);
     let input = "sample --features features.csv --labels labels.csv --quota 1,1,1";
     for delta in ["0", "-1", "nan", "inf", "x"] {
         folder.refuses(&format!("{input} --ridge {delta}"), 2, &["--ridge", "is not a positive number"]);

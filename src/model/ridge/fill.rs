@@ -67,18 +67,6 @@ impl PartFill {
         }
     }
 
-    /// The probability that a given item outside T, of this size, is added; only if the d_i are equal.
-    pub(crate) fn log_share_of_item(&self, count: usize) -> f64 {
-        let others = self.items.len() - count;
-        let terms = self.added(count).filter(|&r| r > 0);
-        let terms = terms.map(|r| self.log_sum(count, r) + (r as f64 / others as f64).ln());
-        log_sum(&terms.collect::<Vec<_>>()) - self.log_weight(count)
-    }
-
-    pub(crate) fn items(&self) -> &FreeItems {
-        &self.items
-    }
-
     fn positions(&self, taken: &[u32]) -> Vec<usize> {
         taken.iter().filter_map(|&item| self.items.position(item as usize)).collect()
     }

@@ -1,11 +1,14 @@
 //! The Partition-DPP of a kernel with a ridge, without features of its own.
 
 mod fill;
+mod free;
 mod symmetric_tree;
 
 use std::sync::Arc;
 
-pub(crate) use fill::{Fill, PartFill};
+pub(crate) use fill::Fill;
+use fill::PartFill;
+pub(crate) use free::{DrawnDpp, FreeRidge, log_probability};
 
 use super::{FreeItems, PartitionDpp, add_sorted};
 use crate::{
@@ -233,9 +236,9 @@ impl<'a> RidgeDpp<'a> {
         u32::try_from(item).is_ok_and(|item| self.excluded.binary_search(&item).is_ok())
     }
 
-    /// Whether items have qualities.
-    pub(crate) fn has_quality(&self) -> bool {
-        self.log_quality.is_some()
+    /// ln q_i.
+    pub(crate) fn log_quality(&self, item: usize) -> f64 {
+        self.log_quality.as_ref().map_or(0.0, |logs| logs[item])
     }
 
     /// A Aᵀ.

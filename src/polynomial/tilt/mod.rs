@@ -7,6 +7,7 @@
 mod determinantal;
 mod homogeneous;
 mod ranged;
+mod ridge;
 mod weighted;
 
 use faer::{Mat, MatRef, prelude::Solve};
@@ -14,7 +15,11 @@ use faer::{Mat, MatRef, prelude::Solve};
 pub(crate) use determinantal::determinantal_tilt;
 pub(crate) use homogeneous::homogeneous_tilt;
 pub(crate) use ranged::ranged_tilt;
+use ranged::tilt_of_ranges;
+pub(crate) use ridge::ridge_tilt;
 pub(crate) use weighted::weighted_tilt;
+
+use crate::Result;
 
 /// Logarithms of the part weights.
 #[derive(Clone, Debug)]
@@ -44,6 +49,26 @@ impl Tilt {
     pub(crate) fn root_weights(&self) -> Vec<f64> {
         self.log_weights.iter().map(|t| (0.5 * t).exp()).collect()
     }
+}
+
+/// Part counts as functions of the weights of parts.
+pub(crate) trait Weighable {
+    /// ln of the expected counts at weight 1, if they grew in proportion to the weights.
+    fn log_traces(&self) -> Vec<f64>;
+
+    /// The generating function at weights e^w, and its derivatives; `None` where they are beyond f64.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    fn moments(&self, log_weights: &[f64]) -> Result<Option<Moments>>;
+}
+
+/// ln g(e^w), and its first and second derivatives by w.
+#[derive(Clone, Debug)]
+pub(crate) struct Moments {
+    pub(crate) log_value: f64,
+    pub(crate) means: Vec<f64>,
+    pub(crate) covariance: Mat<f64>,
 }
 
 /// C = Σ y_l G_l.

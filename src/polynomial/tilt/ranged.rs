@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef, Side};
 
-use super::{Tilt, inner_product, longest_step, weighted_gram};
+use super::{Moments, Tilt, Weighable, inner_product, longest_step, weighted_gram};
 use crate::{Result, engine::Engine, linalg::whiten, model::Counts};
 
 /// Steps that lower F by less than this are not taken, since acceptance would increase by no more.
@@ -35,13 +35,23 @@ pub(crate) fn ranged_tilt(
     offsets: &[f64],
     ranges: &Counts,
 ) -> Result<Tilt> {
-    let problem = Problem { grams, offsets, ranges };
+    tilt_of_ranges(engine, &Grams(grams), offsets, ranges)
+}
+
+/// The same for counts that are other functions of the weights of parts: F has their ln g in place of the determinant.
+pub(crate) fn tilt_of_ranges(
+    engine: &dyn Engine,
+    counts: &dyn Weighable,
+    offsets: &[f64],
+    ranges: &Counts,
+) -> Result<Tilt> {
+    let problem = Problem { counts, offsets, ranges };
     // If a range ends at the rank of its part, any weight is a minimiser: take none.
-    if let Some(untilted) = problem.untilted() {
+    if let Some(untilted) = problem.untilted()? {
         return Ok(untilted);
     }
     let mut point = problem.start();
-    let Some(mut state) = problem.at(&point) else { return Ok(problem.tilt(&point)) };
+    let Some(mut state) = problem.at(&point)? else { return Ok(problem.tilt(&point)) };
     for _ in 0..MAX_STEPS {
         let (step, promised) = problem.step(&point, &state);
         if promised.is_nan() || promised < TOLERANCE {
@@ -51,7 +61,7 @@ pub(crate) fn ranged_tilt(
         let found = loop {
             engine.proceed()?;
             let next: Vec<f64> = point.iter().zip(&step).map(|(x, d)| x + length * d).collect();
-            if let Some(found) = problem.at(&next)
+            if let Some(found) = problem.at(&next)?
                 && found.value <= state.value - 1e-4 * length * promised
             {
                 break Some((next, found));
@@ -69,7 +79,7 @@ pub(crate) fn ranged_tilt(
 
 /// A point is t_1 … t_p, and u if the total is fixed.
 struct Problem<'a> {
-    grams: &'a [Mat<f64>],
+    counts: &'a dyn Weighable,
     offsets: &'a [f64],
     ranges: &'a Counts,
 }
@@ -82,8 +92,12 @@ struct State {
 }
 
 impl Problem<'_> {
+    fn groups(&self) -> usize {
+        self.offsets.len()
+    }
+
     fn log_weights(&self, point: &[f64]) -> Vec<f64> {
-        let (t, u) = point.split_at(self.grams.len());
+        let (t, u) = point.split_at(self.groups());
         let common = u.first().copied().unwrap_or_default();
         let weight = |(t, offset): (&f64, &f64)| (t + common + offset).clamp(-FARTHEST, FARTHEST);
         t.iter().zip(self.offsets).map(weight).collect()
@@ -94,23 +108,25 @@ impl Problem<'_> {
     }
 
     /// Zero, which is the minimiser if the expected counts are in their ranges without a tilt.
-    fn untilted(&self) -> Option<Tilt> {
-        let point = vec![0.0; self.grams.len()];
-        let State { gradient, .. } = self.ranges.total().is_none().then(|| self.at(&point))??;
+    fn untilted(&self) -> Result<Option<Tilt>> {
+        let point = vec![0.0; self.groups()];
+        if self.ranges.total().is_some() {
+            return Ok(None);
+        }
+        let Some(State { gradient, .. }) = self.at(&point)? else { return Ok(None) };
         let within = |(group, mean): (usize, &f64)| {
             let (low, high) = (self.ranges.low[group] as f64, self.ranges.high[group] as f64);
             low <= mean * (1.0 + ROUNDING) && mean * (1.0 - ROUNDING) <= high
         };
-        gradient.iter().enumerate().all(within).then(|| self.tilt(&point))
+        Ok(gradient.iter().enumerate().all(within).then(|| self.tilt(&point)))
     }
 
     /// Weights for counts e^(t + u + o) tr G, clamped to the range of every part, and the u at which these counts sum
     /// to the total.
     fn start(&self) -> Vec<f64> {
         let (low, high) = (&self.ranges.low, &self.ranges.high);
-        let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
-        let logs: Vec<f64> =
-            self.grams.iter().zip(self.offsets).map(|(gram, offset)| trace(gram).ln() + offset).collect();
+        let traces = self.counts.log_traces();
+        let logs: Vec<f64> = traces.iter().zip(self.offsets).map(|(log, offset)| log + offset).collect();
         let real = |group: usize| logs[group] > f64::NEG_INFINITY;
         // ln of the count at a common weight.
         let count = |group: usize, common: f64| {
@@ -141,26 +157,12 @@ impl Problem<'_> {
         (-(self.ranges.low[group] as f64) * t).max(-(self.ranges.high[group] as f64) * t)
     }
 
-    /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
-    /// δ_ab tr N_a − ⟨N_a, N_b⟩; those by u are sums over all groups.
-    fn at(&self, point: &[f64]) -> Option<State> {
-        let weights = self.log_weights(point);
-        let (groups, dims) = (self.grams.len(), self.grams[0].nrows());
-        let identity = Mat::<f64>::identity(dims, dims);
-        let sum: MatRef<'_, f64> = identity.as_ref();
-        let factor = (sum + weighted_gram(self.grams, &weights)).llt(Side::Lower).ok()?.L().to_owned();
-        let shares: Vec<Mat<f64>> = self
-            .grams
-            .iter()
-            .zip(&weights)
-            .map(|(gram, t)| whiten(factor.as_ref(), gram * faer::Scale(t.exp())))
-            .collect();
-        let means: Vec<f64> = shares.iter().map(|n| (0..dims).map(|j| n[(j, j)]).sum()).collect();
-        let covariance = Mat::from_fn(groups, groups, |a, b| {
-            let cross = inner_product(shares[a].as_ref(), shares[b].as_ref());
-            if a == b { means[a] - cross } else { -cross }
-        });
-        let mut value: f64 = (0..dims).map(|j| 2.0 * factor[(j, j)].ln()).sum();
+    /// Derivatives by u are sums over all groups.
+    fn at(&self, point: &[f64]) -> Result<Option<State>> {
+        let groups = self.groups();
+        let found = self.counts.moments(&self.log_weights(point))?;
+        let Some(Moments { log_value, means, covariance }) = found else { return Ok(None) };
+        let mut value = log_value;
         value += (0..groups).map(|group| self.kink(group, point[group])).sum::<f64>();
         let mut gradient = means;
         if let Some(total) = self.ranges.total() {
@@ -171,17 +173,14 @@ impl Problem<'_> {
         let hessian = Mat::from_fn(gradient.len(), gradient.len(), |a, b| {
             members(a).flat_map(|l| members(b).map(move |m| (l, m))).map(|at| covariance[at]).sum()
         });
-        (value.is_finite() && gradient.iter().all(|g| g.is_finite())).then_some(State {
-            value,
-            gradient,
-            hessian,
-        })
+        let is_finite = value.is_finite() && gradient.iter().all(|g| g.is_finite());
+        Ok(is_finite.then_some(State { value, gradient, hessian }))
     }
 
     /// Minimises the second-order model with its kinks, one variable at a time, no variable moving by more than
     /// [`longest_step`]; and by how much that lowers the model without its second order.
     fn step(&self, point: &[f64], State { gradient, hessian, .. }: &State) -> (Vec<f64>, f64) {
-        let (variables, groups) = (point.len(), self.grams.len());
+        let (variables, groups) = (point.len(), self.groups());
         let trace: f64 = (0..variables).map(|a| hessian[(a, a)]).sum();
         let ridge = 1e-10 * trace + 1e-12;
         let mut step = vec![0.0; variables];
@@ -224,5 +223,38 @@ impl Problem<'_> {
         } else {
             -t
         }
+    }
+}
+
+/// Gram matrices of the groups with weight 1.
+struct Grams<'a>(&'a [Mat<f64>]);
+
+impl Weighable for Grams<'_> {
+    fn log_traces(&self) -> Vec<f64> {
+        let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
+        self.0.iter().map(|gram| trace(gram).ln()).collect()
+    }
+
+    /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
+    /// δ_ab tr N_a − ⟨N_a, N_b⟩.
+    fn moments(&self, log_weights: &[f64]) -> Result<Option<Moments>> {
+        let (groups, dims) = (self.0.len(), self.0[0].nrows());
+        let identity = Mat::<f64>::identity(dims, dims);
+        let sum: MatRef<'_, f64> = identity.as_ref();
+        let Ok(factor) = (sum + weighted_gram(self.0, log_weights)).llt(Side::Lower) else { return Ok(None) };
+        let factor = factor.L().to_owned();
+        let shares: Vec<Mat<f64>> = self
+            .0
+            .iter()
+            .zip(log_weights)
+            .map(|(gram, t)| whiten(factor.as_ref(), gram * faer::Scale(t.exp())))
+            .collect();
+        let means: Vec<f64> = shares.iter().map(|n| (0..dims).map(|j| n[(j, j)]).sum()).collect();
+        let covariance = Mat::from_fn(groups, groups, |a, b| {
+            let cross = inner_product(shares[a].as_ref(), shares[b].as_ref());
+            if a == b { means[a] - cross } else { -cross }
+        });
+        let log_value = (0..dims).map(|j| 2.0 * factor[(j, j)].ln()).sum();
+        Ok(Some(Moments { log_value, means, covariance }))
     }
 }

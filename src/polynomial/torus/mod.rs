@@ -36,17 +36,21 @@ const BATCH_BYTES: usize = 1 << 26;
 /// |S| = k + sN or differ in some count by a multiple of N_l. Counts of sum k that are all at least κ_l are κ, so
 /// N_l = κ_l + 1 nodes separate them exactly (the reference part has the smallest quota): far fewer than a product of
 /// independent nodes.
+///
+/// Every node may lie half a step further, so that z_l = −1 is not among them.
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
     /// N_l.
     sizes: Vec<usize>,
     /// The part whose phase is that of the total; `None` if every part has its own phase.
     reference: Option<usize>,
+    /// 1 for a part whose nodes lie half a step further, otherwise 0.
+    halves: Vec<usize>,
     /// j_l of every node kept, node after node.
     digits: Vec<usize>,
     /// 1 or 2 over the number of nodes.
     weights: Vec<f64>,
-    /// e^{2πij/N_l}.
+    /// e^{πij/N_l}.
     roots: Vec<Vec<c64>>,
     /// e^{iθ_l}, node after node.
     pub(crate) phases: Vec<c64>,
@@ -56,11 +60,12 @@ pub(crate) struct Torus {
 
 impl Torus {
     pub(crate) fn new(plan: TorusPlan) -> Self {
-        let TorusPlan { sizes, reference, aliasing } = plan;
+        let halves = plan.halves();
+        let TorusPlan { sizes, reference, aliasing, .. } = plan;
         let total: usize = sizes.iter().product();
-        let roots: Vec<Vec<c64>> = sizes.iter().map(|&size| roots_of_unity(size)).collect();
+        let roots: Vec<Vec<c64>> = sizes.iter().map(|&size| roots_of_unity(2 * size)).collect();
         let (digits, weights, phases) = (Vec::new(), Vec::new(), Vec::new());
-        let mut torus = Self { sizes, reference, digits, weights, roots, phases, aliasing };
+        let mut torus = Self { sizes, reference, halves, digits, weights, roots, phases, aliasing };
         for index in 0..total {
             let digits = torus.digits_of(index);
             let partner = torus.index_of(&torus.conjugate(&digits));
@@ -69,13 +74,13 @@ impl Torus {
             }
             let multiplicity = if index == partner { 1.0 } else { 2.0 };
             torus.weights.push(multiplicity / total as f64);
-            let own = digits.iter().zip(&torus.roots).map(|(&digit, roots)| roots[digit]);
-            let total = torus.reference.map(|at| torus.roots[at][digits[at]]);
-            let phase = |(part, own): (usize, c64)| match total {
-                Some(total) if torus.reference != Some(part) => total * own,
-                _ => own,
+            let own = |part: usize| torus.power(part, digits[part], 1);
+            let phase = |part: usize| match torus.reference {
+                Some(reference) if reference != part => own(reference) * own(part),
+                _ => own(part),
             };
-            torus.phases.extend(own.enumerate().map(phase));
+            let phases: Vec<c64> = (0..digits.len()).map(phase).collect();
+            torus.phases.extend(phases);
             torus.digits.extend(digits);
         }
         torus
@@ -132,7 +137,29 @@ impl Torus {
     }
 
     fn conjugate(&self, digits: &[usize]) -> Vec<usize> {
-        digits.iter().zip(&self.sizes).map(|(digit, size)| (size - digit) % size).collect()
+        let sizes = self.sizes.iter().zip(&self.halves);
+        digits.iter().zip(sizes).map(|(digit, (size, half))| (size - digit - half) % size).collect()
+    }
+
+    /// e^{icθ}, where θ is a part's phase besides that of the total.
+    fn power(&self, part: usize, digit: usize, count: usize) -> c64 {
+        let steps = 2 * self.sizes[part];
+        self.roots[part][(2 * digit + self.halves[part]) * (count % steps) % steps]
+    }
+
+    /// The phase of every part at a node, as j + s/2 steps of 2π/N: N, j and s. Steps are those of the total, where there
+    /// is one: its N is a multiple of the others.
+    pub(crate) fn steps(&self, node: usize) -> Vec<[usize; 3]> {
+        let digits = &self.digits[node * self.sizes.len()..(node + 1) * self.sizes.len()];
+        let step = |part: usize| match self.reference {
+            Some(reference) => {
+                let size = self.sizes[reference];
+                let own = if part == reference { 0 } else { digits[part] * (size / self.sizes[part]) };
+                [size, (digits[reference] + own) % size, self.halves[reference]]
+            }
+            None => [self.sizes[part], digits[part], self.halves[part]],
+        };
+        (0..digits.len()).map(step).collect()
     }
 
     /// weight · e^{−iκ·θ} of every node: the coefficient of z^κ is the real part of their product with φ,
@@ -141,9 +168,8 @@ impl Torus {
         let total: usize = exponents.iter().sum();
         let phase = |digits: &[usize]| -> c64 {
             let of_part = |(part, &digit): (usize, &usize)| {
-                let size = self.sizes[part];
                 let exponent = if self.reference == Some(part) { total } else { exponents[part] };
-                self.roots[part][digit * (exponent % size) % size].conj()
+                self.power(part, digit, exponent).conj()
             };
             digits.iter().enumerate().map(of_part).product()
         };

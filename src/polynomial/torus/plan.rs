@@ -28,6 +28,16 @@ pub(crate) struct TorusPlan {
     pub(super) sizes: Vec<usize>,
     pub(super) reference: Option<usize>,
     pub(super) aliasing: f64,
+    pub(super) start: Start,
+}
+
+/// Where the first node of a part with several nodes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// At z = 1.
+    One,
+    /// Half a step further. With an even number of nodes none is closer to −1 than that.
+    HalfStep,
 }
 
 impl TorusPlan {
@@ -50,7 +60,7 @@ impl TorusPlan {
         reference: usize,
     ) -> Result<Self> {
         let tolerance = ALIASING * coefficient_bound(quota) / quota.len() as f64;
-        let mut plan = Self { sizes: Vec::new(), reference: Some(reference), aliasing: 0.0 };
+        let mut plan = Self { reference: Some(reference), ..Self::complete(&[]) };
         for (at, &group) in groups.iter().enumerate() {
             let (coins, count, exact) = if at == reference {
                 (function.total_coins()?, quota.iter().sum(), usize::MAX)
@@ -73,7 +83,40 @@ impl TorusPlan {
     /// One node more than the largest count of every part, so that nothing aliases.
     pub(crate) fn complete(largest: &[usize]) -> Self {
         let sizes = largest.iter().map(|&count| count + 1).collect();
-        Self { sizes, reference: None, aliasing: 0.0 }
+        Self { sizes, reference: None, aliasing: 0.0, start: Start::One }
+    }
+
+    /// Half a step further, at an even number of nodes in every part that has several. Under a total all numbers divide
+    /// that of the total, so that all phases are steps of it; of the numbers with that property, those whose product is
+    /// smallest.
+    ///
+    /// Aliases may only become less likely where the bounds on counts decrease away from their means.
+    pub(crate) fn between(mut self) -> Self {
+        self.start = Start::HalfStep;
+        let Some(reference) = self.reference else {
+            self.sizes.iter_mut().filter(|size| **size > 1).for_each(|size| *size += *size % 2);
+            return self;
+        };
+        let least = self.sizes.iter().copied().max().unwrap_or(1).next_multiple_of(2);
+        let divisor = |total: usize, size: usize| (size..=total).find(|d| total.is_multiple_of(*d));
+        let sizes = |total: usize| -> Vec<usize> {
+            let of = |(part, &size): (usize, &usize)| {
+                if part == reference { total } else { divisor(total, size).unwrap_or(total) }
+            };
+            self.sizes.iter().enumerate().map(of).collect()
+        };
+        let nodes = |sizes: &Vec<usize>| sizes.iter().map(|&size| size as f64).product::<f64>();
+        let all = (least..=2 * least).step_by(2).map(sizes);
+        self.sizes = all.min_by(|a, b| nodes(a).total_cmp(&nodes(b))).unwrap_or_default();
+        self
+    }
+
+    /// 1 for every part whose nodes lie half a step further.
+    pub(super) fn halves(&self) -> Vec<usize> {
+        let is_half = |(part, &size): (usize, &usize)| {
+            self.start == Start::HalfStep && size > 1 && self.reference.is_none_or(|at| at == part)
+        };
+        self.sizes.iter().enumerate().map(|part| usize::from(is_half(part))).collect()
     }
 
     /// The plan without a phase of the total, which is known to be k.

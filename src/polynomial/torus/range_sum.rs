@@ -10,9 +10,7 @@ use crate::{
     Result,
     engine::Engine,
     model::Counts,
-    polynomial::{
-        correction::Correction, generating_function::GeneratingFunction, poisson_binomial::poisson_binomial,
-    },
+    polynomial::{CountLaws, correction::Correction},
 };
 
 /// Σ [z^c] φ · Π_l f_l(c_l) over all allowed counts c, with the factors f_l of a correction.
@@ -43,24 +41,26 @@ struct Group {
 impl RangeSum {
     /// The smallest numbers of nodes at which aliases are a fraction 1e-15 of the contribution of some allowed counts
     /// near the expected ones.
-    pub(crate) fn new(function: &GeneratingFunction, ranges: Counts, correction: Correction) -> Result<Self> {
+    pub(crate) fn new(laws: CountLaws, ranges: Counts, correction: Correction) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
         let near = |(group, mean): (usize, &f64)| {
             (mean.round() as usize).clamp(ranges.low[group], ranges.high[group])
         };
-        let typical: Vec<usize> = function.means().iter().enumerate().map(near).collect();
+        let typical: Vec<usize> = laws.means.iter().enumerate().map(near).collect();
         let tolerance = ALIASING * coefficient_bound(&typical) / (2 * typical.len()) as f64;
-        let mut groups = Vec::new();
-        for group in 0..typical.len() {
-            let law = poisson_binomial(&function.coins(group)?);
-            groups.push(Group::new(law, group, &ranges, &correction, tolerance));
-        }
+        let group = |(group, law)| Group::new(law, group, &ranges, &correction, tolerance);
+        let groups = laws.groups.into_iter().enumerate().map(group).collect();
         let mut sum = Self { correction, ranges, groups, plan: TorusPlan::complete(&[]) };
         sum.plan = match sum.ranges.total() {
             None => sum.plan_with(None, tolerance),
-            Some(total) => sum.plan_of_total(&function.total_coins()?, total, tolerance),
+            Some(total) => sum.plan_of_total(&laws.total, total, tolerance),
         };
-        Ok(sum)
+        sum
+    }
+
+    /// The same sum at nodes that lie between those of the torus.
+    pub(crate) fn between(self) -> Self {
+        Self { plan: self.plan.between(), ..self }
     }
 
     /// The nodes; refuses more than the budget.
@@ -78,12 +78,6 @@ impl RangeSum {
         nodes.map(extractor).collect()
     }
 
-    /// The sum in which one group's factors are multiplied by e^`logs`, at most 1, at the same nodes.
-    pub(crate) fn times(&self, group: usize, logs: &[f64]) -> Self {
-        let (ranges, groups, plan) = (self.ranges.clone(), self.groups.clone(), self.plan.clone());
-        Self { correction: self.correction.times(group, logs), ranges, groups, plan }
-    }
-
     /// ln of what the sum is to be multiplied by.
     pub(crate) fn log_unit(&self) -> f64 {
         -self.correction.least
@@ -91,8 +85,7 @@ impl RangeSum {
 
     /// If the total is fixed, its phase is common to all groups and the count of one group follows from the others: an
     /// open group if there is one, otherwise the group whose phase would cost most.
-    fn plan_of_total(&self, coins: &[f64], total: usize, tolerance: f64) -> TorusPlan {
-        let law = poisson_binomial(coins);
+    fn plan_of_total(&self, law: &[f64], total: usize, tolerance: f64) -> TorusPlan {
         let others = |size: usize| -> f64 {
             let alias = |c: &usize| *c != total && c.abs_diff(total).is_multiple_of(size);
             (0..law.len()).filter(alias).map(|c| law[c]).sum()
@@ -115,7 +108,7 @@ impl RangeSum {
         // The largest count of the reference, or of all open groups together if it is one of them.
         let most_left =
             reference.map(|at| self.groups[at].span.map_or_else(|| self.open_high(), |_| high[at]));
-        let mut plan = TorusPlan { sizes: Vec::new(), reference, aliasing: 0.0 };
+        let mut plan = TorusPlan { reference, ..TorusPlan::complete(&[]) };
         for (at, group) in self.groups.iter().enumerate() {
             plan.aliasing += group.dropped;
             let Some(span) = group.span.filter(|_| reference != Some(at)) else {
@@ -157,8 +150,7 @@ impl RangeSum {
     fn kernel(&self, torus: &Torus, digits: &[usize]) -> c64 {
         let one = c64::new(1.0, 0.0);
         let term = |group: usize, count: usize| {
-            let size = torus.sizes[group];
-            torus.roots[group][digits[group] * (count % size) % size].conj() * self.factor(group, count)
+            torus.power(group, digits[group], count).conj() * self.factor(group, count)
         };
         let own = |group: &usize| torus.reference != Some(*group);
         let spans = (0..digits.len())
@@ -188,8 +180,7 @@ impl RangeSum {
             _ => 0.0,
         };
         let sum: c64 = taken.iter().enumerate().map(|(s, taken)| taken * left_over(total - s)).sum();
-        let size = torus.sizes[reference];
-        torus.roots[reference][digits[reference] * (total % size) % size].conj() * sum
+        torus.power(reference, digits[reference], total).conj() * sum
     }
 }
 

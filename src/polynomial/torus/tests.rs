@@ -53,7 +53,7 @@ fn planted_faults_change_the_partition_function() {
     assert!(gap(log_z(&torus, &torus.values(&Cpu, &off).unwrap(), &reference)) > 1e-5);
     // Too few nodes: aliases are within the bound.
     let sizes = torus.sizes.iter().map(|size| size - 1).collect();
-    let few = Torus::new(TorusPlan { sizes, reference: torus.reference, aliasing: 0.0 });
+    let few = Torus::new(TorusPlan { sizes, reference: torus.reference, ..TorusPlan::complete(&[]) });
     let found = few.coefficient(&few.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64).value;
     let whole = torus.coefficient(&values, &COUNTS, 5, Precision::F64).value;
     assert!((found / whole - 1.0).abs() > 1e-9, "{found} {whole}");
@@ -63,7 +63,7 @@ fn planted_faults_change_the_partition_function() {
 fn kept_nodes_and_their_conjugates_are_all_nodes() {
     for sizes in [vec![1], vec![2], vec![5], vec![3, 4], vec![2, 1, 3], vec![2, 2, 2]] {
         let total: usize = sizes.iter().product();
-        let torus = Torus::new(TorusPlan { sizes: sizes.clone(), reference: None, aliasing: 0.0 });
+        let torus = Torus::new(TorusPlan { sizes: sizes.clone(), ..TorusPlan::complete(&[]) });
         let mut seen = vec![0; total];
         for (at, partner) in torus.positions() {
             seen[at] += 1;
@@ -88,9 +88,38 @@ fn the_aliasing_bound_holds() {
             let aliases = |c: &usize| *c != count && c.abs_diff(count) % sizes[group] == 0;
             aliasing += (0..law.len()).filter(aliases).map(|c| law[c]).sum::<f64>();
         }
-        let torus = Torus::new(TorusPlan { sizes: sizes.to_vec(), reference: None, aliasing });
+        let torus = Torus::new(TorusPlan { sizes: sizes.to_vec(), aliasing, ..TorusPlan::complete(&[]) });
         let found = torus.coefficient(&torus.values(&Cpu, &function).unwrap(), &COUNTS, 5, Precision::F64);
         let error = (found.value - exact).abs();
         assert!(error > 0.0 && error <= found.error, "{sizes:?}: {error:e} {:e}", found.error);
+    }
+}
+
+#[test]
+fn nodes_between_avoid_minus_one() {
+    let (function, reference, torus, truth) = small_case();
+    let plans = [
+        TorusPlan::complete(&[4, 4]),
+        TorusPlan::complete(&[2, 5]),
+        TorusPlan { sizes: torus.sizes.clone(), reference: torus.reference, ..TorusPlan::complete(&[]) },
+        TorusPlan { sizes: vec![9, 3], reference: Some(0), ..TorusPlan::complete(&[]) },
+    ];
+    for plan in plans {
+        let between = Torus::new(plan.clone().between());
+        for node in 0..between.nodes() {
+            for (phase, [size, digit, half]) in between.node(node).iter().zip(between.steps(node)) {
+                let gap = (phase + c64::new(1.0, 0.0)).norm();
+                assert!(gap > 1.0 / size as f64, "{plan:?}: {phase}");
+                let angle = TAU * (digit as f64 + 0.5 * half as f64) / size as f64;
+                assert!((phase - c64::new(angle.cos(), angle.sin())).norm() < 1e-14, "{plan:?}: {phase}");
+            }
+        }
+        let total: usize = between.sizes.iter().product();
+        assert_eq!(
+            between.positions().map(|(at, partner)| 1 + usize::from(at != partner)).sum::<usize>(),
+            total
+        );
+        let values = between.values(&Cpu, &function).unwrap();
+        assert_abs_diff_eq!(log_z(&between, &values, &reference), truth, epsilon = 1e-12);
     }
 }

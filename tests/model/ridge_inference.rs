@@ -1,0 +1,93 @@
+//! Probabilities under K + δI against enumeration.
+
+use partition_dpp::{Features, Partition, Quota, RidgeDpp, Subset, engine::Cpu};
+
+use crate::{
+    common::{checked::Problem, exact::items_of},
+    ridge::{cases, constraints, generic, law, mixture},
+};
+
+/// All probabilities of a law.
+fn assert_known(problem: &Problem) {
+    let (law, items) = (law(problem), problem.items());
+    let inference = mixture(problem).inference(&Cpu).unwrap();
+    let log_z = inference.log_partition_function();
+    assert!(log_z.error < 1e-10, "{log_z:?}\n{problem}");
+    let near = |found: f64, exact: f64| found.total_cmp(&exact).is_eq() || (found - exact).abs() < 1e-10;
+    assert!(near(log_z.value, law.log_z()), "{log_z:?} for {}\n{problem}", law.log_z());
+    let marginals = inference.inclusion_probabilities().unwrap();
+    assert!(marginals.error < 1e-10, "{}", marginals.error);
+    for (found, exact) in marginals.value.iter().zip(law.marginals(items)) {
+        assert!(near(*found, exact), "{found} for {exact}\n{problem}");
+    }
+    for set in problem.minors().sets() {
+        let subset = Subset::new(items_of(set), items).unwrap();
+        let found = inference.log_probability(&subset).unwrap().value;
+        let exact = law.log_probability(set);
+        assert!(near(found, exact), "{subset}: {found} for {exact}\n{problem}");
+    }
+}
+
+#[test]
+fn probabilities_without_scores() {
+    cases().iter().for_each(assert_known);
+}
+
+#[test]
+fn probabilities_with_scores() {
+    for (seed, law) in (0..).zip(constraints()) {
+        for (delta, scale) in [(0.05, 0.7), (1.0, 2.0), (30.0, 0.3), (0.2, 9.0)] {
+            let mut problem = generic(law.clone(), delta, scale, seed);
+            assert_known(&problem);
+            (problem.include, problem.exclude) =
+                if seed == 2 { (vec![], vec![6]) } else { (vec![7], vec![0]) };
+            assert_known(&problem);
+        }
+    }
+}
+
+/// Coins that are exactly fair have a pole at z = −1.
+#[test]
+fn fair_coins() {
+    let features = Features::from_rows(6, 1, vec![0.0, 0.0, 1e-9, 0.0, 2.0, 2.0]).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "b", "b", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, [1, 2]).unwrap();
+    for quality in [[0.0; 6], [0.0, 0.0, 0.7, 0.7, -0.7, -0.7], [3.0, 3.0, 0.0, 0.0, 0.0, 0.0]] {
+        let dpp = RidgeDpp::new(&features, 1.0, &partition, &quota).unwrap();
+        let dpp = dpp.with_log_quality(&quality).unwrap();
+        let found = dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap();
+        assert!(found.error < 1e-10);
+        let exact = features.with_ridge(1.0).unwrap().with_log_quality(&quality).unwrap();
+        let exact = partition_dpp::PartitionDpp::new(&exact, &partition, &quota).unwrap();
+        let exact = exact.inference(&Cpu).unwrap().inclusion_probabilities().unwrap();
+        for (found, exact) in found.value.iter().zip(exact.value) {
+            assert!((found - exact).abs() < 1e-10, "{found} for {exact}");
+        }
+    }
+}
+
+/// Hundreds of items in several parts, against features with a ridge of their own.
+#[test]
+fn many_items() {
+    let (items, dims) = (300, 5);
+    let values: Vec<f64> = (0..items * dims).map(|i| (1.3 * i as f64).sin() + 0.2).collect();
+    let features = Features::from_rows(items, dims, values).unwrap();
+    let labels: Vec<usize> = (0..items).map(|i| i * i % 7 % 3).collect();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let quality: Vec<f64> = (0..items).map(|i| 0.8 * (0.7 * i as f64).cos()).collect();
+    for (quota, delta) in [([6, 2, 3], 0.1), ([1, 1, 1], 2.0), ([0, 12, 2], 0.02)] {
+        let quota = Quota::new(&partition, quota).unwrap();
+        let dpp = RidgeDpp::new(&features, delta, &partition, &quota).unwrap();
+        let dpp = dpp.with_log_quality(&quality).unwrap();
+        let exact = features.with_ridge(delta).unwrap().with_log_quality(&quality).unwrap();
+        let exact = partition_dpp::PartitionDpp::new(&exact, &partition, &quota).unwrap();
+        let (found, exact) = (dpp.inference(&Cpu).unwrap(), exact.inference(&Cpu).unwrap());
+        let (log_z, exact_z) = (found.log_partition_function(), exact.log_partition_function());
+        assert!((log_z.value - exact_z.value).abs() < 1e-10, "{log_z:?} for {exact_z:?}");
+        let (found, exact) =
+            (found.inclusion_probabilities().unwrap(), exact.inclusion_probabilities().unwrap());
+        for (found, exact) in found.value.iter().zip(exact.value) {
+            assert!((found - exact).abs() < 1e-10, "{found} for {exact}");
+        }
+    }
+}

@@ -59,8 +59,18 @@ fn films() -> Option<(Features<'static>, Partition)> {
 fn cases() -> Vec<Case> {
     let case = |name, wanted, (features, partition), each| Case { name, wanted, features, partition, each };
     let mut all = vec![
-        case("Gaussian, m = 10⁶, 3 × 5", "25 000", of_parts(rows(singles(gaussian(1_000_000, 64)), 64), 3), 5),
-        case("Gaussian, m = 10⁶, 3 × 2", "200 000", of_parts(rows(singles(gaussian(1_000_000, 64)), 64), 3), 2),
+        case(
+            "Gaussian, m = 10⁶, 3 × 5",
+            "25 000",
+            of_parts(rows(singles(gaussian(1_000_000, 64)), 64), 3),
+            5,
+        ),
+        case(
+            "Gaussian, m = 10⁶, 3 × 2",
+            "200 000",
+            of_parts(rows(singles(gaussian(1_000_000, 64)), 64), 3),
+            2,
+        ),
         case("clustered, m = 10⁴, 3 × 5", "12 000", of_parts(rows(clustered(10_000, 64, 3), 64), 3), 5),
         case("clustered, m = 10⁶, 3 × 5", "8 000", of_parts(rows(clustered(1_000_000, 64, 3), 64), 3), 5),
         case("digits, 10 × 1", "3 000", digits(), 1),

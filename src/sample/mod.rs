@@ -56,7 +56,6 @@ pub struct Sampler<'a> {
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a sampler has one")]
 pub(crate) enum Law<'a> {
     /// Nothing is left to choose.
     Forced,

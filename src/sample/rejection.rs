@@ -16,9 +16,7 @@ use crate::{
     estimate::accurate,
     model::Fill,
     parallel::map_ordered,
-    polynomial::{
-        ConditionalBernoulli, correction::Correction, log_sum, softplus, spectrum::TiltedSpectrum,
-    },
+    polynomial::{ConditionalBernoulli, correction::Correction, log_sum, softplus, spectrum::TiltedSpectrum},
 };
 
 /// Weighted draws of a pilot, in tasks.
@@ -40,7 +38,6 @@ pub(crate) struct Rejection<'a> {
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a sampler has one")]
 enum Way<'a> {
     Tilted(SpectralLaw<'a>),
     Bounded(BoundedLaw<'a>),
@@ -69,12 +66,14 @@ impl BoundCost {
 }
 
 /// What all bounds need to know of a law.
-struct Question<'q, 'a> {
-    dpp: &'q PartitionDpp<'a>,
-    rows: Rows<'q>,
-    found: TiltedSpectrum,
-    correction: Correction,
-    fill: Option<Arc<Fill>>,
+#[derive(Debug)]
+pub(super) struct Question<'q, 'a> {
+    pub(super) dpp: &'q PartitionDpp<'a>,
+    pub(super) rows: Rows<'q>,
+    pub(super) found: TiltedSpectrum,
+    pub(super) correction: Correction,
+    /// What proposals are filled up with.
+    pub(super) fill: Option<Arc<Fill>>,
 }
 
 impl<'a> Rejection<'a> {
@@ -85,12 +84,7 @@ impl<'a> Rejection<'a> {
         options: SamplerOptions,
         engine: &dyn Engine,
     ) -> Result<(Self, f64)> {
-        let rows = dpp.rows();
-        let found = dpp.spectrum(engine, &rows)?;
-        spectral::refuse_unreachable(&dpp.counts(), found.spectrum.values.len())?;
-        let correction = dpp.correction(&spectral::log_weights(&found, &rows));
-        let question = Question { dpp, rows, found, correction, fill };
-        question.answer(options, engine)
+        Question::new(dpp, fill, engine)?.answer(options, engine)
     }
 
     /// The bound that is used.
@@ -135,7 +129,19 @@ impl<'a> Rejection<'a> {
     }
 }
 
-impl<'a> Question<'_, 'a> {
+impl<'q, 'a> Question<'q, 'a> {
+    pub(super) fn new(
+        dpp: &'q PartitionDpp<'a>,
+        fill: Option<Arc<Fill>>,
+        engine: &dyn Engine,
+    ) -> Result<Self> {
+        let rows = dpp.rows();
+        let found = dpp.spectrum(engine, &rows)?;
+        spectral::refuse_unreachable(&dpp.counts(), found.spectrum.values.len())?;
+        let correction = dpp.correction(&spectral::log_weights(&found, &rows));
+        Ok(Self { dpp, rows, found, correction, fill })
+    }
+
     fn answer(self, options: SamplerOptions, engine: &dyn Engine) -> Result<(Rejection<'a>, f64)> {
         let Self { dpp, rows, found, correction, .. } = &self;
         let log_tilted = self.log_tilted()?;
@@ -149,7 +155,7 @@ impl<'a> Question<'_, 'a> {
             if by_eigenvectors && options.bound == Bound::Auto { Bound::Tilted } else { options.bound };
         let mut chosen = match asked {
             Bound::Tilted => Vec::new(),
-            _ => bounded::choose(dpp, rows, found, correction, asked, engine)?,
+            _ => bounded::choose(&self, asked, engine)?,
         };
         chosen.sort_by(|a, b| a.log_cost().total_cmp(&b.log_cost()));
         let log_cost = log_tilted + operations.ln();
@@ -168,7 +174,8 @@ impl<'a> Question<'_, 'a> {
         let tilt = spectral::tilt_of(dpp, spectral::log_weights(found, rows));
         if let Some((law, error, proposals)) = bounded {
             let relative = |log: f64| (log - law.log_bound()).exp() * proposals;
-            let mut bounds: Vec<_> = chosen.iter().map(|other| of(other, relative(other.log_bound))).collect();
+            let mut bounds: Vec<_> =
+                chosen.iter().map(|other| of(other, relative(other.log_bound))).collect();
             if asked == Bound::Auto {
                 bounds.push(BoundCost { proposals: relative(log_tilted), ..tilted });
             }
@@ -204,16 +211,14 @@ impl<'a> Question<'_, 'a> {
         options: SamplerOptions,
         engine: &dyn Engine,
     ) -> Result<(BoundedLaw<'a>, f64, f64)> {
-        let Self { dpp, rows, found, correction, fill } = self;
-        let (fill, way) = (fill.clone(), options.projection);
-        let law = BoundedLaw::new(dpp, rows, found, correction, chosen, fill, way, engine)?;
+        let law = BoundedLaw::new(self, chosen, options.projection, engine)?;
         let pilot = Pilot::of(&law);
         engine.proceed()?;
         let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
         let [of_factor, of_parts] = law.rounding();
         // What is accepted has the relative errors of its own factors; what ends at rounding may be as much of the bound.
         let of_ends = if pilot.has_dead_ends { of_factor * proposals } else { 0.0 };
-        let error = found.spectrum.error + of_factor * pilot.amplification + of_parts + of_ends;
+        let error = self.found.spectrum.error + of_factor * pilot.amplification + of_parts + of_ends;
         Ok((law, accurate(error)?, proposals))
     }
 }

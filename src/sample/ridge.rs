@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Attempts, Law, Sampler, Rejection, SamplerOptions};
+use super::{Attempts, Law, Rejection, Sampler, SamplerOptions};
 use crate::{
     Result, RidgeDpp,
     engine::Engine,

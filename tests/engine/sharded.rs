@@ -9,10 +9,10 @@ use approx::{abs_diff_eq, assert_abs_diff_eq};
 use faer::Mat;
 use partition_dpp::{
     Error, Features, Inference, Method, Partition, PartitionDpp, Quota, Result, SamplerOptions, Subset,
-    sample::Bound,
     engine::{
         Cpu, Engine, Items, LocalShard, RowMap, Rows, Shard, ShardFactor, ShardMap, ShardRows, Sharded,
     },
+    sample::Bound,
 };
 
 use crate::common::random::normals;

@@ -1,6 +1,5 @@
 //! Quotas that no set meets, and quotas that are too dear.
 
-
 use partition_dpp::{
     Error, Features, IndependentKDpps, Method, Partition, PartitionDpp, Quota, SamplerOptions, engine,
     sample::{Algorithm, DEFAULT_PROPOSAL_BUDGET, expected_proposals},
@@ -155,7 +154,7 @@ fn a_budget_of_ones_own_is_kept() {
     // 7 × 3 × 3 nodes, conjugates counted once
     assert_error!(
         dpp.sampler(options, &engine::Cpu),
-        Error::ProposalBudget { expected, budget: 1.0, nodes: 32.0, node_budget: 3.0 } if (1.0..8.1).contains(&expected),
+        Error::ProposalBudget { expected, budget: 1.0, nodes: 32.0, node_budget: 3.0 } if (1.0..8.11).contains(&expected),
         ["1.000e0", "3.200e1 nodes", "3.000e0"]
     );
     assert_error!(

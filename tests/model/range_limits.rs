@@ -3,7 +3,9 @@
 use std::ops::RangeInclusive;
 
 use partition_dpp::{
-    Error, Features, Partition, PartitionDpp, Quota, SamplerOptions, engine::Cpu, sample::Algorithm,
+    Error, Features, Partition, PartitionDpp, Quota, SamplerOptions,
+    engine::Cpu,
+    sample::{Algorithm, Bound},
 };
 
 use crate::common::{random::normals, with_threads};
@@ -107,7 +109,11 @@ fn nothing_is_left_to_choose() {
     );
 }
 
-/// Twenty parts of six items. One of each is beyond reach; up to three of each is easy, although no single vector of
+fn tilted() -> SamplerOptions {
+    SamplerOptions::default().with_bound(Bound::Tilted)
+}
+
+/// Twenty parts of six items, by the tilted bound. One of each is beyond reach; up to three of each is easy, although no single vector of
 /// counts is likely: a trial shows it.
 #[test]
 fn proposals_are_bounded() {
@@ -116,25 +122,22 @@ fn proposals_are_bounded() {
     let ranges = |range: RangeInclusive<usize>| Quota::new(&partition, vec![range; 20]).unwrap();
     let model = |quota: &Quota| PartitionDpp::new(&features, &partition, quota).unwrap();
     let narrow = model(&ranges(0..=1).with_total(20).unwrap());
-    let refused = narrow.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
+    let refused = narrow.sampler(tilted(), &Cpu).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { .. }, ["proposals", "1.00e7"]);
     // A budget that holds what the bound promises is taken at its word.
-    let sampler = narrow
-        .sampler(SamplerOptions::default().with_proposal_budget(1e9), &Cpu)
-        .map(|sampler| sampler.acceptance_bound());
+    let sampler =
+        narrow.sampler(tilted().with_proposal_budget(1e9), &Cpu).map(|sampler| sampler.acceptance_bound());
     assert!((1e-9..1e-7).contains(&sampler.unwrap()));
 
     let wide = model(&ranges(0..=4));
-    let (one, two) = (
-        with_threads(1, || wide.sampler(SamplerOptions::default(), &Cpu).unwrap()),
-        wide.sampler(SamplerOptions::default(), &Cpu).unwrap(),
-    );
+    let (one, two) =
+        (with_threads(1, || wide.sampler(tilted(), &Cpu).unwrap()), wide.sampler(tilted(), &Cpu).unwrap());
     assert_eq!(one.acceptance_bound().to_bits(), two.acceptance_bound().to_bits());
     let samples = two.sample_many(200, 1);
     let (bound, observed) = (two.acceptance_bound(), samples.acceptance_observed());
     println!("acceptance {observed:.3}, bound {bound:.3}");
     assert!(bound <= observed && observed <= 8.0 * bound, "{bound} {observed}");
     // The trial shows that ten proposals are too few for a sample.
-    let refused = wide.sampler(SamplerOptions::default().with_proposal_budget(2.0), &Cpu).map(|_| ());
+    let refused = wide.sampler(tilted().with_proposal_budget(2.0), &Cpu).map(|_| ());
     assert_error!(refused, Error::RangeProposalBudget { budget: 2.0, .. }, ["2.00e0"]);
 }

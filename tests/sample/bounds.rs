@@ -20,7 +20,11 @@ const CHECKS: f64 = 1000.0;
 fn p_value(sampler: &Sampler<'_>, law: &Law) -> (f64, f64) {
     let samples = with_threads(2, || sampler.sample_many(DRAWS, 7));
     let predicted = sampler.bounds().first().map_or(1.0, |cost| cost.proposals);
-    assert!(samples.acceptance_observed() >= 0.9 * sampler.acceptance_bound(), "{}", sampler.acceptance_bound());
+    assert!(
+        samples.acceptance_observed() >= 0.9 * sampler.acceptance_bound(),
+        "{}",
+        sampler.acceptance_bound()
+    );
     let ratio = samples.acceptance_observed().recip() / predicted;
     (stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), law), ratio)
 }

@@ -1,9 +1,6 @@
 //! The method that draws.
 
-use partition_dpp::{
-    Method, Sampler, SamplerOptions,
-    engine::Engine,
-};
+use partition_dpp::{Method, Sampler, SamplerOptions, engine::Engine};
 
 use super::{
     answer::{Planned, PlannedDrawer},
@@ -34,7 +31,9 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     }
     let rejects = matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection);
     if arguments.bound != BoundChoice::Auto && (no_choice || !rejects) {
-        return Err(Failure::Arguments("--bound needs --quota, no --independent, and --method rejection".into()));
+        return Err(Failure::Arguments(
+            "--bound needs --quota, no --independent, and --method rejection".into(),
+        ));
     }
     if arguments.method == MethodChoice::Mcmc { Ok(()) } else { arguments.chains.check_unused() }
 }

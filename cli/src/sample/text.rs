@@ -1,7 +1,11 @@
 //! The answer as text: a table of subsets, and a few lines on how they were drawn.
 
 use comfy_table::Cell;
-use partition_dpp::{Subset, data::LabelCopies, sample::{Algorithm, BoundCost}};
+use partition_dpp::{
+    Subset,
+    data::LabelCopies,
+    sample::{Algorithm, BoundCost},
+};
 
 use super::{
     answer::{Drawer, Drawn},

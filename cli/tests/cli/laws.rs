@@ -19,7 +19,8 @@ fn a_partition_dpp_meets_its_quota() {
     let folder = Folder::new();
     let answer = folder.sample(&format!("{INPUT} --quota 1,1,1 --samples 50 --seed 7"));
     // serde_json sorts keys as it reads; their order in the text is checked below.
-    let expected = ["acceptance_bound", "adapter", "backend", "bound", "engine", "exactness", "law_error", "method"];
+    let expected =
+        ["acceptance_bound", "adapter", "backend", "bound", "engine", "exactness", "law_error", "method"];
     let rest = ["parts", "precision", "proposals", "quota", "samples", "seconds", "seed"];
     assert_eq!(keys(&answer), [&expected[..], &rest[..]].concat());
     assert_eq!(keys(&answer["seconds"]), ["sampling", "setup"]);

@@ -10,8 +10,8 @@ use crate::{
     Result,
     engine::{Engine, GridRequest, in_double},
     linalg,
-    model::FreeRidge,
-    polynomial::torus::add_real_part,
+    model::{FreeItems, FreeRidge},
+    polynomial::{generating_function::GeneratingFunction, torus::add_real_part},
 };
 
 /// The sums over the nodes that the probabilities of a group's items depend on, one for every angle, or one for all
@@ -72,7 +72,7 @@ impl RidgeNodes<'_> {
         log_weights: &[f64],
         out: &mut [f64],
     ) -> Result<f64> {
-        let rank = self.function.as_ref().map_or(0, |function| function.rank());
+        let rank = self.function.as_ref().map_or(0, GeneratingFunction::rank);
         let new = |group: &super::turned::TurnedGroup| Sums::new(&group.shares, group.angles.len(), rank);
         let mut sums: Vec<Sums> = self.groups.iter().map(new).collect();
         self.visit(engine, GridRequest::Inverses, |node, turns, value| {
@@ -101,7 +101,7 @@ impl RidgeNodes<'_> {
         }
         self.add_drawn(engine, free, log_weights, &sums, out)?;
         let mass = self.mass.value;
-        for item in free.groups.iter().flat_map(|group| group.iter()) {
+        for item in free.groups.iter().flat_map(FreeItems::iter) {
             out[item] = (out[item] / mass).clamp(0.0, 1.0);
         }
         let most = free.counts.most.min(rank) + 2;

@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn factors_of_an_item() {
         for x in [-700.0, -20.0, -1e-3, 0.0, 0.4, 30.0, 700.0] {
-            for angle in [0.0, 0.1, 1.5, 3.0, 3.14] {
+            for angle in [0.0, 0.1, 1.5, 3.0, 3.1] {
                 let turn = ItemTurn::new(x, angle);
                 let rotation = exp(c64::new(0.0, angle));
                 let c = c64::new(sigmoid(-x), 0.0) + rotation * sigmoid(x);

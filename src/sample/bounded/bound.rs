@@ -41,8 +41,7 @@ pub enum Bound {
 
 impl Bound {
     /// All but [`Bound::Auto`].
-    pub const ALL: [Self; 5] =
-        [Self::Tilted, Self::Hadamard, Self::Fischer, Self::Block, Self::Sequential];
+    pub const ALL: [Self; 5] = [Self::Tilted, Self::Hadamard, Self::Fischer, Self::Block, Self::Sequential];
 }
 
 impl fmt::Display for Bound {

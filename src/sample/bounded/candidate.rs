@@ -2,9 +2,7 @@
 
 use faer::Mat;
 
-use super::{
-    Bound, count_law::CountLaw, elementary::ElementaryTable, outside::trace, whitening::Whitening,
-};
+use super::{Bound, count_law::CountLaw, elementary::ElementaryTable, outside::trace, whitening::Whitening};
 use crate::{model::Counts, polynomial::correction::Correction};
 
 /// What all bounds under a whitening share.
@@ -20,8 +18,11 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn new(whitening: &Whitening, counts: &Counts) -> Self {
-        let symmetric =
-            whitening.spectra.iter().zip(&counts.high).map(|(values, &high)| ElementaryTable::new(values, high));
+        let symmetric = whitening
+            .spectra
+            .iter()
+            .zip(&counts.high)
+            .map(|(values, &high)| ElementaryTable::new(values, high));
         let largest = whitening.spectra.iter().map(|values| {
             let mut sum = 0.0;
             let next = |value: &f64| {

@@ -98,12 +98,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         }
     }
 
-    fn kept(
-        &mut self,
-        table: &ItemTable,
-        expected: f64,
-        mut keep: impl FnMut(u32) -> f64,
-    ) -> Option<u32> {
+    fn kept(&mut self, table: &ItemTable, expected: f64, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
         for _ in 0..most(expected) {
             let position = self.position(table);
             let probability = keep(position);

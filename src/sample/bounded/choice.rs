@@ -8,11 +8,10 @@ use super::{
     whitening::{Family, Whitening, scale_of_size},
 };
 use crate::{
-    PartitionDpp, Result,
+    Result,
     engine::{Engine, Rows},
     model::Counts,
-    polynomial::{correction::Correction, spectrum::TiltedSpectrum},
-    sample::projection,
+    sample::{projection, rejection::Question},
 };
 
 /// The matrices B that are tried.
@@ -56,13 +55,11 @@ impl Chosen {
 
 /// The best coordinates for every bound asked for.
 pub(in crate::sample) fn choose(
-    dpp: &PartitionDpp<'_>,
-    rows: &Rows<'_>,
-    found: &TiltedSpectrum,
-    correction: &Correction,
+    question: &Question<'_, '_>,
     asked: Bound,
     engine: &dyn Engine,
 ) -> Result<Vec<Chosen>> {
+    let Question { dpp, rows, found, correction, .. } = question;
     let (counts, values) = (dpp.counts(), &found.spectrum.values);
     let shares = found.shares();
     let scale = counts.total().map_or(1.0, |k| scale_of_size(values, k));
@@ -135,7 +132,8 @@ impl<'c> Work<'c> {
             Bound::Hadamard => picks,
             Bound::Sequential => picks * (1.0 + size / rank) + size * 5.0 * rank * rank,
             _ => {
-                let draws: f64 = typical.iter().enumerate().map(|(group, &count)| self.draw(group, count)).sum();
+                let draws: f64 =
+                    typical.iter().enumerate().map(|(group, &count)| self.draw(group, count)).sum();
                 let outside = if bound == Bound::Block {
                     8.0 * rank.powi(3) * (high.len() - 1) as f64 + draws
                 } else {
@@ -169,12 +167,11 @@ impl<'c> Work<'c> {
 /// A bound under a given B.
 #[cfg(test)]
 pub(super) fn of_family(
-    dpp: &PartitionDpp<'_>,
-    found: &TiltedSpectrum,
-    correction: &Correction,
+    question: &Question<'_, '_>,
     bound: Bound,
     (family, reading): (Family, Reading),
 ) -> Result<Chosen> {
+    let Question { dpp, found, correction, .. } = question;
     let counts = dpp.counts();
     let scale = counts.total().map_or(1.0, |k| scale_of_size(&found.spectrum.values, k));
     let whitening = Whitening::new(found, &found.shares(), scale, family)?;

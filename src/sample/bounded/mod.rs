@@ -11,10 +11,10 @@ mod elementary;
 mod item_table;
 mod outside;
 mod part_law;
+mod part_picks;
 mod proposal;
 mod rows;
 mod span;
-mod part_picks;
 #[cfg(test)]
 mod tests;
 mod thinning;
@@ -39,14 +39,8 @@ use rows::{Reading, WhitenedRows};
 use span::Span;
 use whitening::Whitening;
 
-use super::{Attempts, Projection};
-use crate::{
-    PartitionDpp, Result,
-    engine::{Engine, Rows},
-    linalg::kernels::dot,
-    model::Fill,
-    polynomial::{correction::Correction, spectrum::TiltedSpectrum},
-};
+use super::{Attempts, Projection, rejection::Question};
+use crate::{Result, engine::Engine, linalg::kernels::dot, model::Fill, polynomial::correction::Correction};
 
 /// A law that accepts proposals against a bound.
 #[derive(Debug)]
@@ -83,49 +77,47 @@ pub(super) struct BoundedScratch {
 
 impl<'a> BoundedLaw<'a> {
     pub(super) fn new(
-        dpp: &PartitionDpp<'a>,
-        rows: &Rows<'_>,
-        found: &TiltedSpectrum,
-        correction: &Correction,
+        question: &Question<'_, 'a>,
         chosen: Chosen,
-        fill: Option<Arc<Fill>>,
         way: Projection,
         engine: &dyn Engine,
     ) -> Result<Self> {
+        let Question { dpp, rows, found, correction, fill } = question;
         let Chosen { bound, whitening, reading, .. } = chosen;
-        let (features, counts) = (dpp.ground().features(), dpp.counts());
+        let counts = dpp.counts();
+        let features = dpp.ground().features();
         let whitened = WhitenedRows::new(engine, features, rows, found, &whitening, reading)?;
-        let thinned = reading == Reading::Thinned;
         let totals: Vec<f64> = (0..rows.groups().len()).map(|l| whitened.table(l).total()).collect();
         let tables = Tables::new(&whitening, &counts);
         let law = tables.count_law(bound, &counts, correction, &totals);
         let (mut factor, roots) = (whitening.factor(found), found.tilt.root_weights());
         let mut grams = whitening.grams.clone();
-        if thinned {
+        if reading == Reading::Thinned {
             // From eigenvectors to the coordinates of the features.
-            let turn = whitening.vectors(found);
+            let turn = whitening::vectors(found);
             factor = factor * turn.transpose();
             grams = grams.iter().map(|gram| &turn * gram * turn.transpose()).collect();
         }
-        let part = |group: usize| {
-            let few = counts.high[group] <= 1;
-            if few || !matches!(bound, Bound::Fischer | Bound::Block) {
+        let part = |number: usize| {
+            let [low, high] = [counts.low[number].max(1), counts.high[number]];
+            if high <= 1 || !matches!(bound, Bound::Fischer | Bound::Block) {
                 return Ok(None);
             }
-            let (gram, weight) = (&grams[group], roots[group]);
-            let (number, rows_of, own) = (group, &whitened, rows.groups()[group]);
-            let part = Part { features, rows: rows_of, number, group: own, gram, factor: &factor, weight };
-            PartLaw::new(engine, part, [counts.low[group].max(1), counts.high[group]], way).map(Some)
+            let (group, gram, weight) = (rows.groups()[number], &grams[number], roots[number]);
+            let part = Part { features, rows: &whitened, number, group, gram, factor: &factor, weight };
+            PartLaw::new(engine, part, [low, high], way).map(Some)
         };
         let parts = (0..rows.groups().len()).map(part).collect::<Result<Vec<_>>>()?;
         let of_parts = parts.iter().flatten().map(PartLaw::error).sum();
         let rounding = [rounding(&whitening), of_parts];
-        let beta = (!thinned && whitening.heavy() > 0).then_some(whitening.beta);
+        let in_eigenvectors = reading != Reading::Thinned && whitening.heavy() > 0;
+        let beta = in_eigenvectors.then_some(whitening.beta);
         let Tables { symmetric, largest, log_products } = tables;
+        let (correction, fill, counts) = (correction.clone(), fill.clone(), law);
         Ok(Self {
             bound,
             rows: whitened,
-            counts: law,
+            counts,
             parts,
             grams,
             totals,
@@ -133,7 +125,7 @@ impl<'a> BoundedLaw<'a> {
             largest,
             beta,
             log_products,
-            correction: correction.clone(),
+            correction,
             fill,
             rounding,
         })

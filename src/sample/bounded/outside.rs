@@ -79,7 +79,7 @@ pub(super) fn log_symmetric(span: &Span, gram: &Mat<f64>, count: usize) -> f64 {
     let half = &image - q * (inner * faer::Scale(0.5));
     let cross = q * half.transpose();
     let outside = gram - &cross - cross.transpose();
-    let log = match count {
+    match count {
         1 => trace(&outside).max(0.0).ln(),
         2 => (0.5 * (trace(&outside).powi(2) - outside.squared_norm_l2())).max(0.0).ln(),
         // Without convergence nothing is proposed.
@@ -87,6 +87,5 @@ pub(super) fn log_symmetric(span: &Span, gram: &Mat<f64>, count: usize) -> f64 {
             Ok(values) => ElementaryTable::new(&values, count).log(usize::MAX, count),
             Err(_) => f64::NEG_INFINITY,
         },
-    };
-    log
+    }
 }

@@ -1,6 +1,9 @@
 //! One proposal, and whether it is accepted.
 
-use super::{Bound, BoundedLaw, candidate::log_factorial, chance::Chance, outside::Outside, rows::RowScratch, span::Span};
+use super::{
+    Bound, BoundedLaw, candidate::log_factorial, chance::Chance, outside::Outside, rows::RowScratch,
+    span::Span,
+};
 
 /// Buffers of one draw, reused over its proposals.
 #[derive(Debug, Default)]
@@ -66,14 +69,13 @@ impl BoundedLaw<'_> {
         buffers.clear(self.rows.rank());
         let (mut t, mut log) = (0, 0.0);
         for (place, &group) in self.counts.order().iter().enumerate() {
-            let count = match self.counts.only(place, t) {
-                Some(count) => count,
-                None => {
-                    let count = chance.choose(self.counts.probabilities(place, t));
-                    let chosen = self.counts.probabilities(place, t).find(|(other, _)| *other == count);
-                    log -= chosen.map_or(f64::INFINITY, |(_, p)| p.ln());
-                    count
-                }
+            let count = if let Some(count) = self.counts.only(place, t) {
+                count
+            } else {
+                let count = chance.choose(self.counts.probabilities(place, t));
+                let chosen = self.counts.probabilities(place, t).find(|(other, _)| *other == count);
+                log -= chosen.map_or(f64::INFINITY, |(_, p)| p.ln());
+                count
             };
             let complete = self.one_by_one(group, count, chance, buffers, |_, trace, _| {
                 log += trace.max(0.0).ln();

@@ -185,7 +185,8 @@ impl<'a> WhitenedRows<'a> {
         of: impl Fn(&mut [f64], &mut Vec<f64>) -> f64 + Sync + Send,
     ) -> Vec<f64> {
         let chunks = map_ordered(len.div_ceil(CHUNK), |chunk| {
-            let (mut scratch, mut row, mut along) = (RowScratch::default(), vec![0.0; self.rank()], Vec::new());
+            let (mut scratch, mut row, mut along) =
+                (RowScratch::default(), vec![0.0; self.rank()], Vec::new());
             let positions = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
             let values = positions.map(|position| {
                 #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]

@@ -2,8 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::{chance::{Chance, Of}, item_table::ItemTable, choice::of_family, whitening::Family, rows::RowScratch, *};
-use crate::{Features, Partition, Quota, engine::Cpu, sample::stream};
+use super::{
+    chance::{Chance, Of},
+    choice::of_family,
+    item_table::ItemTable,
+    rows::RowScratch,
+    whitening::Family,
+    *,
+};
+use crate::{Features, Partition, PartitionDpp, Quota, engine::Cpu, sample::stream};
+
+/// Sets with their probabilities, by their size.
+type SetsBySize = BTreeMap<usize, Vec<(Vec<u32>, f64)>>;
 
 /// One path through all choices after another.
 #[derive(Debug, Default)]
@@ -15,7 +25,7 @@ struct Paths {
     at: usize,
     probability: f64,
     /// Sets of every group with their probabilities, by count.
-    sets: Vec<BTreeMap<usize, Vec<(Vec<u32>, f64)>>>,
+    sets: Vec<SetsBySize>,
 }
 
 impl Paths {
@@ -58,7 +68,8 @@ impl Chance for Paths {
     }
 
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
-        let (numbers, probabilities): (Vec<usize>, Vec<f64>) = probabilities.filter(|(_, p)| *p > 0.0).unzip();
+        let (numbers, probabilities): (Vec<usize>, Vec<f64>) =
+            probabilities.filter(|(_, p)| *p > 0.0).unzip();
         numbers[self.take(&probabilities)]
     }
 
@@ -119,10 +130,7 @@ fn subsets(items: &[u32], count: usize) -> Vec<Vec<u32>> {
 }
 
 /// The sets of every group by its k-DPP, by counts.
-fn sets_by_part(
-    law: &BoundedLaw<'_>,
-    dpp: &PartitionDpp<'_>,
-) -> Vec<BTreeMap<usize, Vec<(Vec<u32>, f64)>>> {
+fn sets_by_part(law: &BoundedLaw<'_>, dpp: &PartitionDpp<'_>) -> Vec<SetsBySize> {
     let (mut raw, rank) = (RowScratch::default(), law.rows.rank());
     let mut volume = |group: usize, set: &[u32]| {
         let mut span = Span::default();
@@ -205,79 +213,119 @@ fn cases() -> Vec<Case> {
 fn choices(beyond: bool) -> Vec<(Family, Reading)> {
     let families = [Family::Clipped(0), Family::Clipped(2), Family::Smooth(0.3), Family::Smooth(10.0)];
     let thinned = |family| (!beyond).then_some((family, Reading::Thinned));
-    let each = |family| [(family, Reading::Stored), (family, Reading::Mapped)].into_iter().chain(thinned(family));
+    let each =
+        |family| [(family, Reading::Stored), (family, Reading::Mapped)].into_iter().chain(thinned(family));
     families.into_iter().flat_map(each).collect()
 }
 
-/// For every bound and strength of whitening: the law of what is accepted, and how much is.
+/// det of every allowed set beyond the included items, in the units of the correction.
+fn determinants(features: &Features<'_>, question: &Question<'_, '_>) -> BTreeMap<Vec<u32>, f64> {
+    let Question { dpp, correction, .. } = question;
+    let (counts, groups, beyond) = (dpp.counts(), dpp.groups(), dpp.ground().included());
+    let shift = log_det(features, beyond) - correction.least;
+    let items = groups.iter().flat_map(crate::model::FreeItems::iter);
+    let mut free: Vec<u32> = items.map(|item| item.try_into().unwrap()).collect();
+    free.sort_unstable();
+    let allowed = |set: &Vec<u32>| {
+        let of = |group: &crate::model::FreeItems| {
+            set.iter().filter(|&&item| group.contains(item as usize)).count()
+        };
+        counts.allow(&groups.iter().map(of).collect::<Vec<_>>())
+    };
+    let sets = (counts.least..=counts.most).flat_map(|size| subsets(&free, size)).filter(allowed);
+    let determinant = |set: Vec<u32>| {
+        let log = log_det(features, &[beyond, &set[..]].concat());
+        (set, (log - shift).exp())
+    };
+    sets.map(determinant).collect()
+}
+
+/// The probability that every set is proposed and kept.
+fn kept(
+    mut paths: Paths,
+    mut propose: impl FnMut(&mut Paths) -> Option<Vec<u32>>,
+) -> BTreeMap<Vec<u32>, f64> {
+    let mut kept = BTreeMap::new();
+    loop {
+        paths.begin();
+        if let Some(mut set) = propose(&mut paths) {
+            set.sort_unstable();
+            *kept.entry(set).or_insert(0.0) += paths.probability;
+        }
+        if !paths.next() {
+            return kept;
+        }
+    }
+}
+
+fn distance(kept: &BTreeMap<Vec<u32>, f64>, expected: &BTreeMap<Vec<u32>, f64>) -> f64 {
+    let (sum, whole): (f64, f64) = (kept.values().sum(), expected.values().sum());
+    let off = |(set, value): (&Vec<u32>, &f64)| (kept.get(set).unwrap_or(&0.0) / sum - value / whole).abs();
+    expected.iter().map(off).sum()
+}
+
+/// For every bound, B and way to read rows: the law of what is kept, and how much is.
 #[test]
 fn kept_proposals_have_the_law() {
-    for (number, case) in cases().into_iter().enumerate() {
-        let Case { features, partition, quota, included, excluded } = case;
+    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
-        let rows = dpp.rows();
-        let found = dpp.spectrum(&Cpu, &rows).unwrap();
-        let weights = super::super::spectral::log_weights(&found, &rows);
-        let correction = dpp.correction(&weights);
-        let counts = dpp.counts();
-        // ln det of what a set has beyond the included items, in the units of the correction.
-        let beyond = dpp.ground().included().to_vec();
-        let shift = log_det(&features, &beyond) - correction.least;
-        let mut expected = BTreeMap::new();
-        let free: Vec<u32> = dpp.groups().iter().flat_map(|group| group.iter().map(|item| item.try_into().unwrap()).collect::<Vec<u32>>()).collect();
-        for size in counts.least..=counts.most {
-            for mut set in subsets(&free, size) {
-                set.sort_unstable();
-                let of = |group: &crate::model::FreeItems| {
-                    set.iter().filter(|&&item| group.contains(item as usize)).count()
-                };
-                if counts.allow(&dpp.groups().iter().map(of).collect::<Vec<_>>()) {
-                    let log = log_det(&features, &[&beyond[..], &set[..]].concat());
-                    expected.insert(set, (log - shift).exp());
-                }
-            }
-        }
+        let question = Question::new(&dpp, None, &Cpu).unwrap();
+        let expected = determinants(&features, &question);
         let normaliser: f64 = expected.values().sum();
-        for (family, reading) in choices(dpp.ground().beyond().is_some()) {
-            for bound in [Bound::Hadamard, Bound::Fischer, Bound::Block, Bound::Sequential] {
-                let chosen = of_family(&dpp, &found, &correction, bound, (family, reading)).unwrap();
-                let law = BoundedLaw::new(&dpp, &rows, &found, &correction, chosen, None, Projection::Cheaper, &Cpu).unwrap();
-                let mut paths = Paths { sets: sets_by_part(&law, &dpp), ..Paths::default() };
-                let mut buffers = Buffers::default();
-                let mut kept = BTreeMap::new();
-                loop {
-                    paths.begin();
-                    if law.propose(&mut paths, &mut buffers) {
-                        let mut set = buffers.items.clone();
-                        set.sort_unstable();
-                        *kept.entry(set).or_insert(0.0) += paths.probability;
-                    }
-                    if !paths.next() {
-                        break;
-                    }
-                }
-                let what = format!("case {number}, {bound}, {family:?}, {reading:?}");
-                let acceptance: f64 = kept.values().sum();
-                let predicted = (normaliser.ln() - law.log_bound()).exp();
-                assert!((acceptance / predicted - 1.0).abs() < 1e-11, "{what}: {acceptance} {predicted}");
-                let off = |(set, value): (&Vec<u32>, &f64)| (kept.get(set).unwrap_or(&0.0) / acceptance - value / normaliser).abs();
-                let distance: f64 = expected.iter().map(off).sum();
-                assert!(distance < 1e-12, "{what}: {distance}");
+        for (choice, bound) in choices(dpp.ground().beyond().is_some())
+            .into_iter()
+            .flat_map(|choice| Bound::ALL[1..].iter().map(move |&bound| (choice, bound)))
+        {
+            let what = format!("case {number}, {bound}, {choice:?}");
+            let chosen = of_family(&question, bound, choice).unwrap();
+            let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, &Cpu).unwrap();
+            let paths = Paths { sets: sets_by_part(&law, &dpp), ..Paths::default() };
+            let mut buffers = Buffers::default();
+            let kept = kept(paths, |paths| law.propose(paths, &mut buffers).then(|| buffers.items.clone()));
+            let (acceptance, predicted) =
+                (kept.values().sum::<f64>(), (normaliser.ln() - law.log_bound()).exp());
+            assert!((acceptance / predicted - 1.0).abs() < 1e-11, "{what}: {acceptance} {predicted}");
+            let off = distance(&kept, &expected);
+            assert!(off < 1e-12, "{what}: {off}");
 
-                // The mean of the weights of sequential draws is the normaliser.
-                let mut mean = 0.0;
-                let mut paths = Paths::default();
-                loop {
-                    paths.begin();
-                    let log = law.log_weight(&mut paths, &mut buffers);
-                    mean += paths.probability * log.exp();
-                    if !paths.next() {
-                        break;
-                    }
+            // The mean of the weights of sequential draws is the normaliser.
+            let (mut mean, mut paths) = (0.0, Paths::default());
+            loop {
+                paths.begin();
+                let log = law.log_weight(&mut paths, &mut buffers);
+                mean += paths.probability * log.exp();
+                if !paths.next() {
+                    break;
                 }
-                assert!((mean / normaliser - 1.0).abs() < 1e-11, "{what}: {mean} {normaliser}");
             }
+            assert!((mean / normaliser - 1.0).abs() < 1e-11, "{what}: {mean} {normaliser}");
+        }
+    }
+}
+
+/// Independent picks inside a part have the law of its k-DPP.
+#[test]
+fn picks_of_a_part_have_its_law() {
+    let Case { features, partition, quota, .. } = cases().swap_remove(2);
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let question = Question::new(&dpp, None, &Cpu).unwrap();
+    for choice in choices(false) {
+        let chosen = of_family(&question, Bound::Fischer, choice).unwrap();
+        let law = BoundedLaw::new(&question, chosen, Projection::Cheaper, &Cpu).unwrap();
+        let sets = sets_by_part(&law, &dpp);
+        for (group, part) in law.parts.iter().enumerate() {
+            let Some(PartLaw { way: part_law::Way::Picks(picks), .. }) = part else {
+                panic!("picks are cheaper here")
+            };
+            let expected: BTreeMap<Vec<u32>, f64> = sets[group][&2].iter().cloned().collect();
+            let mut scratch = part_picks::PickScratch::default();
+            let kept = kept(Paths::default(), |paths| {
+                let mut items = Vec::new();
+                picks.propose((&law.rows, group), 2, paths, &mut scratch, &mut items).then_some(items)
+            });
+            let off = distance(&kept, &expected);
+            assert!(off < 1e-12, "{group}, {choice:?}: {off}");
         }
     }
 }

@@ -71,13 +71,7 @@ impl Whitening {
 
     /// B^-½ for rows as they are.
     pub(super) fn thinning(&self, found: &TiltedSpectrum) -> Thinning {
-        Thinning::new(self.vectors(found).as_ref(), &self.beta)
-    }
-
-    /// U, n×r.
-    pub(super) fn vectors(&self, found: &TiltedSpectrum) -> Mat<f64> {
-        let roots: Vec<f64> = found.spectrum.values.iter().map(|value| value.sqrt()).collect();
-        scale_columns(found.spectrum.whitener().as_ref(), &roots)
+        Thinning::new(vectors(found).as_ref(), &self.beta)
     }
 
     /// F, n×r.
@@ -102,6 +96,12 @@ impl Whitening {
     pub(super) fn rank(&self) -> usize {
         self.beta.len()
     }
+}
+
+/// U, n×r.
+pub(super) fn vectors(found: &TiltedSpectrum) -> Mat<f64> {
+    let roots: Vec<f64> = found.spectrum.values.iter().map(|value| value.sqrt()).collect();
+    scale_columns(found.spectrum.whitener().as_ref(), &roots)
 }
 
 /// c at which Σ c λ_j / (1 + c λ_j) = k, or a little less where k is the number of values.

@@ -115,10 +115,7 @@ impl fmt::Display for Plan {
         };
         let Self { method, proposals, rejection_cost, nodes, interpolation_cost, .. } = self;
         let per_candidate = self.per_candidate_cost;
-        write!(
-            f,
-            "{method}, {why}: rejection {proposals:.3e} proposals, {rejection_cost:.1e} operations; "
-        )?;
+        write!(f, "{method}, {why}: rejection {proposals:.3e} proposals, {rejection_cost:.1e} operations; ")?;
         write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations; ")?;
         write!(f, "per candidate {per_candidate:.1e}")
     }

@@ -21,20 +21,20 @@ pub(super) struct Answer {
     interpolation_cost: Option<f64>,
     per_candidate_cost: Option<f64>,
     /// Of rejection; the first is used.
-    bounds: Vec<Bound>,
+    bounds: Vec<Cost>,
     seconds: Option<Seconds>,
     memory: Option<Bytes>,
 }
 
 /// The predicted cost of draws against a bound.
 #[derive(Serialize)]
-struct Bound {
+struct Cost {
     bound: String,
     proposals: f64,
     operations: f64,
 }
 
-impl From<&BoundCost> for Bound {
+impl From<&BoundCost> for Cost {
     fn from(cost: &BoundCost) -> Self {
         Self { bound: cost.bound.to_string(), proposals: cost.proposals, operations: cost.cost() }
     }
@@ -94,7 +94,7 @@ impl From<&Planned> for Answer {
             rejection_cost: plan.map(|plan| plan.rejection_cost),
             interpolation_cost: plan.map(|plan| plan.interpolation_cost),
             per_candidate_cost: plan.map(|plan| plan.per_candidate_cost),
-            bounds: planned.bounds.iter().map(Bound::from).collect(),
+            bounds: planned.bounds.iter().map(Cost::from).collect(),
             seconds: None,
             memory: None,
         }

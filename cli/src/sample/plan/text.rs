@@ -34,7 +34,11 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
         }
         PlannedDrawer::Chains(plan) => {
             let why = "asked for; approximate, unlike the methods above";
-            format!("{}\nmethod    {}\nwhy       {why}\n{time}{memory}", methods(Some(plan), bounds), Drawer::Chains)
+            format!(
+                "{}\nmethod    {}\nwhy       {why}\n{time}{memory}",
+                methods(Some(plan), bounds),
+                Drawer::Chains
+            )
         }
         PlannedDrawer::Only(algorithm) => {
             let why = match algorithm {
@@ -77,7 +81,12 @@ fn methods(plan: Option<&Plan>, bounds: &[BoundCost]) -> String {
         let nodes = format!("{} nodes", short(plan.nodes));
         table.add_row(["interpolation".into(), "–".into(), Cell::new(nodes), cost(plan.interpolation_cost)]);
         let literal = "as many, for every candidate";
-        table.add_row(["per-candidate".into(), "–".into(), Cell::new(literal), cost(plan.per_candidate_cost)]);
+        table.add_row([
+            "per-candidate".into(),
+            "–".into(),
+            Cell::new(literal),
+            cost(plan.per_candidate_cost),
+        ]);
     }
     table.trim_fmt()
 }

@@ -165,6 +165,6 @@ fn a_budget_of_ones_own_is_kept() {
     );
     let on_nodes = dpp.clone().with_node_budget(100.0).sampler(options, &engine::Cpu).unwrap();
     assert_eq!(on_nodes.algorithm(), Algorithm::Interpolation);
-    let patient = options.with_proposal_budget(expected_proposals(quota.low()));
+    let patient = options.with_proposal_budget(1.01 * expected_proposals(quota.low()));
     assert!(dpp.sampler(patient, &engine::Cpu).is_ok());
 }

@@ -11,8 +11,16 @@ use std::fmt;
 /// det(A_S A_Sᵀ) ≤ Π_{j≤k} β_j · det(V_S V_Sᵀ) ≤ Π β_j · Π_l det(V_{S_l} V_{S_l}ᵀ) ≤ Π β_j · Π_{i∈S} ‖v_i‖²
 /// ```
 ///
-/// by Poincaré, Fischer and Hadamard. Every side is, up to a constant, the probability of a proposal that is easy to draw.
-/// The cost of a proposal does not depend on the number of items.
+/// Every side is, up to a constant, the probability of a proposal that is easy to draw. The cost of a proposal does not
+/// depend on the number of items.
+///
+/// # Proofs
+/// - Poincaré: with an orthonormal basis Q of the span of the v_i, det(A_S A_Sᵀ) = det(QᵀBQ) det(V_S V_Sᵀ), and the
+///   eigenvalues of QᵀBQ are at most the k largest of B.
+/// - Fischer, Hadamard: det(V_S V_Sᵀ) = Π ‖P_t v_i‖² with the projection P_t off the t items before, and projections shorten.
+/// - Block: given t items, sets S_l have the sum Σ det(P_t V_{S_l} V_{S_l}ᵀ P_t) = e_κ(P_t Ĝ_l P_t); P_t Ĝ_l P_t has rank n − t, and
+///   its j-th eigenvalue is at most that of Ĝ_l (interlacing).
+/// - Sequential: the same item by item, with the trace in place of e_κ: tr(P_t Ĝ_l) ≤ S_{n−t}(Ĝ_l).
 ///
 /// # Source
 /// Hadamard (1893), Fischer (1908), Fan (1949) and Poincaré's separation theorem for the inequalities.

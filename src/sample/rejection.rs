@@ -160,7 +160,7 @@ impl<'q, 'a> Question<'q, 'a> {
         chosen.sort_by(|a, b| a.log_cost().total_cmp(&b.log_cost()));
         let log_cost = log_tilted + operations.ln();
         let of = |chosen: &Chosen, proposals: f64| BoundCost {
-            bound: chosen.bound(),
+            bound: chosen.bound,
             proposals,
             operations: chosen.operations,
         };

@@ -1,8 +1,6 @@
 //! The bounds under one whitening, and what a draw by each is predicted to cost.
 
-use faer::Mat;
-
-use super::{Bound, count_law::CountLaw, elementary::ElementaryTable, outside::trace, whitening::Whitening};
+use super::{Bound, count_law::CountLaw, elementary::ElementaryTable, whitening::Whitening};
 use crate::{model::Counts, polynomial::correction::Correction};
 
 /// What all bounds under a whitening share.
@@ -24,12 +22,7 @@ impl Tables {
             .zip(&counts.high)
             .map(|(values, &high)| ElementaryTable::new(values, high));
         let largest = whitening.spectra.iter().map(|values| {
-            let mut sum = 0.0;
-            let next = |value: &f64| {
-                sum += value;
-                sum
-            };
-            let mut sums: Vec<f64> = std::iter::once(0.0).chain(values.iter().map(next)).collect();
+            let mut sums = running_sums(values.iter().copied());
             sums.reverse();
             sums
         });
@@ -73,8 +66,7 @@ impl Tables {
             return (0..groups).collect();
         }
         let rank = self.log_products.len() - 1;
-        let typical: Vec<usize> =
-            counts.low.iter().zip(&counts.high).map(|(&low, &high)| low.midpoint(high)).collect();
+        let typical = typical(counts);
         let mut left: Vec<usize> = (0..groups).collect();
         let mut t: usize = typical.iter().sum::<usize>().min(rank);
         let mut order = Vec::with_capacity(groups);
@@ -95,9 +87,19 @@ impl Tables {
     }
 }
 
-/// tr Ĝ_l.
-pub(super) fn traces(grams: &[Mat<f64>]) -> Vec<f64> {
-    grams.iter().map(trace).collect()
+/// Counts in the middle of their ranges.
+pub(super) fn typical(counts: &Counts) -> Vec<usize> {
+    counts.low.iter().zip(&counts.high).map(|(&low, &high)| low.midpoint(high)).collect()
+}
+
+/// The sums of the first numbers: of none, of one, and so on.
+pub(super) fn running_sums(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sum = 0.0;
+    let next = |number: f64| {
+        sum += number;
+        sum
+    };
+    std::iter::once(0.0).chain(numbers.map(next)).collect()
 }
 
 /// ln c!

@@ -2,7 +2,7 @@
 
 use super::{
     Bound,
-    candidate::{Tables, traces},
+    candidate::{Tables, typical},
     part_picks::Prediction,
     rows::{self, Reading},
     whitening::{Family, Whitening, scale_of_size},
@@ -33,7 +33,7 @@ const FAMILIES: [Family; 12] = [
 /// A bound with its coordinates, and the predicted cost of a proposal.
 #[derive(Clone, Debug)]
 pub(in crate::sample) struct Chosen {
-    pub(super) bound: Bound,
+    pub(in crate::sample) bound: Bound,
     pub(super) whitening: Whitening,
     pub(super) reading: Reading,
     /// ln W.
@@ -43,10 +43,6 @@ pub(in crate::sample) struct Chosen {
 }
 
 impl Chosen {
-    pub(in crate::sample) fn bound(&self) -> Bound {
-        self.bound
-    }
-
     /// ln of W times the cost of a proposal.
     pub(in crate::sample) fn log_cost(&self) -> f64 {
         self.log_bound + self.operations.ln()
@@ -74,9 +70,8 @@ pub(in crate::sample) fn choose(
         engine.proceed()?;
         let whitening = Whitening::new(found, &shares, scale, family)?;
         let tables = Tables::new(&whitening, &counts);
-        let totals = traces(&whitening.grams);
         for &bound in &asked {
-            let log_bound = tables.count_law(bound, &counts, correction, &totals).log_bound();
+            let log_bound = tables.count_law(bound, &counts, correction, &whitening.traces).log_bound();
             if log_bound.is_finite() {
                 all.push((bound, whitening.clone(), log_bound));
             }
@@ -122,8 +117,7 @@ impl<'c> Work<'c> {
 
     /// Average operations of a proposal, if `excess` nats more than by the best bound are lost in rejections.
     fn of(&self, bound: Bound, excess: f64) -> f64 {
-        let (low, high) = (&self.counts.low, &self.counts.high);
-        let typical: Vec<usize> = low.iter().zip(high).map(|(&low, &high)| low.midpoint(high)).collect();
+        let typical = typical(self.counts);
         let size = self.counts.total().unwrap_or_else(|| typical.iter().sum()) as f64;
         let rank = self.whitening.rank() as f64;
         // A row against the span of half the items, twice.
@@ -135,7 +129,7 @@ impl<'c> Work<'c> {
                 let draws: f64 =
                     typical.iter().enumerate().map(|(group, &count)| self.draw(group, count)).sum();
                 let outside = if bound == Bound::Block {
-                    8.0 * rank.powi(3) * (high.len() - 1) as f64 + draws
+                    8.0 * rank.powi(3) * (typical.len() - 1) as f64 + draws
                 } else {
                     0.0
                 };
@@ -175,7 +169,7 @@ pub(super) fn of_family(
     let counts = dpp.counts();
     let scale = counts.total().map_or(1.0, |k| scale_of_size(&found.spectrum.values, k));
     let whitening = Whitening::new(found, &found.shares(), scale, family)?;
-    let totals = traces(&whitening.grams);
-    let law = Tables::new(&whitening, &counts).count_law(bound, &counts, correction, &totals);
+    let tables = Tables::new(&whitening, &counts);
+    let law = tables.count_law(bound, &counts, correction, &whitening.traces);
     Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })
 }

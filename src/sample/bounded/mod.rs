@@ -91,7 +91,7 @@ impl<'a> BoundedLaw<'a> {
         let tables = Tables::new(&whitening, &counts);
         let law = tables.count_law(bound, &counts, correction, &totals);
         let (mut factor, roots) = (whitening.factor(found), found.tilt.root_weights());
-        let mut grams = whitening.grams.clone();
+        let mut grams = whitening.grams(found, &found.shares());
         if reading == Reading::Thinned {
             // From eigenvectors to the coordinates of the features.
             let turn = whitening::vectors(found);

@@ -39,7 +39,7 @@ pub(super) enum Way<'a> {
 /// A choice of eigenvectors, then their projection DPP.
 #[derive(Debug)]
 pub(super) struct Mixture<'a> {
-    pub(super) projection: ProjectionDpp<'a>,
+    projection: ProjectionDpp<'a>,
     /// For every count from the least on.
     sizes: Vec<ConditionalBernoulli>,
     low: usize,

@@ -3,7 +3,7 @@
 use faer::MatRef;
 
 use super::{
-    candidate::log_factorial,
+    candidate::{log_factorial, running_sums},
     chance::Chance,
     elementary::ElementaryTable,
     item_table::ItemTable,
@@ -84,12 +84,7 @@ impl PartPicks {
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let items = items.iter().map(|item| item as u32);
         let table = ItemTable::new(squares.len(), items, squares.iter().copied())?;
-        let mut sum = 0.0;
-        let next = |beta: &f64| {
-            sum += beta.ln();
-            sum
-        };
-        let log_products = std::iter::once(0.0).chain(prediction.beta.iter().map(next)).collect();
+        let log_products = running_sums(prediction.beta.iter().map(|beta| beta.ln()));
         Ok(Self { table, thinning, log_products })
     }
 

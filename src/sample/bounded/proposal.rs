@@ -144,19 +144,20 @@ impl BoundedLaw<'_> {
             if !admit(chance, outside.trace(), span.size()) {
                 return false;
             }
-            let mut distance = 0.0;
+            let (mut distance, mut last) = (0.0, None);
             let picked = chance.kept(table, outside.trace() / self.totals[group], |position| {
                 if items.contains(&table.item(position)) {
                     return 0.0;
                 }
                 self.rows.read(group, position, scratch, row);
-                distance = span.distance(row);
+                (distance, last) = (span.distance(row), Some(position));
                 distance / table.weight(position)
             });
             let Some(position) = picked else { return false };
-            // Reads the row again where it was not the last one.
-            self.rows.read(group, position, scratch, row);
-            distance = span.distance(row);
+            if last != picked {
+                self.rows.read(group, position, scratch, row);
+                distance = span.distance(row);
+            }
             *amplification += table.weight(position) / distance;
             span.extend(row, distance);
             items.push(table.item(position));

@@ -94,7 +94,7 @@ impl Reading {
     }
 
     /// Whether rows have no components beyond those of the spectrum.
-    pub(super) fn may_thin(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> bool {
+    fn may_thin(rows: &Rows<'_>, beyond: bool, whitening: &Whitening) -> bool {
         !beyond && whitening.rank() == rows.features().dims()
     }
 }
@@ -152,15 +152,10 @@ impl<'a> WhitenedRows<'a> {
 
     /// Dimensions of a row.
     pub(super) fn rank(&self) -> usize {
-        if self.are_thinned() { self.features.dims() } else { self.rank }
+        if self.thinning().is_some() { self.features.dims() } else { self.rank }
     }
 
-    /// Whether coordinates are those of the features; otherwise they are those of the eigenvectors.
-    pub(super) fn are_thinned(&self) -> bool {
-        matches!(self.source, Source::Thinned(_))
-    }
-
-    /// The weighting of directions, if coordinates are those of the features.
+    /// The weighting of directions, if coordinates are those of the features and not those of the eigenvectors.
     pub(super) fn thinning(&self) -> Option<&Thinning> {
         if let Source::Thinned(thinning) = &self.source { Some(thinning) } else { None }
     }

@@ -2,7 +2,11 @@
 
 use faer::{Mat, Side};
 
-use super::thinning::{Thinning, clipped};
+use super::{
+    candidate::running_sums,
+    outside::trace,
+    thinning::{Thinning, clipped},
+};
 use crate::{
     Error, Result,
     linalg::{eigen, scale_columns},
@@ -21,8 +25,8 @@ use crate::{
 pub(super) struct Whitening {
     /// β_j ≥ 1, descending.
     pub(super) beta: Vec<f64>,
-    /// Ĝ_l, in the eigenvectors.
-    pub(super) grams: Vec<Mat<f64>>,
+    /// tr Ĝ_l.
+    pub(super) traces: Vec<f64>,
     /// Eigenvalues of every Ĝ_l, descending.
     pub(super) spectra: Vec<Vec<f64>>,
 }
@@ -55,13 +59,26 @@ impl Whitening {
     ) -> Result<Self> {
         let values = &found.spectrum.values;
         let beta = family.beta(values, scale);
-        let sizes: Vec<f64> = values.iter().zip(&beta).map(|(value, beta)| (value / beta).sqrt()).collect();
+        let whitening = Self { beta, traces: Vec::new(), spectra: Vec::new() };
+        let grams = whitening.grams(found, shares);
+        let spectra = map_ordered(grams.len(), |group| eigenvalues(&grams[group]));
+        let spectra = spectra.into_iter().collect::<Result<_>>()?;
+        Ok(Self { traces: grams.iter().map(trace).collect(), spectra, ..whitening })
+    }
+
+    /// Ĝ_l, in the eigenvectors.
+    pub(super) fn grams(&self, found: &TiltedSpectrum, shares: &[Mat<f64>]) -> Vec<Mat<f64>> {
+        let sizes = self.sizes(found);
         let gram = |share: &Mat<f64>| {
             Mat::from_fn(sizes.len(), sizes.len(), |i, j| sizes[i] * share[(i, j)] * sizes[j])
         };
-        let grams: Vec<Mat<f64>> = shares.iter().map(gram).collect();
-        let spectra = map_ordered(grams.len(), |group| eigenvalues(&grams[group]));
-        Ok(Self { beta, grams, spectra: spectra.into_iter().collect::<Result<_>>()? })
+        shares.iter().map(gram).collect()
+    }
+
+    /// √(λ_j / β_j).
+    fn sizes(&self, found: &TiltedSpectrum) -> Vec<f64> {
+        let values = found.spectrum.values.iter();
+        values.zip(&self.beta).map(|(value, beta)| (value / beta).sqrt()).collect()
     }
 
     /// Number of directions with β above 1.
@@ -76,20 +93,12 @@ impl Whitening {
 
     /// F, n×r.
     pub(super) fn factor(&self, found: &TiltedSpectrum) -> Mat<f64> {
-        let values = &found.spectrum.values;
-        let sizes: Vec<f64> =
-            values.iter().zip(&self.beta).map(|(value, beta)| (value / beta).sqrt()).collect();
-        scale_columns(found.spectrum.whitener().as_ref(), &sizes)
+        scale_columns(found.spectrum.whitener().as_ref(), &self.sizes(found))
     }
 
     /// ln Π_{j≤t} β_j for t from 0 to r.
     pub(super) fn log_products(&self) -> Vec<f64> {
-        let mut sum = 0.0;
-        let next = |beta: &f64| {
-            sum += beta.ln();
-            sum
-        };
-        std::iter::once(0.0).chain(self.beta.iter().map(next)).collect()
+        running_sums(self.beta.iter().map(|beta| beta.ln()))
     }
 
     /// Dimensions of the rows.

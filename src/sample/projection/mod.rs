@@ -153,7 +153,7 @@ fn elementary_operations(items: f64, size: f64) -> f64 {
     items * size * (2.0 * size + 6.0)
 }
 
-pub(super) fn leverage_operations(dims: f64, rank: f64, size: f64) -> f64 {
+fn leverage_operations(dims: f64, rank: f64, size: f64) -> f64 {
     let trials = rank * (1.0 + (1.0 + size).ln());
     2.0 * dims * rank * size + 2.0 * dims * size * size + TRIAL_OVERHEAD * trials
 }

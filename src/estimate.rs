@@ -14,6 +14,16 @@ pub struct Estimate<T> {
     pub error: f64,
 }
 
+/// A value estimated from random draws, with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct MonteCarlo<T> {
+    /// The value.
+    pub value: T,
+    /// Its standard error; for lists, of each entry.
+    pub standard_error: T,
+}
+
 /// Estimated errors above this are refused.
 pub(crate) const REFUSED: f64 = 1e-4;
 

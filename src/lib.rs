@@ -56,7 +56,7 @@ pub mod watch;
 
 pub use data::{CountRange, Features, Kernel, Partition, Quota, Subset};
 pub use error::Error;
-pub use estimate::Estimate;
+pub use estimate::{Estimate, MonteCarlo};
 pub use inference::{Inference, PartCounts, RidgeInference};
 pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp, RidgeDpp};
 pub use sample::{Method, Projection, Sampler, SamplerOptions, Samples, mcmc};

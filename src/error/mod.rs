@@ -2,6 +2,7 @@
 
 mod arrow_problem;
 mod device_problem;
+mod estimate_problem;
 mod kernel_problem;
 mod npy_problem;
 mod weight_problem;
@@ -9,8 +10,8 @@ mod words;
 
 use words::{above_rank, have, ill_conditioned, infeasible_beyond, join, overlapping, unknown_part};
 pub use {
-    arrow_problem::ArrowProblem, device_problem::DeviceProblem, kernel_problem::KernelProblem,
-    npy_problem::NpyProblem, weight_problem::WeightProblem,
+    arrow_problem::ArrowProblem, device_problem::DeviceProblem, estimate_problem::EstimateProblem,
+    kernel_problem::KernelProblem, npy_problem::NpyProblem, weight_problem::WeightProblem,
 };
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
@@ -366,6 +367,9 @@ pub enum Error {
     /// Rows cannot be weighted.
     #[error(transparent)]
     Weights(#[from] WeightProblem),
+    /// Weighted draws tell too little.
+    #[error(transparent)]
+    Estimate(#[from] EstimateProblem),
     /// An Arrow array is not what is needed.
     #[error(transparent)]
     Arrow(#[from] ArrowProblem),

@@ -1,6 +1,6 @@
 //! Inference for the plain DPP.
 
-use super::{Constraint, Inference, Marginals};
+use super::{Constraint, Inference, Marginals, SetProbabilities};
 use crate::{
     Dpp, Result,
     engine::{Engine, Items},
@@ -43,6 +43,7 @@ impl<'a> Dpp<'a> {
             marginals = Marginals::Forced(error);
         }
         let groups = vec![items];
-        Ok(Inference { ground, groups, constraint: Constraint::AnySize, marginals, log_z, engine })
+        let sets = SetProbabilities { ground, constraint: Constraint::AnySize, log_z };
+        Ok(Inference { sets, groups, marginals, engine })
     }
 }

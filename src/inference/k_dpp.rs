@@ -1,6 +1,6 @@
 //! Inference for the k-DPP.
 
-use super::{Constraint, Inference, Marginals};
+use super::{Constraint, Inference, Marginals, SetProbabilities};
 use crate::{
     KDpp, Result,
     engine::{Engine, Items, Rows},
@@ -36,7 +36,7 @@ impl<'a> KDpp<'a> {
             log_z.error += spectrum.error + terms * 2.0 * f64::EPSILON * log_z.value.abs().max(1.0);
             marginals = Marginals::spectral(&spectrum, coins.inclusion_probabilities().into_iter());
         }
-        let constraint = Constraint::Size(self.size());
-        Ok(Inference { ground, groups: vec![items], constraint, marginals, log_z, engine })
+        let sets = SetProbabilities { ground, constraint: Constraint::Size(self.size()), log_z };
+        Ok(Inference { sets, groups: vec![items], marginals, engine })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use super::{Constraint, IMPOSSIBLE, Inference};
+use super::{Constraint, IMPOSSIBLE, Inference, SetProbabilities};
 use crate::{
     Error, Estimate, Partition, Quota, Result, Subset, data::LabelCopies, model::log_determinant_estimate,
 };
@@ -40,6 +40,17 @@ impl Inference<'_> {
     /// # Ok(()) }
     /// ```
     pub fn log_probability_of_items(&self, copies: &LabelCopies, items: &Subset) -> Result<Estimate<f64>> {
+        self.sets.log_probability_of_items(copies, items)
+    }
+}
+
+impl SetProbabilities<'_> {
+    /// As [`Inference::log_probability_of_items`].
+    pub(crate) fn log_probability_of_items(
+        &self,
+        copies: &LabelCopies,
+        items: &Subset,
+    ) -> Result<Estimate<f64>> {
         let (known, labels) = (self.ground.features().items(), copies.partition().items());
         if known != labels {
             return Err(Error::LabelCount { items: known, labels });

@@ -7,22 +7,22 @@ mod part_counts;
 mod partition_dpp;
 mod ranges;
 mod ridge;
+mod sets;
 
 use faer::{Mat, MatRef, c64};
 
 pub use part_counts::PartCounts;
 pub use ridge::RidgeInference;
+pub(crate) use sets::SetProbabilities;
+use sets::{Constraint, IMPOSSIBLE};
 
 use crate::{
-    Error, Estimate, Partition, Quota, Result, Subset,
+    Estimate, Result, Subset,
     engine::{Engine, EngineInfo, Items, Rows, bounded_forms},
     linalg,
-    model::{FreeItems, GroundSet, log_determinant_estimate},
+    model::FreeItems,
     polynomial::{generating_function::GeneratingFunction, spectrum::Spectrum, torus::Torus},
 };
-
-/// The logarithm of probability zero.
-const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
 
 /// Probabilities under one law, made by the models' `inference` methods.
 ///
@@ -47,21 +47,11 @@ const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY, error: 0.
 /// ```
 #[derive(Debug)]
 pub struct Inference<'a> {
-    ground: GroundSet<'a>,
+    sets: SetProbabilities<'a>,
     /// The free items, by group.
     groups: Vec<FreeItems>,
-    constraint: Constraint,
     marginals: Marginals,
-    log_z: Estimate<f64>,
     engine: &'a dyn Engine,
-}
-
-/// Which sets have a probability.
-#[derive(Debug)]
-enum Constraint {
-    AnySize,
-    Size(usize),
-    Quota(Partition, Quota),
 }
 
 /// How inclusion probabilities are computed.
@@ -104,7 +94,7 @@ impl Inference<'_> {
             Marginals::Forced(error) | Marginals::Spectral(_, error) => *error,
             Marginals::Torus(nodes) => nodes.error,
         };
-        marginals.max(self.log_z.error)
+        marginals.max(self.sets.log_z.error)
     }
 
     /// The engine that computes.
@@ -116,7 +106,7 @@ impl Inference<'_> {
     /// ln Z: the logarithm of the sum of det(K_S) over all sets that the law allows.
     #[must_use]
     pub fn log_partition_function(&self) -> Estimate<f64> {
-        self.log_z
+        self.sets.log_z
     }
 
     /// ln Pr(S) = ln det(K_S) − ln Z, with the errors of both; −∞ for a set that the law excludes or whose
@@ -128,33 +118,7 @@ impl Inference<'_> {
     /// # Errors
     /// [`Error::ItemOutOfRange`] for a set of other items.
     pub fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
-        let items = self.ground.features().items();
-        if let Some(item) = subset.iter().find(|&item| item >= items) {
-            return Err(Error::ItemOutOfRange { item, items });
-        }
-        if !self.allows(subset) {
-            return Ok(IMPOSSIBLE);
-        }
-        Ok(self.relative_to_all(log_determinant_estimate(self.ground.given(), subset)))
-    }
-
-    /// Divides by Z, in logarithms.
-    fn relative_to_all(&self, log: Estimate<f64>) -> Estimate<f64> {
-        if log.value.is_infinite() {
-            return log;
-        }
-        let value = log.value - self.log_z.value;
-        Estimate { value, error: log.error + self.log_z.error + f64::EPSILON * value.abs() }
-    }
-
-    fn allows(&self, subset: &Subset) -> bool {
-        self.ground.included().iter().all(|&item| subset.contains(item as usize))
-            && !subset.iter().any(|item| self.ground.excludes(item))
-            && match &self.constraint {
-                Constraint::AnySize => true,
-                Constraint::Size(k) => subset.len() == *k,
-                Constraint::Quota(partition, quota) => quota.allows(&subset.part_counts(partition)),
-            }
+        self.sets.log_probability(subset)
     }
 
     /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero.
@@ -166,11 +130,11 @@ impl Inference<'_> {
     /// # Errors
     /// [`Error::Eigen`], and those of the engine.
     pub fn inclusion_probabilities(&self) -> Result<Estimate<Vec<f64>>> {
-        let mut probabilities = vec![0.0; self.ground.features().items()];
-        for &item in self.ground.included() {
+        let mut probabilities = vec![0.0; self.sets.ground.features().items()];
+        for &item in self.sets.ground.included() {
             probabilities[item as usize] = 1.0;
         }
-        let rows = Rows::scaled(self.ground.features(), self.groups.iter().map(Items::from).collect());
+        let rows = Rows::scaled(self.sets.ground.features(), self.groups.iter().map(Items::from).collect());
         let error = match &self.marginals {
             Marginals::Forced(error) => *error,
             Marginals::Spectral(factor, error) => {

@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{Constraint, Inference, Marginals, Nodes};
+use super::{Inference, Marginals, Nodes, SetProbabilities};
 use crate::{
     Estimate, PartitionDpp, Result,
     engine::Engine,
@@ -87,8 +87,8 @@ impl<'a> PartitionDpp<'a> {
             let (most, error) = (counts.iter().sum(), spectrum.spectrum.error);
             marginals = Marginals::Torus(Box::new(Nodes { function, torus, extractors, most, error }));
         }
-        let constraint = Constraint::Quota(self.partition().clone(), self.quota().clone());
-        Ok(Inference { ground, groups: self.groups(), constraint, marginals, log_z, engine })
+        let sets = SetProbabilities::under_quota(self, log_z);
+        Ok(Inference { sets, groups: self.groups(), marginals, engine })
     }
 
     /// ln Z_κ by another algorithm: the total by elementary symmetric polynomials of eigenvalues, all parts but one by

@@ -1,6 +1,6 @@
 //! Inference under ranges of part counts, from the nodes of a torus.
 
-use super::{Constraint, Inference, Marginals, Nodes};
+use super::{Inference, Marginals, Nodes, SetProbabilities};
 use crate::{
     Estimate, PartitionDpp, Result,
     engine::Engine,
@@ -35,8 +35,8 @@ impl<'a> PartitionDpp<'a> {
             log_z.error += log_sum.error;
             marginals = Marginals::Torus(Box::new(nodes));
         }
-        let constraint = Constraint::Quota(self.partition().clone(), self.quota().clone());
-        Ok(Inference { ground, groups, constraint, marginals, log_z, engine })
+        let sets = SetProbabilities::under_quota(self, log_z);
+        Ok(Inference { sets, groups, marginals, engine })
     }
 
     /// The nodes of the sum over all allowed counts of the open parts, of which there is at least one.

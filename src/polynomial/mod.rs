@@ -8,7 +8,7 @@ mod count_laws;
 mod count_weights;
 pub(crate) mod fixed_size;
 pub(crate) mod generating_function;
-mod poisson_binomial;
+pub(crate) mod poisson_binomial;
 pub(crate) mod spectrum;
 pub(crate) mod tilt;
 pub(crate) mod torus;

@@ -4,6 +4,7 @@ mod acceptance;
 mod attempts;
 mod bounded;
 mod dpp;
+mod estimated;
 mod k_dpp;
 pub mod mcmc;
 mod memory;
@@ -23,6 +24,9 @@ use rand_chacha::ChaCha8Rng;
 
 pub use acceptance::expected_proposals;
 pub use bounded::Bound;
+pub use estimated::{
+    EstimateOptions, EstimatedInference, ImportanceSampler, PilotEstimate, TRUSTED_PARETO_K, WeightedSamples,
+};
 pub use memory::{MemoryPlan, MemoryUse};
 pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
 pub use partition::{Choice, Conditionals, Method, Plan};
@@ -31,6 +35,7 @@ pub use rejection::BoundCost;
 pub use samples::Samples;
 
 use attempts::Attempts;
+use estimated::CappedLaw;
 use rejection::Rejection;
 use ridge::RidgeSampler;
 use spectral::SpectralLaw;
@@ -66,6 +71,7 @@ pub(crate) enum Law<'a> {
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
     Ridge(Box<RidgeSampler<'a>>),
+    Capped(CappedLaw<'a>),
 }
 
 /// Which algorithm draws the subsets.
@@ -81,6 +87,8 @@ pub enum Algorithm {
     Interpolation,
     /// The same, with one determinant per candidate and node.
     PerCandidate,
+    /// Weighted draws kept up to a cap of their weights: not exact.
+    Estimated,
     /// Nothing is left to choose: every draw is the set of included items.
     Settled,
 }
@@ -92,6 +100,7 @@ impl fmt::Display for Algorithm {
             Algorithm::Rejection => "rejection",
             Algorithm::Interpolation => "interpolation",
             Algorithm::PerCandidate => "per-candidate",
+            Algorithm::Estimated => "estimated",
             Algorithm::Settled => "settled",
         })
     }
@@ -140,6 +149,7 @@ impl<'a> Sampler<'a> {
             Law::Spectral(_) | Law::Independent(_) => Algorithm::Spectral,
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
+            Law::Capped(_) => Algorithm::Estimated,
         }
     }
 
@@ -168,7 +178,16 @@ impl<'a> Sampler<'a> {
     /// reject. Under ranges of many parts it is measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
-        self.rejection().map_or(1.0, Rejection::acceptance_bound)
+        match &*self.law {
+            Law::Capped(law) => law.acceptance(),
+            _ => self.rejection().map_or(1.0, Rejection::acceptance_bound),
+        }
+    }
+
+    /// What weighted draws told of the law at set-up; `None` for exact samplers.
+    #[must_use]
+    pub fn pilot(&self) -> Option<&PilotEstimate> {
+        if let Law::Capped(law) = &*self.law { Some(&law.pilot) } else { None }
     }
 
     /// An upper bound of the average floating-point operations of a draw, predicted from sizes; `None` if a draw is one

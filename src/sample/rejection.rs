@@ -196,7 +196,7 @@ impl<'q, 'a> Question<'q, 'a> {
     }
 
     /// ln of the sum of what tilted proposals are accepted from.
-    fn log_tilted(&self) -> Result<f64> {
+    pub(super) fn log_tilted(&self) -> Result<f64> {
         let values = &self.found.spectrum.values;
         match self.dpp.counts().total() {
             Some(k) => Ok(ConditionalBernoulli::new(values, k)?.log_normalizer()),
@@ -224,17 +224,19 @@ impl<'q, 'a> Question<'q, 'a> {
 }
 
 /// What weighted sequential draws tell of a law.
-struct Pilot {
+pub(super) struct Pilot {
     /// ln of the normaliser, estimated by the mean of the weights.
-    log_normaliser: f64,
+    pub(super) log_normaliser: f64,
     /// By how much rounding is amplified, on average over the law.
-    amplification: f64,
+    pub(super) amplification: f64,
     /// Whether some draws found nothing left to pick.
     has_dead_ends: bool,
 }
 
 impl Pilot {
-    fn of(law: &BoundedLaw<'_>) -> Self {
+    pub(super) const DRAWS: u64 = PILOT as u64;
+
+    pub(super) fn of(law: &BoundedLaw<'_>) -> Self {
         let drawn = map_ordered(TASKS, |task| {
             let mut rng = stream(0, task as u64);
             let mut scratch = law.scratch();

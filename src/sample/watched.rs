@@ -117,6 +117,7 @@ impl Sampler<'_> {
             Law::Interpolation(law) => law.sample(rng, attempts.watch())?,
             Law::PerCandidate(law) => law.sample(rng, attempts.watch())?,
             Law::Ridge(law) => law.sample(rng, &mut attempts)?,
+            Law::Capped(law) => law.sample(rng, &mut attempts)?,
         };
         items.extend_from_slice(&self.included);
         Ok((Subset::from_distinct(items), attempts.made().max(1)))

@@ -120,9 +120,10 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
             }
             Way::Picks(law) => {
                 let mut scratch = std::mem::take(&mut self.scratch[group].picks);
-                let mut drawn = false;
-                while !drawn && (self.go_on)() {
+                let (mut drawn, mut left) = (false, most(law.acceptance));
+                while !drawn && left > 0 && (self.go_on)() {
                     drawn = law.propose((rows, group), count, self, &mut scratch, items);
+                    left -= 1;
                 }
                 self.scratch[group].picks = scratch;
                 drawn

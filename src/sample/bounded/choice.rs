@@ -55,28 +55,11 @@ pub(in crate::sample) fn choose(
     asked: Bound,
     engine: &dyn Engine,
 ) -> Result<Vec<Chosen>> {
-    let Question { dpp, rows, found, correction, .. } = question;
-    let (counts, values) = (dpp.counts(), &found.spectrum.values);
-    let shares = found.shares();
-    let scale = counts.total().map_or(1.0, |k| scale_of_size(values, k));
-    let asked: Vec<Bound> = Bound::ALL
-        .into_iter()
-        .filter(|&bound| bound != Bound::Tilted && (asked == Bound::Auto || bound == asked))
-        .collect();
+    let Question { dpp, rows, .. } = question;
+    let counts = dpp.counts();
     let mut best: Vec<Chosen> = Vec::new();
     let beyond = dpp.ground().beyond().is_some();
-    let mut all = Vec::new();
-    for family in FAMILIES {
-        engine.proceed()?;
-        let whitening = Whitening::new(found, &shares, scale, family)?;
-        let tables = Tables::new(&whitening, &counts);
-        for &bound in &asked {
-            let log_bound = tables.count_law(bound, &counts, correction, &whitening.traces).log_bound();
-            if log_bound.is_finite() {
-                all.push((bound, whitening.clone(), log_bound));
-            }
-        }
-    }
+    let all = tried(question, asked, engine)?;
     let least = all.iter().map(|(_, _, log)| *log).fold(f64::INFINITY, f64::min);
     for (bound, whitening, log_bound) in all {
         let reading = Reading::of(rows, beyond, &whitening);
@@ -89,6 +72,56 @@ pub(in crate::sample) fn choose(
         }
     }
     Ok(best)
+}
+
+/// ln of the lowest bound of the normaliser; infinite if none is finite.
+pub(in crate::sample) fn least_log_bound(question: &Question<'_, '_>, engine: &dyn Engine) -> Result<f64> {
+    let all = tried(question, Bound::Auto, engine)?;
+    Ok(all.into_iter().map(|(_, _, log)| log).fold(f64::INFINITY, f64::min))
+}
+
+/// Every finite bound asked for under every B, and its logarithm.
+fn tried(
+    question: &Question<'_, '_>,
+    asked: Bound,
+    engine: &dyn Engine,
+) -> Result<Vec<(Bound, Whitening, f64)>> {
+    let Question { dpp, found, correction, .. } = question;
+    let (counts, shares, scale) = (dpp.counts(), found.shares(), scale(question));
+    let asked: Vec<Bound> = Bound::ALL
+        .into_iter()
+        .filter(|&bound| bound != Bound::Tilted && (asked == Bound::Auto || bound == asked))
+        .collect();
+    let mut all = Vec::new();
+    for family in FAMILIES {
+        engine.proceed()?;
+        let whitening = Whitening::new(found, &shares, scale, family)?;
+        let tables = Tables::new(&whitening, &counts);
+        for &bound in &asked {
+            let log_bound = tables.count_law(bound, &counts, correction, &whitening.traces).log_bound();
+            if log_bound.is_finite() {
+                all.push((bound, whitening.clone(), log_bound));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The multiple of the tilted kernel under which a DPP expects sets of the size wanted.
+fn scale(question: &Question<'_, '_>) -> f64 {
+    let values = &question.found.spectrum.values;
+    question.dpp.counts().total().map_or(1.0, |k| scale_of_size(values, k))
+}
+
+/// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
+/// given the items before. And the multiple of the kernel of which that is the DPP.
+pub(super) fn for_weights(question: &Question<'_, '_>) -> Result<(Chosen, f64)> {
+    let scale = scale(question);
+    let whitening = Whitening::new(&question.found, &question.found.shares(), scale, Family::Smooth(1.0))?;
+    let stored = rows::stored_bytes(question.rows.len(), whitening.rank()).is_some();
+    let reading = if stored { Reading::Stored } else { Reading::Mapped };
+    let (bound, log_bound, operations) = (Bound::Sequential, f64::INFINITY, f64::INFINITY);
+    Ok((Chosen { bound, whitening, reading, log_bound, operations }, scale))
 }
 
 /// What the operations of a proposal depend on.
@@ -167,8 +200,7 @@ pub(super) fn of_family(
 ) -> Result<Chosen> {
     let Question { dpp, found, correction, .. } = question;
     let counts = dpp.counts();
-    let scale = counts.total().map_or(1.0, |k| scale_of_size(&found.spectrum.values, k));
-    let whitening = Whitening::new(found, &found.shares(), scale, family)?;
+    let whitening = Whitening::new(found, &found.shares(), scale(question), family)?;
     let tables = Tables::new(&whitening, &counts);
     let law = tables.count_law(bound, &counts, correction, &whitening.traces);
     Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })

@@ -8,6 +8,7 @@ mod chance;
 mod choice;
 mod count_law;
 mod elementary;
+mod inclusion;
 mod item_table;
 mod outside;
 mod part_law;
@@ -18,6 +19,7 @@ mod span;
 #[cfg(test)]
 mod tests;
 mod thinning;
+mod weighted;
 mod whitening;
 
 use std::sync::Arc;
@@ -26,8 +28,10 @@ use faer::{Mat, Side};
 use rand::Rng;
 
 pub use bound::Bound;
-pub(super) use choice::{Chosen, choose};
+pub(super) use choice::{Chosen, choose, least_log_bound};
+pub(super) use inclusion::InclusionSums;
 pub(super) use rows::stored_bytes;
+pub(super) use weighted::WeightedLaw;
 
 use candidate::Tables;
 use chance::Drawn;
@@ -173,19 +177,6 @@ impl<'a> BoundedLaw<'a> {
         let BoundedScratch { buffers, parts } = scratch;
         let mut chance = Drawn { rng, scratch: parts, go_on };
         self.propose(&mut chance, buffers).then_some(&buffers.items)
-    }
-
-    /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. Also by how much
-    /// rounding is amplified where items are nearly dependent.
-    ///
-    /// ```text
-    /// w = det(QᵀBQ) Π_t tr(P_t Ĝ_l) / (Π c_l! · Pr(c))
-    /// ```
-    pub(super) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> (f64, f64) {
-        let BoundedScratch { buffers, parts } = scratch;
-        let mut chance = Drawn { rng, scratch: parts, go_on: || true };
-        let log = self.log_weight(&mut chance, buffers);
-        (log, buffers.amplification)
     }
 
     /// ln det(QᵀBQ), 0 where B is the identity.

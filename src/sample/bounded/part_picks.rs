@@ -29,12 +29,15 @@ pub(super) struct PartPicks {
     thinning: Thinning,
     /// ln Π_{j≤t} β_j.
     log_products: Vec<f64>,
+    /// What Pr(accept) is on average.
+    pub(super) acceptance: f64,
 }
 
 /// How a part's picks are predicted to do.
 #[derive(Clone, Debug)]
 pub(super) struct Prediction {
     beta: Vec<f64>,
+    acceptance: f64,
     /// Operations of a draw, all its proposals together.
     pub(super) operations: f64,
 }
@@ -48,13 +51,14 @@ impl Prediction {
             let beta = clipped(values, q);
             let trace: f64 = values.iter().zip(&beta).map(|(value, beta)| value / beta).sum();
             let product: f64 = beta.iter().take(count).map(|beta| beta.ln()).sum();
-            let log = log_e + log_factorial(count) - product - count as f64 * trace.ln();
+            let acceptance = (log_e + log_factorial(count) - product - count as f64 * trace.ln()).exp();
             let pick = read + 4.0 * rank * q as f64 + rank * count as f64;
-            Self { beta, operations: (count as f64 * pick + (q * q) as f64 * rank + 1000.0) * (-log).exp() }
+            let operations = (count as f64 * pick + (q * q) as f64 * rank + 1000.0) / acceptance;
+            Self { beta, acceptance, operations }
         };
         let all = (0..MOST.min(values.len())).map(of);
         let better = |a: &Self, b: &Self| a.operations.total_cmp(&b.operations);
-        all.min_by(better).unwrap_or(Self { beta: Vec::new(), operations: f64::INFINITY })
+        all.min_by(better).unwrap_or(Self { beta: Vec::new(), acceptance: 0.0, operations: f64::INFINITY })
     }
 }
 
@@ -85,7 +89,7 @@ impl PartPicks {
         let items = items.iter().map(|item| item as u32);
         let table = ItemTable::new(squares.len(), items, squares.iter().copied())?;
         let log_products = running_sums(prediction.beta.iter().map(|beta| beta.ln()));
-        Ok(Self { table, thinning, log_products })
+        Ok(Self { table, thinning, log_products, acceptance: prediction.acceptance })
     }
 
     /// One proposal of so many items; whether it is accepted.

@@ -1,14 +1,13 @@
 //! One proposal, and whether it is accepted.
 
-use super::{
-    Bound, BoundedLaw, candidate::log_factorial, chance::Chance, outside::Outside, rows::RowScratch,
-    span::Span,
-};
+use super::{Bound, BoundedLaw, chance::Chance, outside::Outside, rows::RowScratch, span::Span};
 
 /// Buffers of one draw, reused over its proposals.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     pub(super) items: Vec<u32>,
+    /// The groups of the items, and how many of each.
+    pub(super) counts: Vec<(usize, usize)>,
     pub(super) span: Span,
     /// The span of the items of one part.
     pub(super) own: Span,
@@ -22,8 +21,9 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    fn clear(&mut self, rank: usize) {
+    pub(super) fn clear(&mut self, rank: usize) {
         self.items.clear();
+        self.counts.clear();
         self.span.clear();
         self.outside.clear();
         self.amplification = 0.0;
@@ -64,32 +64,6 @@ impl BoundedLaw<'_> {
         log >= 0.0 || chance.coin(log.exp())
     }
 
-    /// ln of the weight of one sequential draw, whose items are in the buffers.
-    pub(super) fn log_weight(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> f64 {
-        buffers.clear(self.rows.rank());
-        let (mut t, mut log) = (0, 0.0);
-        for (place, &group) in self.counts.order().iter().enumerate() {
-            let count = if let Some(count) = self.counts.only(place, t) {
-                count
-            } else {
-                let count = chance.choose(self.counts.probabilities(place, t));
-                let chosen = self.counts.probabilities(place, t).find(|(other, _)| *other == count);
-                log -= chosen.map_or(f64::INFINITY, |(_, p)| p.ln());
-                count
-            };
-            let complete = self.one_by_one(group, count, chance, buffers, |_, trace, _| {
-                log += trace.max(0.0).ln();
-                trace > 0.0
-            });
-            if !complete {
-                return f64::NEG_INFINITY;
-            }
-            log += self.correction.log_factor(group, count) - log_factorial(count);
-            t += count;
-        }
-        log + self.log_det_of_span(&buffers.span) + self.log_of_fill(&buffers.items)
-    }
-
     /// Independent items, accepted against the volume that they add:
     ///
     /// ```text
@@ -127,7 +101,7 @@ impl BoundedLaw<'_> {
     /// ```
     ///
     /// `admit` decides on the trace after t items.
-    fn one_by_one<C: Chance>(
+    pub(super) fn one_by_one<C: Chance>(
         &self,
         group: usize,
         count: usize,
@@ -140,12 +114,12 @@ impl BoundedLaw<'_> {
         if count > 0 {
             outside.enter(span, gram);
         }
-        for _ in 0..count {
+        for picked in 1..=count {
             if !admit(chance, outside.trace(), span.size()) {
                 return false;
             }
             let (mut distance, mut last) = (0.0, None);
-            let picked = chance.kept(table, outside.trace() / self.totals[group], |position| {
+            let kept = chance.kept(table, outside.trace() / self.totals[group], |position| {
                 if items.contains(&table.item(position)) {
                     return 0.0;
                 }
@@ -153,15 +127,17 @@ impl BoundedLaw<'_> {
                 (distance, last) = (span.distance(row), Some(position));
                 distance / table.weight(position)
             });
-            let Some(position) = picked else { return false };
-            if last != picked {
+            let Some(position) = kept else { return false };
+            if last != kept {
                 self.rows.read(group, position, scratch, row);
                 distance = span.distance(row);
             }
             *amplification += table.weight(position) / distance;
             span.extend(row, distance);
             items.push(table.item(position));
-            outside.leave(span, gram);
+            if picked < count {
+                outside.leave(span, gram);
+            }
         }
         true
     }

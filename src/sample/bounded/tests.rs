@@ -1,5 +1,7 @@
 //! Proposals by summing over all that can happen, without drawing.
 
+mod weighted;
+
 use std::collections::BTreeMap;
 
 use super::{

@@ -1,0 +1,23 @@
+//! Why weighted draws tell too little.
+
+/// Why nothing can be estimated.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EstimateProblem {
+    /// Every draw came to a part of which no item was left to pick.
+    #[error("none of {draws} draws met the quota: the items picked first left a part nothing to pick")]
+    DeadEnds {
+        /// The number of draws.
+        draws: u64,
+    },
+    /// A few draws have most of the weight.
+    #[error(
+        "the weights of draws vary too much for the error of their law to be known: their tail index is {pareto_k:.2}, and estimates are to be trusted up to {trusted}"
+    )]
+    HeavyWeights {
+        /// k̂; infinite where even a cap of 10⁶ times the mean leaves too much above it.
+        pareto_k: f64,
+        /// The most that it may be.
+        trusted: f64,
+    },
+}

@@ -1,0 +1,62 @@
+//! Weighted draws by summing over all that can happen.
+
+use super::*;
+
+/// x_jᵀ M x_j for every free item.
+fn forms(law: &WeightedLaw<'_>, dpp: &PartitionDpp<'_>, sums: &InclusionSums) -> BTreeMap<u32, f64> {
+    let (forms, mut raw) = (sums.forms(), RowScratch::default());
+    let mut row = vec![0.0; law.roots.len()];
+    let mut of = |group: usize, item: usize| {
+        let item = u32::try_from(item).unwrap();
+        law.law.rows.read_item(group, item, &mut raw, &mut row);
+        let x: Vec<f64> = row.iter().zip(&law.roots).map(|(value, root)| value * root).collect();
+        let form = &forms[group];
+        let products = (0..x.len()).flat_map(|i| (0..x.len()).map(move |j| (i, j)));
+        (item, products.map(|(i, j)| x[i] * form[(i, j)] * x[j]).sum::<f64>())
+    };
+    let groups = dpp.open().iter().enumerate();
+    groups
+        .flat_map(|(group, open)| open.items.iter().map(|item| of(group, item)).collect::<Vec<_>>())
+        .collect()
+}
+
+/// The mean of the weights, the law of weighted sets, and inclusion probabilities.
+#[test]
+fn weighted_draws_have_the_law() {
+    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+        let question = Question::new(&dpp, None, &Cpu).unwrap();
+        let expected = determinants(&features, &question);
+        let normaliser: f64 = expected.values().sum();
+        let law = WeightedLaw::new(&question, &Cpu).unwrap();
+        let (mut sets, mut mean, mut paths) = (BTreeMap::new(), 0.0, Paths::default());
+        let (mut sums, mut scratch) = (InclusionSums::new(&law), law.scratch());
+        let (mut squares, mut draws) = (0.0, 0);
+        loop {
+            paths.begin();
+            let weight = law.law.log_weight(&mut paths, &mut scratch.buffers).exp();
+            mean += paths.probability * weight;
+            squares += paths.probability * weight * weight;
+            if weight > 0.0 {
+                sums.add(&law, paths.probability * weight, &mut scratch);
+                let mut set = scratch.items().to_vec();
+                set.sort_unstable();
+                *sets.entry(set).or_insert(0.0) += paths.probability * weight;
+            }
+            draws += 1;
+            if !paths.next() {
+                break;
+            }
+        }
+        assert!((mean / normaliser - 1.0).abs() < 1e-11, "case {number}: {mean} {normaliser}");
+        assert!(distance(&sets, &expected) < 1e-11, "case {number}");
+        let share = mean * mean / squares;
+        assert!(share > 0.5, "case {number}: an effective share of {share} in {draws} paths");
+        for (item, estimate) in forms(&law, &dpp, &sums) {
+            let of_item = expected.iter().filter(|(set, _)| set.contains(&item)).map(|(_, value)| value);
+            let exact = of_item.sum::<f64>() / normaliser;
+            assert!((estimate - exact).abs() < 1e-11, "case {number}, item {item}: {estimate} {exact}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Sequential draws with weights.
+
+use faer::Mat;
+use rand::Rng;
+
+use super::{
+    BoundedLaw, BoundedScratch,
+    candidate::log_factorial,
+    chance::{Chance, Drawn},
+    choice,
+    count_law::CountLaw,
+    proposal::Buffers,
+    whitening,
+};
+use crate::{
+    Result,
+    engine::Engine,
+    model::Counts,
+    polynomial::{correction::Correction, poisson_binomial::poisson_binomial},
+    sample::{Projection, rejection::Question},
+};
+
+/// The least probability of a count that is possible.
+const POSSIBLE: f64 = 1e-300;
+
+/// Sequential draws in the coordinates in which their weights vary least.
+#[derive(Debug)]
+pub(in crate::sample) struct WeightedLaw<'a> {
+    pub(super) law: BoundedLaw<'a>,
+    /// B^½ Ĝ_l B^½, the tilted Gram matrices in the coordinates of the eigenvectors.
+    pub(super) grams: Vec<Mat<f64>>,
+    /// β_j^½.
+    pub(super) roots: Vec<f64>,
+    /// Maps rows s_l a_i of every group to these coordinates.
+    maps: Vec<Mat<f64>>,
+}
+
+impl<'a> WeightedLaw<'a> {
+    pub(in crate::sample) fn new(question: &Question<'_, 'a>, engine: &dyn Engine) -> Result<Self> {
+        let (chosen, scale) = choice::for_weights(question)?;
+        let counts = question.dpp.counts();
+        let of_parts = counts.exact().is_none().then(|| {
+            let spectra = &chosen.whitening.spectra;
+            spectra.iter().map(|values| log_counts(values, scale)).collect::<Vec<_>>()
+        });
+        let roots: Vec<f64> = chosen.whitening.beta.iter().map(|beta| beta.sqrt()).collect();
+        let mut law = BoundedLaw::new(question, chosen, Projection::default(), engine)?;
+        if let Some(logs) = of_parts {
+            law.counts = count_law(&counts, &law, &question.correction, &logs);
+        }
+        let gram = |gram: &Mat<f64>| {
+            Mat::from_fn(gram.nrows(), gram.ncols(), |i, j| roots[i] * gram[(i, j)] * roots[j])
+        };
+        let grams = law.grams.iter().map(gram).collect();
+        let (vectors, tilt) = (whitening::vectors(&question.found), question.found.tilt.root_weights());
+        let maps = tilt.iter().map(|&weight| &vectors * faer::Scale(weight)).collect();
+        Ok(Self { law, grams, roots, maps })
+    }
+
+    pub(in crate::sample) fn scratch(&self) -> BoundedScratch {
+        self.law.scratch()
+    }
+
+    /// ln of the weight of a draw, whose mean is the normaliser; −∞ at a dead end. Its items are in `scratch`.
+    pub(in crate::sample) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> f64 {
+        self.law.weigh(rng, scratch).0
+    }
+
+    /// The law as one whose draws have weights.
+    pub(in crate::sample) fn law(&self) -> &BoundedLaw<'a> {
+        &self.law
+    }
+
+    /// The maps of the rows s_l a_i of every group to the coordinates of the eigenvectors, √y_l Uᵀ s_l a_i; n×r, transposed.
+    pub(in crate::sample) fn maps(&self) -> &[Mat<f64>] {
+        &self.maps
+    }
+}
+
+/// ln of the probabilities of a part's counts in the tilted DPP: its items are as many as coins with the eigenvalues of
+/// the marginal kernel come up.
+fn log_counts(values: &[f64], scale: f64) -> Vec<f64> {
+    let coins: Vec<f64> = values.iter().map(|value| (value * scale).clamp(0.0, 1.0)).collect();
+    poisson_binomial(&coins).into_iter().map(|p| p.max(POSSIBLE).ln()).collect()
+}
+
+/// Part counts as if parts were independent, with what the correction does to them.
+fn count_law(counts: &Counts, law: &BoundedLaw<'_>, correction: &Correction, logs: &[Vec<f64>]) -> CountLaw {
+    let order = law.counts.order().to_vec();
+    let term = |group: usize, _: usize, c: usize| {
+        logs[group].get(c).map_or(f64::NEG_INFINITY, |log| log + correction.log_factor(group, c))
+    };
+    CountLaw::new(counts, order, &vec![0.0; law.log_products.len()], term)
+}
+
+impl BoundedScratch {
+    /// The items of the last draw.
+    pub(in crate::sample) fn items(&self) -> &[u32] {
+        &self.buffers.items
+    }
+}
+
+impl BoundedLaw<'_> {
+    /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. Also by how much
+    /// rounding is amplified where items are nearly dependent.
+    ///
+    /// ```text
+    /// w = det(QᵀBQ) Π_t tr(P_t Ĝ_l) / (Π c_l! · Pr(c))
+    /// ```
+    pub(in crate::sample) fn weigh<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        scratch: &mut BoundedScratch,
+    ) -> (f64, f64) {
+        let BoundedScratch { buffers, parts } = scratch;
+        let mut chance = Drawn { rng, scratch: parts, go_on: || true };
+        let log = self.log_weight(&mut chance, buffers);
+        (log, buffers.amplification)
+    }
+
+    /// ln of the weight of one sequential draw, whose items are in the buffers.
+    pub(super) fn log_weight(&self, chance: &mut impl Chance, buffers: &mut Buffers) -> f64 {
+        buffers.clear(self.rows.rank());
+        let (mut t, mut log) = (0, 0.0);
+        for (place, &group) in self.counts.order().iter().enumerate() {
+            let count = if let Some(count) = self.counts.only(place, t) {
+                count
+            } else {
+                let count = chance.choose(self.counts.probabilities(place, t));
+                let chosen = self.counts.probabilities(place, t).find(|(other, _)| *other == count);
+                log -= chosen.map_or(f64::INFINITY, |(_, p)| p.ln());
+                count
+            };
+            let complete = self.one_by_one(group, count, chance, buffers, |_, trace, _| {
+                log += trace.max(0.0).ln();
+                trace > 0.0
+            });
+            if !complete {
+                return f64::NEG_INFINITY;
+            }
+            log += self.correction.log_factor(group, count) - log_factorial(count);
+            buffers.counts.push((group, count));
+            t += count;
+        }
+        log + self.log_det_of_span(&buffers.span) + self.log_of_fill(&buffers.items)
+    }
+}

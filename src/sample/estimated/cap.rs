@@ -1,0 +1,166 @@
+//! Plain draws from weighted ones.
+
+use std::sync::Arc;
+
+use rand::{Rng, RngExt};
+
+use super::{ImportanceSampler, TRUSTED_PARETO_K, pareto::Tail, weights::Weights};
+use crate::{
+    Error, MonteCarlo, Result,
+    error::EstimateProblem,
+    parallel::map_ordered,
+    sample::{Attempts, Law, Sampler, bounded::WeightedLaw, stream},
+};
+
+/// Weighted draws from which the cap follows, in tasks.
+const PILOT: usize = 2048;
+const TASKS: usize = 64;
+/// Their generator: a seed that draws are unlikely to use.
+const PILOT_SEED: u64 = 0x70_69_6c_6f_74;
+/// Caps are this factor apart, …
+const STEP: f64 = 1.02;
+/// … and at most this many times the mean weight.
+const MOST: f64 = 1e6;
+
+/// Draws with weight w, kept with probability min(1, w / c).
+///
+/// ```text
+/// ‖kept − law‖ ≤ E max(0, w − c) / E w   in total variation
+/// ```
+#[derive(Debug)]
+pub(crate) struct CappedLaw<'a> {
+    law: Arc<WeightedLaw<'a>>,
+    /// ln c.
+    log_cap: f64,
+    /// Of a draw, to be kept, as estimated.
+    acceptance: f64,
+    pub(crate) pilot: PilotEstimate,
+}
+
+/// What the weighted draws told before the first plain one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PilotEstimate {
+    /// ln Z.
+    pub log_z: MonteCarlo<f64>,
+    /// (Σ w)² / (N Σ w²).
+    pub effective_share: f64,
+    /// k̂; `None` for equal weights.
+    pub pareto_k: Option<f64>,
+}
+
+impl<'a> ImportanceSampler<'a> {
+    /// A sampler of subsets without weights, whose law differs from that of the DPP by about `law_error` in total variation,
+    /// or less.
+    ///
+    /// A draw with weight w is kept with probability min(1, w / c). 2048 weighted draws tell the least c for which
+    /// E max(0, w − c) / E w is at most `law_error`: by their own mean, and by a generalised Pareto law of the largest
+    /// weights. It is an estimate, never a guarantee.
+    ///
+    /// # Cost
+    /// c weighted draws for one that is kept, with c in units of the mean weight: 2 to 10 where the weights are nearly
+    /// equal.
+    ///
+    /// # Errors
+    /// - [`EstimateProblem::HeavyWeights`](crate::error::EstimateProblem) if the tail index k̂ of the weights is above [`TRUSTED_PARETO_K`], or no cap suffices;
+    /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine};
+    /// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+    /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
+    /// let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [1, 1])?)?;
+    /// let sampler = dpp.importance_sampler(&engine::Cpu)?.sampler(1e-3)?;
+    /// assert!(sampler.law_error() <= 1e-3);
+    /// println!("{}", sampler.sample_many(1, 0).subsets()[0]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Source
+    /// Vehtari, Simpson, Gelman, Yao and Gabry, *Pareto smoothed importance sampling* (2024), for k̂.
+    pub fn sampler(&self, law_error: f64) -> Result<Sampler<'a>> {
+        let included = self.dpp.ground().included();
+        let Some(law) = &self.law else {
+            return Ok(Sampler::new(Law::Forced, included, self.engine, self.error));
+        };
+        let weights = self.pilot(law);
+        let log_mean = weights.log_mean();
+        if log_mean.value.is_infinite() {
+            return Err(EstimateProblem::DeadEnds { draws: weights.draws() }.into());
+        }
+        let (relative, pareto_k) = (weights.relative(), weights.pareto_k());
+        let heavy = |pareto_k: f64| {
+            Error::from(EstimateProblem::HeavyWeights { pareto_k, trusted: TRUSTED_PARETO_K })
+        };
+        if let Some(k) = pareto_k.filter(|&k| k > TRUSTED_PARETO_K) {
+            return Err(heavy(k));
+        }
+        let (cap, excess) =
+            least_cap(&relative, law_error).ok_or_else(|| heavy(pareto_k.unwrap_or(f64::INFINITY)))?;
+        let kept = relative.iter().map(|weight| (weight / cap).min(1.0)).sum::<f64>();
+        let mut log_z = log_mean;
+        log_z.value += self.log_shift;
+        let pilot = PilotEstimate { log_z, effective_share: weights.effective_share(), pareto_k };
+        let capped = CappedLaw {
+            law: Arc::clone(law),
+            log_cap: log_mean.value + cap.ln(),
+            acceptance: kept / relative.len() as f64,
+            pilot,
+        };
+        Ok(Sampler::new(Law::Capped(capped), included, self.engine, excess + self.error))
+    }
+
+    fn pilot(&self, law: &WeightedLaw<'_>) -> Weights {
+        let drawn = map_ordered(TASKS, |task| {
+            let (mut rng, mut scratch) = (stream(PILOT_SEED, task as u64), law.scratch());
+            (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<f64>>()
+        });
+        let mut weights = Weights::default();
+        drawn.into_iter().flatten().for_each(|log| weights.push(log));
+        weights
+    }
+}
+
+/// The least cap with an excess E max(0, w − c) of at most `wanted`, and this excess, for weights in units of their mean.
+fn least_cap(relative: &[f64], wanted: f64) -> Option<(f64, f64)> {
+    let tail = Tail::of(relative);
+    let draws = relative.len() as f64;
+    let mut cap = 1.0;
+    while cap <= MOST {
+        let seen = relative.iter().rev().map(|weight| (weight - cap).max(0.0)).sum::<f64>() / draws;
+        let fitted = tail.filter(|tail| cap >= tail.threshold()).map_or(0.0, |tail| tail.excess_above(cap));
+        // Equal weights differ by rounding.
+        let excess = if tail.is_none() && seen < 1e-9 { 0.0 } else { seen.max(fitted) };
+        if excess <= wanted {
+            return Some((cap, excess));
+        }
+        cap *= STEP;
+    }
+    None
+}
+
+impl CappedLaw<'_> {
+    /// A cautious estimate of the draws kept.
+    pub(crate) fn acceptance(&self) -> f64 {
+        0.5 * self.acceptance
+    }
+
+    /// Draws until one is kept.
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
+        let mut scratch = self.law.scratch();
+        loop {
+            attempts.another()?;
+            let log = self.law.weigh(rng, &mut scratch) - self.log_cap;
+            if log >= 0.0 || rng.random::<f64>() < log.exp() {
+                return Ok(scratch.items().to_vec());
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Independent draws whose weights say how far they are from the law.
+
+mod cap;
+mod inference;
+mod pareto;
+mod samples;
+mod weights;
+
+use std::{ops::Range, sync::Arc};
+
+pub use inference::{EstimateOptions, EstimatedInference};
+pub use pareto::TRUSTED_PARETO_K;
+pub use samples::WeightedSamples;
+
+pub(crate) use cap::CappedLaw;
+pub use cap::PilotEstimate;
+
+use super::{
+    bounded::{self, WeightedLaw},
+    rejection::{Pilot, Question},
+    stream,
+};
+use crate::{
+    PartitionDpp, Result, Subset, engine::Engine, error::EstimateProblem, estimate::accurate,
+    model::accurately, parallel::map_ordered, watch::Watch,
+};
+
+/// Draws of a task.
+const TASK: u64 = 16;
+
+/// Independent draws from nearly the law of a [`PartitionDpp`], with weights that make up for the difference; made by
+/// [`PartitionDpp::importance_sampler`].
+///
+/// ```text
+/// E[w f(S)] / E[w] = E f under the law,   E[w] = Z
+/// ```
+///
+/// It is for many parts, where exact draws and probabilities would take too long. What it tells is an estimate with a
+/// standard error that it also estimates.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine};
+/// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+/// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
+/// let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [1, 1])?)?;
+/// let drawn = dpp.importance_sampler(&engine::Cpu)?.sample_many(1000, 0);
+/// let log_z = drawn.log_partition_function();
+/// assert!((log_z.value - 2.25_f64.ln()).abs() < 5.0 * log_z.standard_error);
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Liu and Chen, *Sequential Monte Carlo methods for dynamic systems* (1998), for sequential importance sampling.
+#[derive(Clone, Debug)]
+pub struct ImportanceSampler<'a> {
+    dpp: PartitionDpp<'a>,
+    /// `None` if nothing is left to choose.
+    law: Option<Arc<WeightedLaw<'a>>>,
+    /// ln Z less ln of the mean weight as the law has it.
+    log_shift: f64,
+    /// A bound of ln Z.
+    log_upper: f64,
+    /// ln of the mean weight as a few draws estimate it.
+    log_reference: f64,
+    /// Relative error of weights from rounding.
+    error: f64,
+    engine: &'a dyn Engine,
+}
+
+impl<'a> PartitionDpp<'a> {
+    /// Sets up weighted draws, for any number of parts.
+    ///
+    /// Items are picked one after another, part by part, as in the DPP with tilted parts given the items before; where the
+    /// quota leaves a part a range, its count is drawn first, as in that DPP. With v_i = B^-½ a_i, B = I + c Σ y_l G_l:
+    ///
+    /// ```text
+    /// Pr(i) = ‖P v_i‖² / tr(P Ĝ_l),   w = det(QᵀBQ) Π tr(P Ĝ_l) / (Π c_l! · Pr(c))
+    /// ```
+    ///
+    /// # Cost
+    /// The set-up of [`sampler`](PartitionDpp::sampler). About 3kr² operations a draw, whatever the number of items.
+    ///
+    /// # Errors
+    /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota;
+    /// - [`Error::Eigen`], [`Error::IllConditioned`], [`Error::SizeAboveRank`], and those of the engine.
+    pub fn importance_sampler(&self, engine: &'a dyn Engine) -> Result<ImportanceSampler<'a>> {
+        let new = |dpp: &Self| ImportanceSampler::new(dpp, engine);
+        accurately(self, |dpp| dpp.graded(engine), new, |sampler| sampler.error)
+    }
+}
+
+impl<'a> ImportanceSampler<'a> {
+    fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
+        let included = dpp.ground().log_det_included();
+        if dpp.open().is_empty() {
+            let error = accurate(dpp.beyond_rank())? + included.error;
+            let (log_shift, log_upper) = (included.value, included.value + included.error);
+            return Ok(Self {
+                dpp: dpp.clone(),
+                law: None,
+                log_shift,
+                log_upper,
+                log_reference: 0.0,
+                error,
+                engine,
+            });
+        }
+        let question = Question::new(dpp, None, engine)?;
+        let law = WeightedLaw::new(&question, engine)?;
+        let pilot = Pilot::of(law.law());
+        engine.proceed()?;
+        if pilot.log_normaliser.is_infinite() {
+            return Err(EstimateProblem::DeadEnds { draws: Pilot::DRAWS }.into());
+        }
+        let of_weights = law.law().rounding()[0] * pilot.amplification;
+        let error = accurate(question.found.spectrum.error + of_weights + included.error)?;
+        let log_shift = included.value - question.correction.least;
+        let log_bound = bounded::least_log_bound(&question, engine)?.min(question.log_tilted()?);
+        Ok(Self {
+            dpp: dpp.clone(),
+            law: Some(Arc::new(law)),
+            log_shift,
+            log_upper: log_shift + log_bound + error,
+            log_reference: pilot.log_normaliser,
+            error,
+            engine,
+        })
+    }
+
+    /// An upper bound of ln Z that is proven, not estimated: the lowest of those that rejection knows (see
+    /// [`Bound`](crate::sample::Bound)).
+    #[must_use]
+    pub fn log_upper_bound(&self) -> f64 {
+        self.log_upper
+    }
+
+    /// Relative error of all weights from rounding, which no number of draws lessens.
+    #[must_use]
+    pub fn rounding(&self) -> f64 {
+        self.error
+    }
+
+    /// `count` independent draws, on all threads of the current rayon pool, which are the same for any number of threads.
+    #[must_use]
+    pub fn sample_many(&self, count: u64, seed: u64) -> WeightedSamples {
+        self.sample_watched(0..count, seed, &Watch::default())
+    }
+
+    /// The draws with these numbers, up to the first one that the watch ends. Draw number i uses stream i of the ChaCha8
+    /// generator seeded with `seed`.
+    #[must_use]
+    pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> WeightedSamples {
+        let tasks = draws.end.saturating_sub(draws.start).div_ceil(TASK);
+        let chunks = map_ordered(usize::try_from(tasks).unwrap_or(usize::MAX), |task| {
+            let start = draws.start + task as u64 * TASK;
+            let mut drawn = WeightedSamples::new();
+            let mut scratch = self.law.as_ref().map(|law| law.scratch());
+            for draw in start..draws.end.min(start + TASK) {
+                if let Some(ended) = watch.ended() {
+                    return drawn.ended_by(ended);
+                }
+                let mut items = self.dpp.ground().included().to_vec();
+                let mut log = 0.0;
+                if let (Some(law), Some(scratch)) = (&self.law, &mut scratch) {
+                    log = law.weigh(&mut stream(seed, draw), scratch);
+                    items.extend_from_slice(scratch.items());
+                }
+                let subset = (log > f64::NEG_INFINITY).then(|| Subset::from_distinct(items));
+                drawn.push(subset, log + self.log_shift);
+            }
+            drawn
+        });
+        let mut all = WeightedSamples::new();
+        for chunk in chunks {
+            let ended = chunk.ended().is_some();
+            all.extend(chunk);
+            if ended {
+                break;
+            }
+        }
+        all
+    }
+}

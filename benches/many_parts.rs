@@ -7,7 +7,7 @@ mod common;
 
 use std::{path::PathBuf, time::Instant};
 
-use common::{clustered, gaussian, labels, threads};
+use common::{clustered, digits, gaussian, of_parts, rows, singles, threads};
 use partition_dpp::{
     Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, engine::Cpu, sample::Bound,
 };
@@ -18,33 +18,6 @@ struct Case {
     features: Features<'static>,
     partition: Partition,
     each: usize,
-}
-
-fn rows<T: partition_dpp::data::Scalar>(values: Vec<T>, dims: usize) -> Features<'static>
-where
-    Vec<T>: Into<partition_dpp::data::Storage<'static, T>>,
-{
-    Features::from_rows(values.len() / dims, dims, values).unwrap()
-}
-
-fn singles(values: Vec<f64>) -> Vec<f32> {
-    #[expect(clippy::cast_possible_truncation, reason = "random numbers")]
-    values.into_iter().map(|value| value as f32).collect()
-}
-
-fn of_parts(features: Features<'static>, parts: usize) -> (Features<'static>, Partition) {
-    let partition = Partition::from_labels(&labels(features.items(), parts)).unwrap();
-    (features, partition)
-}
-
-fn digits() -> (Features<'static>, Partition) {
-    let read = |file: &str| std::fs::read(format!("cli/data/digits/{file}")).unwrap();
-    let pixels = read("features.npy");
-    let pixels = &pixels[pixels.len() - 1797 * 64..];
-    let labels = String::from_utf8(read("labels.csv")).unwrap();
-    let labels: Vec<&str> = labels.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
-    let features = rows(pixels.iter().map(|&pixel| f32::from(pixel)).collect::<Vec<_>>(), 64);
-    (features, Partition::from_labels(&labels).unwrap())
 }
 
 fn films() -> Option<(Features<'static>, Partition)> {

@@ -1,9 +1,10 @@
 //! What the benches share: data, threads, and ratios of measurements of one run.
-#![allow(dead_code, reason = "every bench uses its own part of this module")]
+#![allow(dead_code, clippy::unwrap_used, reason = "every bench uses its own part of this module, and panics")]
 
 use std::fs;
 
 use criterion::Criterion;
+use partition_dpp::{Features, Partition};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -35,6 +36,36 @@ pub(crate) fn clustered(items: usize, dims: usize, parts: usize) -> Vec<f32> {
     }
     #[expect(clippy::cast_possible_truncation, reason = "random numbers")]
     values.into_iter().map(|value| value as f32).collect()
+}
+
+/// Features from their values.
+pub(crate) fn rows<T: partition_dpp::data::Scalar>(values: Vec<T>, dims: usize) -> Features<'static>
+where
+    Vec<T>: Into<partition_dpp::data::Storage<'static, T>>,
+{
+    Features::from_rows(values.len() / dims, dims, values).unwrap()
+}
+
+pub(crate) fn singles(values: Vec<f64>) -> Vec<f32> {
+    #[expect(clippy::cast_possible_truncation, reason = "random numbers")]
+    values.into_iter().map(|value| value as f32).collect()
+}
+
+/// Items dealt to parts in turn.
+pub(crate) fn of_parts(features: Features<'static>, parts: usize) -> (Features<'static>, Partition) {
+    let partition = Partition::from_labels(&labels(features.items(), parts)).unwrap();
+    (features, partition)
+}
+
+/// The digits, by class.
+pub(crate) fn digits() -> (Features<'static>, Partition) {
+    let read = |file: &str| fs::read(format!("cli/data/digits/{file}")).unwrap();
+    let pixels = read("features.npy");
+    let pixels = &pixels[pixels.len() - 1797 * 64..];
+    let labels = String::from_utf8(read("labels.csv")).unwrap();
+    let labels: Vec<&str> = labels.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+    let features = rows(pixels.iter().map(|&pixel| f32::from(pixel)).collect::<Vec<_>>(), 64);
+    (features, Partition::from_labels(&labels).unwrap())
 }
 
 /// [`features`] in a .npy file, to be memory-mapped.

@@ -13,6 +13,7 @@ mod common;
 
 mod beyond_enumeration;
 mod core_sets;
+mod estimated;
 mod mcmc_balance;
 mod mcmc_diagnostics;
 mod mcmc_law;

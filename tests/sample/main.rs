@@ -12,6 +12,7 @@
 mod common;
 
 mod bounds;
+mod estimated;
 mod known_answers;
 mod negative_controls;
 mod owned;

@@ -8,9 +8,11 @@ use super::{
     rows::WhitenedRows,
 };
 
-/// Trials of a pick, in units of the expected number, after which rounding must have spoilt them: that many fail once in
+/// Trials of a set, in units of the expected number, after which rounding must have spoilt them: that many fail once in
 /// e⁶⁴ picks.
 const PATIENCE: f64 = 64.0;
+/// The least number of trials of an item before the whole table is read.
+const TRIALS: usize = 64;
 
 /// A group with its k-DPP.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +33,8 @@ pub(super) trait Chance {
     /// Positions drawn one after another in proportion to the weights of a table, …
     fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>);
 
-    /// … and one in proportion to weight times `keep`, which is at most 1 and `expected` on average.
-    fn kept(&mut self, table: &ItemTable, expected: f64, keep: impl FnMut(u32) -> f64) -> Option<u32>;
+    /// … and one in proportion to weight times `keep`, which is at most 1.
+    fn kept(&mut self, table: &ItemTable, keep: impl FnMut(u32) -> f64) -> Option<u32>;
 
     /// Items of a group by its k-DPP, …
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool;
@@ -98,18 +100,25 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
         }
     }
 
-    fn kept(&mut self, table: &ItemTable, expected: f64, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
-        for _ in 0..most(expected) {
+    fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+        for _ in 0..table.len().max(TRIALS) {
             let position = self.position(table);
             let probability = keep(position);
             if self.coin(probability) {
                 return Some(position);
             }
             if !(self.go_on)() {
-                break;
+                return None;
             }
         }
-        None
+        // Little is left of the table: reading all of it takes no longer than more trials.
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let positions = 0..table.len() as u32;
+        let kept: Vec<f64> = positions.map(|position| table.weight(position) * keep(position)).collect();
+        let sum: f64 = kept.iter().sum();
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let chosen = |at: usize| at as u32;
+        (sum > 0.0).then(|| chosen(self.choose(kept.iter().map(|kept| kept / sum).enumerate())))
     }
 
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {

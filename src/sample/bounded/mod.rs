@@ -54,10 +54,8 @@ pub(crate) struct BoundedLaw<'a> {
     counts: CountLaw,
     /// The k-DPPs of groups; `None` where single items do.
     parts: Vec<Option<PartLaw<'a>>>,
-    /// Ĝ_l in the coordinates of the rows, …
+    /// Ĝ_l in the coordinates of the rows.
     grams: Vec<Mat<f64>>,
-    /// … and the sums of weights of the tables of items.
-    totals: Vec<f64>,
     symmetric: Vec<ElementaryTable>,
     /// S_{r−t}(Ĝ_l) for every t.
     largest: Vec<Vec<f64>>,
@@ -124,7 +122,6 @@ impl<'a> BoundedLaw<'a> {
             counts,
             parts,
             grams,
-            totals,
             symmetric,
             largest,
             beta,

@@ -119,7 +119,7 @@ impl BoundedLaw<'_> {
                 return false;
             }
             let (mut distance, mut last) = (0.0, None);
-            let kept = chance.kept(table, outside.trace() / self.totals[group], |position| {
+            let kept = chance.kept(table, |position| {
                 if items.contains(&table.item(position)) {
                     return 0.0;
                 }

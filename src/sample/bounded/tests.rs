@@ -80,7 +80,7 @@ impl Chance for Paths {
         (0..count).for_each(|_| picks.push(self.take(&weights).try_into().unwrap()));
     }
 
-    fn kept(&mut self, table: &ItemTable, _: f64, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+    fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
         let kept: Vec<f64> =
             weights(table).iter().zip(0..).map(|(weight, position)| weight * keep(position)).collect();
         let sum: f64 = kept.iter().sum();

@@ -16,12 +16,14 @@ use crate::{
     Result,
     engine::Engine,
     model::Counts,
-    polynomial::{correction::Correction, poisson_binomial::poisson_binomial},
+    polynomial::{correction::Correction, log_sum, poisson_binomial::poisson_binomial},
     sample::{Projection, rejection::Question},
 };
 
 /// The least probability of a count that is possible.
 const POSSIBLE: f64 = 1e-300;
+/// The probability that some part takes any count.
+const ANY: f64 = 0.1;
 
 /// Sequential draws in the coordinates in which their weights vary least.
 #[derive(Debug)]
@@ -84,13 +86,21 @@ fn log_counts(values: &[f64], scale: f64) -> Vec<f64> {
     poisson_binomial(&coins).into_iter().map(|p| p.max(POSSIBLE).ln()).collect()
 }
 
-/// Part counts as if parts were independent, with what the correction does to them.
+/// Part counts as if parts were independent, with what the correction does to them, mixed with any counts at all: where one
+/// part takes more only if another takes less, independent counts hardly ever do both (Hesterberg 1995, defensive mixture).
 fn count_law(counts: &Counts, law: &BoundedLaw<'_>, correction: &Correction, logs: &[Vec<f64>]) -> CountLaw {
-    let order = law.counts.order().to_vec();
-    let term = |group: usize, _: usize, c: usize| {
-        logs[group].get(c).map_or(f64::NEG_INFINITY, |log| log + correction.log_factor(group, c))
+    let any = ANY / logs.len() as f64;
+    let mixed = |(group, logs): (usize, &Vec<f64>)| {
+        let range = counts.low[group]..=counts.high[group];
+        let log =
+            |c: usize| logs.get(c).map_or(f64::NEG_INFINITY, |log| log + correction.log_factor(group, c));
+        let own: Vec<f64> = range.map(log).collect();
+        let (sum, size) = (log_sum(&own), own.len() as f64);
+        own.into_iter().map(|log| ((1.0 - any) * (log - sum).exp() + any / size).ln()).collect::<Vec<f64>>()
     };
-    CountLaw::new(counts, order, &vec![0.0; law.log_products.len()], term)
+    let terms: Vec<Vec<f64>> = logs.iter().enumerate().map(mixed).collect();
+    let term = |group: usize, _: usize, c: usize| terms[group][c - counts.low[group]];
+    CountLaw::new(counts, law.counts.order().to_vec(), &vec![0.0; law.log_products.len()], term)
 }
 
 impl BoundedScratch {

@@ -280,7 +280,8 @@ impl EstimatedInference<'_> {
     }
 
     /// Pr(i ∈ S) for every item: 1 for included items, 0 for excluded ones and for parts with quota zero. Standard errors
-    /// are from the spread of 16 batches of draws, so they are themselves known to about a fifth.
+    /// are from the spread of 16 batches of draws, so they are themselves known to about a fifth; they do not know of sets
+    /// so rare that no draw met them.
     ///
     /// # Cost
     /// 17 passes over A (2mnr operations each).

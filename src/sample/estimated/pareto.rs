@@ -5,8 +5,8 @@ pub const TRUSTED_PARETO_K: f64 = 0.7;
 
 /// The least number of weights in a tail.
 const LEAST: usize = 5;
-/// The spread of a tail, relative to its largest weight, that is rounding.
-const ROUNDING: f64 = 1e-12;
+/// Weights that differ by less are equal.
+const ROUNDING: f64 = 1e-9;
 
 /// The largest weights, and the generalised Pareto law of what exceeds the others.
 ///
@@ -34,18 +34,24 @@ impl Tail {
         let draws = weights.len() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
         let size = (0.2 * draws).min(3.0 * draws.sqrt()) as usize;
-        let largest = *weights.last()?;
         if size < LEAST {
             return None;
         }
-        let (below, above) = weights.split_at(weights.len() - size);
-        let threshold = *below.last()?;
-        let excess: Vec<f64> = above.iter().map(|weight| weight - threshold).collect();
-        if excess[size - 1] <= ROUNDING * largest {
-            return None;
+        let above = |threshold: f64| {
+            let start = weights.partition_point(|&weight| weight <= threshold * (1.0 + ROUNDING));
+            &weights[start..]
+        };
+        let mut threshold = weights[weights.len() - size - 1];
+        let mut tail = above(threshold);
+        // Where many weights are equal, the tail begins below them.
+        if tail.len() < size / 2 {
+            let first = weights.partition_point(|&weight| weight < threshold * (1.0 - ROUNDING));
+            threshold = weights[first.checked_sub(1)?];
+            tail = above(threshold);
         }
+        let excess: Vec<f64> = tail.iter().map(|weight| weight - threshold).collect();
         let (k, sigma) = fitted(&excess);
-        Some(Self { k, sigma, threshold, share: size as f64 / draws })
+        Some(Self { k, sigma, threshold, share: excess.len() as f64 / draws })
     }
 
     /// E max(0, w − c) for c above the threshold. A tail that seems to end is taken for an exponential one.
@@ -73,7 +79,7 @@ impl Tail {
 fn fitted(excess: &[f64]) -> (f64, f64) {
     let size = excess.len();
     let count = size as f64;
-    let (largest, quartile) = (excess[size - 1], excess[(size + 2) / 4 - 1].max(f64::MIN_POSITIVE));
+    let (largest, quartile) = (excess[size - 1], excess[((size + 2) / 4).max(1) - 1]);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
     let points = 30 + count.sqrt() as usize;
     let theta = |i: usize| {
@@ -123,6 +129,9 @@ mod tests {
             assert!((tail.k - k).abs() < 0.05, "{k}: {tail:?}");
         }
         assert!(Tail::of(&[1.0; 1000]).is_none() && Tail::of(&quantiles(0.0, 20)).is_none());
+        // Two values: no tail beyond the larger one.
+        let two = Tail::of(&[[1.0; 500], [2.0; 500]].concat()).unwrap();
+        assert!(two.k < 0.0 && (two.excess_above(2.0) > 0.0), "{two:?}");
     }
 
     #[test]

@@ -1,0 +1,189 @@
+//! Weighted draws where exact probabilities are out of reach, or nearly.
+
+use partition_dpp::{
+    Features, Partition, PartitionDpp, Quota, Watch, engine::Cpu, error::EstimateProblem,
+    sample::EstimateOptions,
+};
+
+use crate::common::{oracle::Determinants, random::normals, with_threads};
+
+/// Parts in blocks that are orthogonal to each other, turned so that nothing shows: the rows, the labels, and ln Z, which
+/// is the sum of those of the blocks.
+fn hidden_blocks(blocks: usize, parts: usize, dims: usize) -> (Vec<f64>, Vec<usize>, f64) {
+    let (wide, mut rows, mut labels, mut log_z) = (blocks * dims, Vec::new(), Vec::new(), 0.0);
+    for block in 0..blocks {
+        let sizes: Vec<usize> = (0..parts).map(|part| [3, 2, 4, 3, 3][part % 5]).collect();
+        let own: Vec<usize> = sizes.iter().enumerate().flat_map(|(l, &size)| vec![l; size]).collect();
+        let values = normals(own.len() * dims, 100 + block as u64);
+        let short: Vec<Vec<f64>> = values.chunks_exact(dims).map(<[f64]>::to_vec).collect();
+        log_z += Determinants::of_features(short.clone()).partition_dpp(&own, &vec![1; parts]).1;
+        for (row, label) in short.iter().zip(own) {
+            let mut whole = vec![0.0; wide];
+            whole[block * dims..(block + 1) * dims].copy_from_slice(row);
+            rows.push(whole);
+            labels.push(block * parts + label);
+        }
+    }
+    // Two reflections hide the blocks.
+    for seed in [1, 2] {
+        let normal = normals(wide, seed);
+        let square: f64 = normal.iter().map(|x| x * x).sum();
+        for row in &mut rows {
+            let along: f64 = row.iter().zip(&normal).map(|(x, y)| x * y).sum();
+            row.iter_mut().zip(&normal).for_each(|(x, y)| *x -= 2.0 * along / square * y);
+        }
+    }
+    (rows.concat(), labels, log_z)
+}
+
+#[test]
+fn forty_parts_in_hidden_blocks() {
+    let (rows, labels, log_z) = hidden_blocks(8, 5, 10);
+    let features = Features::from_rows(labels.len(), 80, rows).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
+    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let options = EstimateOptions::default().with_standard_error(0.015);
+    let found = with_threads(2, || sampler.inference(options, &Watch::default()).unwrap());
+    let estimate = found.log_partition_function();
+    println!(
+        "ln Z {log_z:.4}, estimate {:.4} ± {:.4} ≤ {:.2}, {} draws, share {:.3}, k̂ {:?}",
+        estimate.value,
+        estimate.standard_error,
+        found.log_upper_bound(),
+        found.draws(),
+        found.effective_share(),
+        found.pareto_k(),
+    );
+    assert!(estimate.standard_error <= 0.015);
+    assert!((estimate.value - log_z).abs() < 3.0 * estimate.standard_error);
+    assert!(found.log_upper_bound() >= log_z);
+    // Every part has one item.
+    let inclusion = found.inclusion_probabilities().unwrap().value;
+    for part in 0..partition.parts() {
+        let sum: f64 =
+            labels.iter().zip(&inclusion).filter(|(label, _)| **label == part).map(|(_, p)| p).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "part {part}: {sum}");
+    }
+}
+
+#[test]
+fn inclusion_probabilities_of_many_parts() {
+    // Exact ones take 3⁷ nodes.
+    let (items, dims, parts) = (160, 24, 8);
+    let features = Features::from_rows(items, dims, normals(items * dims, 5)).unwrap();
+    let partition = Partition::from_labels(&(0..items).map(|item| item % parts).collect::<Vec<_>>()).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
+    let exact = dpp.inference(&Cpu).unwrap();
+    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let found = sampler.inference(EstimateOptions::default(), &Watch::default()).unwrap();
+    let (log_z, estimate) = (exact.log_partition_function().value, found.log_partition_function());
+    assert!((estimate.value - log_z).abs() < 5.0 * estimate.standard_error, "{log_z} {estimate:?}");
+    let (p, q) = (exact.inclusion_probabilities().unwrap(), found.inclusion_probabilities().unwrap());
+    let scores = p.value.iter().zip(&q.value).zip(&q.standard_error).map(|((p, q), error)| (q - p) / error);
+    let scores: Vec<f64> = scores.collect();
+    let mean_square = scores.iter().map(|z| z * z).sum::<f64>() / items as f64;
+    println!("mean square of standard scores {mean_square:.2}");
+    // About 1.15 is expected of errors from 16 batches.
+    assert!((0.6..2.0).contains(&mean_square), "{mean_square}");
+    assert!(scores.iter().all(|z| z.abs() < 7.0));
+}
+
+/// Rows with one entry, in a part for every vertex on the left of a bipartite graph and a dimension for every vertex on the
+/// right: Z is the sum over perfect matchings of the products of squares, a permanent.
+fn permanent(size: usize, entry: impl Fn(usize, usize) -> f64) -> (Features<'static>, Partition, f64) {
+    let (mut rows, mut labels) = (Vec::new(), Vec::new());
+    for left in 0..size {
+        for right in (0..size).filter(|&right| entry(left, right) > 0.0) {
+            rows.extend((0..size).map(|vertex| if vertex == right { entry(left, right) } else { 0.0 }));
+            labels.push(left);
+        }
+    }
+    // Over the matchings of the first vertices on the left with a set on the right.
+    let mut sums = vec![0.0; 1 << size];
+    sums[0] = 1.0;
+    for set in 1_usize..1 << size {
+        let left = set.count_ones() as usize - 1;
+        let rights = (0..size).filter(|&right| set >> right & 1 == 1);
+        sums[set] = rights.map(|right| entry(left, right).powi(2) * sums[set & !(1 << right)]).sum();
+    }
+    let features = Features::from_rows(labels.len(), size, rows).unwrap();
+    (features, Partition::from_labels(&labels).unwrap(), sums[(1 << size) - 1].ln())
+}
+
+#[test]
+fn permanents() {
+    let dense = normals(256, 9);
+    let sparse =
+        |left: usize, right: usize| (left * 7 + right * right * 3 + left * right) % 10 < 4 || left == right;
+    let of_spread = |spread: f64| {
+        let dense = &dense;
+        move |left: usize, right: usize| (spread * dense[16 * left + right]).exp()
+    };
+    let cases = [
+        permanent(10, |left, right| f64::from(u8::from(sparse(left, right)))),
+        permanent(12, of_spread(0.5)),
+        permanent(12, of_spread(1.0)),
+        permanent(12, of_spread(4.0)),
+    ];
+    for (number, (features, partition, exact)) in cases.into_iter().enumerate() {
+        let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
+        let sampler = dpp.importance_sampler(&Cpu).unwrap();
+        let found = sampler.inference(EstimateOptions::default(), &Watch::default()).unwrap();
+        let estimate = found.log_partition_function();
+        println!(
+            "ln Z {exact:.4}, estimate {:.4} ± {:.4}, {} draws, share {:.3}, k̂ {:?}",
+            estimate.value,
+            estimate.standard_error,
+            found.draws(),
+            found.effective_share(),
+            found.pareto_k()
+        );
+        assert!((estimate.value - exact).abs() < 4.0 * estimate.standard_error, "{number}");
+        let drawn = sampler.sample_many(2000, 1);
+        assert!(number > 0 || (drawn.subsets().len() as u64) < drawn.draws(), "no dead ends");
+    }
+}
+
+#[test]
+fn heavy_weights_are_refused() {
+    // As a permanent, of entries over e⁸.
+    let (size, mut rows, mut labels) = (48, Vec::new(), Vec::new());
+    for (edge, log) in normals(size * size, 9).iter().enumerate() {
+        rows.extend((0..size).map(|vertex| if vertex == edge % size { log.exp() } else { 0.0 }));
+        labels.push(edge / size);
+    }
+    let features = Features::from_rows(labels.len(), size, rows).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
+    match dpp.importance_sampler(&Cpu).unwrap().sampler(1e-3) {
+        Err(partition_dpp::Error::Estimate(EstimateProblem::HeavyWeights { pareto_k, .. })) => {
+            assert!(pareto_k > 0.7, "{pareto_k}");
+        }
+        other => panic!("k̂ {:?}", other.map(|sampler| sampler.pilot().unwrap().pareto_k)),
+    }
+}
+
+#[test]
+fn threads_and_instalments_do_not_matter() {
+    let features = Features::from_rows(40, 8, normals(320, 3)).unwrap();
+    let partition = Partition::from_labels(&(0..40).map(|item| item % 4).collect::<Vec<_>>()).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
+    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let whole = with_threads(2, || sampler.sample_many(100, 5));
+    let mut parts = with_threads(1, || sampler.sample_many(37, 5));
+    parts.extend(sampler.sample_watched(37..100, 5, &Watch::default()));
+    assert_eq!((whole.subsets(), whole.log_weights()), (parts.subsets(), parts.log_weights()));
+    let found = |threads| {
+        let found = || sampler.inference(EstimateOptions::default().with_seed(1), &Watch::default()).unwrap();
+        with_threads(threads, || {
+            (found().log_partition_function(), found().inclusion_probabilities().unwrap())
+        })
+    };
+    assert_eq!(found(1), found(2));
+    let plain = sampler.sampler(1e-2).unwrap();
+    assert_eq!(
+        with_threads(1, || plain.sample_many(50, 2)).subsets(),
+        with_threads(2, || plain.sample_many(50, 2)).subsets()
+    );
+}

@@ -59,7 +59,7 @@ pub use error::Error;
 pub use estimate::{Estimate, MonteCarlo};
 pub use inference::{Inference, PartCounts, RidgeInference};
 pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp, RidgeDpp};
-pub use sample::{Method, Projection, Sampler, SamplerOptions, Samples, mcmc};
+pub use sample::{ImportanceSampler, Method, Projection, Sampler, SamplerOptions, Samples, mcmc};
 pub use watch::Watch;
 
 /// Result with the library's [`Error`].

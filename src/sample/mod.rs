@@ -25,7 +25,8 @@ use rand_chacha::ChaCha8Rng;
 pub use acceptance::expected_proposals;
 pub use bounded::Bound;
 pub use estimated::{
-    EstimateOptions, EstimatedInference, ImportanceSampler, PilotEstimate, TRUSTED_PARETO_K, WeightedSamples,
+    EstimateOptions, EstimatedInference, ImportanceSampler, TRUSTED_PARETO_K, WeightStatistics,
+    WeightedSamples,
 };
 pub use memory::{MemoryPlan, MemoryUse};
 pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
@@ -186,14 +187,27 @@ impl<'a> Sampler<'a> {
 
     /// What weighted draws told of the law at set-up; `None` for exact samplers.
     #[must_use]
-    pub fn pilot(&self) -> Option<&PilotEstimate> {
+    pub fn pilot(&self) -> Option<&WeightStatistics> {
         if let Law::Capped(law) = &*self.law { Some(&law.pilot) } else { None }
+    }
+
+    /// Average proposals per sample as predicted: weighted draws for a sampler with an estimated error, 1 for samplers that
+    /// never reject.
+    #[must_use]
+    pub fn predicted_proposals(&self) -> f64 {
+        match &*self.law {
+            Law::Capped(law) => law.proposals(),
+            _ => self.rejection().map_or(1.0, Rejection::proposals),
+        }
     }
 
     /// An upper bound of the average floating-point operations of a draw, predicted from sizes; `None` if a draw is one
     /// proposal. Proposals that are rejected early count in full.
     #[must_use]
     pub fn predicted_operations(&self) -> Option<f64> {
+        if let Law::Capped(law) = &*self.law {
+            return Some(law.operations());
+        }
         let planned = || self.plan.as_ref().map(Plan::operations);
         self.bounds().first().map(BoundCost::cost).or_else(planned)
     }

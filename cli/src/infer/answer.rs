@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Estimate, Subset, engine::EngineInfo};
+use partition_dpp::{Estimate, Subset, engine::EngineInfo, watch::Ended};
 
-/// Probabilities under a law.
+/// Probabilities under a law. Errors of estimates are standard errors.
 #[derive(Debug)]
 pub(crate) struct Inferred {
     /// ln Z.
@@ -14,6 +14,8 @@ pub(crate) struct Inferred {
     pub(crate) sets: Vec<Subset>,
     /// ln Pr of each set.
     pub(crate) log_probs: Vec<Estimate<f64>>,
+    /// What estimates tell besides; `None` where probabilities are exact.
+    pub(crate) estimated: Option<Estimated>,
     pub(crate) engine: EngineInfo,
     /// Total time without reading.
     pub(crate) time: Duration,
@@ -24,4 +26,20 @@ impl Inferred {
     pub(crate) fn largest_log_prob_error(&self) -> f64 {
         self.log_probs.iter().map(|log| log.error).fold(0.0, f64::max)
     }
+}
+
+/// What estimates tell besides the probabilities.
+#[derive(Debug)]
+pub(crate) struct Estimated {
+    /// Standard error of the inclusion probability of each row.
+    pub(crate) marginals_se: Vec<f64>,
+    /// An upper bound of ln Z that is proven.
+    pub(crate) log_z_upper: f64,
+    pub(crate) draws: u64,
+    /// Of the draws, by their weights.
+    pub(crate) effective_share: f64,
+    /// `None` for equal weights.
+    pub(crate) pareto_k: Option<f64>,
+    /// The reason why there are fewer draws than the standard error wanted needs.
+    pub(crate) ended: Option<Ended>,
 }

@@ -1,15 +1,31 @@
 //! One JSON object: a contract that scripts rely on.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io::Write};
 
 use partition_dpp::Estimate;
 use serde::Serialize;
 
-use super::answer::Inferred;
-use crate::{law::Question, output::EngineAnswer};
+use super::answer::{Estimated, Inferred};
+use crate::{
+    failure::Failure,
+    law::Question,
+    output::{self, EngineAnswer},
+};
+
+/// Prints the object.
+pub(super) fn print(
+    question: &Question<'_>,
+    inferred: &Inferred,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    match &inferred.estimated {
+        Some(estimated) => output::print_json(out, &EstimatedAnswer::new(question, inferred, estimated)),
+        None => output::print_json(out, &ExactAnswer::new(question, inferred)),
+    }
+}
 
 #[derive(Serialize)]
-pub(super) struct Answer<'a> {
+struct ExactAnswer<'a> {
     log_z: f64,
     log_z_error: f64,
     marginals: Cow<'a, [f64]>,
@@ -19,6 +35,34 @@ pub(super) struct Answer<'a> {
     log_probs: Vec<Option<f64>>,
     /// The largest of all entries.
     log_probs_error: f64,
+    exactness: &'static str,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+struct EstimatedAnswer<'a> {
+    log_z: f64,
+    log_z_se: f64,
+    log_z_upper: f64,
+    marginals: Cow<'a, [f64]>,
+    marginals_se: Cow<'a, [f64]>,
+    /// `None` for probability zero.
+    log_probs: Vec<Option<f64>>,
+    /// The largest of all entries.
+    log_probs_se: f64,
+    exactness: &'static str,
+    draws: u64,
+    effective_share: f64,
+    /// `None` for equal weights.
+    pareto_k: Option<f64>,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+/// What both have.
+#[derive(Serialize)]
+struct Common<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_error: Option<f64>,
     #[serde(flatten)]
@@ -26,23 +70,60 @@ pub(super) struct Answer<'a> {
     precision: String,
 }
 
-impl<'a> Answer<'a> {
-    pub(super) fn new(question: &Question<'_>, inferred: &'a Inferred) -> Self {
-        let Inferred { log_z, marginals, log_probs, engine, .. } = inferred;
-        let (marginals, marginals_error) = match question.input.marginals(marginals) {
+impl<'a> Common<'a> {
+    fn new(question: &Question<'_>, inferred: &'a Inferred) -> Self {
+        let engine = &inferred.engine;
+        let precision = engine.precision.to_string();
+        Self { kernel_error: question.input.kernel_error, engine: engine.into(), precision }
+    }
+}
+
+impl<'a> ExactAnswer<'a> {
+    fn new(question: &Question<'_>, inferred: &'a Inferred) -> Self {
+        let (marginals, marginals_error) = match question.input.marginals(&inferred.marginals) {
             Cow::Borrowed(Estimate { value, error }) => (Cow::Borrowed(&value[..]), *error),
             Cow::Owned(Estimate { value, error }) => (Cow::Owned(value), error),
         };
         Self {
-            log_z: log_z.value,
-            log_z_error: log_z.error,
+            log_z: inferred.log_z.value,
+            log_z_error: inferred.log_z.error,
             marginals,
             marginals_error,
-            log_probs: log_probs.iter().map(|log| log.value.is_finite().then_some(log.value)).collect(),
+            log_probs: log_probs(inferred),
             log_probs_error: inferred.largest_log_prob_error(),
-            kernel_error: question.input.kernel_error,
-            engine: engine.into(),
-            precision: engine.precision.to_string(),
+            exactness: "exact",
+            common: Common::new(question, inferred),
         }
     }
+}
+
+impl<'a> EstimatedAnswer<'a> {
+    fn new(question: &Question<'_>, inferred: &'a Inferred, estimated: &'a Estimated) -> Self {
+        let of_items = |of_rows: &'a [f64]| match &question.input.copies {
+            // Of a sum, at most the sum.
+            Some(copies) => {
+                let of_rows = Estimate { value: of_rows.to_vec(), error: 0.0 };
+                Cow::Owned(copies.inclusion_probabilities(&of_rows).value)
+            }
+            None => Cow::Borrowed(of_rows),
+        };
+        Self {
+            log_z: inferred.log_z.value,
+            log_z_se: inferred.log_z.error,
+            log_z_upper: estimated.log_z_upper,
+            marginals: of_items(&inferred.marginals.value),
+            marginals_se: of_items(&estimated.marginals_se),
+            log_probs: log_probs(inferred),
+            log_probs_se: inferred.largest_log_prob_error(),
+            exactness: "estimated",
+            draws: estimated.draws,
+            effective_share: estimated.effective_share,
+            pareto_k: estimated.pareto_k,
+            common: Common::new(question, inferred),
+        }
+    }
+}
+
+fn log_probs(inferred: &Inferred) -> Vec<Option<f64>> {
+    inferred.log_probs.iter().map(|log| log.value.is_finite().then_some(log.value)).collect()
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod arguments;
+mod estimated;
 mod json;
 mod text;
 
@@ -11,17 +12,17 @@ use std::{
 };
 
 use partition_dpp::{
-    Error, Estimate, Inference, Subset,
+    Error, Estimate, Inference, Subset, Watch,
     data::LabelCopies,
     engine::{Engine, EngineInfo, Watched},
 };
 
-use self::answer::Inferred;
 pub(crate) use self::arguments::InferArguments;
+use self::{answer::Inferred, arguments::MethodChoice};
 use crate::{
     compute,
     failure::Failure,
-    input::{Input, sets},
+    input::{Input, sets, too_many_for},
     interrupt,
     law::{LawRequest, Model, Question},
     memory::{Limit, Use},
@@ -30,11 +31,13 @@ use crate::{
 };
 
 /// The way out where a budget is exceeded.
-const ADVICE: &str = "the nodes of all parts multiply: a quota over fewer parts needs fewer";
+const ADVICE: &str =
+    "the nodes of all parts multiply: --method estimated gives estimates with standard errors";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
+    arguments.check()?;
     let watch = interrupt::within(arguments.time_limit);
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
@@ -52,8 +55,13 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let watch = watch.reporting_to(&report);
     let model = law.model(&input, &conditions)?;
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let unlimited = Watched::new(engine.as_ref(), Watch::default().reporting_to(&report));
     let engine = Watched::new(engine.as_ref(), watch);
     let mut inferred = match &model {
+        Model::PartitionDpp(dpp) if arguments.method == MethodChoice::Estimated => {
+            estimated::infer(dpp, arguments, input.copies.as_ref(), sets, (&unlimited, &watch))?
+        }
+        _ if arguments.method == MethodChoice::Estimated => return Err(too_many_for("--method estimated")),
         Model::Ridge(dpp) => {
             let inference = dpp.inference(&engine).map_err(Failure::advise(ADVICE))?;
             let (log_z, marginals) =
@@ -68,7 +76,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
-        return output::print_json(out, &json::Answer::new(&question, &inferred));
+        return json::print(&question, &inferred, out);
     }
     output::print(out, &text::render(&question, &inferred, arguments.output.quiet))
 }
@@ -94,7 +102,8 @@ fn inferred(
     of_set: impl Fn(&Subset) -> Result<Estimate<f64>, Error>,
 ) -> Result<Inferred, Failure> {
     let log_probs = sets.iter().map(of_set).collect::<Result<_, _>>()?;
-    Ok(Inferred { log_z, marginals, log_probs, sets, engine, time: Duration::ZERO })
+    let estimated = None;
+    Ok(Inferred { log_z, marginals, log_probs, sets, estimated, engine, time: Duration::ZERO })
 }
 
 fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {

@@ -1,9 +1,9 @@
 //! Probabilities of items and sets as text.
 
 use comfy_table::Cell;
-use partition_dpp::Partition;
+use partition_dpp::{Partition, sample::TRUSTED_PARETO_K};
 
-use super::answer::Inferred;
+use super::answer::{Estimated, Inferred};
 use crate::{
     input::Input,
     law::Question,
@@ -18,17 +18,40 @@ const EXTREMES: usize = 10;
 
 /// Tables of items, parts and sets, and log Z; unless quiet also the question and the accuracy.
 pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) -> String {
-    let Inferred { log_z, marginals, .. } = inferred;
+    let marginals = &inferred.marginals;
     let of_items = question.input.marginals(marginals);
     let partition = question.input.partition.as_ref();
     let mut text = items(&of_items.value, question.input);
     text.extend(partition.map(|partition| parts(&marginals.value, partition)));
     text.push_str(&sets(inferred));
-    text.extend([format!("log Z     {:.10} ± {}\n", log_z.value, error(log_z.error))]);
+    text.push_str(&normaliser(inferred));
     if !quiet {
         text.push_str(&describe(question, inferred, of_items.error));
     }
     text
+}
+
+/// log Z, with its error, and its bound if it is estimated.
+fn normaliser(Inferred { log_z, estimated, .. }: &Inferred) -> String {
+    match estimated {
+        None => format!("log Z     {:.10} ± {}\n", log_z.value, error(log_z.error)),
+        Some(Estimated { log_z_upper, .. }) => {
+            let (value, error) = (log_z.value, error(log_z.error));
+            format!("log Z     {value:.4} ± {error} (standard error), at most {log_z_upper:.4} (proven)\n")
+        }
+    }
+}
+
+/// Where estimates come from.
+fn draws(Estimated { draws, effective_share, pareto_k, ended, .. }: &Estimated) -> String {
+    let tail = pareto_k.map_or(String::new(), |k| format!(", tail index {k:.2}"));
+    let caution = if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
+        "caution   so heavy a tail of weights hides the true errors: they may be larger than stated\n"
+    } else {
+        ""
+    };
+    let ended = ended.map_or(String::new(), |ended| format!("; {ended}"));
+    format!("draws     {draws}, effective share {effective_share:.3}{tail}{ended}\n{caution}")
 }
 
 /// The most and the least probable items of positive probability; all of them if they are few.
@@ -96,10 +119,12 @@ fn describe(question: &Question<'_>, inferred: &Inferred, of_items: f64) -> Stri
         _ => format!(", log-probabilities of sets ± {}", error(inferred.largest_log_prob_error())),
     };
     format!(
-        "{question}accuracy  probabilities of items ± {error}{of_sets}\n\
+        "{question}{draws}accuracy  probabilities of items ± {error}{of_sets}{kind}\n\
          time      {time:.3} s on {engine}\n",
         question = question.describe(),
         error = error(of_items),
+        draws = inferred.estimated.as_ref().map_or(String::new(), draws),
+        kind = if inferred.estimated.is_some() { " (standard errors)" } else { "" },
         time = time.as_secs_f64(),
     )
 }

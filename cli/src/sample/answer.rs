@@ -6,10 +6,11 @@ use partition_dpp::{
     Error, Subset,
     engine::EngineInfo,
     mcmc::ChainDiagnostics,
-    sample::{Algorithm, BoundCost, Plan},
+    sample::{Algorithm, BoundCost, Plan, WeightStatistics},
     watch::Ended,
 };
 
+use super::estimate::EstimatedCost;
 use crate::plot::Shown;
 
 /// The samples, how they were drawn and how fast.
@@ -28,6 +29,10 @@ pub(crate) struct Drawn {
     /// The choice of method, where there was one.
     pub(crate) plan: Option<Plan>,
     pub(crate) mixing: Option<Mixing>,
+    /// What weighted draws told, if there were any.
+    pub(crate) estimate: Option<WeightStatistics>,
+    /// ln of the weight of every subset, if they are weighted.
+    pub(crate) log_weights: Option<Vec<f64>>,
     /// The engine that did the set-up.
     pub(crate) engine: EngineInfo,
     /// Time of the set-up.
@@ -41,16 +46,17 @@ pub(crate) struct Drawn {
 /// A sampler or chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drawer {
-    /// An exact sampler.
+    /// A sampler, exact unless it is by [`Algorithm::Estimated`].
     Sampler(Algorithm),
     /// Markov chains, which are approximate.
     Chains,
 }
 
 impl Drawer {
-    /// `exact` or `unknown`.
+    /// `exact`, `estimated` or `unknown`.
     pub(crate) fn exactness(self) -> &'static str {
         match self {
+            Drawer::Sampler(Algorithm::Estimated) => "estimated",
             Drawer::Sampler(_) => "exact",
             Drawer::Chains => "unknown",
         }
@@ -69,6 +75,7 @@ impl fmt::Display for Drawer {
 impl From<Drawer> for Shown {
     fn from(drawer: Drawer) -> Self {
         match drawer {
+            Drawer::Sampler(Algorithm::Estimated) => Shown::FirstApproximateSample,
             Drawer::Sampler(_) => Shown::FirstSample,
             Drawer::Chains => Shown::FirstApproximateSample,
         }
@@ -92,6 +99,8 @@ pub(crate) struct Mixing {
 pub(crate) struct Planned {
     pub(crate) drawer: PlannedDrawer,
     pub(crate) bounds: Vec<BoundCost>,
+    /// What draws with an estimated error would cost, under a quota that allows them.
+    pub(crate) estimated: Option<EstimatedCost>,
 }
 
 /// The method that would draw.
@@ -101,6 +110,8 @@ pub(crate) enum PlannedDrawer {
     Choice(Plan),
     /// Chains, with the plan of the exact methods for comparison.
     Chains(Plan),
+    /// Draws with an estimated error, with the plan of the exact methods for comparison where there is one.
+    Estimated(Option<Plan>),
     /// The law leaves no choice.
     Only(Algorithm),
 }

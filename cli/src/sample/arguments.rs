@@ -6,7 +6,7 @@ use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use partition_dpp::{Method, SamplerOptions, sample::Bound};
 
-use super::chains::ChainArguments;
+use super::{chains::ChainArguments, estimate::EstimateArguments};
 use crate::{
     compute::ComputeArguments,
     input::{ConditionArguments, InputArguments},
@@ -35,12 +35,14 @@ pub(crate) struct SampleArguments {
     /// Seed of the random numbers: the same seed draws the same subsets.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// How to draw from a Partition-DPP. Every method but mcmc is exact.
+    /// How to draw from a Partition-DPP. Every method but estimated and mcmc is exact.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
     pub(crate) method: MethodChoice,
     /// What rejection accepts proposals against. The law is the same; the cost is not.
     #[arg(long, value_enum, value_name = "BOUND", default_value_t)]
     pub(crate) bound: BoundChoice,
+    #[command(flatten)]
+    pub(crate) estimate: EstimateArguments,
     #[command(flatten)]
     pub(crate) chains: ChainArguments,
     /// Draw nothing; state which method would draw, why, at what predicted cost, and in how much memory.
@@ -79,19 +81,21 @@ pub(crate) enum MethodChoice {
     Interpolation,
     /// As interpolation, with one determinant per item and node; slow, for comparison.
     PerCandidate,
+    /// Independent draws for any number of parts, whose law is off by an estimated error.
+    Estimated,
     /// Swap chains, for any number of parts; approximate, with diagnostics.
     Mcmc,
 }
 
 impl MethodChoice {
-    /// The library's method; `None` for chains.
+    /// The library's method; `None` for those that are not exact.
     pub(crate) fn exact(self) -> Option<Method> {
         match self {
             MethodChoice::Auto => Some(Method::Auto),
             MethodChoice::Rejection => Some(Method::Rejection),
             MethodChoice::Interpolation => Some(Method::Interpolation),
             MethodChoice::PerCandidate => Some(Method::PerCandidate),
-            MethodChoice::Mcmc => None,
+            MethodChoice::Estimated | MethodChoice::Mcmc => None,
         }
     }
 }
@@ -128,7 +132,7 @@ impl From<BoundChoice> for Bound {
 }
 
 impl SampleArguments {
-    /// The library's options; `None` for chains.
+    /// The library's options; `None` for methods that are not exact.
     pub(crate) fn options(&self) -> Option<SamplerOptions> {
         let method = self.method.exact()?;
         Some(SamplerOptions::from(method).with_bound(self.bound.into()))
@@ -139,6 +143,7 @@ impl fmt::Display for MethodChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.exact() {
             Some(method) => method.fmt(f),
+            None if *self == MethodChoice::Estimated => f.write_str("estimated"),
             None => f.write_str("mcmc"),
         }
     }

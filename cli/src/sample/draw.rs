@@ -3,14 +3,15 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    Method, Sampler, Watch,
+    ImportanceSampler, Method, Sampler, Watch,
     engine::Engine,
     mcmc::{ChainSamples, Chains},
+    sample::Algorithm,
 };
 
 use super::{
     answer::{Drawer, Drawn, Mixing},
-    arguments::SampleArguments,
+    arguments::{MethodChoice, SampleArguments},
     forecast::Forecast,
     instalments::in_instalments,
     method,
@@ -32,8 +33,11 @@ impl Run<'_> {
         let Some(options) = arguments.options() else {
             let Model::PartitionDpp(dpp) = model else {
                 // Those without parts are refused before.
-                return Err(too_many_for("--method mcmc"));
+                return Err(too_many_for(&format!("--method {}", arguments.method)));
             };
+            if arguments.method == MethodChoice::Estimated {
+                return self.draw_estimated(&dpp.importance_sampler(engine)?);
+            }
             // Chains need something to choose.
             return if dpp.plan(Method::Rejection)?.is_some() {
                 self.draw_by_chains(&dpp.chains(&arguments.chains.options(), engine)?)
@@ -48,7 +52,13 @@ impl Run<'_> {
         self.draw(&sampler)
     }
 
-    /// Draws exact samples.
+    /// Draws with an estimated error, or with weights.
+    fn draw_estimated(&self, sampler: &ImportanceSampler<'_>) -> Result<Drawn, Failure> {
+        let estimate = &self.arguments.estimate;
+        if estimate.weighted { self.draw_weighted(sampler) } else { self.draw(&estimate.sampler(sampler)?) }
+    }
+
+    /// Draws samples without weights.
     fn draw(&self, sampler: &Sampler<'_>) -> Result<Drawn, Failure> {
         let Run { arguments, watch, .. } = self;
         let setup = self.setup_began.elapsed();
@@ -72,7 +82,40 @@ impl Run<'_> {
             law_error: Some(sampler.law_error()),
             plan: sampler.plan().cloned(),
             mixing: None,
+            estimate: sampler.pilot().copied(),
+            log_weights: None,
             engine: sampler.engine().clone(),
+            setup,
+            sampling: started.elapsed(),
+            ended,
+        })
+    }
+
+    /// Draws samples with weights.
+    fn draw_weighted(&self, sampler: &ImportanceSampler<'_>) -> Result<Drawn, Failure> {
+        let Run { arguments, watch, .. } = self;
+        let setup = self.setup_began.elapsed();
+        interrupt::flag();
+        let started = Instant::now();
+        let mut samples = sampler.sample_many(0, arguments.seed);
+        let (mut done, first) = (0, 16 * rayon::current_num_threads() as u64);
+        let ended = in_instalments(arguments.samples, first, self.progress, |end| {
+            samples.extend(sampler.sample_watched(done..end, arguments.seed, watch));
+            done = end;
+            Ok(samples.ended())
+        })?;
+        Ok(Drawn {
+            proposals: samples.draws(),
+            acceptance_bound: 1.0,
+            subsets: samples.subsets().to_vec(),
+            drawer: Drawer::Sampler(Algorithm::Estimated),
+            bounds: Vec::new(),
+            law_error: None,
+            plan: None,
+            mixing: None,
+            estimate: Some(samples.estimate()),
+            log_weights: Some(samples.log_weights().to_vec()),
+            engine: sampler.engine(),
             setup,
             sampling: started.elapsed(),
             ended,
@@ -107,6 +150,8 @@ impl Run<'_> {
             law_error: None,
             plan: None,
             mixing: Some(mixing),
+            estimate: None,
+            log_weights: None,
             engine: chains.engine().clone(),
             setup,
             sampling: started.elapsed(),

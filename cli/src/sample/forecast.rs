@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use partition_dpp::{Method, Sampler, sample::Plan};
 
-use super::arguments::{MethodChoice, SampleArguments};
+use super::{
+    arguments::{MethodChoice, SampleArguments},
+    estimate::EstimatedCost,
+};
 use crate::failure::Failure;
 
 /// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
@@ -33,7 +36,18 @@ impl Forecast {
             Method::Rejection => format!("by rejection takes about {:.2e} proposals", plan.proposals),
             method => format!("by {method} may take {:.2e} nodes", plan.nodes),
         };
-        Self::new(effort, plan.operations(), samples, "; --method mcmc is fast but approximate")
+        Self::new(
+            effort,
+            plan.operations(),
+            samples,
+            "; --method estimated draws with an estimated error, --method mcmc is approximate",
+        )
+    }
+
+    /// The forecast of draws with an estimated error.
+    pub(crate) fn of_estimates(cost: &EstimatedCost, samples: u64) -> Self {
+        let effort = format!("takes about {:.2} weighted draws", cost.draws);
+        Self::new(effort, cost.operations, samples, "")
     }
 
     /// The forecast after the set-up.
@@ -43,7 +57,7 @@ impl Forecast {
         }
         let proposals = sampler.bounds().first()?.proposals;
         let effort = format!("under these ranges takes about {proposals:.2e} proposals");
-        let advice = "; --method rejection has no budget";
+        let advice = "; --method rejection has no budget, --method estimated draws with an estimated error";
         Some(Self::new(effort, sampler.predicted_operations()?, samples, advice))
     }
 

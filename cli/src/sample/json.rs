@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use partition_dpp::sample::WeightStatistics;
 use serde::Serialize;
 
 use super::{answer::Drawn, mixing};
@@ -25,6 +26,8 @@ pub(super) struct Answer<'a> {
     law_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_error: Option<f64>,
+    #[serde(flatten)]
+    estimate: Option<Estimate<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixing: Option<mixing::Answer<'a>>,
     #[serde(flatten)]
@@ -34,6 +37,27 @@ pub(super) struct Answer<'a> {
     proposals: u64,
     acceptance_bound: f64,
     seconds: Seconds,
+}
+
+/// What weighted draws told.
+#[derive(Serialize)]
+struct Estimate<'a> {
+    log_z: f64,
+    log_z_se: f64,
+    effective_share: f64,
+    /// `None` for equal weights, or too few.
+    pareto_k: Option<f64>,
+    /// Of every sample, if they are weighted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_weights: Option<&'a [f64]>,
+}
+
+impl<'a> Estimate<'a> {
+    fn of(drawn: &'a Drawn) -> Option<Self> {
+        let WeightStatistics { log_z, effective_share, pareto_k, .. } = drawn.estimate?;
+        let (log_z, log_z_se) = (log_z.value, log_z.standard_error);
+        Some(Self { log_z, log_z_se, effective_share, pareto_k, log_weights: drawn.log_weights.as_deref() })
+    }
 }
 
 #[derive(Serialize)]
@@ -55,6 +79,7 @@ impl<'a> Answer<'a> {
             exactness: drawn.drawer.exactness(),
             law_error: drawn.law_error,
             kernel_error: question.input.kernel_error,
+            estimate: Estimate::of(drawn),
             mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
             engine: (&drawn.engine).into(),
             precision: drawn.engine.precision.to_string(),

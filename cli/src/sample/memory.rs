@@ -1,8 +1,14 @@
 //! The memory of samples.
 
-use partition_dpp::{SamplerOptions, sample::MemoryPlan};
+use partition_dpp::{
+    SamplerOptions,
+    sample::{Bound, MemoryPlan},
+};
 
-use super::{arguments::SampleArguments, method::ADVICE};
+use super::{
+    arguments::{MethodChoice, SampleArguments},
+    method::ADVICE,
+};
 use crate::{failure::Failure, law::Model, memory::Limit};
 
 /// Memory needed, and its limit.
@@ -30,6 +36,10 @@ impl Memory {
         let plan = match model {
             Model::PartitionDpp(dpp) => match arguments.options() {
                 Some(options) => dpp.memory_plan(options).map_err(Failure::advise(ADVICE))?,
+                None if arguments.method == MethodChoice::Estimated => {
+                    let like = SamplerOptions::default().with_bound(Bound::Sequential);
+                    dpp.memory_plan(like).map_err(Failure::advise(ADVICE))?
+                }
                 None => dpp.chains_memory_plan(),
             },
             Model::IndependentKDpps(dpps) => dpps.memory_plan(SamplerOptions::default()),

@@ -9,17 +9,22 @@ use super::{
 use crate::{failure::Failure, input::too_many_for, law::Model, quota::QuotaRequest};
 
 /// The way out where a budget is exceeded.
-pub(super) const ADVICE: &str = "--method rejection has no budget, --method mcmc is fast but approximate, --independent draws from every part by itself";
+pub(super) const ADVICE: &str = "--method rejection has no budget, --method estimated draws with an estimated error, --method mcmc is approximate, --independent draws from every part by itself";
 
 /// The way out under ranges.
-const RANGE_ADVICE: &str = "--method rejection has no budget";
+const RANGE_ADVICE: &str =
+    "--method rejection has no budget, --method estimated draws with an estimated error";
 
 /// Refuses methods for laws other than Partition-DPPs, and options of chains without chains.
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
     let has_ranges = arguments.law.quota.as_ref().is_some_and(QuotaRequest::has_ranges);
-    if has_ranges && !matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection) {
+    let counts_only =
+        !matches!(arguments.method, MethodChoice::Auto | MethodChoice::Rejection | MethodChoice::Estimated);
+    if has_ranges && counts_only {
         let method = arguments.method;
-        let sentence = format!("--method {method} needs one number per part: ranges are drawn by rejection");
+        let sentence = format!(
+            "--method {method} needs one number per part: ranges are drawn by rejection or estimated"
+        );
         return Err(Failure::Arguments(sentence));
     }
     let no_choice = arguments.law.quota.is_none() || arguments.independent;
@@ -35,7 +40,10 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
             "--bound needs --quota, no --independent, and --method rejection".into(),
         ));
     }
-    if arguments.method == MethodChoice::Mcmc { Ok(()) } else { arguments.chains.check_unused() }
+    if arguments.method != MethodChoice::Mcmc {
+        arguments.chains.check_unused()?;
+    }
+    if arguments.method == MethodChoice::Estimated { Ok(()) } else { arguments.estimate.check_unused() }
 }
 
 /// The method that would draw from a model: the set-up tells.
@@ -48,11 +56,16 @@ pub(super) fn plan<'a>(
     let options = arguments.options().unwrap_or(chains);
     let sampler = sampler(model, (arguments.method, options), engine)?;
     let drawer = match (sampler.plan(), arguments.method) {
+        (plan, MethodChoice::Estimated) => PlannedDrawer::Estimated(plan.cloned()),
         (Some(plan), MethodChoice::Mcmc) => PlannedDrawer::Chains(plan.clone()),
         (Some(plan), _) => PlannedDrawer::Choice(plan.clone()),
         (None, _) => PlannedDrawer::Only(sampler.algorithm()),
     };
-    Ok(Planned { drawer, bounds: sampler.bounds().to_vec() })
+    let estimated = match model {
+        Model::PartitionDpp(dpp) => arguments.estimate.cost(dpp, engine),
+        _ => None,
+    };
+    Ok(Planned { drawer, bounds: sampler.bounds().to_vec(), estimated })
 }
 
 pub(super) fn sampler<'a>(

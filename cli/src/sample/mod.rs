@@ -4,6 +4,7 @@ mod answer;
 mod arguments;
 mod chains;
 mod draw;
+mod estimate;
 mod forecast;
 mod instalments;
 mod json;

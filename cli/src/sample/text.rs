@@ -4,7 +4,7 @@ use comfy_table::Cell;
 use partition_dpp::{
     Subset,
     data::LabelCopies,
-    sample::{Algorithm, BoundCost},
+    sample::{Algorithm, BoundCost, TRUSTED_PARETO_K, WeightStatistics},
 };
 
 use super::{
@@ -89,10 +89,11 @@ fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
     format!(
         "{question}method    {drawer} on {engine}, seed {seed}\n\
          {why}{bound}exactness {exactness}\n\
-         {mixing}{repeats}proposals {proposals}\n\
+         {mixing}{estimate}{repeats}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         question = question.describe(),
         exactness = exactness(drawn),
+        estimate = drawn.estimate.as_ref().map_or(String::new(), estimate),
         repeats =
             question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.subsets)),
         mixing = drawn
@@ -115,9 +116,28 @@ fn bounds_in_words(bounds: &[BoundCost]) -> String {
     format!("bound     {}{next}\n", first.bound)
 }
 
+/// What weighted draws told of the law.
+fn estimate(WeightStatistics { log_z, effective_share, pareto_k, .. }: &WeightStatistics) -> String {
+    let tail = pareto_k.map_or(String::new(), |k| format!(", tail index {k:.2}"));
+    let caution = if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
+        ": too heavy a tail for these errors to be trusted"
+    } else {
+        ""
+    };
+    format!(
+        "weights   effective share {effective_share:.3}{tail}; log Z {:.4} ± {}{caution}\n",
+        log_z.value,
+        error(log_z.standard_error),
+    )
+}
+
 /// Whether the draws are exact, and the error of their law.
-fn exactness(Drawn { drawer, law_error, .. }: &Drawn) -> String {
+fn exactness(Drawn { drawer, law_error, log_weights, .. }: &Drawn) -> String {
+    let drawn_with_weights = log_weights.is_some();
     let exactness = drawer.exactness();
+    if drawn_with_weights {
+        return format!("{exactness}: averages by weights are over the law");
+    }
     match law_error {
         Some(off) => format!("{exactness}; law error {} (total variation)", error(*off)),
         None => {
@@ -159,6 +179,17 @@ fn proposals(drawn: &Drawn) -> String {
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
             "none: items are picked one by one with their exact probabilities".into()
+        }
+        Algorithm::Estimated if drawn.log_weights.is_some() => {
+            format!(
+                "{} weighted draws, {} of them at a dead end",
+                drawn.proposals,
+                drawn.proposals - drawn.subsets.len() as u64
+            )
+        }
+        Algorithm::Estimated => {
+            let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
+            format!("{} weighted draws per sample", short(observed))
         }
         Algorithm::Settled => "none: nothing is left to choose".into(),
         _ => "one per sample: nothing is ever rejected".into(),

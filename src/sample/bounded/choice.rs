@@ -120,7 +120,9 @@ pub(super) fn for_weights(question: &Question<'_, '_>) -> Result<(Chosen, f64)> 
     let whitening = Whitening::new(&question.found, &question.found.shares(), scale, Family::Smooth(1.0))?;
     let stored = rows::stored_bytes(question.rows.len(), whitening.rank()).is_some();
     let reading = if stored { Reading::Stored } else { Reading::Mapped };
-    let (bound, log_bound, operations) = (Bound::Sequential, f64::INFINITY, f64::INFINITY);
+    let counts = question.dpp.counts();
+    let operations = Work::new(&question.rows, &whitening, reading, &counts).whole(Bound::Sequential);
+    let (bound, log_bound) = (Bound::Sequential, f64::INFINITY);
     Ok((Chosen { bound, whitening, reading, log_bound, operations }, scale))
 }
 
@@ -148,14 +150,13 @@ impl<'c> Work<'c> {
         Self { counts, whitening, items, dims: dims as f64, read }
     }
 
-    /// Average operations of a proposal, if `excess` nats more than by the best bound are lost in rejections.
-    fn of(&self, bound: Bound, excess: f64) -> f64 {
+    /// Operations of a proposal that is not rejected early.
+    fn whole(&self, bound: Bound) -> f64 {
         let typical = typical(self.counts);
-        let size = self.counts.total().unwrap_or_else(|| typical.iter().sum()) as f64;
-        let rank = self.whitening.rank() as f64;
+        let (size, rank) = (self.size(), self.whitening.rank() as f64);
         // A row against the span of half the items, twice.
         let picks = size * (self.read + rank * size);
-        let all = match bound {
+        match bound {
             Bound::Hadamard => picks,
             Bound::Sequential => picks * (1.0 + size / rank) + size * 5.0 * rank * rank,
             _ => {
@@ -168,7 +169,18 @@ impl<'c> Work<'c> {
                 };
                 picks + draws + outside
             }
-        };
+        }
+    }
+
+    /// The typical number of items.
+    fn size(&self) -> f64 {
+        self.counts.total().unwrap_or_else(|| typical(self.counts).iter().sum()) as f64
+    }
+
+    /// Average operations of a proposal, if `excess` nats more than by the best bound are lost in rejections.
+    fn of(&self, bound: Bound, excess: f64) -> f64 {
+        let (size, rank) = (self.size(), self.whitening.rank() as f64);
+        let all = self.whole(bound);
         // Proposals are rejected sooner the lower the acceptance.
         let lost = excess + 0.1 * size;
         let survival = if lost > 0.8 { (0.886 / lost.sqrt()).max(1.0 / size.max(1.0)) } else { 1.0 };

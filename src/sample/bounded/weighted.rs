@@ -35,6 +35,8 @@ pub(in crate::sample) struct WeightedLaw<'a> {
     pub(super) roots: Vec<f64>,
     /// Maps rows s_l a_i of every group to these coordinates.
     maps: Vec<Mat<f64>>,
+    /// Of a draw.
+    operations: f64,
 }
 
 impl<'a> WeightedLaw<'a> {
@@ -46,6 +48,7 @@ impl<'a> WeightedLaw<'a> {
             spectra.iter().map(|values| log_counts(values, scale)).collect::<Vec<_>>()
         });
         let roots: Vec<f64> = chosen.whitening.beta.iter().map(|beta| beta.sqrt()).collect();
+        let operations = chosen.operations;
         let mut law = BoundedLaw::new(question, chosen, Projection::default(), engine)?;
         if let Some(logs) = of_parts {
             law.counts = count_law(&counts, &law, &question.correction, &logs);
@@ -56,7 +59,7 @@ impl<'a> WeightedLaw<'a> {
         let grams = law.grams.iter().map(gram).collect();
         let (vectors, tilt) = (whitening::vectors(&question.found), question.found.tilt.root_weights());
         let maps = tilt.iter().map(|&weight| &vectors * faer::Scale(weight)).collect();
-        Ok(Self { law, grams, roots, maps })
+        Ok(Self { law, grams, roots, maps, operations })
     }
 
     pub(in crate::sample) fn scratch(&self) -> BoundedScratch {
@@ -66,6 +69,11 @@ impl<'a> WeightedLaw<'a> {
     /// ln of the weight of a draw, whose mean is the normaliser; −∞ at a dead end. Its items are in `scratch`.
     pub(in crate::sample) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> f64 {
         self.law.weigh(rng, scratch).0
+    }
+
+    /// Operations of a draw, as predicted.
+    pub(in crate::sample) fn operations(&self) -> f64 {
+        self.operations
     }
 
     /// The law as one whose draws have weights.

@@ -34,20 +34,29 @@ pub(crate) struct CappedLaw<'a> {
     log_cap: f64,
     /// Of a draw, to be kept, as estimated.
     acceptance: f64,
-    pub(crate) pilot: PilotEstimate,
+    pub(crate) pilot: WeightStatistics,
 }
 
-/// What the weighted draws told before the first plain one.
+/// What weighted draws tell of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct PilotEstimate {
+pub struct WeightStatistics {
     /// ln Z.
     pub log_z: MonteCarlo<f64>,
     /// (Σ w)² / (N Σ w²).
     pub effective_share: f64,
     /// k̂; `None` for equal weights.
     pub pareto_k: Option<f64>,
+}
+
+impl WeightStatistics {
+    /// From weights whose mean is Z when shifted by this.
+    pub(super) fn of(weights: &Weights, log_shift: f64) -> Self {
+        let mut log_z = weights.log_mean();
+        log_z.value += log_shift;
+        Self { log_z, effective_share: weights.effective_share(), pareto_k: weights.pareto_k() }
+    }
 }
 
 impl<'a> ImportanceSampler<'a> {
@@ -101,9 +110,7 @@ impl<'a> ImportanceSampler<'a> {
         let (cap, excess) =
             least_cap(&relative, law_error).ok_or_else(|| heavy(pareto_k.unwrap_or(f64::INFINITY)))?;
         let kept = relative.iter().map(|weight| (weight / cap).min(1.0)).sum::<f64>();
-        let mut log_z = log_mean;
-        log_z.value += self.log_shift;
-        let pilot = PilotEstimate { log_z, effective_share: weights.effective_share(), pareto_k };
+        let pilot = WeightStatistics::of(&weights, self.log_shift);
         let capped = CappedLaw {
             law: Arc::clone(law),
             log_cap: log_mean.value + cap.ln(),
@@ -146,6 +153,16 @@ impl CappedLaw<'_> {
     /// A cautious estimate of the draws kept.
     pub(crate) fn acceptance(&self) -> f64 {
         0.5 * self.acceptance
+    }
+
+    /// Average draws until one is kept, as predicted.
+    pub(crate) fn proposals(&self) -> f64 {
+        self.acceptance.recip()
+    }
+
+    /// Average operations until a draw is kept, as predicted.
+    pub(crate) fn operations(&self) -> f64 {
+        self.law.operations() * self.proposals()
     }
 
     /// Draws until one is kept.

@@ -13,7 +13,7 @@ pub use pareto::TRUSTED_PARETO_K;
 pub use samples::WeightedSamples;
 
 pub(crate) use cap::CappedLaw;
-pub use cap::PilotEstimate;
+pub use cap::WeightStatistics;
 
 use super::{
     bounded::{self, WeightedLaw},
@@ -21,8 +21,13 @@ use super::{
     stream,
 };
 use crate::{
-    PartitionDpp, Result, Subset, engine::Engine, error::EstimateProblem, estimate::accurate,
-    model::accurately, parallel::map_ordered, watch::Watch,
+    PartitionDpp, Result, Subset,
+    engine::{Engine, EngineInfo},
+    error::EstimateProblem,
+    estimate::accurate,
+    model::accurately,
+    parallel::map_ordered,
+    watch::Watch,
 };
 
 /// Draws of a task.
@@ -134,6 +139,12 @@ impl<'a> ImportanceSampler<'a> {
     #[must_use]
     pub fn log_upper_bound(&self) -> f64 {
         self.log_upper
+    }
+
+    /// The engine that did the set-up.
+    #[must_use]
+    pub fn engine(&self) -> EngineInfo {
+        self.engine.info()
     }
 
     /// Relative error of all weights from rounding, which no number of draws lessens.

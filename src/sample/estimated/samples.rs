@@ -1,6 +1,6 @@
 //! Draws with weights.
 
-use super::weights::Weights;
+use super::{WeightStatistics, weights::Weights};
 use crate::{MonteCarlo, Subset, watch::Ended};
 
 /// Subsets with weights, in the order of their draw numbers.
@@ -62,6 +62,12 @@ impl WeightedSamples {
     #[must_use]
     pub fn log_partition_function(&self) -> MonteCarlo<f64> {
         self.weights.log_mean()
+    }
+
+    /// ln Z, effective share and tail index together.
+    #[must_use]
+    pub fn estimate(&self) -> WeightStatistics {
+        WeightStatistics::of(&self.weights, 0.0)
     }
 
     /// (Σ w)² / (N Σ w²): N times as many weighted draws are worth as much as draws from the law.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use partition_dpp::sample::{BoundCost, Choice};
+use partition_dpp::sample::{Algorithm, BoundCost, Choice};
 use serde::Serialize;
 
 use crate::sample::{
     answer::{Drawer, Planned, PlannedDrawer},
+    estimate::EstimatedCost,
     forecast::Forecast,
     memory::Memory,
 };
@@ -22,6 +23,8 @@ pub(super) struct Answer {
     per_candidate_cost: Option<f64>,
     /// Of rejection; the first is used.
     bounds: Vec<Cost>,
+    /// Of draws with an estimated error.
+    estimated: Option<Estimated>,
     seconds: Option<Seconds>,
     memory: Option<Bytes>,
 }
@@ -37,6 +40,21 @@ struct Cost {
 impl From<&BoundCost> for Cost {
     fn from(cost: &BoundCost) -> Self {
         Self { bound: cost.bound.to_string(), proposals: cost.proposals, operations: cost.cost() }
+    }
+}
+
+/// The predicted cost of draws with an estimated error.
+#[derive(Serialize)]
+struct Estimated {
+    weighted_draws: f64,
+    operations: f64,
+    law_error: f64,
+}
+
+impl From<&EstimatedCost> for Estimated {
+    fn from(cost: &EstimatedCost) -> Self {
+        let EstimatedCost { law_error, draws, operations } = *cost;
+        Self { weighted_draws: draws, operations, law_error }
     }
 }
 
@@ -84,6 +102,9 @@ impl From<&Planned> for Answer {
                 (Some(plan), plan.method.to_string(), choice)
             }
             PlannedDrawer::Chains(plan) => (Some(plan), Drawer::Chains.to_string(), "requested"),
+            PlannedDrawer::Estimated(plan) => {
+                (plan.as_ref(), Drawer::Sampler(Algorithm::Estimated).to_string(), "requested")
+            }
             PlannedDrawer::Only(algorithm) => (None, algorithm.to_string(), "only"),
         };
         Self {
@@ -95,6 +116,7 @@ impl From<&Planned> for Answer {
             interpolation_cost: plan.map(|plan| plan.interpolation_cost),
             per_candidate_cost: plan.map(|plan| plan.per_candidate_cost),
             bounds: planned.bounds.iter().map(Cost::from).collect(),
+            estimated: planned.estimated.as_ref().map(Estimated::from),
             seconds: None,
             memory: None,
         }

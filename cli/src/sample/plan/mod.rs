@@ -24,6 +24,9 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let forecast = match &planned.drawer {
         PlannedDrawer::Choice(plan) => Some(Forecast::of_plan(plan, arguments.samples)),
+        PlannedDrawer::Estimated(_) => {
+            planned.estimated.map(|cost| Forecast::of_estimates(&cost, arguments.samples))
+        }
         PlannedDrawer::Chains(_) | PlannedDrawer::Only(_) => None,
     };
     let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();

@@ -3,17 +3,18 @@
 use comfy_table::Cell;
 use partition_dpp::{
     Method,
-    sample::{Algorithm, BoundCost, Choice, Plan},
+    sample::{Algorithm, Choice, Plan},
 };
 
 use crate::{
     memory::megabytes,
     output::{
-        numbers::short,
+        numbers::{error, short},
         table::{new_table, right},
     },
     sample::{
         answer::{Drawer, Planned, PlannedDrawer},
+        estimate::EstimatedCost,
         forecast::{Forecast, seconds},
         memory::Memory,
     },
@@ -26,18 +27,24 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
         format!("time      about {each} per sample, {total} in all; the budget is {budget} s\n")
     });
     let memory = describe_memory(memory);
-    let bounds = &planned.bounds;
     match &planned.drawer {
         PlannedDrawer::Choice(plan) => {
-            let table = methods(Some(plan), bounds);
+            let table = methods(Some(plan), planned);
             format!("{table}\nmethod    {}\nwhy       {}\n{time}{memory}", plan.method, reason(plan))
         }
         PlannedDrawer::Chains(plan) => {
             let why = "asked for; approximate, unlike the methods above";
             format!(
                 "{}\nmethod    {}\nwhy       {why}\n{time}{memory}",
-                methods(Some(plan), bounds),
+                methods(Some(plan), planned),
                 Drawer::Chains
+            )
+        }
+        PlannedDrawer::Estimated(plan) => {
+            let table = methods(plan.as_ref(), planned);
+            let method = Drawer::Sampler(Algorithm::Estimated);
+            format!(
+                "{table}\nmethod    {method}\nwhy       asked for; the error of its law is estimated\n{time}{memory}"
             )
         }
         PlannedDrawer::Only(algorithm) => {
@@ -45,7 +52,7 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
                 Algorithm::Settled => "nothing is left to choose",
                 _ => "this law leaves no choice of method",
             };
-            let table = if bounds.is_empty() { String::new() } else { methods(None, bounds) + "\n" };
+            let table = if planned.bounds.is_empty() { String::new() } else { methods(None, planned) + "\n" };
             format!("{table}method    {algorithm}\nwhy       {why}\n{memory}")
         }
     }
@@ -63,30 +70,42 @@ fn describe_memory(Memory { plan, limit, rule }: &Memory) -> String {
 }
 
 /// All methods and bounds, with their predicted costs.
-fn methods(plan: Option<&Plan>, bounds: &[BoundCost]) -> String {
-    let mut table = new_table(vec!["method", "bound", "per sample, on average", "operations per sample"]);
+fn methods(plan: Option<&Plan>, planned: &Planned) -> String {
+    let bounds = &planned.bounds;
+    let mut table =
+        new_table(vec!["method", "bound", "per sample, on average", "operations per sample", "law"]);
     let cost = |operations: f64| right(format!("{operations:.1e}"));
-    let mut sorted = bounds.to_vec();
+    let exact = || Cell::new("exact");
+    let mut sorted = bounds.clone();
     sorted.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
     for bound in sorted {
         let proposals = format!("{} proposals", short(bound.proposals));
         let name = bound.bound.to_string();
-        table.add_row([Cell::new("rejection"), Cell::new(name), Cell::new(proposals), cost(bound.cost())]);
+        let cells = [Cell::new("rejection"), Cell::new(name), Cell::new(proposals), cost(bound.cost())];
+        table.add_row(cells.into_iter().chain([exact()]));
     }
     if let Some(plan) = plan {
         if bounds.is_empty() {
             let proposals = format!("{} proposals", short(plan.proposals));
-            table.add_row(["rejection".into(), "–".into(), Cell::new(proposals), cost(plan.rejection_cost)]);
+            let cells = ["rejection".into(), "–".into(), Cell::new(proposals), cost(plan.rejection_cost)];
+            table.add_row(cells.into_iter().chain([exact()]));
         }
         let nodes = format!("{} nodes", short(plan.nodes));
-        table.add_row(["interpolation".into(), "–".into(), Cell::new(nodes), cost(plan.interpolation_cost)]);
+        let cells = ["interpolation".into(), "–".into(), Cell::new(nodes), cost(plan.interpolation_cost)];
+        table.add_row(cells.into_iter().chain([exact()]));
         let literal = "as many, for every candidate";
         table.add_row([
             "per-candidate".into(),
             "–".into(),
             Cell::new(literal),
             cost(plan.per_candidate_cost),
+            exact(),
         ]);
+    }
+    if let Some(EstimatedCost { law_error, draws, operations }) = planned.estimated {
+        let draws = format!("{} weighted draws", short(draws));
+        let law = format!("off by about {}", error(law_error));
+        table.add_row(["estimated".into(), "–".into(), Cell::new(draws), cost(operations), Cell::new(law)]);
     }
     table.trim_fmt()
 }

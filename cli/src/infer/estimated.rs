@@ -1,0 +1,64 @@
+//! `--method estimated`.
+
+use std::time::Duration;
+
+use partition_dpp::{
+    Error, Estimate, MonteCarlo, PartitionDpp, Subset, Watch, data::LabelCopies, engine::Engine,
+    error::EstimateProblem,
+};
+
+use super::{
+    answer::{Estimated, Inferred},
+    arguments::InferArguments,
+};
+use crate::{failure::Failure, interrupt};
+
+/// Probabilities by weighted draws; the time limit and Ctrl-C end the draws, not the answer.
+pub(super) fn infer(
+    dpp: &PartitionDpp<'_>,
+    arguments: &InferArguments,
+    copies: Option<&LabelCopies>,
+    sets: Vec<Subset>,
+    (engine, watch): (&dyn Engine, &Watch<'_>),
+) -> Result<Inferred, Failure> {
+    let sampler = dpp.importance_sampler(engine).map_err(advise)?;
+    // From here on Ctrl-C and the time limit end the draws.
+    interrupt::flag();
+    let found = sampler.inference(arguments.estimates(), watch).map_err(advise)?;
+    let of_set = |set: &Subset| {
+        let log = match copies {
+            Some(copies) => found.log_probability_of_items(copies, set),
+            None => found.log_probability(set),
+        };
+        log.map(|MonteCarlo { value, standard_error }| Estimate { value, error: standard_error })
+    };
+    let log_probs = sets.iter().map(of_set).collect::<Result<_, _>>()?;
+    let (log_z, marginals) = (found.log_partition_function(), found.inclusion_probabilities()?);
+    let largest = marginals.standard_error.iter().copied().fold(0.0, f64::max);
+    Ok(Inferred {
+        log_z: Estimate { value: log_z.value, error: log_z.standard_error },
+        marginals: Estimate { value: marginals.value, error: largest },
+        sets,
+        log_probs,
+        estimated: Some(Estimated {
+            marginals_se: marginals.standard_error,
+            log_z_upper: found.log_upper_bound(),
+            draws: found.draws(),
+            effective_share: found.effective_share(),
+            pareto_k: found.pareto_k(),
+            ended: found.ended(),
+        }),
+        engine: found.engine(),
+        time: Duration::ZERO,
+    })
+}
+
+/// Adds advice where no draw met the quota.
+fn advise(source: Error) -> Failure {
+    match source {
+        Error::Estimate(EstimateProblem::DeadEnds { .. }) => {
+            Failure::Budget { source, advice: "other parts or a smaller quota may leave more choice" }
+        }
+        _ => source.into(),
+    }
+}

@@ -1,0 +1,64 @@
+//! `--method estimated`.
+
+use clap::Args;
+use partition_dpp::{
+    Error, ImportanceSampler, PartitionDpp, Sampler, engine::Engine, error::EstimateProblem,
+};
+
+use crate::{failure::Failure, parse::positive};
+
+/// The ways out where weights vary too much.
+const ADVICE: &str = "--weighted draws with weights, --method mcmc draws approximately";
+
+/// Weighted draws.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EstimateArguments {
+    /// Total variation error of the law to allow, as estimated from weighted draws; 1e-3 by default. Less costs more draws.
+    #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true, help_heading = "Estimated draws (--method estimated)")]
+    pub(crate) law_error: Option<f64>,
+    /// Return every draw with the logarithm of its weight, instead of keeping some.
+    #[arg(long, conflicts_with = "law_error", help_heading = "Estimated draws (--method estimated)")]
+    pub(crate) weighted: bool,
+}
+
+impl EstimateArguments {
+    /// Refuses options of estimated draws by another method.
+    pub(crate) fn check_unused(&self) -> Result<(), Failure> {
+        let given = [("--law-error", self.law_error.is_some()), ("--weighted", self.weighted)];
+        let given = given.iter().find(|(_, given)| *given);
+        given.map_or(Ok(()), |(name, _)| Err(Failure::Arguments(format!("{name} needs --method estimated"))))
+    }
+
+    /// The sampler of plain draws.
+    pub(crate) fn sampler<'a>(&self, weighted: &ImportanceSampler<'a>) -> Result<Sampler<'a>, Failure> {
+        weighted.sampler(self.law_error.unwrap_or(1e-3)).map_err(advise)
+    }
+}
+
+/// What plain draws with an estimated error are predicted to cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EstimatedCost {
+    pub(crate) law_error: f64,
+    /// Weighted draws per sample.
+    pub(crate) draws: f64,
+    /// Operations per sample.
+    pub(crate) operations: f64,
+}
+
+impl EstimateArguments {
+    /// The cost for a law; `None` where its error cannot be estimated.
+    pub(crate) fn cost(&self, dpp: &PartitionDpp<'_>, engine: &dyn Engine) -> Option<EstimatedCost> {
+        let sampler = self.sampler(&dpp.importance_sampler(engine).ok()?).ok()?;
+        let draws = sampler.predicted_proposals();
+        let operations = sampler.predicted_operations()?;
+        Some(EstimatedCost { law_error: sampler.law_error(), draws, operations })
+    }
+}
+
+/// Adds advice where weights vary too much.
+fn advise(source: Error) -> Failure {
+    match source {
+        Error::Estimate(EstimateProblem::HeavyWeights { .. }) => Failure::Budget { source, advice: ADVICE },
+        _ => source.into(),
+    }
+}

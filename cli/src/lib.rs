@@ -11,6 +11,7 @@ mod contain;
 mod counts;
 #[cfg(feature = "gpu")]
 mod devices;
+mod estimates;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -11,8 +11,16 @@ pub(crate) struct Counted<'a> {
     /// The law of the counts, or the reason why it is not listed.
     pub(crate) law: Result<PartCounts, Error>,
     /// The quota asked for, and its probability.
-    pub(crate) quota: Option<(&'a Quota, f64)>,
+    pub(crate) quota: Option<(&'a Quota, Chance)>,
     pub(crate) engine: EngineInfo,
     /// Total time without reading.
     pub(crate) time: Duration,
+}
+
+/// The probability of a quota.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chance {
+    pub(crate) value: f64,
+    /// If it is estimated.
+    pub(crate) standard_error: Option<f64>,
 }

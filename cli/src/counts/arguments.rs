@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::{
     compute::ComputeArguments,
+    estimates::EstimatesArguments,
     input::{ConditionArguments, InputArguments},
     law::LawArguments,
     output::OutputArguments,
@@ -21,6 +22,8 @@ pub(crate) struct CountsArguments {
     pub(crate) law: LawArguments,
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
+    #[command(flatten)]
+    pub(crate) estimates: EstimatesArguments,
     /// Give up after this many seconds, without an answer.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true, help_heading = "Computation")]
     pub(crate) time_limit: Option<Duration>,

@@ -10,6 +10,9 @@ use crate::{law::Question, output::EngineAnswer};
 pub(super) struct Answer<'a> {
     counts: Vec<Entry<'a>>,
     quota_prob: Option<f64>,
+    /// If the probability of the quota is estimated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quota_prob_se: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_error: Option<f64>,
     #[serde(flatten)]
@@ -29,7 +32,8 @@ impl<'a> Answer<'a> {
         let entries = law.as_ref().map_or(&[][..], PartCounts::entries).iter();
         Self {
             counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
-            quota_prob: quota.map(|(_, prob)| prob),
+            quota_prob: quota.map(|(_, chance)| chance.value),
+            quota_prob_se: quota.and_then(|(_, chance)| chance.standard_error),
             kernel_error: question.input.kernel_error,
             engine: engine.into(),
             precision: engine.precision.to_string(),

@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     if arguments.law.k.is_none() && arguments.law.quota.is_none() {
         return Err(Failure::Arguments("counts needs --k, the number of items, or --quota".into()));
     }
+    arguments.estimates.check(arguments.law.quota.is_some())?;
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
     let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
@@ -58,7 +59,8 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     }
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
-    let chance = quota.as_ref().map(|quota| (quota, chance(&model, partition, quota, &engine)));
+    let chance =
+        quota.as_ref().map(|quota| (quota, chance(&model, (partition, quota), arguments, (&engine, &watch))));
     let counts = part_counts(&model, partition, &engine);
     let (counts, quota) = settle(counts, chance)?;
     let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };

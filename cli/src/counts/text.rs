@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 use partition_dpp::PartCounts;
 
-use super::answer::Counted;
+use super::answer::{Chance, Counted};
 use crate::{
     law::Question,
     output::{
@@ -50,10 +50,11 @@ fn means(Counted { partition, .. }: &Counted<'_>, law: &PartCounts) -> String {
 }
 
 fn chance(Counted { quota, .. }: &Counted<'_>) -> String {
-    let Some((quota, p)) = quota else { return String::new() };
+    let Some((quota, Chance { value: p, standard_error })) = quota else { return String::new() };
     let asked = Asked { quota: Some(quota), has_ranges: false };
     let one_in = if *p > 0.0 { format!(", one set in {}", short(p.recip())) } else { String::new() };
-    format!("quota     {}: probability {} by chance{one_in}\n", asked, probability(*p))
+    let error = standard_error.map_or(String::new(), |off| format!(" ± {} (standard error)", error(off)));
+    format!("quota     {}: probability {}{error} by chance{one_in}\n", asked, probability(*p))
 }
 
 fn list(counts: &[usize]) -> String {

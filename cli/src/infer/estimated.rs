@@ -24,7 +24,7 @@ pub(super) fn infer(
     let sampler = dpp.importance_sampler(engine).map_err(advise)?;
     // From here on Ctrl-C and the time limit end the draws.
     interrupt::flag();
-    let found = sampler.inference(arguments.estimates(), watch).map_err(advise)?;
+    let found = sampler.inference(arguments.estimates.options(), watch).map_err(advise)?;
     let of_set = |set: &Subset| {
         let log = match copies {
             Some(copies) => found.log_probability_of_items(copies, set),

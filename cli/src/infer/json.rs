@@ -35,7 +35,6 @@ struct ExactAnswer<'a> {
     log_probs: Vec<Option<f64>>,
     /// The largest of all entries.
     log_probs_error: f64,
-    exactness: &'static str,
     #[serde(flatten)]
     common: Common<'a>,
 }
@@ -91,7 +90,6 @@ impl<'a> ExactAnswer<'a> {
             marginals_error,
             log_probs: log_probs(inferred),
             log_probs_error: inferred.largest_log_prob_error(),
-            exactness: "exact",
             common: Common::new(question, inferred),
         }
     }

@@ -17,8 +17,8 @@ use partition_dpp::{
     engine::{Engine, EngineInfo, Watched},
 };
 
+use self::answer::Inferred;
 pub(crate) use self::arguments::InferArguments;
-use self::{answer::Inferred, arguments::MethodChoice};
 use crate::{
     compute,
     failure::Failure,
@@ -37,7 +37,7 @@ const ADVICE: &str =
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
-    arguments.check()?;
+    arguments.estimates.check(arguments.law.quota.is_some())?;
     let watch = interrupt::within(arguments.time_limit);
     let progress = Progress::new(arguments.output.quiet);
     progress.stage("reading");
@@ -58,10 +58,10 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let unlimited = Watched::new(engine.as_ref(), Watch::default().reporting_to(&report));
     let engine = Watched::new(engine.as_ref(), watch);
     let mut inferred = match &model {
-        Model::PartitionDpp(dpp) if arguments.method == MethodChoice::Estimated => {
+        Model::PartitionDpp(dpp) if arguments.estimates.are_wanted() => {
             estimated::infer(dpp, arguments, input.copies.as_ref(), sets, (&unlimited, &watch))?
         }
-        _ if arguments.method == MethodChoice::Estimated => return Err(too_many_for("--method estimated")),
+        _ if arguments.estimates.are_wanted() => return Err(too_many_for("--method estimated")),
         Model::Ridge(dpp) => {
             let inference = dpp.inference(&engine).map_err(Failure::advise(ADVICE))?;
             let (log_z, marginals) =

@@ -57,8 +57,8 @@ fn budgets_have_their_own_status() {
     folder.refuses(&format!("sample {input} --plan"), 4, &["proposals", "--method rejection"]);
     folder.refuses(&format!("sample {input} --method interpolation"), 4, &["nodes", "--method rejection"]);
     folder.refuses(&format!("sample {input} --method per-candidate"), 4, &["nodes", "--method rejection"]);
-    folder.refuses(&format!("infer {input}"), 4, &["nodes", "fewer parts"]);
-    folder.refuses(&format!("counts {input}"), 4, &["nodes", "fewer parts"]);
+    folder.refuses(&format!("infer {input}"), 4, &["nodes", "--method estimated"]);
+    folder.refuses(&format!("counts {input}"), 4, &["nodes", "--method estimated"]);
 }
 
 #[test]

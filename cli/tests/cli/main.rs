@@ -10,6 +10,7 @@ mod conditions;
 mod counts;
 mod devices;
 mod errors;
+mod estimated;
 mod files;
 mod formats;
 mod infer;

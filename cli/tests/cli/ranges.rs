@@ -186,8 +186,8 @@ fn budgets() {
     let quota = ["1..1"; 30].join(",");
     let input = format!("--features cycle.csv --labels parts.csv --quota {quota}");
     folder.refuses(&format!("sample {input}"), 4, &["proposals", "--method rejection"]);
-    folder.refuses(&format!("infer {input}"), 4, &["nodes", "fewer parts"]);
-    folder.refuses(&format!("counts {input}"), 4, &["nodes", "fewer parts"]);
+    folder.refuses(&format!("infer {input}"), 4, &["nodes", "--method estimated"]);
+    folder.refuses(&format!("counts {input}"), 4, &["nodes", "--method estimated"]);
     // The same with wider ranges is drawn.
     let quota = ["..2"; 30].join(",");
     let answer =

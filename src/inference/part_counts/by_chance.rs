@@ -139,7 +139,7 @@ fn from_table(table: &PartCounts, quota: &Quota) -> Estimate<f64> {
 }
 
 /// Whether no set has such counts, or none of them a determinant.
-fn is_impossible(error: &Error) -> bool {
+pub(super) fn is_impossible(error: &Error) -> bool {
     matches!(
         error,
         Error::Infeasible { .. }
@@ -153,6 +153,6 @@ fn is_impossible(error: &Error) -> bool {
 }
 
 /// Exact dependence of a kernel factor's rows does not imply dependence in the kernel.
-fn dependence(ground: &GroundSet<'_>) -> Dependence {
+pub(super) fn dependence(ground: &GroundSet<'_>) -> Dependence {
     if ground.given().residual().is_some() { Dependence::Numerical } else { Dependence::Exact }
 }

@@ -1,6 +1,7 @@
 //! How many items of each part a DPP or k-DPP chooses.
 
 mod by_chance;
+mod estimated;
 mod of_size;
 
 use crate::{

@@ -24,6 +24,7 @@ pub(super) struct Answer {
     /// Of rejection; the first is used.
     bounds: Vec<Cost>,
     /// Of draws with an estimated error.
+    #[serde(skip_serializing_if = "Option::is_none")]
     estimated: Option<Estimated>,
     seconds: Option<Seconds>,
     memory: Option<Bytes>,

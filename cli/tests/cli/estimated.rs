@@ -1,0 +1,136 @@
+//! `--method estimated`.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::support::Folder;
+
+const INPUT: &str = "--features pairs.csv --labels ab.csv --quota 1,1 --method estimated";
+const DIGITS: &str = "--dataset digits --quota 4,4,4,4,4,4,4,4,4,4 --method estimated";
+
+fn number(answer: &Value, name: &str) -> f64 {
+    answer[name].as_f64().unwrap_or_else(|| panic!("{name}: {answer}"))
+}
+
+#[test]
+fn plain_draws() {
+    let folder = Folder::with_pairs();
+    let answer = folder.sample(&format!("{INPUT} --samples 200"));
+    assert_eq!((&answer["method"], &answer["exactness"]), (&json!("estimated"), &json!("estimated")));
+    assert!(number(&answer, "law_error") <= 1e-3, "{answer}");
+    assert_eq!(answer["samples"].as_array().unwrap().len(), 200);
+    assert!(answer.get("log_weights").is_none());
+    let (log_z, error) = (number(&answer, "log_z"), number(&answer, "log_z_se"));
+    assert!((log_z - 2.25_f64.ln()).abs() < 5.0 * error, "{answer}");
+    assert!(number(&answer, "effective_share") > 0.5 && number(&answer, "pareto_k") < 0.7, "{answer}");
+    // The same seed, the same subsets.
+    assert_eq!(answer["samples"], folder.sample(&format!("{INPUT} --samples 200"))["samples"]);
+    let text = folder.text(&format!("sample {INPUT} --samples 3"));
+    for part in ["method    estimated on cpu", "exactness estimated; law error", "weights   effective share"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+    let ranges =
+        "sample --features pairs.csv --labels ab.csv --quota 1..2,0..1 --method estimated --law-error 1e-2";
+    assert!(folder.text(ranges).contains("exactness estimated; law error"));
+}
+
+#[test]
+fn weighted_draws() {
+    let folder = Folder::with_pairs();
+    let answer = folder.sample(&format!("{INPUT} --samples 100 --weighted"));
+    assert_eq!((&answer["exactness"], &answer["law_error"]), (&json!("estimated"), &json!(null)));
+    let logs = answer["log_weights"].as_array().unwrap();
+    let mean = logs.iter().map(|log| log.as_f64().unwrap().exp()).sum::<f64>() / number(&answer, "proposals");
+    assert!((mean.ln() - number(&answer, "log_z")).abs() < 1e-9, "{answer}");
+    assert_eq!(logs.len(), answer["samples"].as_array().unwrap().len());
+    assert!(
+        folder.text(&format!("sample {INPUT} --weighted")).contains("averages by weights are over the law")
+    );
+}
+
+#[test]
+fn probabilities() {
+    let folder = Folder::with_pairs();
+    folder.write("sets.json", "[[0, 2], [1, 3]]");
+    let answer = folder.json(&format!("infer {INPUT} --sets sets.json --standard-error 0.005 --seed 3"));
+    let (log_z, error) = (number(&answer, "log_z"), number(&answer, "log_z_se"));
+    assert!((log_z - 2.25_f64.ln()).abs() < 5.0 * error && error <= 0.005, "{answer}");
+    assert!(number(&answer, "log_z_upper") >= 2.25_f64.ln(), "{answer}");
+    assert_eq!(answer["exactness"], json!("estimated"));
+    for (item, exact) in [2.0 / 2.25, 0.25 / 2.25, 1.25 / 2.25, 1.0 / 2.25].into_iter().enumerate() {
+        let (p, error) = (&answer["marginals"][item], &answer["marginals_se"][item]);
+        assert!((p.as_f64().unwrap() - exact).abs() < 7.0 * error.as_f64().unwrap(), "{answer}");
+    }
+    assert!((answer["log_probs"][0].as_f64().unwrap() + log_z).abs() < 1e-9, "{answer}");
+    assert_eq!(answer["log_probs"][1], json!(null));
+    let text = folder.text(&format!("infer {INPUT}"));
+    assert!(text.contains("(standard error), at most") && text.contains("draws     "), "{text}");
+    let chance = "counts --features pairs.csv --labels ab.csv --quota 1,1";
+    let (exact, estimate) = (folder.json(chance), folder.json(&format!("{chance} --method estimated")));
+    let off = (number(&exact, "quota_prob") - number(&estimate, "quota_prob")).abs();
+    assert!(off < 5.0 * number(&estimate, "quota_prob_se"), "{exact} {estimate}");
+}
+
+#[test]
+fn time_limits_end_draws_but_not_the_answer() {
+    let folder = Folder::new();
+    let started = Instant::now();
+    let answer = folder.json(&format!("infer {DIGITS} --standard-error 1e-9 --time-limit 1"));
+    assert!(started.elapsed().as_secs() < 20);
+    assert!(number(&answer, "log_z_se") > 1e-9 && number(&answer, "draws") > 100.0, "{}", answer["draws"]);
+}
+
+#[test]
+fn plans_compare_it_with_exact_methods() {
+    let folder = Folder::new();
+    let text = folder.text(&format!("sample {DIGITS} --plan"));
+    assert!(
+        text.contains("method    estimated") && text.contains("off by about") && text.contains("exact"),
+        "{text}"
+    );
+    let exact = "--dataset digits --quota 4,4,4,4,4,4,4,4,4,4 --plan";
+    let plan = folder.sample(exact);
+    assert_eq!(plan["method"], json!("rejection"));
+    assert!(number(&plan["estimated"], "operations") < 1e-3 * number(&plan, "rejection_cost"), "{plan}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let folder = Folder::with_pairs();
+    let input = "--features pairs.csv --labels ab.csv";
+    folder.refuses(&format!("sample {input} --quota 1,1 --law-error 0.1"), 2, &["--method estimated"]);
+    folder.refuses(&format!("sample {input} --quota 1,1 --weighted"), 2, &["--method estimated"]);
+    folder.refuses(&format!("sample {INPUT} --law-error 0"), 2, &["positive"]);
+    folder.refuses(&format!("sample {INPUT} --bound block"), 2, &["--bound"]);
+    folder.refuses(&format!("sample {INPUT} --burn-in 3"), 2, &["--method mcmc"]);
+    folder.refuses(&format!("sample {input} --k 2 --method estimated"), 2, &["--quota"]);
+    folder.refuses(&format!("infer {input} --k 2 --method estimated"), 2, &["--quota"]);
+    folder.refuses(&format!("infer {input} --quota 1,1 --seed 1"), 2, &["--method estimated"]);
+    folder.refuses(&format!("infer {input} --quota 1,1 --standard-error 1"), 2, &["--method estimated"]);
+}
+
+/// Edges of a bipartite graph whose weights span many decades, a vertex on the left a part.
+#[test]
+fn heavy_weights_have_ways_out() {
+    let folder = Folder::new();
+    let (size, mut rows, mut labels, mut state) = (48, String::new(), "part\n".to_owned(), 1_u64);
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    };
+    for edge in 0..size * size {
+        let normal = (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+        let cells =
+            (0..size).map(|right| if right == edge % size { normal.exp().to_string() } else { "0".into() });
+        rows.push_str(&(cells.collect::<Vec<_>>().join(",") + "\n"));
+        labels.push_str(&format!("{}\n", edge / size));
+    }
+    folder.write("edges.csv", rows);
+    folder.write("left.csv", labels);
+    let quota = vec!["1"; size].join(",");
+    let input = format!("--features edges.csv --labels left.csv --quota {quota} --method estimated");
+    folder.refuses(&format!("sample {input}"), 4, &["tail index", "--weighted"]);
+    assert!(folder.text(&format!("sample {input} --weighted --samples 2000")).contains("log Z"));
+}

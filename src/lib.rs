@@ -36,8 +36,8 @@
 //! # Modules
 //!
 //! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`],
-//! [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which draws [`Subset`]s (or [`mcmc::Chains`],
-//! which draw them approximately), or an [`Inference`], which computes their probabilities; the solvers of [`map`] find
+//! [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which draws [`Subset`]s (or an [`ImportanceSampler`],
+//! which draws them with weights, or [`mcmc::Chains`], which draw them approximately), or an [`Inference`], which computes their probabilities; the solvers of [`map`] find
 //! the most probable. [`polynomial`] holds what the models share, and [`similarity`] the kernels that are no dot products.
 
 pub mod data;

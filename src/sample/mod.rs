@@ -1,4 +1,5 @@
-//! Samplers: one set-up, then draws that share only read-only tables. All are exact except the chains of `mcmc`.
+//! Samplers: one set-up, then draws that share only read-only tables. All are exact except those made by
+//! [`ImportanceSampler`] and the chains of [`mcmc`].
 
 mod acceptance;
 mod attempts;
@@ -135,7 +136,7 @@ impl<'a> Sampler<'a> {
 
     /// Estimated total variation error of the law due to rounding: at most 1e-11 by rejection, unless the features are too
     /// badly conditioned for f64; some digits more by interpolation with many parts. Samplers with an error above 1e-4 are
-    /// refused.
+    /// refused. For a sampler made by [`ImportanceSampler::sampler`] an estimate of how far its law is off.
     #[must_use]
     pub fn law_error(&self) -> f64 {
         self.law_error

@@ -148,11 +148,8 @@ impl<'q, 'a> Question<'q, 'a> {
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction)?;
         let operations = spectral::operations(dpp, rows, found);
         let tilted = BoundCost { bound: Bound::Tilted, proposals: acceptance.recip(), operations };
-        // With one part nothing is rejected, and eigenvalues of single parts are not computed to every digit.
-        let settled = dpp.open().len() == 1 && dpp.counts().exact().is_some();
-        let by_eigenvectors = settled || dpp.ground().is_graded();
-        let asked =
-            if by_eigenvectors && options.bound == Bound::Auto { Bound::Tilted } else { options.bound };
+        let by_eigenvectors = self.is_best_tilted() && options.bound == Bound::Auto;
+        let asked = if by_eigenvectors { Bound::Tilted } else { options.bound };
         let mut chosen = match asked {
             Bound::Tilted => Vec::new(),
             _ => bounded::choose(&self, asked, engine)?,
@@ -193,6 +190,13 @@ impl<'q, 'a> Question<'q, 'a> {
         let mut bounds = vec![BoundCost { proposals, ..tilted }];
         bounds.extend(chosen.iter().map(|other| of(other, relative(other.log_bound))));
         Ok((Rejection { way: Way::Tilted(law), acceptance_bound, bounds, tilt }, error))
+    }
+
+    /// Whether the tilted bound is best in any case: with one part nothing is rejected, and eigenvalues of single parts are not
+    /// computed to every digit.
+    pub(super) fn is_best_tilted(&self) -> bool {
+        let settled = self.dpp.open().len() == 1 && self.dpp.counts().exact().is_some();
+        settled || self.dpp.ground().is_graded()
     }
 
     /// ln of the sum of what tilted proposals are accepted from.
@@ -245,7 +249,10 @@ impl Pilot {
         let drawn = drawn.concat();
         let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|(log, _)| log.is_finite());
-        let amplified = alive().map(|(log, amplification)| (log - sum).exp() * amplification).sum();
+        // A weight of zero within f64 may come with an infinite amplification.
+        let weighed = drawn.iter().map(|(log, amplification)| ((log - sum).exp(), amplification));
+        let weighed = weighed.filter(|(weight, _)| *weight > 0.0);
+        let amplified = weighed.map(|(weight, amplification)| weight * amplification).sum();
         Self {
             log_normaliser: sum - (PILOT as f64).ln(),
             amplification: if sum.is_finite() { amplified } else { f64::INFINITY },

@@ -5,7 +5,7 @@
 
 use partition_dpp::{
     Dpp, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler,
-    SamplerOptions, engine, mcmc::McmcOptions,
+    SamplerOptions, Subset, engine, mcmc::McmcOptions, sample::Bound,
 };
 
 const SEED: u64 = 42;
@@ -303,6 +303,43 @@ fn partition_dpp_by_exchange_chains() {
         "value-breaking: see the head of this file"
     );
     assert_eq!(samples.proposals(), 5744);
+}
+
+#[test]
+fn weighted_draws() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.importance_sampler(&engine::Cpu).unwrap();
+    let sets = |subsets: &[Subset]| subsets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let drawn = sampler.sample_many(6, SEED);
+    assert_eq!(
+        sets(drawn.subsets()),
+        "2 6 7, 2 3 6, 0 3 6, 2 3 7, 1 4 6, 2 3 6",
+        "value-breaking: see the head of this file"
+    );
+    assert_draws(&sampler.sampler(1e-3).unwrap(), "2 6 7, 2 3 6, 0 3 6, 2 3 7, 1 4 6, 1 5 6", 7);
+}
+
+#[test]
+fn every_bound_of_rejection() {
+    let (features, (partition, quota)) = (features(), parts());
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = |bound| {
+        let options = SamplerOptions::from(Method::Rejection).with_bound(bound);
+        dpp.sampler(options, &engine::Cpu).unwrap()
+    };
+    let found = Bound::ALL[1..].iter().map(|&bound| draws(&sampler(bound), SEED));
+    let expected = [
+        ("2 5 6, 2 4 6, 1 5 6, 2 4 6, 0 3 6, 2 6 7", 25),
+        ("1 5 6, 2 4 7, 2 4 6, 2 4 6, 1 6 7, 2 3 4", 8),
+        ("1 4 5, 1 4 6, 2 4 5, 2 4 6, 1 3 5, 0 5 6", 9),
+        ("1 4 6, 1 4 6, 2 3 6, 2 3 6, 1 3 4, 2 3 6", 10),
+    ];
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        expected.map(|(sets, proposals)| (sets.to_owned(), proposals)),
+        "value-breaking: see the head of this file"
+    );
 }
 
 #[test]

@@ -75,9 +75,8 @@ impl fmt::Display for Drawer {
 impl From<Drawer> for Shown {
     fn from(drawer: Drawer) -> Self {
         match drawer {
-            Drawer::Sampler(Algorithm::Estimated) => Shown::FirstApproximateSample,
+            Drawer::Sampler(Algorithm::Estimated) | Drawer::Chains => Shown::FirstApproximateSample,
             Drawer::Sampler(_) => Shown::FirstSample,
-            Drawer::Chains => Shown::FirstApproximateSample,
         }
     }
 }

@@ -125,7 +125,7 @@ fn heavy_weights_have_ways_out() {
         let cells =
             (0..size).map(|right| if right == edge % size { normal.exp().to_string() } else { "0".into() });
         rows.push_str(&(cells.collect::<Vec<_>>().join(",") + "\n"));
-        labels.push_str(&format!("{}\n", edge / size));
+        labels.extend([&(edge / size).to_string(), "\n"]);
     }
     folder.write("edges.csv", rows);
     folder.write("left.csv", labels);

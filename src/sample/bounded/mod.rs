@@ -24,7 +24,7 @@ mod whitening;
 
 use std::sync::Arc;
 
-use faer::{Mat, Side};
+use faer::Mat;
 use rand::Rng;
 
 pub use bound::Bound;
@@ -40,11 +40,11 @@ use elementary::ElementaryTable;
 use part_law::{Part, PartLaw, PartScratch};
 use proposal::Buffers;
 use rows::{Reading, WhitenedRows};
-use span::Span;
+use span::{Span, log_volume};
 use whitening::Whitening;
 
 use super::{Attempts, Projection, rejection::Question};
-use crate::{Result, engine::Engine, linalg::kernels::dot, model::Fill, polynomial::correction::Correction};
+use crate::{Result, engine::Engine, model::Fill, polynomial::correction::Correction};
 
 /// A law that accepts proposals against a bound.
 #[derive(Debug)]
@@ -181,20 +181,13 @@ impl<'a> BoundedLaw<'a> {
         if let Some(thinning) = self.rows.thinning() {
             return thinning.log_det(span);
         }
-        let (Some(beta), size) = (&self.beta, span.size()) else { return 0.0 };
-        if size == 0 {
-            return 0.0;
+        let Some(beta) = &self.beta else { return 0.0 };
+        let roots: Vec<f64> = beta.iter().map(|beta| beta.sqrt()).collect();
+        let mut columns = span.directions().to_vec();
+        for column in columns.chunks_exact_mut(roots.len()) {
+            column.iter_mut().zip(&roots).for_each(|(value, root)| *value *= root);
         }
-        let columns: Vec<&[f64]> = span.directions().chunks_exact(beta.len()).collect();
-        let scaled: Vec<f64> = columns.iter().flat_map(|q| q.iter().zip(beta).map(|(q, b)| q * b)).collect();
-        let mut inner = Mat::zeros(size, size);
-        for (j, scaled) in scaled.chunks_exact(beta.len()).enumerate() {
-            for i in j..size {
-                inner[(i, j)] = dot(columns[i], scaled);
-            }
-        }
-        let Ok(factor) = inner.llt(Side::Lower) else { return f64::NEG_INFINITY };
-        (0..size).map(|j| 2.0 * factor.L()[(j, j)].ln()).sum()
+        log_volume(&mut columns, roots.len())
     }
 
     fn log_of_fill(&self, items: &[u32]) -> f64 {

@@ -30,7 +30,6 @@ pub(crate) struct PartLaw<'a> {
 
 /// How sets are drawn.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one for each part")]
 pub(super) enum Way<'a> {
     Eigenvectors(Mixture<'a>),
     Picks(PartPicks),

@@ -1,8 +1,8 @@
 //! Whitening along a few heavy directions.
 
-use faer::{Mat, MatRef, Side};
+use faer::MatRef;
 
-use super::span::Span;
+use super::span::{Span, log_volume};
 use crate::linalg::kernels::{dot, subtract_product, transposed_product};
 
 /// B = I + U diag(β − 1) Uᵀ for some orthonormal directions U, and v = B^-½ a, in 4nq operations for q directions.
@@ -42,21 +42,21 @@ impl Thinning {
         if self.beta.is_empty() || span.size() == 0 {
             return 0.0;
         }
+        // W = (β−1)^½ Uᵀ Q: the volume of the columns of W over the identity, or of those of Wᵀ, whichever are fewer.
         let (q, size) = (self.beta.len(), span.size());
-        let span = span.directions().chunks_exact(self.dims);
-        let columns = self.directions.chunks_exact(self.dims).zip(&self.beta);
-        let scaled: Vec<Vec<f64>> = columns
-            .map(|(u, beta)| span.clone().map(|direction| (beta - 1.0).sqrt() * dot(u, direction)).collect())
-            .collect();
-        // The smaller of the two products.
-        let product = if q <= size {
-            Mat::from_fn(q, q, |i, j| dot(&scaled[i], &scaled[j]) + f64::from(u8::from(i == j)))
-        } else {
-            let sum = |i: usize, j: usize| scaled.iter().map(|row| row[i] * row[j]).sum::<f64>();
-            Mat::from_fn(size, size, |i, j| sum(i, j) + f64::from(u8::from(i == j)))
+        let entry = |i: usize, j: usize| {
+            let (u, direction) = (&self.directions[i * self.dims..], &span.directions()[j * self.dims..]);
+            (self.beta[i] - 1.0).sqrt() * dot(&u[..self.dims], &direction[..self.dims])
         };
-        let Ok(factor) = product.llt(Side::Lower) else { return f64::NEG_INFINITY };
-        (0..product.nrows()).map(|j| 2.0 * factor.L()[(j, j)].ln()).sum()
+        let (count, other) = (q.min(size), q.max(size));
+        let mut columns = vec![0.0; count * (other + count)];
+        for (at, column) in columns.chunks_exact_mut(other + count).enumerate() {
+            for (with, value) in column[..other].iter_mut().enumerate() {
+                *value = if q <= size { entry(at, with) } else { entry(with, at) };
+            }
+            column[other + at] = 1.0;
+        }
+        log_volume(&mut columns, other + count)
     }
 }
 

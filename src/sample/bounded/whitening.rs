@@ -61,7 +61,7 @@ impl Whitening {
         let beta = family.beta(values, scale);
         let whitening = Self { beta, traces: Vec::new(), spectra: Vec::new() };
         let grams = whitening.grams(found, shares);
-        let spectra = map_ordered(grams.len(), |group| eigenvalues(&grams[group]));
+        let spectra = map_ordered(grams.len(), |group| eigenvalues_above(&grams[group]));
         let spectra = spectra.into_iter().collect::<Result<_>>()?;
         Ok(Self { traces: grams.iter().map(trace).collect(), spectra, ..whitening })
     }
@@ -127,7 +127,14 @@ pub(super) fn scale_of_size(values: &[f64], k: usize) -> f64 {
     (0.5 * (low + high)).exp()
 }
 
-/// Eigenvalues of a positive semidefinite matrix, descending, no lower than they may be within rounding: bounds hold.
+/// Upper bounds of the eigenvalues of a positive semidefinite matrix, descending: by what they may be off (Weyl).
+fn eigenvalues_above(matrix: &Mat<f64>) -> Result<Vec<f64>> {
+    let found = eigenvalues(matrix)?;
+    let off = matrix.nrows() as f64 * f64::EPSILON * found.first().copied().unwrap_or(0.0);
+    Ok(found.into_iter().map(|value| value + off).collect())
+}
+
+/// Eigenvalues of a positive semidefinite matrix, descending, none below what rounding makes of zero.
 pub(super) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>> {
     let size = matrix.nrows();
     let found = match matrix.self_adjoint_eigenvalues(Side::Lower) {

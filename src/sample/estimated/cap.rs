@@ -95,7 +95,7 @@ impl<'a> ImportanceSampler<'a> {
         let Some(law) = &self.law else {
             return Ok(Sampler::new(Law::Forced, included, self.engine, self.error));
         };
-        let weights = self.pilot(law);
+        let weights = pilot(law);
         let log_mean = weights.log_mean();
         if log_mean.value.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: weights.draws() }.into());
@@ -119,16 +119,16 @@ impl<'a> ImportanceSampler<'a> {
         };
         Ok(Sampler::new(Law::Capped(capped), included, self.engine, excess + self.error))
     }
+}
 
-    fn pilot(&self, law: &WeightedLaw<'_>) -> Weights {
-        let drawn = map_ordered(TASKS, |task| {
-            let (mut rng, mut scratch) = (stream(PILOT_SEED, task as u64), law.scratch());
-            (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<f64>>()
-        });
-        let mut weights = Weights::default();
-        drawn.into_iter().flatten().for_each(|log| weights.push(log));
-        weights
-    }
+fn pilot(law: &WeightedLaw<'_>) -> Weights {
+    let drawn = map_ordered(TASKS, |task| {
+        let (mut rng, mut scratch) = (stream(PILOT_SEED, task as u64), law.scratch());
+        (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<f64>>()
+    });
+    let mut weights = Weights::default();
+    drawn.into_iter().flatten().for_each(|log| weights.push(log));
+    weights
 }
 
 /// The least cap with an excess E max(0, w − c) of at most `wanted`, and this excess, for weights in units of their mean.

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Draws are dealt to this many batches, whose spread tells standard errors.
-const BATCHES: u64 = 16;
+const BATCHES: usize = 16;
 /// The least number of draws.
 const LEAST: u64 = 1024;
 
@@ -114,7 +114,7 @@ impl<'a> ImportanceSampler<'a> {
         let (begun, mut done, mut wanted) = (watch.begin(), 0, LEAST);
         loop {
             batches = map_ordered_mut(batches, |number, batch| {
-                self.fill(batch, (done..wanted).skip(number).step_by(BATCHES as usize), options.seed, watch)
+                self.fill(batch, (done..wanted).skip(number).step_by(BATCHES), options.seed, watch)
             });
             done = wanted;
             watch.report(begun, Step::Draw, done);
@@ -129,7 +129,7 @@ impl<'a> ImportanceSampler<'a> {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
             let enough = (1.1 * short * short * done as f64) as u64;
             wanted = enough.clamp(done + LEAST / 2, 2 * done).min(options.most_draws.max(done + 1));
-            wanted = wanted.next_multiple_of(BATCHES);
+            wanted = wanted.next_multiple_of(BATCHES as u64);
         }
     }
 
@@ -200,7 +200,7 @@ fn root(form: &Mat<f64>) -> Result<Mat<f64>> {
 impl EstimatedInference<'_> {
     /// An error if the draws tell nothing.
     fn checked(self) -> Result<Self> {
-        if let Some(ended) = self.ended.filter(|_| self.weights.draws() < 2 * BATCHES) {
+        if let Some(ended) = self.ended.filter(|_| self.weights.draws() < 2 * BATCHES as u64) {
             return Err(ended.into());
         }
         if self.weights.log_mean().value.is_infinite() {

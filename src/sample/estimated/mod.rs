@@ -122,7 +122,12 @@ impl<'a> ImportanceSampler<'a> {
         let of_weights = law.law().rounding()[0] * pilot.amplification;
         let error = accurate(question.found.spectrum.error + of_weights + included.error)?;
         let log_shift = included.value - question.correction.least;
-        let log_bound = bounded::least_log_bound(&question, engine)?.min(question.log_tilted()?);
+        let log_tilted = question.log_tilted()?;
+        let log_bound = if question.is_best_tilted() {
+            log_tilted
+        } else {
+            log_tilted.min(bounded::least_log_bound(&question, engine)?)
+        };
         Ok(Self {
             dpp: dpp.clone(),
             law: Some(Arc::new(law)),

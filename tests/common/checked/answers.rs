@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use partition_dpp::{Estimate, Inference, PartCounts, Quota, Result, Subset};
+use partition_dpp::{
+    Estimate, Inference, PartCounts, PartitionDpp, Quota, Result, Subset, sample::TRUSTED_PARETO_K,
+};
 
 use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
 use crate::common::exact::{Set, counts, items_of};
@@ -21,6 +23,9 @@ pub fn inference(examined: &mut Examined<'_>, model: &Model<'_>) {
             examined.compare(Kind::LogZ, "phases", "ln Z", numbers);
         }
     }
+    if let Model::Quota(dpp) | Model::Ranges(dpp) = model {
+        estimate(examined, dpp, exact);
+    }
     if let Some(found) = examined.answered("marginals", inference.inclusion_probabilities()) {
         for (item, exact) in law.marginals(examined.problem.items()).into_iter().enumerate() {
             let numbers = Numbers { got: found.value[item], exact, stated: found.error, floor: 0.0 };
@@ -29,6 +34,24 @@ pub fn inference(examined: &mut Examined<'_>, model: &Model<'_>) {
     }
     for set in examined.minors.sets() {
         log_probability(examined, &inference, set);
+    }
+}
+
+/// By weighted draws: within standard errors, unless their weights vary too much; the bound within rounding.
+fn estimate(examined: &mut Examined<'_>, dpp: &PartitionDpp<'_>, exact: f64) {
+    const DRAWS: u64 = 512;
+    let sampler = dpp.importance_sampler(examined.engine);
+    let Some(sampler) = examined.answered("estimates", sampler) else { return };
+    let got = sampler.log_upper_bound().min(exact);
+    let numbers = Numbers { got, exact, stated: sampler.rounding(), floor: log_floor(exact) };
+    examined.compare(Kind::LogZ, "estimates", "an upper bound of ln Z", numbers);
+    let drawn = sampler.sample_many(DRAWS, 0);
+    let (log_z, share) = (drawn.log_partition_function(), drawn.effective_share());
+    if share > 0.1 && drawn.pareto_k().is_none_or(|k| k < TRUSTED_PARETO_K) {
+        // And what no draw has met.
+        let stated = 8.0 * log_z.standard_error + 20.0 / (share * DRAWS as f64);
+        let numbers = Numbers { got: log_z.value, exact, stated, floor: log_floor(exact) };
+        examined.compare(Kind::Estimates, "estimates", "ln Z", numbers);
     }
 }
 

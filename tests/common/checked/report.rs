@@ -8,6 +8,8 @@ use partition_dpp::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     LogZ,
+    /// From weighted draws.
+    Estimates,
     Marginals,
     LogProbabilities,
     Counts,
@@ -80,7 +82,7 @@ impl Report {
     /// Notes a typed error where a set is possible.
     pub fn refuse(&mut self, by: &str, error: &Error) {
         let why = match error {
-            Error::IllConditioned { .. } => Refused::Conditioning,
+            Error::IllConditioned { .. } | Error::Estimate(_) => Refused::Conditioning,
             Error::SizeAboveRank { .. }
             | Error::Infeasible { .. }
             | Error::InfeasibleBeyondIncluded { .. }

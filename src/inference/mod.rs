@@ -116,7 +116,7 @@ impl Inference<'_> {
     /// O(n|S|²); some hundred times as much if rows are nearly dependent.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`] for a set of other items.
+    /// [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange) for a set of other items.
     pub fn log_probability(&self, subset: &Subset) -> Result<Estimate<f64>> {
         self.sets.log_probability(subset)
     }
@@ -128,7 +128,7 @@ impl Inference<'_> {
     /// per item, and some hundred per node and part: never their product.
     ///
     /// # Errors
-    /// [`Error::Eigen`], and those of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
     pub fn inclusion_probabilities(&self) -> Result<Estimate<Vec<f64>>> {
         let mut probabilities = vec![0.0; self.sets.ground.features().items()];
         for &item in self.sets.ground.included() {

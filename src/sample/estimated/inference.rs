@@ -84,7 +84,7 @@ impl<'a> ImportanceSampler<'a> {
     /// [`sample_many`](ImportanceSampler::sample_many); 17·p·r² numbers.
     ///
     /// # Errors
-    /// [`Error::Ended`] if the watch ends them before the first 32 draws; [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if none met the quota.
+    /// [`Error::Ended`](crate::Error::Ended) if the watch ends them before the first 32 draws; [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if none met the quota.
     ///
     /// # Examples
     /// ```
@@ -260,7 +260,7 @@ impl EstimatedInference<'_> {
     /// ln Pr(S) = ln det(K_S) − ln Z; −∞ for a set that the law excludes.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`] for a set of other items.
+    /// [`Error::ItemOutOfRange`](crate::Error::ItemOutOfRange) for a set of other items.
     pub fn log_probability(&self, subset: &Subset) -> Result<MonteCarlo<f64>> {
         Ok(self.uncertain(self.sets.log_probability(subset)?))
     }
@@ -287,7 +287,7 @@ impl EstimatedInference<'_> {
     /// 17 passes over A (2mnr operations each).
     ///
     /// # Errors
-    /// [`Error::Eigen`], and those of the engine.
+    /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
     pub fn inclusion_probabilities(&self) -> Result<MonteCarlo<Vec<f64>>> {
         let sampler = &self.sampler;
         let mut value = vec![0.0; sampler.dpp.ground().features().items()];

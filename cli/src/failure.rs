@@ -80,7 +80,10 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Library(
-                Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. },
+                Error::ProposalBudget { .. }
+                | Error::RangeProposalBudget { .. }
+                | Error::NodeBudget { .. }
+                | Error::Estimate(_),
             )
             | Failure::Budget { .. }
             | Failure::Slow { .. }

@@ -15,9 +15,17 @@ pub enum EstimateProblem {
         "the weights of draws vary too much for the error of their law to be known: their tail index is {pareto_k:.2}, and estimates are to be trusted up to {trusted}"
     )]
     HeavyWeights {
-        /// k̂; infinite where even a cap of 10⁶ times the mean leaves too much above it.
+        /// k̂; infinite where too few draws have any weight to tell.
         pareto_k: f64,
         /// The most that it may be.
         trusted: f64,
+    },
+    /// No cap of the weights leaves as little above it as wanted.
+    #[error(
+        "a law error of {wanted:.0e} cannot be reached: the weights of draws vary too much for it; ask for a larger one"
+    )]
+    Unreachable {
+        /// The law error wanted.
+        wanted: f64,
     },
 }

@@ -177,7 +177,8 @@ impl<'a> Sampler<'a> {
     }
 
     /// A lower bound of the draws per proposal: the probability that a proposal is accepted, 1 for samplers that never
-    /// reject. Under ranges of many parts it is measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
+    /// reject. For a sampler with an estimated error it is half of what weighted draws told; under ranges of many parts it is
+    /// measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
         match &*self.law {

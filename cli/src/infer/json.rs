@@ -55,6 +55,8 @@ struct EstimatedAnswer<'a> {
     effective_share: f64,
     /// `None` for equal weights.
     pareto_k: Option<f64>,
+    /// Why draws ended before the standard error wanted, if a limit or Ctrl-C ended them.
+    ended: Option<String>,
     #[serde(flatten)]
     common: Common<'a>,
 }
@@ -117,6 +119,7 @@ impl<'a> EstimatedAnswer<'a> {
             draws: estimated.draws,
             effective_share: estimated.effective_share,
             pareto_k: estimated.pareto_k,
+            ended: estimated.ended.map(|ended| ended.to_string()),
             common: Common::new(question, inferred),
         }
     }

@@ -34,6 +34,9 @@ use crate::{
 const ADVICE: &str =
     "the nodes of all parts multiply: --method estimated gives estimates with standard errors";
 
+/// The way out with a ridge.
+const RIDGE_ADVICE: &str = "the nodes of all parts multiply: a quota over fewer parts needs fewer";
+
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
     compute::prepare(&arguments.compute)?;
@@ -63,7 +66,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         }
         _ if arguments.estimates.are_wanted() => return Err(too_many_for("--method estimated")),
         Model::Ridge(dpp) => {
-            let inference = dpp.inference(&engine).map_err(Failure::advise(ADVICE))?;
+            let inference = dpp.inference(&engine).map_err(Failure::advise(RIDGE_ADVICE))?;
             let (log_z, marginals) =
                 (inference.log_partition_function(), inference.inclusion_probabilities()?);
             inferred(log_z, marginals, sets, inference.engine(), |set| inference.log_probability(set))?

@@ -25,6 +25,7 @@ pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) 
     text.extend(partition.map(|partition| parts(&marginals.value, partition)));
     text.push_str(&sets(inferred));
     text.push_str(&normaliser(inferred));
+    text.push_str(inferred.estimated.as_ref().map_or("", caution));
     if !quiet {
         text.push_str(&describe(question, inferred, of_items.error));
     }
@@ -45,13 +46,17 @@ fn normaliser(Inferred { log_z, estimated, .. }: &Inferred) -> String {
 /// Where estimates come from.
 fn draws(Estimated { draws, effective_share, pareto_k, ended, .. }: &Estimated) -> String {
     let tail = pareto_k.map_or(String::new(), |k| format!(", tail index {k:.2}"));
-    let caution = if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
+    let ended = ended.map_or(String::new(), |ended| format!("; {ended}"));
+    format!("draws     {draws}, effective share {effective_share:.3}{tail}{ended}\n")
+}
+
+/// A warning where the weights vary too much.
+fn caution(Estimated { pareto_k, .. }: &Estimated) -> &'static str {
+    if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
         "caution   so heavy a tail of weights hides the true errors: they may be larger than stated\n"
     } else {
         ""
-    };
-    let ended = ended.map_or(String::new(), |ended| format!("; {ended}"));
-    format!("draws     {draws}, effective share {effective_share:.3}{tail}{ended}\n{caution}")
+    }
 }
 
 /// The most and the least probable items of positive probability; all of them if they are few.

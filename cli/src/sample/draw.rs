@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use partition_dpp::{
-    ImportanceSampler, Method, Sampler, Watch,
+    Error, ImportanceSampler, Method, Sampler, Watch,
     engine::Engine,
+    error::EstimateProblem,
     mcmc::{ChainSamples, Chains},
     sample::Algorithm,
 };
@@ -104,6 +105,10 @@ impl Run<'_> {
             done = end;
             Ok(samples.ended())
         })?;
+        if samples.subsets().is_empty() && ended.is_none() {
+            let source = Error::from(EstimateProblem::DeadEnds { draws: samples.draws() });
+            return Err(source.into());
+        }
         Ok(Drawn {
             proposals: samples.draws(),
             acceptance_bound: 1.0,

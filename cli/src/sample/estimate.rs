@@ -17,7 +17,7 @@ pub(crate) struct EstimateArguments {
     #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true, help_heading = "Estimated draws (--method estimated)")]
     pub(crate) law_error: Option<f64>,
     /// Return every draw with the logarithm of its weight, instead of keeping some.
-    #[arg(long, conflicts_with = "law_error", help_heading = "Estimated draws (--method estimated)")]
+    #[arg(long, conflicts_with_all = ["law_error", "output"], help_heading = "Estimated draws (--method estimated)")]
     pub(crate) weighted: bool,
 }
 
@@ -46,19 +46,26 @@ pub(crate) struct EstimatedCost {
 }
 
 impl EstimateArguments {
-    /// The cost for a law; `None` where its error cannot be estimated.
-    pub(crate) fn cost(&self, dpp: &PartitionDpp<'_>, engine: &dyn Engine) -> Option<EstimatedCost> {
-        let sampler = self.sampler(&dpp.importance_sampler(engine).ok()?).ok()?;
+    /// The cost for a law; `None` where nothing is left to choose.
+    pub(crate) fn cost(
+        &self,
+        dpp: &PartitionDpp<'_>,
+        engine: &dyn Engine,
+    ) -> Result<Option<EstimatedCost>, Failure> {
+        let sampler = self.sampler(&dpp.importance_sampler(engine)?)?;
         let draws = sampler.predicted_proposals();
-        let operations = sampler.predicted_operations()?;
-        Some(EstimatedCost { law_error: sampler.law_error(), draws, operations })
+        let law_error = sampler.law_error();
+        let cost = |operations| EstimatedCost { law_error, draws, operations };
+        Ok(sampler.predicted_operations().map(cost))
     }
 }
 
 /// Adds advice where weights vary too much.
 fn advise(source: Error) -> Failure {
     match source {
-        Error::Estimate(EstimateProblem::HeavyWeights { .. }) => Failure::Budget { source, advice: ADVICE },
+        Error::Estimate(EstimateProblem::HeavyWeights { .. } | EstimateProblem::Unreachable { .. }) => {
+            Failure::Budget { source, advice: ADVICE }
+        }
         _ => source.into(),
     }
 }

@@ -62,7 +62,10 @@ pub(super) fn plan<'a>(
         (None, _) => PlannedDrawer::Only(sampler.algorithm()),
     };
     let estimated = match model {
-        Model::PartitionDpp(dpp) => arguments.estimate.cost(dpp, engine),
+        Model::PartitionDpp(dpp) => match arguments.estimate.cost(dpp, engine) {
+            Err(failure) if arguments.method == MethodChoice::Estimated => return Err(failure),
+            cost => cost.ok().flatten(),
+        },
         _ => None,
     };
     Ok(Planned { drawer, bounds: sampler.bounds().to_vec(), estimated })
@@ -73,7 +76,7 @@ pub(super) fn sampler<'a>(
     (choice, options): (MethodChoice, SamplerOptions),
     engine: &'a dyn Engine,
 ) -> Result<Sampler<'a>, Failure> {
-    let insisted = choice == MethodChoice::Rejection;
+    let insisted = matches!(choice, MethodChoice::Rejection | MethodChoice::Estimated);
     let unlimited = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };
     let advice = if insisted { ADVICE } else { RANGE_ADVICE };
     let sampler = match model {

@@ -40,7 +40,9 @@ pub(super) fn render(question: &Question<'_>, drawn: &Drawn, arguments: &SampleA
 fn subsets(question: &Question<'_>, drawn: &Drawn) -> String {
     let subsets = &drawn.subsets;
     let columns = part_columns(question);
-    let mut table = new_table(header(question, columns.as_deref()));
+    let mut head = header(question, columns.as_deref());
+    head.extend(drawn.log_weights.as_ref().map(|_| "log weight".to_owned()));
+    let mut table = new_table(head);
     for (number, subset) in subsets.iter().take(MOST_ROWS).enumerate() {
         let mut row = vec![right(number)];
         match (&columns, &question.input.partition) {
@@ -50,6 +52,7 @@ fn subsets(question: &Question<'_>, drawn: &Drawn) -> String {
             }
             _ => row.push(Cell::new(or_dash(question.items(subset)))),
         }
+        row.extend(drawn.log_weights.as_ref().map(|logs| right(format!("{:.4}", logs[number]))));
         table.add_row(row);
     }
     format!("{}\n{}", table.trim_fmt(), more(subsets.len()))

@@ -14,21 +14,23 @@ pub(super) struct ItemTable {
 }
 
 impl ItemTable {
-    /// For ascending items and as many weights.
+    /// For ascending items and as many weights. If all weights underflow, all items have the least that f64 has.
     ///
     /// # Errors
-    /// [`Error::IllConditioned`] if all weights underflow, or one overflows.
+    /// [`Error::IllConditioned`] if a weight overflows.
     pub(super) fn new(
         len: usize,
         items: impl Iterator<Item = u32>,
         weights: impl Iterator<Item = f64> + Clone,
     ) -> Result<Self> {
         let largest = weights.clone().take(len).fold(0.0, f64::max);
-        if !(f64::MIN_POSITIVE..f64::INFINITY).contains(&largest) {
+        if !largest.is_finite() {
             return Err(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED });
         }
-        let scale = power_of_two_near(largest);
-        let table = AliasTable::new(len, items.zip(weights.map(|weight| weight / scale)));
+        let underflow = largest < f64::MIN_POSITIVE;
+        let scale = if underflow { f64::MIN_POSITIVE } else { power_of_two_near(largest) };
+        let scaled = weights.map(|weight| if underflow { 1.0 } else { weight / scale });
+        let table = AliasTable::new(len, items.zip(scaled));
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let total = (0..len as u32).map(|position| f64::from(table.weight(position))).sum::<f64>() * scale;
         Ok(Self { table, scale, total })

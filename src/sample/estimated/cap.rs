@@ -72,7 +72,9 @@ impl<'a> ImportanceSampler<'a> {
     /// equal.
     ///
     /// # Errors
-    /// - [`EstimateProblem::HeavyWeights`](crate::error::EstimateProblem) if the tail index k̂ of the weights is above [`TRUSTED_PARETO_K`], or no cap suffices;
+    /// - [`Error::NotPositive`];
+    /// - [`EstimateProblem::HeavyWeights`](crate::error::EstimateProblem) if the tail index k̂ of the weights is above
+    ///   [`TRUSTED_PARETO_K`], `Unreachable` if a cap of 10⁶ times the mean weight does not suffice;
     /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota.
     ///
     /// # Examples
@@ -91,11 +93,16 @@ impl<'a> ImportanceSampler<'a> {
     /// # Source
     /// Vehtari, Simpson, Gelman, Yao and Gabry, *Pareto smoothed importance sampling* (2024), for k̂.
     pub fn sampler(&self, law_error: f64) -> Result<Sampler<'a>> {
+        if law_error.is_nan() || law_error <= 0.0 {
+            return Err(Error::NotPositive { what: "the law error", value: law_error });
+        }
         let included = self.dpp.ground().included();
         let Some(law) = &self.law else {
             return Ok(Sampler::new(Law::Forced, included, self.engine, self.error));
         };
+        self.engine.proceed()?;
         let weights = pilot(law);
+        self.engine.proceed()?;
         let log_mean = weights.log_mean();
         if log_mean.value.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: weights.draws() }.into());
@@ -108,7 +115,7 @@ impl<'a> ImportanceSampler<'a> {
             return Err(heavy(k));
         }
         let (cap, excess) =
-            least_cap(&relative, law_error).ok_or_else(|| heavy(pareto_k.unwrap_or(f64::INFINITY)))?;
+            least_cap(&relative, law_error).ok_or(EstimateProblem::Unreachable { wanted: law_error })?;
         let kept = relative.iter().map(|weight| (weight / cap).min(1.0)).sum::<f64>();
         let pilot = WeightStatistics::of(&weights, self.log_shift);
         let capped = CappedLaw {

@@ -4,7 +4,7 @@ use faer::{Mat, MatRef, Side};
 
 use super::{ImportanceSampler, weights::Weights};
 use crate::{
-    Estimate, MonteCarlo, Result, Subset,
+    Error, Estimate, MonteCarlo, Result, Subset,
     data::LabelCopies,
     engine::{EngineInfo, bounded_forms},
     error::EstimateProblem,
@@ -42,7 +42,7 @@ impl EstimateOptions {
         Self { standard_error, ..self }
     }
 
-    /// The most draws; at least 1024 are made.
+    /// The most draws, to a multiple of 16; at least 1024 are made.
     #[must_use]
     pub fn with_most_draws(self, most_draws: u64) -> Self {
         Self { most_draws, ..self }
@@ -104,6 +104,9 @@ impl<'a> ImportanceSampler<'a> {
     /// # Ok(()) }
     /// ```
     pub fn inference(&self, options: EstimateOptions, watch: &Watch<'_>) -> Result<EstimatedInference<'a>> {
+        if options.standard_error.is_nan() || options.standard_error <= 0.0 {
+            return Err(Error::NotPositive { what: "the standard error", value: options.standard_error });
+        }
         let Some(law) = &self.law else {
             let mut certain = Weights::default();
             certain.push(0.0);
@@ -179,7 +182,7 @@ impl<'a> ImportanceSampler<'a> {
         let errors = above.iter().flatten().zip(&forms).map(|(above, form)| above - form);
         let error = errors.fold(0.0, f64::max);
         for ((item, _), form) in rows.iter().zip(forms) {
-            out[item] = form.min(1.0);
+            out[item] = form;
         }
         Ok(error)
     }
@@ -188,9 +191,8 @@ impl<'a> ImportanceSampler<'a> {
 /// R with R Rᵀ = X, for a positive definite X that rounding may have spoilt.
 fn root(form: &Mat<f64>) -> Result<Mat<f64>> {
     let size = form.nrows();
-    let largest = (0..size).map(|j| form[(j, j)]).fold(0.0, f64::max);
     let mut raised = form.clone();
-    (0..size).for_each(|j| raised[(j, j)] += 16.0 * size as f64 * f64::EPSILON * largest);
+    (0..size).for_each(|j| raised[(j, j)] *= 1.0 + 16.0 * size as f64 * f64::EPSILON);
     match raised.llt(Side::Lower) {
         Ok(factor) => Ok(factor.L().to_owned()),
         Err(_) => linalg::positive_root(form.as_ref(), 1.0),
@@ -216,6 +218,8 @@ impl EstimatedInference<'_> {
         if self.batches.is_empty() {
             log_z.standard_error = 0.0;
         }
+        // What rounding may change, too.
+        log_z.standard_error += self.sampler.error;
         log_z.value += self.sampler.log_shift;
         log_z
     }
@@ -275,7 +279,8 @@ impl EstimatedInference<'_> {
 
     fn uncertain(&self, log: Estimate<f64>) -> MonteCarlo<f64> {
         let of_draws = self.log_partition_function().standard_error;
-        let standard_error = if log.value.is_infinite() { 0.0 } else { of_draws + log.error };
+        let of_set = log.error - self.sampler.error;
+        let standard_error = if log.value.is_infinite() { 0.0 } else { of_draws + of_set };
         MonteCarlo { value: log.value, standard_error }
     }
 
@@ -306,6 +311,7 @@ impl EstimatedInference<'_> {
                 }
             }
         }
+        value.iter_mut().for_each(|p| *p = p.min(1.0));
         for &item in sampler.dpp.ground().included() {
             value[item as usize] = 1.0;
         }

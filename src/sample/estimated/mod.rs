@@ -120,9 +120,12 @@ impl<'a> ImportanceSampler<'a> {
             return Err(EstimateProblem::DeadEnds { draws: Pilot::DRAWS }.into());
         }
         let of_weights = law.law().rounding()[0] * pilot.amplification;
-        let error = accurate(question.found.spectrum.error + of_weights + included.error)?;
-        let log_shift = included.value - question.correction.least;
         let log_tilted = question.log_tilted()?;
+        // Under ranges all of the error may be in what the quota allows.
+        let allowed = if dpp.counts().exact().is_some() { 0.0 } else { log_tilted - pilot.log_normaliser };
+        let of_spectrum = question.found.spectrum.error * allowed.max(0.0).exp();
+        let error = accurate(of_spectrum + of_weights + included.error)?;
+        let log_shift = included.value - question.correction.least;
         let log_bound = if question.is_best_tilted() {
             log_tilted
         } else {
@@ -140,7 +143,7 @@ impl<'a> ImportanceSampler<'a> {
     }
 
     /// An upper bound of ln Z that is proven, not estimated: the lowest of those that rejection knows (see
-    /// [`Bound`](crate::sample::Bound)).
+    /// [`Bound`](crate::sample::Bound)), or the tilted one where rows span many decades.
     #[must_use]
     pub fn log_upper_bound(&self) -> f64 {
         self.log_upper
@@ -173,7 +176,7 @@ impl<'a> ImportanceSampler<'a> {
             let start = draws.start + task as u64 * TASK;
             let mut drawn = WeightedSamples::new();
             let mut scratch = self.law.as_ref().map(|law| law.scratch());
-            for draw in start..draws.end.min(start + TASK) {
+            for draw in start..draws.end.min(start.saturating_add(TASK)) {
                 if let Some(ended) = watch.ended() {
                     return drawn.ended_by(ended);
                 }

@@ -46,12 +46,24 @@ impl Tail {
         // Where many weights are equal, the tail begins below them.
         if tail.len() < size / 2 {
             let first = weights.partition_point(|&weight| weight < threshold * (1.0 - ROUNDING));
-            threshold = weights[first.checked_sub(1)?];
+            match first.checked_sub(1) {
+                Some(below) => threshold = weights[below],
+                None if tail.is_empty() => return None,
+                // A few weights above many equal ones, which may be dead ends: nothing is known of what lies beyond.
+                None if tail.len() < LEAST => {
+                    return Some(Self::unknown(threshold, tail.len() as f64 / draws));
+                }
+                None => {}
+            }
             tail = above(threshold);
         }
         let excess: Vec<f64> = tail.iter().map(|weight| weight - threshold).collect();
         let (k, sigma) = fitted(&excess);
         Some(Self { k, sigma, threshold, share: excess.len() as f64 / draws })
+    }
+
+    fn unknown(threshold: f64, share: f64) -> Self {
+        Self { k: f64::INFINITY, sigma: f64::INFINITY, threshold, share }
     }
 
     /// E max(0, w − c) for c above the threshold. A tail that seems to end is taken for an exponential one.
@@ -129,6 +141,12 @@ mod tests {
             assert!((tail.k - k).abs() < 0.05, "{k}: {tail:?}");
         }
         assert!(Tail::of(&[1.0; 1000]).is_none() && Tail::of(&quantiles(0.0, 20)).is_none());
+        // All but a few are dead ends.
+        let mut few = vec![0.0; 2046];
+        few.extend([1.0, 1.5]);
+        assert!(Tail::of(&few).unwrap().k.is_infinite());
+        few.extend(quantiles(0.5, 40));
+        assert!(Tail::of(&few).is_some());
         // Two values: no tail beyond the larger one.
         let two = Tail::of(&[[1.0; 500], [2.0; 500]].concat()).unwrap();
         assert!(two.k < 0.0 && (two.excess_above(2.0) > 0.0), "{two:?}");

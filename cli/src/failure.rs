@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{Error, map::Termination, watch::Ended};
+use partition_dpp::{Error, error::EstimateProblem, map::Termination, watch::Ended};
 
 /// The exit status of an interrupted program: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
@@ -80,10 +80,7 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Library(
-                Error::ProposalBudget { .. }
-                | Error::RangeProposalBudget { .. }
-                | Error::NodeBudget { .. }
-                | Error::Estimate(_),
+                Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. },
             )
             | Failure::Budget { .. }
             | Failure::Slow { .. }
@@ -131,6 +128,14 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Ended(ended) => Failure::Abandoned(ended),
+            Error::Estimate(EstimateProblem::DeadEnds { .. }) => Failure::Budget {
+                source: error,
+                advice: "other parts or a smaller quota may leave more choice",
+            },
+            Error::Estimate(_) => Failure::Budget {
+                source: error,
+                advice: "--weighted draws with weights, --method mcmc draws approximately",
+            },
             _ => Failure::Library(error),
         }
     }

@@ -8,14 +8,12 @@ use super::{
     Attempts, Bound, SamplerOptions, acceptance,
     bounded::{self, BoundedLaw, Chosen},
     spectral::{self, SpectralLaw},
-    stream,
 };
 use crate::{
     Error, PartitionDpp, Result,
     engine::{Engine, Rows},
     estimate::accurate,
     model::Fill,
-    parallel::map_ordered,
     polynomial::{ConditionalBernoulli, correction::Correction, log_sum, softplus, spectrum::TiltedSpectrum},
 };
 
@@ -241,12 +239,7 @@ impl Pilot {
     pub(super) const DRAWS: u64 = PILOT as u64;
 
     pub(super) fn of(law: &BoundedLaw<'_>) -> Self {
-        let drawn = map_ordered(TASKS, |task| {
-            let mut rng = stream(0, task as u64);
-            let mut scratch = law.scratch();
-            (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<_>>()
-        });
-        let drawn = drawn.concat();
+        let drawn = law.weigh_many(TASKS, PILOT / TASKS, 0);
         let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|(log, _)| log.is_finite());
         // A weight of zero within f64 may come with an infinite amplification.

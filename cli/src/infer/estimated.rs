@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::{
-    Error, Estimate, MonteCarlo, PartitionDpp, Subset, Watch, data::LabelCopies, engine::Engine,
-    error::EstimateProblem,
-};
+use partition_dpp::{Estimate, MonteCarlo, PartitionDpp, Subset, Watch, data::LabelCopies, engine::Engine};
 
 use super::{
     answer::{Estimated, Inferred},
@@ -21,10 +18,10 @@ pub(super) fn infer(
     sets: Vec<Subset>,
     (engine, watch): (&dyn Engine, &Watch<'_>),
 ) -> Result<Inferred, Failure> {
-    let sampler = dpp.importance_sampler(engine).map_err(advise)?;
+    let sampler = dpp.importance_sampler(engine)?;
     // From here on Ctrl-C and the time limit end the draws.
     interrupt::flag();
-    let found = sampler.inference(arguments.estimates.options(), watch).map_err(advise)?;
+    let found = sampler.inference(arguments.estimates.options(), watch)?;
     let of_set = |set: &Subset| {
         let log = match copies {
             Some(copies) => found.log_probability_of_items(copies, set),
@@ -51,14 +48,4 @@ pub(super) fn infer(
         engine: found.engine(),
         time: Duration::ZERO,
     })
-}
-
-/// Adds advice where no draw met the quota.
-fn advise(source: Error) -> Failure {
-    match source {
-        Error::Estimate(EstimateProblem::DeadEnds { .. }) => {
-            Failure::Budget { source, advice: "other parts or a smaller quota may leave more choice" }
-        }
-        _ => source.into(),
-    }
 }

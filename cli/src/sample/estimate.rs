@@ -1,14 +1,9 @@
 //! `--method estimated`.
 
 use clap::Args;
-use partition_dpp::{
-    Error, ImportanceSampler, PartitionDpp, Sampler, engine::Engine, error::EstimateProblem,
-};
+use partition_dpp::{ImportanceSampler, PartitionDpp, Sampler, engine::Engine};
 
 use crate::{failure::Failure, parse::positive};
-
-/// The ways out where weights vary too much.
-const ADVICE: &str = "--weighted draws with weights, --method mcmc draws approximately";
 
 /// Weighted draws.
 #[derive(Args, Clone, Debug)]
@@ -31,7 +26,7 @@ impl EstimateArguments {
 
     /// The sampler of plain draws.
     pub(crate) fn sampler<'a>(&self, weighted: &ImportanceSampler<'a>) -> Result<Sampler<'a>, Failure> {
-        weighted.sampler(self.law_error.unwrap_or(1e-3)).map_err(advise)
+        Ok(weighted.sampler(self.law_error.unwrap_or(1e-3))?)
     }
 }
 
@@ -57,15 +52,5 @@ impl EstimateArguments {
         let law_error = sampler.law_error();
         let cost = |operations| EstimatedCost { law_error, draws, operations };
         Ok(sampler.predicted_operations().map(cost))
-    }
-}
-
-/// Adds advice where weights vary too much.
-fn advise(source: Error) -> Failure {
-    match source {
-        Error::Estimate(EstimateProblem::HeavyWeights { .. } | EstimateProblem::Unreachable { .. }) => {
-            Failure::Budget { source, advice: ADVICE }
-        }
-        _ => source.into(),
     }
 }

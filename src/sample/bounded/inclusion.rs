@@ -54,7 +54,7 @@ impl InclusionSums {
         matmul(inside.as_mut(), Accum::Replace, q.as_ref(), q.transpose(), 1.0, Par::Seq);
         let duals = transposed_duals(&factors, q.as_ref()).transpose().to_owned();
         let mut first = 0;
-        for &(group, count) in &scratch.buffers.counts {
+        for &(group, count) in scratch.buffers.counts.iter().filter(|(_, count)| *count > 0) {
             let gram = &law.grams[group];
             let taken: f64 =
                 (0..rank).map(|j| dot(column(gram.as_ref(), j), column(inside.as_ref(), j))).sum();
@@ -70,12 +70,10 @@ impl InclusionSums {
                     add_scaled(column_mut(self.forms[group].as_mut(), j), share * along / square, dual);
                 }
             }
-            if count > 0 {
-                self.identity[group] += sum;
-                for j in 0..rank {
-                    let out = column_mut(self.forms[group].as_mut(), j);
-                    add_scaled(out, -sum, column(inside.as_ref(), j));
-                }
+            self.identity[group] += sum;
+            for j in 0..rank {
+                let out = column_mut(self.forms[group].as_mut(), j);
+                add_scaled(out, -sum, column(inside.as_ref(), j));
             }
             first += count;
         }

@@ -100,7 +100,7 @@ impl BoundedLaw<'_> {
     /// Π tr(P_t Ĝ_l) / S_{r−t}(Ĝ_l)
     /// ```
     ///
-    /// `admit` decides on the trace after t items.
+    /// or whatever `admit` makes of the trace after t items.
     pub(super) fn one_by_one<C: Chance>(
         &self,
         group: usize,

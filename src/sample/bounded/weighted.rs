@@ -16,8 +16,9 @@ use crate::{
     Result,
     engine::Engine,
     model::Counts,
+    parallel::map_ordered,
     polynomial::{correction::Correction, log_sum, poisson_binomial::poisson_binomial},
-    sample::{Projection, rejection::Question},
+    sample::{Projection, rejection::Question, stream},
 };
 
 /// The least probability of a count that is possible.
@@ -33,8 +34,10 @@ pub(in crate::sample) struct WeightedLaw<'a> {
     pub(super) grams: Vec<Mat<f64>>,
     /// β_j^½.
     pub(super) roots: Vec<f64>,
-    /// Maps rows s_l a_i of every group to these coordinates.
-    maps: Vec<Mat<f64>>,
+    /// U: with √y_l, it takes rows s_l a_i to these coordinates.
+    vectors: Mat<f64>,
+    /// √y_l.
+    tilt: Vec<f64>,
     /// Of a draw.
     operations: f64,
 }
@@ -58,8 +61,7 @@ impl<'a> WeightedLaw<'a> {
         };
         let grams = law.grams.iter().map(gram).collect();
         let (vectors, tilt) = (whitening::vectors(&question.found), question.found.tilt.root_weights());
-        let maps = tilt.iter().map(|&weight| &vectors * faer::Scale(weight)).collect();
-        Ok(Self { law, grams, roots, maps, operations })
+        Ok(Self { law, grams, roots, vectors, tilt, operations })
     }
 
     pub(in crate::sample) fn scratch(&self) -> BoundedScratch {
@@ -81,9 +83,10 @@ impl<'a> WeightedLaw<'a> {
         &self.law
     }
 
-    /// The maps of the rows s_l a_i of every group to the coordinates of the eigenvectors, √y_l Uᵀ s_l a_i; n×r, transposed.
-    pub(in crate::sample) fn maps(&self) -> &[Mat<f64>] {
-        &self.maps
+    /// n×r factors F_l with ‖F_lᵀ s_l a_i‖² = x_iᵀ R_l R_lᵀ x_i for the roots R_l of every group.
+    pub(in crate::sample) fn factors(&self, roots: &[Mat<f64>]) -> Vec<Mat<f64>> {
+        let factor = |(root, &weight): (&Mat<f64>, &f64)| &self.vectors * (root * faer::Scale(weight));
+        roots.iter().zip(&self.tilt).map(factor).collect()
     }
 }
 
@@ -119,6 +122,15 @@ impl BoundedScratch {
 }
 
 impl BoundedLaw<'_> {
+    /// What [`weigh`](Self::weigh) tells of draws in tasks, each with a stream of its own.
+    pub(in crate::sample) fn weigh_many(&self, tasks: usize, each: usize, seed: u64) -> Vec<(f64, f64)> {
+        let drawn = map_ordered(tasks, |task| {
+            let (mut rng, mut scratch) = (stream(seed, task as u64), self.scratch());
+            (0..each).map(|_| self.weigh(&mut rng, &mut scratch)).collect::<Vec<_>>()
+        });
+        drawn.concat()
+    }
+
     /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. Also by how much
     /// rounding is amplified where items are nearly dependent.
     ///

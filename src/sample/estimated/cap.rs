@@ -8,8 +8,7 @@ use super::{ImportanceSampler, TRUSTED_PARETO_K, pareto::Tail, weights::Weights}
 use crate::{
     Error, MonteCarlo, Result,
     error::EstimateProblem,
-    parallel::map_ordered,
-    sample::{Attempts, Law, Sampler, bounded::WeightedLaw, stream},
+    sample::{Attempts, Law, Sampler, bounded::WeightedLaw},
 };
 
 /// Weighted draws from which the cap follows, in tasks.
@@ -129,12 +128,9 @@ impl<'a> ImportanceSampler<'a> {
 }
 
 fn pilot(law: &WeightedLaw<'_>) -> Weights {
-    let drawn = map_ordered(TASKS, |task| {
-        let (mut rng, mut scratch) = (stream(PILOT_SEED, task as u64), law.scratch());
-        (0..PILOT / TASKS).map(|_| law.weigh(&mut rng, &mut scratch)).collect::<Vec<f64>>()
-    });
     let mut weights = Weights::default();
-    drawn.into_iter().flatten().for_each(|log| weights.push(log));
+    let drawn = law.law().weigh_many(TASKS, PILOT / TASKS, PILOT_SEED);
+    drawn.into_iter().for_each(|(log, _)| weights.push(log));
     weights
 }
 

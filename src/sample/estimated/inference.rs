@@ -62,6 +62,7 @@ impl EstimateOptions {
 pub struct EstimatedInference<'a> {
     sampler: ImportanceSampler<'a>,
     weights: Weights,
+    log_z: MonteCarlo<f64>,
     /// Empty if nothing is left to choose.
     batches: Vec<InclusionSums>,
     sets: SetProbabilities<'a>,
@@ -142,9 +143,16 @@ impl<'a> ImportanceSampler<'a> {
         batches: Vec<InclusionSums>,
         ended: Option<Ended>,
     ) -> EstimatedInference<'a> {
-        let log_z = Estimate { value: weights.log_mean().value + self.log_shift, error: self.error };
-        let sets = SetProbabilities::under_quota(&self.dpp, log_z);
-        EstimatedInference { sampler: self.clone(), weights, batches, sets, ended }
+        let mut log_z = weights.log_mean();
+        if batches.is_empty() {
+            log_z.standard_error = 0.0;
+        }
+        // What rounding may change, too.
+        log_z.standard_error += self.error;
+        log_z.value += self.log_shift;
+        let of_sets = Estimate { value: log_z.value, error: self.error };
+        let sets = SetProbabilities::under_quota(&self.dpp, of_sets);
+        EstimatedInference { sampler: self.clone(), weights, log_z, batches, sets, ended }
     }
 
     /// Adds draws with these numbers.
@@ -175,7 +183,7 @@ impl<'a> ImportanceSampler<'a> {
     fn inclusion(&self, sums: &InclusionSums, out: &mut [f64]) -> Result<f64> {
         let Some(law) = &self.law else { return Ok(0.0) };
         let roots = sums.forms().iter().map(root).collect::<Result<Vec<_>>>()?;
-        let factors: Vec<Mat<f64>> = law.maps().iter().zip(&roots).map(|(map, root)| map * root).collect();
+        let factors = law.factors(&roots);
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
         let rows = self.dpp.rows();
         let (forms, above) = bounded_forms(self.engine, &rows, &factors)?;
@@ -205,7 +213,7 @@ impl EstimatedInference<'_> {
         if let Some(ended) = self.ended.filter(|_| self.weights.draws() < 2 * BATCHES as u64) {
             return Err(ended.into());
         }
-        if self.weights.log_mean().value.is_infinite() {
+        if self.log_z.value.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: self.weights.draws() }.into());
         }
         Ok(self)
@@ -214,14 +222,7 @@ impl EstimatedInference<'_> {
     /// ln Z: the logarithm of the sum of det(K_S) over all sets that meet the quota.
     #[must_use]
     pub fn log_partition_function(&self) -> MonteCarlo<f64> {
-        let mut log_z = self.weights.log_mean();
-        if self.batches.is_empty() {
-            log_z.standard_error = 0.0;
-        }
-        // What rounding may change, too.
-        log_z.standard_error += self.sampler.error;
-        log_z.value += self.sampler.log_shift;
-        log_z
+        self.log_z
     }
 
     /// An upper bound of ln Z that is proven, not estimated.
@@ -278,9 +279,8 @@ impl EstimatedInference<'_> {
     }
 
     fn uncertain(&self, log: Estimate<f64>) -> MonteCarlo<f64> {
-        let of_draws = self.log_partition_function().standard_error;
         let of_set = log.error - self.sampler.error;
-        let standard_error = if log.value.is_infinite() { 0.0 } else { of_draws + of_set };
+        let standard_error = if log.value.is_infinite() { 0.0 } else { self.log_z.standard_error + of_set };
         MonteCarlo { value: log.value, standard_error }
     }
 

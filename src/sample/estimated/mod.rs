@@ -89,7 +89,8 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// - [`EstimateProblem::DeadEnds`](crate::error::EstimateProblem) if no draw met the quota;
-    /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank), and those of the engine.
+    /// - [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned),
+    ///   [`Error::SizeAboveRank`](crate::Error::SizeAboveRank), and those of the engine.
     pub fn importance_sampler(&self, engine: &'a dyn Engine) -> Result<ImportanceSampler<'a>> {
         let new = |dpp: &Self| ImportanceSampler::new(dpp, engine);
         accurately(self, |dpp| dpp.graded(engine), new, |sampler| sampler.error)

@@ -32,11 +32,6 @@ impl<'w> Attempts<'w> {
         Self { watch: *watch, promised, most, made: 0, picks: 0, ended: None }
     }
 
-    /// Attempts for another law of the same acceptance.
-    pub(super) fn anew(&self) -> Self {
-        Self { made: 0, ..*self }
-    }
-
     /// The watch that ends them.
     pub(super) fn watch(&self) -> &Watch<'w> {
         &self.watch
@@ -45,6 +40,11 @@ impl<'w> Attempts<'w> {
     /// Proposals begun so far.
     pub(super) fn made(&self) -> u64 {
         self.made
+    }
+
+    /// Counts the proposals of another law's draw, but for the one that was accepted.
+    pub(super) fn add_rejected(&mut self, other: &Self) {
+        self.made = self.made.max(1) + other.made.saturating_sub(1);
     }
 
     /// Begins another proposal.

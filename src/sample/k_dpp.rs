@@ -42,7 +42,10 @@ impl<'a> IndependentKDpps<'a> {
         }
         let way = options.into().projection;
         let open = self.parts.iter().filter(|part| part.count > 0);
-        let law = |part: &PartKDpp<'a>| law_of_size(engine, &part.ground, &part.items, part.count, way);
+        let law = |part: &PartKDpp<'a>| {
+            let (law, error) = law_of_size(engine, &part.ground, &part.items, part.count, way)?;
+            Ok((Law::Spectral(law), error))
+        };
         let (laws, errors): (Vec<_>, Vec<f64>) =
             open.map(law).collect::<Result<Vec<_>>>()?.into_iter().unzip();
         Ok(Sampler::new(Law::Independent(laws), &self.included, engine, errors.into_iter().sum()))

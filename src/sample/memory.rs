@@ -77,6 +77,22 @@ impl MemoryPlan {
         plan
     }
 
+    /// The plan for draws from every part by itself: tables of all parts, which are set up one after the other.
+    fn of_parts(features: &Features<'_>, parts: &[Self]) -> Self {
+        let (held, mapped) = features.footprint();
+        let mut plan = Self { mapped, uses: Vec::new() };
+        plan.add("features", held);
+        let of = |what: &'static str| {
+            let uses = parts.iter().flat_map(|part| &part.uses).filter(move |held| held.what == what);
+            uses.map(|held| held.bytes)
+        };
+        plan.add(SET_UP, of(SET_UP).max().unwrap_or_default());
+        plan.add(TABLES, of(TABLES).sum());
+        plan.add(SUMS, of(SUMS).sum());
+        plan.add("parts", (features.items() * PARTITION_BYTES) as u64);
+        plan
+    }
+
     /// Adds lists of the free items, if some are forced or excluded: twice, while a model is rebuilt or kept by chains.
     fn add_lists(&mut self, ground: &GroundSet<'_>, items: usize) {
         if !ground.is_whole() {
@@ -103,6 +119,7 @@ impl fmt::Display for MemoryPlan {
 
 const SET_UP: &str = "set-up";
 const TABLES: &str = "tables of items";
+const SUMS: &str = "sums of qualities";
 /// Bytes of a partition per item: its part, and its entry in the list of the part.
 const PARTITION_BYTES: usize = 8;
 
@@ -186,10 +203,30 @@ impl RidgeDpp<'_> {
     /// # Errors
     /// Those of [`sampler`](RidgeDpp::sampler).
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
+        let way = options.into().projection;
+        if self.is_free() {
+            let free = self.free_ridge()?;
+            let drawn = free.drawn(&vec![0.0; free.groups.len()])?;
+            let (rows, rank) = (drawn.rows(), drawn.ground.dims_left());
+            let mut memory =
+                MemoryPlan::spectral(rows.features(), [rows.len(), rows.groups().len()], rank, rank, way);
+            memory.add("parts", (rows.features().items() * PARTITION_BYTES) as u64);
+            return Ok(memory);
+        }
         let law = self.law()?;
-        let mut memory = law.drawn.spectral_memory(options.into().projection);
-        memory.add("sums of qualities", law.fill.bytes());
+        let mut memory = law.drawn.spectral_memory(way);
+        memory.add(SUMS, law.fill.bytes());
         Ok(memory)
+    }
+
+    /// The most memory that an [`independent_sampler`](RidgeDpp::independent_sampler) holds.
+    ///
+    /// # Errors
+    /// Those of [`sampler`](RidgeDpp::sampler).
+    pub fn independent_memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
+        let options = options.into();
+        let parts = self.parts()?.iter().map(|part| part.memory_plan(options)).collect::<Result<Vec<_>>>()?;
+        Ok(MemoryPlan::of_parts(self.features(), &parts))
     }
 }
 
@@ -228,16 +265,6 @@ impl IndependentKDpps<'_> {
             MemoryPlan::spectral(features, [part.items.len(), 1], part.ground.dims_left(), part.count, way)
         };
         let parts: Vec<MemoryPlan> = self.parts.iter().map(of_part).collect();
-        let (held, mapped) = self.ground.features().footprint();
-        let mut plan = MemoryPlan { mapped, uses: Vec::new() };
-        plan.add("features", held);
-        let of = |what: &'static str| {
-            let uses = parts.iter().flat_map(|part| &part.uses).filter(move |held| held.what == what);
-            uses.map(|held| held.bytes)
-        };
-        plan.add(SET_UP, of(SET_UP).max().unwrap_or_default());
-        plan.add(TABLES, of(TABLES).sum());
-        plan.add("parts", (self.ground.features().items() * PARTITION_BYTES) as u64);
-        plan
+        MemoryPlan::of_parts(self.ground.features(), &parts)
     }
 }

@@ -7,6 +7,7 @@ mod bounded;
 mod dpp;
 mod estimated;
 mod k_dpp;
+mod law;
 pub mod mcmc;
 mod memory;
 mod options;
@@ -37,9 +38,8 @@ pub use rejection::BoundCost;
 pub use samples::Samples;
 
 use attempts::Attempts;
-use estimated::CappedLaw;
+use law::Law;
 use rejection::Rejection;
-use ridge::RidgeSampler;
 use spectral::SpectralLaw;
 
 use crate::{
@@ -60,20 +60,6 @@ pub struct Sampler<'a> {
     plan: Option<Plan>,
     engine: EngineInfo,
     law_error: f64,
-}
-
-#[derive(Debug)]
-pub(crate) enum Law<'a> {
-    /// Nothing is left to choose.
-    Forced,
-    Spectral(SpectralLaw<'a>),
-    Rejection(Rejection<'a>),
-    /// One law for every part with something left to choose.
-    Independent(Vec<SpectralLaw<'a>>),
-    Interpolation(Box<partition::Interpolation<'a>>),
-    PerCandidate(Box<partition::PerCandidate<'a>>),
-    Ridge(Box<RidgeSampler<'a>>),
-    Capped(CappedLaw<'a>),
 }
 
 /// Which algorithm draws the subsets.
@@ -145,22 +131,11 @@ impl<'a> Sampler<'a> {
     /// The algorithm that draws.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
-        match &*self.law {
-            Law::Forced => Algorithm::Settled,
-            Law::Rejection(_) | Law::Ridge(_) => Algorithm::Rejection,
-            Law::Spectral(_) | Law::Independent(_) => Algorithm::Spectral,
-            Law::Interpolation(_) => Algorithm::Interpolation,
-            Law::PerCandidate(_) => Algorithm::PerCandidate,
-            Law::Capped(_) => Algorithm::Estimated,
-        }
+        self.law.algorithm()
     }
 
     fn rejection(&self) -> Option<&Rejection<'a>> {
-        match &*self.law {
-            Law::Rejection(law) => Some(law),
-            Law::Ridge(law) => law.drawn(),
-            _ => None,
-        }
+        self.law.rejection()
     }
 
     /// What proposals are accepted against; `None` for samplers that never reject.
@@ -181,33 +156,27 @@ impl<'a> Sampler<'a> {
     /// measured: see [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     #[must_use]
     pub fn acceptance_bound(&self) -> f64 {
-        match &*self.law {
-            Law::Capped(law) => law.acceptance(),
-            _ => self.rejection().map_or(1.0, Rejection::acceptance_bound),
-        }
+        self.law.acceptance_bound()
     }
 
     /// What weighted draws told of the law at set-up; `None` for exact samplers.
     #[must_use]
     pub fn pilot(&self) -> Option<&WeightStatistics> {
-        if let Law::Capped(law) = &*self.law { Some(&law.pilot) } else { None }
+        self.law.capped().map(|law| &law.pilot)
     }
 
     /// Average proposals per sample as predicted: weighted draws for a sampler with an estimated error, 1 for samplers that
     /// never reject.
     #[must_use]
     pub fn predicted_proposals(&self) -> f64 {
-        match &*self.law {
-            Law::Capped(law) => law.proposals(),
-            _ => self.rejection().map_or(1.0, Rejection::proposals),
-        }
+        self.law.proposals()
     }
 
     /// An upper bound of the average floating-point operations of a draw, predicted from sizes; `None` if a draw is one
     /// proposal. Proposals that are rejected early count in full.
     #[must_use]
     pub fn predicted_operations(&self) -> Option<f64> {
-        if let Law::Capped(law) = &*self.law {
+        if let Some(law) = self.law.capped() {
             return Some(law.operations());
         }
         let planned = || self.plan.as_ref().map(Plan::operations);

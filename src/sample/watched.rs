@@ -103,22 +103,7 @@ impl Sampler<'_> {
         rng: &mut R,
         mut attempts: Attempts<'_>,
     ) -> Result<(Subset, u64)> {
-        let mut items = match &*self.law {
-            Law::Forced => Vec::new(),
-            Law::Spectral(law) => law.sample(rng, &mut attempts)?,
-            Law::Rejection(law) => law.sample(rng, &mut attempts)?,
-            Law::Independent(laws) => {
-                let mut items = Vec::new();
-                for law in laws {
-                    items.extend(law.sample(rng, &mut attempts.anew())?);
-                }
-                items
-            }
-            Law::Interpolation(law) => law.sample(rng, attempts.watch())?,
-            Law::PerCandidate(law) => law.sample(rng, attempts.watch())?,
-            Law::Ridge(law) => law.sample(rng, &mut attempts)?,
-            Law::Capped(law) => law.sample(rng, &mut attempts)?,
-        };
+        let mut items = self.law.draw(rng, &mut attempts)?;
         items.extend_from_slice(&self.included);
         Ok((Subset::from_distinct(items), attempts.made().max(1)))
     }

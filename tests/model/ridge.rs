@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use approx::assert_abs_diff_eq;
 use partition_dpp::{
-    Error, Features, Partition, Quota, RidgeDpp, SamplerOptions, engine::Cpu, error::WeightProblem,
+    Error, Features, Partition, Quota, RidgeDpp, Sampler, SamplerOptions, engine::Cpu, error::WeightProblem,
+    sample::Algorithm,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -68,8 +69,11 @@ pub(crate) fn constraints() -> Vec<Constraint> {
         Constraint::Quota(vec![1, 1, 1]),
         Constraint::Quota(vec![2, 1, 3]),
         Constraint::Quota(vec![0, 3, 2]),
+        Constraint::Ranges(vec![1..=2, 0..=2, 0..=1], None),
+        // Wider than there are features: drawn as sets of any size, and accepted.
         Constraint::Ranges(vec![1..=2, 0..=3, 0..=1], None),
         Constraint::Ranges(vec![2..=3, 3..=3, 0..=2], None),
+        Constraint::Ranges(vec![0..=3, 0..=3, 0..=3], None),
     ]
 }
 
@@ -81,6 +85,7 @@ pub(crate) fn mixture(problem: &Problem) -> RidgeDpp<'static> {
     let quota = match &problem.constraint {
         Constraint::Quota(counts) => Quota::new(&partition, counts),
         Constraint::Ranges(ranges, None) => Quota::new(&partition, ranges),
+        Constraint::Ranges(ranges, Some(total)) => Quota::new(&partition, ranges).unwrap().with_total(*total),
         other => panic!("{other:?}"),
     };
     let dpp = RidgeDpp::new(&features, *delta, &partition, &quota.unwrap()).unwrap();
@@ -97,7 +102,10 @@ pub(crate) fn law(problem: &Problem) -> Law {
 }
 
 fn drawn(dpp: &RidgeDpp<'_>, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
-    let sampler = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap();
+    counted(&dpp.sampler(SamplerOptions::default(), &Cpu).unwrap(), draws, seed)
+}
+
+fn counted(sampler: &Sampler<'_>, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
     assert!(sampler.law_error() < 1e-10);
     let mut counts = BTreeMap::new();
     for subset in sampler.sample_many(draws, seed).subsets() {
@@ -153,6 +161,49 @@ fn items_are_added_by_their_quality() {
                 let p = p_value(&problem, 20_000, seed);
                 assert!(p > stats::ALPHA / 1000.0, "p = {p:e}\n{problem}");
             }
+        }
+    }
+}
+
+/// Sets of any size are never rejected, those of wide ranges seldom.
+#[test]
+fn wide_ranges_are_drawn_as_sets_of_any_size() {
+    let algorithm = |ranges: [std::ops::RangeInclusive<usize>; 3]| {
+        let problem = generic(Constraint::Ranges(ranges.to_vec(), None), 0.5, 1.0, 1);
+        let sampler = mixture(&problem).sampler(SamplerOptions::default(), &Cpu).unwrap();
+        (sampler.algorithm(), sampler.bound())
+    };
+    assert_eq!(algorithm([0..=3, 0..=3, 0..=3]), (Algorithm::Spectral, None));
+    assert_eq!(algorithm([1..=3, 0..=3, 0..=2]), (Algorithm::Rejection, None));
+    assert!(matches!(algorithm([1..=2, 0..=2, 0..=2]), (Algorithm::Rejection, Some(_))));
+}
+
+/// Every part by itself is the law of parts that share no features.
+#[test]
+fn independent_parts() {
+    let ranges = Constraint::Ranges(vec![1..=2, 0..=3, 2..=2], None);
+    for (seed, constraint) in (0..).zip([Constraint::Quota(vec![2, 1, 3]), ranges]) {
+        for scale in [0.0, 1.0] {
+            let mut problem = generic(constraint.clone(), 0.3, scale, seed);
+            (problem.include, problem.exclude) = (vec![0], vec![7]);
+            problem.exclude.truncate(usize::from(seed > 0));
+            let dpp = mixture(&problem);
+            let (rows, delta) = problem.ridge.clone().unwrap();
+            let apart = rows.iter().zip(&problem.labels).map(|(row, part)| {
+                let mut apart = vec![0.0; 6];
+                apart[2 * part..2 * part + 2].copy_from_slice(row);
+                apart
+            });
+            let mut apart = Problem::new(apart.collect(), problem.labels.clone(), constraint.clone());
+            (apart.include, apart.exclude) = (problem.include.clone(), problem.exclude.clone());
+            apart.log_weights = problem.log_weights.clone();
+            let apart = apart.with_ridge(delta);
+            let sampler = dpp.independent_sampler(SamplerOptions::default(), &Cpu).unwrap();
+            let (p, rare) = p_values(&counted(&sampler, 20_000, seed), &law(&apart), 20_000, 1e-9);
+            assert!(p.unwrap_or(1.0) > stats::ALPHA / 1000.0 && rare > 1e-9, "{p:?}\n{problem}");
+            // The law of all parts together is another one.
+            let (p, _) = p_values(&drawn(&dpp, 20_000, seed), &law(&apart), 20_000, 1e-9);
+            assert!(p.unwrap() < 1e-6, "{p:?}\n{problem}");
         }
     }
 }
@@ -227,7 +278,8 @@ fn what_a_ridge_refuses() {
     let both = dpp.clone().including(&[0]).unwrap().excluding(&[0]).map(|_| ());
     assert_error!(both, Error::IncludedAndExcluded { item: 0 }, ["item 0"]);
     let ranges = Quota::new(&partition, [0..=2, 0..=2]).unwrap().with_total(3).unwrap();
-    let made = RidgeDpp::new(&features, 0.5, &partition, &ranges).map(|_| ());
+    let dpp_of_total = RidgeDpp::new(&features, 0.5, &partition, &ranges).unwrap();
+    let made = dpp_of_total.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
     assert_error!(made, Error::CountsNotExact { .. }, ["a ridge under a total"]);
     // Scores of a thousand need features of the ridge's own.
     let far = dpp.clone().with_scores(&[1000.0, -1000.0, 0.0, 0.0], 0.5).unwrap();

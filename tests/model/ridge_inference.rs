@@ -3,7 +3,10 @@
 use partition_dpp::{Features, Partition, Quota, RidgeDpp, Subset, engine::Cpu};
 
 use crate::{
-    common::{checked::Problem, exact::items_of},
+    common::{
+        checked::{Constraint, Problem},
+        exact::items_of,
+    },
     ridge::{cases, constraints, generic, law, mixture},
 };
 
@@ -42,6 +45,29 @@ fn probabilities_with_scores() {
             (problem.include, problem.exclude) =
                 if seed == 2 { (vec![], vec![6]) } else { (vec![7], vec![0]) };
             assert_known(&problem);
+        }
+    }
+}
+
+/// Against the sum over sets of the same total, or of all sizes.
+#[test]
+fn quotas_by_chance() {
+    let of_total = Constraint::Ranges(vec![1..=2, 0..=3, 0..=1], Some(4));
+    for (seed, constraint) in (0..).zip(constraints().into_iter().chain([of_total])) {
+        for scale in [0.0, 1.0] {
+            let mut problem = generic(constraint.clone(), 0.3, scale, seed);
+            for include in [vec![], vec![4]] {
+                problem.include = if seed == 2 { vec![] } else { include };
+                let mut all = problem.clone();
+                all.constraint = match &constraint {
+                    Constraint::Quota(counts) => Constraint::Size(counts.iter().sum()),
+                    Constraint::Ranges(_, Some(total)) => Constraint::Size(*total),
+                    _ => Constraint::Any,
+                };
+                let exact = (law(&problem).log_z() - law(&all).log_z()).exp();
+                let found = mixture(&problem).probability_by_chance(&Cpu).unwrap();
+                assert!((found.value - exact).abs() < 1e-10, "{found:?} for {exact}\n{problem}");
+            }
         }
     }
 }

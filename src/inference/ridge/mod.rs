@@ -77,6 +77,33 @@ impl<'a> RidgeDpp<'a> {
         Ok(RidgeInference { dpp: self.clone(), free, log_weights, nodes: Some(nodes), log_z, engine })
     }
 
+    /// The probability that a set meets the quota by chance: among sets of the same total if the quota has one, and of any
+    /// size otherwise.
+    ///
+    /// ```text
+    /// Pr(lo_l ≤ |S∩P_l| ≤ hi_l for every l) = Z / Z without the quota
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`inference`](RidgeDpp::inference).
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, Partition, Quota, RidgeDpp, engine};
+    /// let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 2.0])?;
+    /// let partition = Partition::from_labels(&["a", "b"])?;
+    /// let dpp = RidgeDpp::new(&features, 1.0, &partition, &Quota::new(&partition, [0..=1, 1..=1])?)?;
+    /// // Orthogonal rows are chosen independently, with probability ⅔ and ⅚.
+    /// assert!((dpp.probability_by_chance(&engine::Cpu)?.value - 5.0 / 6.0).abs() < 1e-12);
+    /// # Ok(()) }
+    /// ```
+    pub fn probability_by_chance(&self, engine: &'a dyn Engine) -> Result<Estimate<f64>> {
+        let (met, all) = (self.inference(engine)?.log_z, self.without_quota()?.inference(engine)?.log_z);
+        let value = (met.value - all.value).exp().min(1.0);
+        Ok(Estimate { value, error: value * (met.error + all.error) })
+    }
+
     /// ln det of the kernel of a set.
     fn log_weight(&self, items: &[usize]) -> Result<Estimate<f64>> {
         let (size, features) = (items.len(), self.features());

@@ -19,7 +19,9 @@ use crate::{
 pub(crate) struct PartFill {
     items: FreeItems,
     low: usize,
-    pub(super) high: usize,
+    high: usize,
+    /// The most items of T.
+    pub(super) most: usize,
     weights: Weights,
 }
 
@@ -35,6 +37,7 @@ impl PartFill {
     pub(super) fn new(
         items: FreeItems,
         [low, high]: [usize; 2],
+        rank: usize,
         log_delta: f64,
         log_quality: Option<&[f64]>,
     ) -> Self {
@@ -45,7 +48,7 @@ impl PartFill {
                 Weights::Each(SymmetricTree::new(logs, high))
             }
         };
-        Self { items, low, high, weights }
+        Self { items, low, high, most: high.min(rank), weights }
     }
 
     /// How many items may be added to `count`.
@@ -55,16 +58,28 @@ impl PartFill {
 
     /// ln Σ_F Π d_i over all F that T of this size allows; an upper bound of it if the d_i differ.
     fn log_weight(&self, count: usize) -> f64 {
-        let terms: Vec<f64> = self.added(count).map(|r| self.log_sum(count, r)).collect();
-        log_sum(&terms)
+        log_sum(&self.log_sums(count))
     }
 
-    /// ln e_r of the part without `count` items, or of the whole part if the d_i differ.
-    fn log_sum(&self, count: usize, r: usize) -> f64 {
-        match &self.weights {
-            Weights::Equal(log) => r as f64 * log + log_binomial(self.items.len() - count, r),
-            Weights::Each(tree) => tree.log_sum(r),
+    /// ln e_r of the part without `count` items, or of the whole part if the d_i differ, for every r of `added`.
+    fn log_sums(&self, count: usize) -> Vec<f64> {
+        let added = self.added(count);
+        let log = match &self.weights {
+            Weights::Equal(log) => *log,
+            Weights::Each(tree) => return added.map(|r| tree.log_sum(r)).collect(),
+        };
+        // ln δ^r C(n, r), by one factor after the other.
+        let (n, mut term) = ((self.items.len() - count) as f64, 0.0);
+        let mut terms = Vec::with_capacity(added.end() + 1 - added.start());
+        for r in 0..=*added.end() {
+            if r > 0 {
+                term += log + ((n + 1.0 - r as f64) / r as f64).ln();
+            }
+            if r >= *added.start() {
+                terms.push(term);
+            }
         }
+        terms
     }
 
     fn positions(&self, taken: &[u32]) -> Vec<usize> {
@@ -89,9 +104,8 @@ impl PartFill {
     /// The least of these for any T.
     fn least_log_acceptance(&self) -> f64 {
         let Weights::Each(tree) = &self.weights else { return 0.0 };
-        let most = self.high.min(self.items.len());
         let of = |count: usize| self.log_acceptance_at(tree, tree.largest(count));
-        (0..=most).map(of).fold(0.0, f64::min)
+        (0..=self.most).map(of).fold(0.0, f64::min)
     }
 
     /// Draws F.
@@ -102,8 +116,7 @@ impl PartFill {
         let start = *self.added(count).start();
         let drawn = match &self.weights {
             Weights::Equal(_) => {
-                let logs: Vec<f64> = self.added(count).map(|r| self.log_sum(count, r)).collect();
-                let r = start + choose(&logs, rng);
+                let r = start + choose(&self.log_sums(count), rng);
                 let mut drawn = rand::seq::index::sample(rng, self.items.len() - count, r).into_vec();
                 drawn.sort_unstable();
                 // Counted among the items that are not taken.
@@ -140,7 +153,7 @@ pub(crate) struct Fill {
 impl Fill {
     /// The weight of counts of T.
     pub(crate) fn count_weights(&self) -> CountWeights {
-        let of = |part: &PartFill| (0..=part.high).map(|count| part.log_weight(count)).collect();
+        let of = |part: &PartFill| (0..=part.most).map(|count| part.log_weight(count)).collect();
         let included = self.included.len();
         let of_included = (0..=included).map(|count| (included - count) as f64 * self.log_delta).collect();
         let rest = (included > 0).then_some(of_included);
@@ -189,12 +202,4 @@ impl Fill {
         }
         items
     }
-}
-
-/// ln C(n, r).
-fn log_binomial(n: usize, r: usize) -> f64 {
-    if r > n {
-        return f64::NEG_INFINITY;
-    }
-    (0..r.min(n - r)).map(|i| ((n - i) as f64 / (i + 1) as f64).ln()).sum()
 }

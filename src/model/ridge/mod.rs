@@ -75,14 +75,10 @@ impl<'a> RidgeDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for a δ that is not a positive number;
-    /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`];
-    /// - [`Error::CountsNotExact`] for ranges with a total.
+    /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`].
     pub fn new(features: &Features<'a>, delta: f64, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_ridge(delta)?;
         check_labels(features, partition, quota)?;
-        if quota.total().is_some() && quota.exact_counts().is_none() {
-            return Err(Error::CountsNotExact { what: "a ridge under a total" });
-        }
         let (features, partition, quota) = (features.clone(), partition.clone(), quota.clone());
         let (log_quality, included, excluded) = (None, Vec::new(), Vec::new());
         Self { features, delta, log_quality, partition, quota, included, excluded }.checked()
@@ -99,6 +95,53 @@ impl<'a> RidgeDpp<'a> {
         }
         let partition = Partition::group(Arc::new(["all items".into()]), vec![0; items]);
         Self::new(features, delta, &partition, &Quota::new(&partition, [k])?)
+    }
+
+    /// The law over sets of any size: a [`Dpp`](crate::Dpp) of A Aᵀ + δI, in which every item has a chance of its own.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`].
+    pub fn of_any_size(features: &Features<'a>, delta: f64) -> Result<Self> {
+        let items = features.items();
+        let partition = Partition::group(Arc::new(["all items".into()]), vec![0; items]);
+        Self::new(features, delta, &partition, &Quota::new(&partition, [0..=items])?)
+    }
+
+    /// The law of every part by itself, in the order of [`Partition::names`], with its conditions: what
+    /// [`independent_sampler`](RidgeDpp::independent_sampler) draws from.
+    ///
+    /// # Errors
+    /// None that [`new`](RidgeDpp::new) has not found.
+    pub fn parts(&self) -> Result<Vec<Self>> {
+        let parts = self.partition.parts();
+        let alone = |part: usize| {
+            let range = |other: usize| {
+                if other == part { self.quota.low()[part]..=self.quota.high()[part] } else { 0..=0 }
+            };
+            let quota = Quota::new(&self.partition, (0..parts).map(range).collect::<Vec<_>>())?;
+            let mut included = self.included.clone();
+            included.retain(|&item| self.partition.part_of(item as usize) == part);
+            Ok(Self { quota, included, ..self.clone() })
+        };
+        (0..parts).map(alone).collect()
+    }
+
+    /// The law over all sets of the total of the quota, or of any size if it has none, under the same conditions.
+    pub(crate) fn without_quota(&self) -> Result<Self> {
+        let items = self.features.items();
+        let partition = Partition::group(Arc::new(["all items".into()]), vec![0; items]);
+        let sizes = self.quota.total().map_or(0..=items, |total| total..=total);
+        let quota = Quota::new(&partition, [sizes])?;
+        Self { partition, quota, ..self.clone() }.checked()
+    }
+
+    /// Whether any set may be drawn that has the included items and no excluded one.
+    pub(crate) fn is_free(&self) -> bool {
+        let is_free = |part: usize| {
+            let included = self.included_of(part);
+            self.quota.low()[part] <= included && self.quota.high()[part] - included >= self.free(part).len()
+        };
+        self.quota.total().is_none() && (0..self.partition.parts()).all(is_free)
     }
 
     /// With these ln q_i, which scale features and ridge alike, besides qualities set before.
@@ -183,18 +226,21 @@ impl<'a> RidgeDpp<'a> {
 
     /// The law of T and what is added to it.
     pub(crate) fn law(&self) -> Result<RidgeLaw<'a>> {
-        let log_delta = self.delta.ln();
+        if self.quota.total().is_some() && self.quota.exact_counts().is_none() {
+            return Err(Error::CountsNotExact { what: "a ridge under a total" });
+        }
+        let (log_delta, rank) = (self.delta.ln(), self.features.dims());
         let part = |part: usize| {
             let (items, included) = (self.free(part), self.included_of(part));
             let low = self.quota.low()[part].saturating_sub(included);
             let high = (self.quota.high()[part] - included).min(items.len());
-            PartFill::new(items, [low, high], log_delta, self.log_quality.as_deref())
+            PartFill::new(items, [low, high], rank, log_delta, self.log_quality.as_deref())
         };
         let parts: Vec<PartFill> = (0..self.partition.parts()).map(part).collect();
         let partition = self.partition_of_drawn();
         let included = (!self.included.is_empty()).then_some(self.included.len());
         let ranges: Vec<_> =
-            parts.iter().map(|part| part.high).chain(included).map(|high| 0..=high).collect();
+            parts.iter().map(|part| part.most).chain(included).map(|high| 0..=high).collect();
         let quota = Quota::new(&partition, ranges)?;
         let fill = Fill { partition: partition.clone(), parts, included: self.included.clone(), log_delta };
         let excluded: Vec<usize> = self.excluded.iter().map(|&item| item as usize).collect();

@@ -1,0 +1,103 @@
+//! What draws: one of several algorithms.
+
+use rand::Rng;
+
+use super::{
+    Algorithm, Attempts,
+    estimated::CappedLaw,
+    partition,
+    rejection::Rejection,
+    ridge::{FreeRidgeSampler, RidgeSampler},
+    spectral::SpectralLaw,
+};
+use crate::Result;
+
+#[derive(Debug)]
+pub(crate) enum Law<'a> {
+    /// Nothing is left to choose.
+    Forced,
+    Spectral(SpectralLaw<'a>),
+    Rejection(Rejection<'a>),
+    /// One law for every part with something left to choose.
+    Independent(Vec<Law<'a>>),
+    Interpolation(Box<partition::Interpolation<'a>>),
+    PerCandidate(Box<partition::PerCandidate<'a>>),
+    Ridge(Box<RidgeSampler<'a>>),
+    FreeRidge(Box<FreeRidgeSampler<'a>>),
+    Capped(CappedLaw<'a>),
+}
+
+impl<'a> Law<'a> {
+    pub(super) fn algorithm(&self) -> Algorithm {
+        match self {
+            Law::Forced => Algorithm::Settled,
+            Law::Rejection(_) | Law::Ridge(_) => Algorithm::Rejection,
+            Law::FreeRidge(law) if law.proposals() > 1.0 => Algorithm::Rejection,
+            Law::Spectral(_) | Law::FreeRidge(_) => Algorithm::Spectral,
+            Law::Independent(laws) => laws.first().map_or(Algorithm::Settled, Law::algorithm),
+            Law::Interpolation(_) => Algorithm::Interpolation,
+            Law::PerCandidate(_) => Algorithm::PerCandidate,
+            Law::Capped(_) => Algorithm::Estimated,
+        }
+    }
+
+    pub(super) fn rejection(&self) -> Option<&Rejection<'a>> {
+        match self {
+            Law::Rejection(law) => Some(law),
+            Law::Ridge(law) => law.drawn(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn capped(&self) -> Option<&CappedLaw<'a>> {
+        if let Law::Capped(law) = self { Some(law) } else { None }
+    }
+
+    /// A lower bound of the draws per proposal.
+    pub(super) fn acceptance_bound(&self) -> f64 {
+        match self {
+            Law::Capped(law) => law.acceptance(),
+            Law::FreeRidge(law) => law.acceptance_bound(),
+            Law::Independent(laws) => in_all(laws, |law| law.acceptance_bound().recip()).recip(),
+            _ => self.rejection().map_or(1.0, Rejection::acceptance_bound),
+        }
+    }
+
+    /// Average proposals per sample as predicted.
+    pub(super) fn proposals(&self) -> f64 {
+        match self {
+            Law::Capped(law) => law.proposals(),
+            Law::FreeRidge(law) => law.proposals(),
+            Law::Independent(laws) => in_all(laws, Law::proposals),
+            _ => self.rejection().map_or(1.0, Rejection::proposals),
+        }
+    }
+
+    /// The items of one draw.
+    pub(super) fn draw<R: Rng + ?Sized>(&self, rng: &mut R, attempts: &mut Attempts<'_>) -> Result<Vec<u32>> {
+        match self {
+            Law::Forced => Ok(Vec::new()),
+            Law::Spectral(law) => law.sample(rng, attempts),
+            Law::Rejection(law) => law.sample(rng, attempts),
+            Law::Independent(laws) => {
+                let mut items = Vec::new();
+                for law in laws {
+                    let mut own = Attempts::under(attempts.watch(), law.acceptance_bound());
+                    items.extend(law.draw(rng, &mut own)?);
+                    attempts.add_rejected(&own);
+                }
+                Ok(items)
+            }
+            Law::Interpolation(law) => law.sample(rng, attempts.watch()),
+            Law::PerCandidate(law) => law.sample(rng, attempts.watch()),
+            Law::Ridge(law) => law.sample(rng, attempts),
+            Law::FreeRidge(law) => law.sample(rng, attempts),
+            Law::Capped(law) => law.sample(rng, attempts),
+        }
+    }
+}
+
+/// Proposals of draws from all laws: one, and those that are rejected.
+fn in_all<'a>(laws: &[Law<'a>], of: impl Fn(&Law<'a>) -> f64) -> f64 {
+    1.0 + laws.iter().map(|law| of(law) - 1.0).sum::<f64>()
+}

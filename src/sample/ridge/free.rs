@@ -1,0 +1,164 @@
+//! Draws of any size from a kernel with a ridge: items by the determinantal law of the kernel, and others by coins.
+
+use rand::{Rng, RngExt};
+
+use super::super::{Attempts, SamplerOptions, SpectralLaw, spectral::Eigenvectors, stream};
+use crate::{
+    Partition, Quota, Result, RidgeDpp, Watch,
+    engine::{Engine, Items},
+    estimate::accurate,
+    model::{DrawnDpp, FreeItems, FreeRidge, accurately},
+    parallel::map_ordered,
+    polynomial::{
+        sigmoid, softplus,
+        spectrum::{TiltedSpectrum, keep_probabilities},
+    },
+};
+
+/// Draws of a trial.
+const TRIAL: usize = 256;
+const TRIAL_SEED: u64 = 0;
+/// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
+/// many once in 1e5 trials.
+const ENOUGH: usize = 16;
+
+/// T by eigenvectors, and a coin for every item.
+#[derive(Debug)]
+pub(crate) struct FreeRidgeSampler<'a> {
+    /// `None` if all items of K are zero.
+    drawn: Option<SpectralLaw<'a>>,
+    coins: FreeRidge<'a>,
+    /// The counts that draws are accepted with; `None` for any.
+    allowed: Option<(Partition, Quota)>,
+    acceptance: f64,
+}
+
+impl<'a> FreeRidgeSampler<'a> {
+    /// The sampler, and the error of its law, for laws that allow any set and those of ranges so wide that a trial shows
+    /// enough draws within them.
+    pub(super) fn of(
+        dpp: &RidgeDpp<'a>,
+        options: SamplerOptions,
+        engine: &dyn Engine,
+    ) -> Result<Option<(Self, f64)>> {
+        let is_wide = dpp.quota().high().iter().any(|&high| high > dpp.features().dims());
+        if !dpp.is_free() && (dpp.quota().total().is_some() || !is_wide) {
+            return Ok(None);
+        }
+        let free = dpp.free_ridge()?;
+        let drawn = free.drawn(&vec![0.0; free.groups.len()])?;
+        let new = |drawn: &_| Self::new(&free, drawn, options, engine);
+        let (mut law, error) = accurately(&drawn, DrawnDpp::graded, new, |(_, error)| *error)?;
+        if dpp.is_free() {
+            return Ok(Some((law, error)));
+        }
+        law.allowed = Some((dpp.partition().clone(), dpp.quota().clone()));
+        let accepted = law.trial(engine)?;
+        if accepted < ENOUGH {
+            return Ok(None);
+        }
+        law.acceptance = accepted as f64 / TRIAL as f64 / 4.0;
+        let error = accurate(error / law.acceptance)?;
+        Ok(Some((law, error)))
+    }
+
+    fn new(
+        free: &FreeRidge<'a>,
+        drawn: &DrawnDpp<'a>,
+        options: SamplerOptions,
+        engine: &dyn Engine,
+    ) -> Result<(Self, f64)> {
+        let (rows, coins) = (drawn.rows(), free.clone());
+        let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &drawn.ground)? else {
+            return Ok((Self { drawn: None, coins, allowed: None, acceptance: 1.0 }, 0.0));
+        };
+        let eigenvectors = Eigenvectors::Coins(keep_probabilities(&found.spectrum.values, log_scale));
+        let way = options.projection;
+        let law = SpectralLaw::new(engine, drawn.ground.features(), &rows, &found, eigenvectors, way)?;
+        Ok((Self { drawn: Some(law), coins, allowed: None, acceptance: 1.0 }, found.spectrum.error))
+    }
+
+    /// How many draws of a trial are accepted.
+    fn trial(&self, engine: &dyn Engine) -> Result<usize> {
+        engine.proceed()?;
+        let accepted = map_ordered(TRIAL, |number| {
+            let mut rng = stream(TRIAL_SEED, number as u64);
+            Ok(self.allows(&self.union(&mut rng, &mut Attempts::under(&Watch::default(), 1.0))?))
+        });
+        Ok(accepted
+            .into_iter()
+            .collect::<Result<Vec<bool>>>()?
+            .into_iter()
+            .filter(|&allowed| allowed)
+            .count())
+    }
+
+    /// A lower bound of the draws per proposal, or a quarter of what a trial found.
+    pub(crate) fn acceptance_bound(&self) -> f64 {
+        self.acceptance
+    }
+
+    /// Average proposals per sample as predicted.
+    pub(crate) fn proposals(&self) -> f64 {
+        if self.allowed.is_none() { 1.0 } else { (4.0 * self.acceptance).recip() }
+    }
+
+    pub(crate) fn sample<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        attempts: &mut Attempts<'_>,
+    ) -> Result<Vec<u32>> {
+        loop {
+            attempts.another()?;
+            let items = self.union(rng, &mut Attempts::under(attempts.watch(), 1.0))?;
+            if self.allows(&items) {
+                return Ok(items);
+            }
+        }
+    }
+
+    fn allows(&self, items: &[u32]) -> bool {
+        let Some((partition, quota)) = &self.allowed else { return true };
+        let mut counts = vec![0; partition.parts()];
+        items.iter().for_each(|&item| counts[partition.part_of(item as usize)] += 1);
+        quota.allows(&counts)
+    }
+
+    /// T and what coins add.
+    fn union<R: Rng + ?Sized>(&self, rng: &mut R, attempts: &mut Attempts<'_>) -> Result<Vec<u32>> {
+        let mut items = self.drawn.as_ref().map_or(Ok(Vec::new()), |law| law.sample(rng, attempts))?;
+        items.extend_from_slice(&self.coins.certain);
+        for group in &self.coins.groups {
+            self.toss(group, rng, &mut items);
+        }
+        items.sort_unstable();
+        items.dedup();
+        Ok(items)
+    }
+
+    /// Adds every item of a group with the probability d/(1 + d).
+    fn toss<R: Rng + ?Sized>(&self, group: &FreeItems, rng: &mut R, out: &mut Vec<u32>) {
+        if !self.coins.is_even() {
+            let is_added = |item: &usize| rng.random::<f64>() < sigmoid(self.coins.log_odds(*item));
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            out.extend(group.iter().filter(is_added).map(|item| item as u32));
+            return;
+        }
+        // Between two items that are added lie as many as tails come in a row.
+        let (log_tails, members) = (-softplus(self.coins.log_delta()), Items::from(group));
+        let mut next = 0.0;
+        loop {
+            next += ((-rng.random::<f64>()).ln_1p() / log_tails).floor();
+            if next >= members.len() as f64 {
+                return;
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "below the number of items"
+            )]
+            out.push(members.at(next as usize) as u32);
+            next += 1.0;
+        }
+    }
+}

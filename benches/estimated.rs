@@ -6,7 +6,11 @@ mod common;
 use std::time::Instant;
 
 use common::{clustered, digits, gaussian, of_parts, rows, threads, timed};
-use partition_dpp::{Features, Partition, PartitionDpp, Quota, Watch, engine::Cpu, sample::EstimateOptions};
+use partition_dpp::{
+    Features, Partition, PartitionDpp, Quota, Watch,
+    engine::Cpu,
+    sample::{EstimateOptions, WeightStatistics},
+};
 
 struct Case {
     name: &'static str,
@@ -53,8 +57,7 @@ fn main() {
                 drawn.extend(sampler.sample_watched(drawn.draws()..drawn.draws() + 64, 0, &Watch::default()));
             }
             let rate = drawn.draws() as f64 / started.elapsed().as_secs_f64();
-            let share = drawn.effective_share();
-            let log_z = drawn.log_partition_function();
+            let WeightStatistics { log_z, effective_share: share, pareto_k, .. } = drawn.statistics();
             println!(
                 "{name}: {rate:.0} draws /s, share {share:.3}, {:.0} effective /s (wanted: {wanted}); \
                  ln Z {:.4} ± {:.4} ≤ {:.2}, k̂ {:.2}, rounding {:.0e}; set-up {set_up:.2} s",
@@ -62,7 +65,7 @@ fn main() {
                 log_z.value,
                 log_z.standard_error,
                 sampler.log_upper_bound(),
-                drawn.pareto_k().unwrap_or(f64::NAN),
+                pareto_k.unwrap_or(f64::NAN),
                 sampler.rounding(),
             );
             for error in [1e-2, 1e-3, 1e-5] {
@@ -87,7 +90,7 @@ fn main() {
                 "  inference: ln Z {:.4} ± {:.4} from {} draws in {seconds:.2} s; probabilities ± {largest:.1e} in {passes:.2} s",
                 log_z.value,
                 log_z.standard_error,
-                found.draws()
+                found.statistics().draws
             );
         });
     }

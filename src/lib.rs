@@ -57,7 +57,7 @@ pub mod watch;
 pub use data::{CountRange, Features, Kernel, Partition, Quota, Subset};
 pub use error::Error;
 pub use estimate::{Estimate, MonteCarlo};
-pub use inference::{Inference, PartCounts, RidgeInference};
+pub use inference::{EstimatedProbability, Inference, PartCounts, RidgeInference};
 pub use model::{Dpp, IndependentKDpps, KDpp, PartitionDpp, RidgeDpp};
 pub use sample::{ImportanceSampler, Method, Projection, Sampler, SamplerOptions, Samples, mcmc};
 pub use watch::Watch;

@@ -1,9 +1,12 @@
 //! `--method estimated` of commands that compute probabilities.
 
 use clap::{Args, ValueEnum};
-use partition_dpp::sample::EstimateOptions;
+use partition_dpp::{
+    sample::{EstimateOptions, TRUSTED_PARETO_K, WeightStatistics},
+    watch::Ended,
+};
 
-use crate::{failure::Failure, parse::positive};
+use crate::{failure::Failure, output::numbers::error, parse::positive};
 
 /// How to compute probabilities under a quota.
 #[derive(Args, Clone, Debug)]
@@ -49,5 +52,49 @@ impl EstimatesArguments {
     pub(crate) fn options(&self) -> EstimateOptions {
         let options = EstimateOptions::default().with_seed(self.seed.unwrap_or(0));
         self.standard_error.map_or(options, |error| options.with_standard_error(error))
+    }
+}
+
+/// Where estimates come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draws {
+    pub(crate) statistics: WeightStatistics,
+    /// The reason why there are fewer than the standard error wanted needs.
+    pub(crate) ended: Option<Ended>,
+    /// The standard error of log Z wanted.
+    pub(crate) wanted: f64,
+}
+
+impl Draws {
+    /// In words: a line, and another where errors cannot be trusted.
+    pub(crate) fn describe(&self) -> String {
+        let Self { statistics: WeightStatistics { draws, .. }, ended, wanted } = self;
+        let enough = self.statistics.log_z.standard_error <= *wanted;
+        let short = match ended {
+            Some(ended) => format!("; {ended}"),
+            None if enough => String::new(),
+            None => format!("; more than the most are needed for a standard error of {}", error(*wanted)),
+        };
+        format!("draws     {draws}, {}{short}\n{}", spread(&self.statistics), caution(&self.statistics))
+    }
+
+    /// An interruption ends the command with its own status.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.ended == Some(Ended::Interrupted) { Err(Failure::InterruptedEstimate) } else { Ok(()) }
+    }
+}
+
+/// How evenly weights are spread, in words.
+pub(crate) fn spread(WeightStatistics { effective_share, pareto_k, .. }: &WeightStatistics) -> String {
+    let tail = pareto_k.map_or(String::new(), |k| format!(", tail index {k:.2}"));
+    format!("effective share {effective_share:.3}{tail}")
+}
+
+/// A warning where the weights vary too much; ends a line of its own.
+pub(crate) fn caution(WeightStatistics { pareto_k, .. }: &WeightStatistics) -> &'static str {
+    if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
+        "caution   so heavy a tail of weights hides the true errors: they may be larger than stated\n"
+    } else {
+        ""
     }
 }

@@ -64,6 +64,9 @@ pub(crate) enum Failure {
     /// Ctrl-C; the best answer so far is printed.
     #[error("interrupted: the best set so far is printed")]
     Interrupted,
+    /// Ctrl-C; estimates from the draws so far are printed.
+    #[error("interrupted: the estimates are from the draws so far")]
+    InterruptedEstimate,
     /// Ctrl-C; the finished parts are written.
     #[error("interrupted: {done} of {of} parts are in the report")]
     Stopped { done: usize, of: usize },
@@ -92,6 +95,7 @@ impl Failure {
             Failure::Library(Error::Device(_)) => 3,
             Failure::Abandoned(_)
             | Failure::Interrupted
+            | Failure::InterruptedEstimate
             | Failure::Stopped { .. }
             | Failure::StoppedSampling { .. } => INTERRUPTED,
             _ => 2,

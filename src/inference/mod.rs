@@ -11,7 +11,7 @@ mod sets;
 
 use faer::{Mat, MatRef, c64};
 
-pub use part_counts::PartCounts;
+pub use part_counts::{EstimatedProbability, PartCounts};
 pub use ridge::RidgeInference;
 pub(crate) use sets::SetProbabilities;
 use sets::{Constraint, IMPOSSIBLE};

@@ -41,7 +41,8 @@ fn check(dpp: &PartitionDpp<'_>, items: usize, (law, log_z): (&Law, f64), what: 
     assert!(off <= FAR * estimate.standard_error + 1e-9, "{what}: ln Z {log_z}, {estimate:?}");
     assert!(found.log_upper_bound() >= log_z - 1e-9, "{what}: {} below {log_z}", found.log_upper_bound());
     // What may have escaped all draws.
-    let unseen = 1.0 / (found.effective_share() * found.draws() as f64);
+    let told = found.statistics();
+    let unseen = 1.0 / (told.effective_share * told.draws as f64);
     let inclusion = found.inclusion_probabilities().unwrap();
     for (item, exact) in oracle::marginals(law, items).into_iter().enumerate() {
         let (value, error) = (inclusion.value[item], inclusion.standard_error[item]);

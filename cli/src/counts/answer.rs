@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Error, PartCounts, Partition, Quota, engine::EngineInfo};
+use partition_dpp::{Estimate, PartCounts, Partition, Quota, engine::EngineInfo};
+
+use crate::estimates::Draws;
 
 /// Part counts under a DPP or k-DPP.
 #[derive(Debug)]
 pub(crate) struct Counted<'a> {
     pub(crate) partition: &'a Partition,
     /// The law of the counts, or the reason why it is not listed.
-    pub(crate) law: Result<PartCounts, Error>,
+    pub(crate) law: Result<PartCounts, String>,
     /// The quota asked for, and its probability.
     pub(crate) quota: Option<(&'a Quota, Chance)>,
     pub(crate) engine: EngineInfo,
@@ -21,6 +23,16 @@ pub(crate) struct Counted<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chance {
     pub(crate) value: f64,
+    /// That of rounding.
+    pub(crate) error: f64,
     /// If it is estimated.
     pub(crate) standard_error: Option<f64>,
+    /// What it is estimated from, unless no set can meet the quota.
+    pub(crate) draws: Option<Draws>,
+}
+
+impl Chance {
+    pub(super) fn exactly(Estimate { value, error }: Estimate<f64>) -> Self {
+        Self { value, error, standard_error: None, draws: None }
+    }
 }

@@ -1,10 +1,10 @@
 //! One JSON object: a contract that scripts rely on.
 
-use partition_dpp::PartCounts;
+use partition_dpp::{PartCounts, sample::WeightStatistics};
 use serde::Serialize;
 
 use super::answer::Counted;
-use crate::{law::Question, output::EngineAnswer};
+use crate::{estimates::Draws, law::Question, output::EngineAnswer};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
@@ -13,11 +13,31 @@ pub(super) struct Answer<'a> {
     /// If the probability of the quota is estimated.
     #[serde(skip_serializing_if = "Option::is_none")]
     quota_prob_se: Option<f64>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    estimate: Option<Estimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_error: Option<f64>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     precision: String,
+}
+
+/// What the probability of the quota is estimated from.
+#[derive(Serialize)]
+struct Estimate {
+    draws: u64,
+    effective_share: f64,
+    /// `None` for equal weights.
+    pareto_k: Option<f64>,
+    /// Why there are fewer draws than the standard error wanted needs.
+    ended: Option<String>,
+}
+
+impl Estimate {
+    fn of(draws: Draws) -> Self {
+        let WeightStatistics { draws: count, effective_share, pareto_k, .. } = draws.statistics;
+        Self { draws: count, effective_share, pareto_k, ended: draws.ended.map(|ended| ended.to_string()) }
+    }
 }
 
 #[derive(Serialize)]
@@ -34,6 +54,7 @@ impl<'a> Answer<'a> {
             counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
             quota_prob: quota.map(|(_, chance)| chance.value),
             quota_prob_se: quota.and_then(|(_, chance)| chance.standard_error),
+            estimate: quota.and_then(|(_, chance)| chance.draws).map(Estimate::of),
             kernel_error: question.input.kernel_error,
             engine: engine.into(),
             precision: engine.precision.to_string(),

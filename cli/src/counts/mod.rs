@@ -16,14 +16,14 @@ use partition_dpp::{
 pub(crate) use self::arguments::CountsArguments;
 use self::{
     answer::Counted,
-    model::{chance, part_counts, settle},
+    model::{With, counts, with_ridge},
 };
 use crate::{
     compute,
     failure::Failure,
     input::{Input, too_many_for},
     interrupt,
-    law::{LawRequest, Model, Question},
+    law::{LawRequest, Question},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -53,23 +53,25 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let started = Instant::now();
     let report = |reached| progress.computed(&reached);
     let watch = watch.reporting_to(&report);
-    let model = law.model(&input, &conditions)?;
-    if matches!(model, Model::Ridge(_)) {
-        return Err(too_many_for("part counts"));
-    }
     let engine = compute::open_engine(&arguments.compute, &input.features)?;
     let engine = Watched::new(engine.as_ref(), watch);
-    let chance =
-        quota.as_ref().map(|quota| (quota, chance(&model, (partition, quota), arguments, (&engine, &watch))));
-    let counts = part_counts(&model, partition, &engine);
-    let (counts, quota) = settle(counts, chance)?;
+    let with = With { estimates: &arguments.estimates, engine: &engine, watch: &watch };
+    let (counts, quota) = if input.ridge.is_some() {
+        let Some(quota) = &quota else { return Err(too_many_for("counts without --quota")) };
+        let met = LawRequest::PartitionDpp { partition, quota: quota.clone(), has_ranges: true };
+        with_ridge(&met.model(&input, &conditions)?, quota, with)?
+    } else {
+        counts(&law.model(&input, &conditions)?, (partition, quota.as_ref()), with)?
+    };
     let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
-        return output::print_json(out, &json::Answer::new(&question, &counted));
+        output::print_json(out, &json::Answer::new(&question, &counted))?;
+    } else {
+        output::print(out, &text::render(&question, &counted, arguments.output.quiet))?;
     }
-    output::print(out, &text::render(&question, &counted, arguments.output.quiet))
+    counted.quota.and_then(|(_, chance)| chance.draws).map_or(Ok(()), |draws| draws.check())
 }

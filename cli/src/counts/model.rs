@@ -1,16 +1,58 @@
 //! The law of part counts, and the probability of a quota.
 
-use partition_dpp::{Error, PartCounts, Partition, Quota, Watch, engine::Engine};
+use partition_dpp::{Error, Estimate, MonteCarlo, PartCounts, Partition, Quota, Watch, engine::Engine};
 
-use super::{answer::Chance, arguments::CountsArguments};
-use crate::{failure::Failure, law::Model};
+use super::answer::Chance;
+use crate::{
+    estimates::{Draws, EstimatesArguments},
+    failure::Failure,
+    input::too_many_for,
+    interrupt,
+    law::{Model, RIDGE_ADVICE},
+};
+
+/// The law of the counts, or the reason why it is not listed, and the probability of the quota asked for.
+type Found<'q> = (Result<PartCounts, String>, Option<(&'q Quota, Chance)>);
+
+/// What computes.
+#[derive(Clone, Copy)]
+pub(super) struct With<'w> {
+    pub(super) estimates: &'w EstimatesArguments,
+    pub(super) engine: &'w dyn Engine,
+    pub(super) watch: &'w Watch<'w>,
+}
+
+/// The counts of a law without a quota.
+pub(super) fn counts<'q>(
+    model: &Model<'_>,
+    (partition, quota): (&Partition, Option<&'q Quota>),
+    with: With<'_>,
+) -> Result<Found<'q>, Failure> {
+    let chance = quota.map(|quota| (quota, chance(model, (partition, quota), with)));
+    if let Some((quota, Ok(chance))) = &chance
+        && let Some(ended) = chance.draws.and_then(|draws| draws.ended)
+    {
+        return Ok((Err(ended.to_string()), Some((quota, *chance))));
+    }
+    settle(part_counts(model, partition, with.engine), chance)
+}
+
+/// The probability of a quota under a ridge that the features lack.
+pub(super) fn with_ridge<'q>(
+    model: &Model<'_>,
+    quota: &'q Quota,
+    With { estimates, engine, .. }: With<'_>,
+) -> Result<Found<'q>, Failure> {
+    let Model::Ridge(dpp) = model else { unreachable!("the features lack the ridge") };
+    if estimates.are_wanted() {
+        return Err(too_many_for("--method estimated"));
+    }
+    let found = dpp.probability_by_chance(engine).map_err(Failure::advise(RIDGE_ADVICE))?;
+    Ok((Err("a ridge of many items".into()), Some((quota, Chance::exactly(found)))))
+}
 
 /// The law of the counts of all parts.
-pub(super) fn part_counts(
-    model: &Model<'_>,
-    partition: &Partition,
-    engine: &dyn Engine,
-) -> Result<PartCounts, Error> {
+fn part_counts(model: &Model<'_>, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts, Error> {
     match model {
         Model::Dpp(dpp) => dpp.part_counts(partition, engine),
         Model::KDpp(dpp) => dpp.part_counts(partition, engine),
@@ -19,47 +61,52 @@ pub(super) fn part_counts(
 }
 
 /// The probability that the law meets a quota by chance.
-pub(super) fn chance(
+fn chance(
     model: &Model<'_>,
     (partition, quota): (&Partition, &Quota),
-    arguments: &CountsArguments,
-    (engine, watch): (&dyn Engine, &Watch<'_>),
+    with: With<'_>,
 ) -> Result<Chance, Error> {
-    if arguments.estimates.are_wanted() {
-        let (options, with) = (arguments.estimates.options(), (engine, watch));
+    let With { estimates, engine, watch } = with;
+    if estimates.are_wanted() {
+        let options = estimates.options();
+        // From here on Ctrl-C and the time limit end the draws.
+        interrupt::flag();
         let found = match model {
-            Model::Dpp(dpp) => dpp.estimated_probability_of(partition, quota, options, with),
-            Model::KDpp(dpp) => dpp.estimated_probability_of(partition, quota, options, with),
+            Model::Dpp(dpp) => dpp.estimated_probability_of(partition, quota, options, engine, watch)?,
+            Model::KDpp(dpp) => dpp.estimated_probability_of(partition, quota, options, engine, watch)?,
             _ => unreachable!("the law has no quota"),
         };
-        return found.map(|found| Chance { value: found.value, standard_error: Some(found.standard_error) });
+        let wanted = options.standard_error();
+        let draws = found.statistics.map(|statistics| Draws { statistics, ended: found.ended, wanted });
+        let MonteCarlo { value, standard_error } = found.probability;
+        return Ok(Chance { value, error: standard_error, standard_error: Some(standard_error), draws });
     }
     let found = match model {
-        Model::Dpp(dpp) => dpp.probability_of(partition, quota, engine),
-        Model::KDpp(dpp) => dpp.probability_of(partition, quota, engine),
+        Model::Dpp(dpp) => dpp.probability_of(partition, quota, engine)?,
+        Model::KDpp(dpp) => dpp.probability_of(partition, quota, engine)?,
         _ => unreachable!("the law has no quota"),
     };
-    found.map(|found| Chance { value: found.value, standard_error: None })
+    Ok(Chance::exactly(found))
 }
 
 /// Accepts that one of the two needs too many nodes, if the other answers the question.
-#[expect(clippy::type_complexity, reason = "the two answers of the command")]
-pub(super) fn settle(
+fn settle(
     law: Result<PartCounts, Error>,
     quota: Option<(&Quota, Result<Chance, Error>)>,
-) -> Result<(Result<PartCounts, Error>, Option<(&Quota, Chance)>), Failure> {
+) -> Result<Found<'_>, Failure> {
     const ADVICE: &str =
         "the nodes of all parts multiply: --quota with --method estimated estimates its probability";
     let quota = match (&law, quota) {
         // A separate computation is accurate even for a tiny probability, so the list is only a fallback.
         (Ok(law), Some((quota, Err(Error::NodeBudget { .. })))) => {
-            Some((quota, Chance { value: law.probability_within(quota), standard_error: None }))
+            let value = law.probability_within(quota);
+            Some((quota, Chance::exactly(Estimate { value, error: law.error() })))
         }
         (_, Some((quota, chance))) => Some((quota, chance.map_err(Failure::advise(ADVICE))?)),
         (_, None) => None,
     };
     match law {
-        Err(Error::NodeBudget { .. }) if quota.is_some() => Ok((law, quota)),
+        Err(error @ Error::NodeBudget { .. }) if quota.is_some() => Ok((Err(error.to_string()), quota)),
         law => Ok((Ok(law.map_err(Failure::advise(ADVICE))?), quota)),
     }
 }

@@ -50,7 +50,7 @@ fn means(Counted { partition, .. }: &Counted<'_>, law: &PartCounts) -> String {
 }
 
 fn chance(Counted { quota, .. }: &Counted<'_>) -> String {
-    let Some((quota, Chance { value: p, standard_error })) = quota else { return String::new() };
+    let Some((quota, Chance { value: p, standard_error, .. })) = quota else { return String::new() };
     let asked = Asked { quota: Some(quota), has_ranges: false };
     let one_in = if *p > 0.0 { format!(", one set in {}", short(p.recip())) } else { String::new() };
     let error = standard_error.map_or(String::new(), |off| format!(" ± {} (standard error)", error(off)));
@@ -61,12 +61,14 @@ fn list(counts: &[usize]) -> String {
     counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn describe(question: &Question<'_>, Counted { law, engine, time, .. }: &Counted<'_>) -> String {
+fn describe(question: &Question<'_>, Counted { law, quota, engine, time, .. }: &Counted<'_>) -> String {
+    let draws = quota.and_then(|(_, chance)| chance.draws).map_or(String::new(), |draws| draws.describe());
+    let of_quota = quota.map_or(f64::NAN, |(_, chance)| chance.error);
     format!(
-        "{question}accuracy  probabilities ± {error}\n\
+        "{question}{draws}accuracy  probabilities ± {error}\n\
          time      {time:.3} s on {engine}\n",
         question = question.describe(),
-        error = law.as_ref().map_or_else(|_| "–".into(), |law| error(law.error())),
+        error = error(law.as_ref().map_or(of_quota, PartCounts::error)),
         time = time.as_secs_f64(),
     )
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use partition_dpp::{Estimate, Subset, engine::EngineInfo, watch::Ended};
+use partition_dpp::{Estimate, Subset, engine::EngineInfo};
+
+use crate::estimates::Draws;
 
 /// Probabilities under a law. Errors of estimates are standard errors.
 #[derive(Debug)]
@@ -35,11 +37,5 @@ pub(crate) struct Estimated {
     pub(crate) marginals_se: Vec<f64>,
     /// An upper bound of ln Z that is proven.
     pub(crate) log_z_upper: f64,
-    pub(crate) draws: u64,
-    /// Of the draws, by their weights.
-    pub(crate) effective_share: f64,
-    /// `None` for equal weights.
-    pub(crate) pareto_k: Option<f64>,
-    /// The reason why there are fewer draws than the standard error wanted needs.
-    pub(crate) ended: Option<Ended>,
+    pub(crate) draws: Draws,
 }

@@ -8,7 +8,7 @@ use super::{
     answer::{Estimated, Inferred},
     arguments::InferArguments,
 };
-use crate::{failure::Failure, interrupt};
+use crate::{estimates::Draws, failure::Failure, interrupt};
 
 /// Probabilities by weighted draws; the time limit and Ctrl-C end the draws, not the answer.
 pub(super) fn infer(
@@ -21,7 +21,10 @@ pub(super) fn infer(
     let sampler = dpp.importance_sampler(engine)?;
     // From here on Ctrl-C and the time limit end the draws.
     interrupt::flag();
-    let found = sampler.inference(arguments.estimates.options(), watch)?;
+    let options = arguments.estimates.options();
+    let found = sampler.inference(options, watch)?;
+    let draws =
+        Draws { statistics: found.statistics(), ended: found.ended(), wanted: options.standard_error() };
     let of_set = |set: &Subset| {
         let log = match copies {
             Some(copies) => found.log_probability_of_items(copies, set),
@@ -40,10 +43,7 @@ pub(super) fn infer(
         estimated: Some(Estimated {
             marginals_se: marginals.standard_error,
             log_z_upper: found.log_upper_bound(),
-            draws: found.draws(),
-            effective_share: found.effective_share(),
-            pareto_k: found.pareto_k(),
-            ended: found.ended(),
+            draws,
         }),
         engine: found.engine(),
         time: Duration::ZERO,

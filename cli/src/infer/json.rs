@@ -107,6 +107,7 @@ impl<'a> EstimatedAnswer<'a> {
             }
             None => Cow::Borrowed(of_rows),
         };
+        let statistics = &estimated.draws.statistics;
         Self {
             log_z: inferred.log_z.value,
             log_z_se: inferred.log_z.error,
@@ -116,10 +117,10 @@ impl<'a> EstimatedAnswer<'a> {
             log_probs: log_probs(inferred),
             log_probs_se: inferred.largest_log_prob_error(),
             exactness: "estimated",
-            draws: estimated.draws,
-            effective_share: estimated.effective_share,
-            pareto_k: estimated.pareto_k,
-            ended: estimated.ended.map(|ended| ended.to_string()),
+            draws: statistics.draws,
+            effective_share: statistics.effective_share,
+            pareto_k: statistics.pareto_k,
+            ended: estimated.draws.ended.map(|ended| ended.to_string()),
             common: Common::new(question, inferred),
         }
     }

@@ -24,7 +24,7 @@ use crate::{
     failure::Failure,
     input::{Input, sets, too_many_for},
     interrupt,
-    law::{LawRequest, Model, Question},
+    law::{LawRequest, Model, Question, RIDGE_ADVICE},
     memory::{Limit, Use},
     output,
     progress::Progress,
@@ -33,9 +33,6 @@ use crate::{
 /// The way out where a budget is exceeded.
 const ADVICE: &str =
     "the nodes of all parts multiply: --method estimated gives estimates with standard errors";
-
-/// The way out with a ridge.
-const RIDGE_ADVICE: &str = "the nodes of all parts multiply: a quota over fewer parts needs fewer";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -79,9 +76,11 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     interrupt::flag();
     let question = Question { input: &input, law: &law, conditions: &conditions };
     if arguments.output.json {
-        return json::print(&question, &inferred, out);
+        json::print(&question, &inferred, out)?;
+    } else {
+        output::print(out, &text::render(&question, &inferred, arguments.output.quiet))?;
     }
-    output::print(out, &text::render(&question, &inferred, arguments.output.quiet))
+    inferred.estimated.map_or(Ok(()), |estimated| estimated.draws.check())
 }
 
 fn of_features(
@@ -115,7 +114,7 @@ fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<
         Model::KDpp(dpp) => dpp.inference(engine),
         Model::Dpp(dpp) => dpp.inference(engine),
         // The arguments cannot ask for them.
-        Model::IndependentKDpps(_) | Model::Ridge(_) => {
+        Model::IndependentKDpps(_) | Model::Ridge(_) | Model::IndependentRidge(_) => {
             return Err(Failure::Arguments("independent k-DPPs are for sampling only".into()));
         }
     };

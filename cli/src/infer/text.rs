@@ -1,7 +1,7 @@
 //! Probabilities of items and sets as text.
 
 use comfy_table::Cell;
-use partition_dpp::{Partition, sample::TRUSTED_PARETO_K};
+use partition_dpp::Partition;
 
 use super::answer::{Estimated, Inferred};
 use crate::{
@@ -25,7 +25,6 @@ pub(super) fn render(question: &Question<'_>, inferred: &Inferred, quiet: bool) 
     text.extend(partition.map(|partition| parts(&marginals.value, partition)));
     text.push_str(&sets(inferred));
     text.push_str(&normaliser(inferred));
-    text.push_str(inferred.estimated.as_ref().map_or("", caution));
     if !quiet {
         text.push_str(&describe(question, inferred, of_items.error));
     }
@@ -40,22 +39,6 @@ fn normaliser(Inferred { log_z, estimated, .. }: &Inferred) -> String {
             let (value, error) = (log_z.value, error(log_z.error));
             format!("log Z     {value:.4} ± {error} (standard error), at most {log_z_upper:.4} (proven)\n")
         }
-    }
-}
-
-/// Where estimates come from.
-fn draws(Estimated { draws, effective_share, pareto_k, ended, .. }: &Estimated) -> String {
-    let tail = pareto_k.map_or(String::new(), |k| format!(", tail index {k:.2}"));
-    let ended = ended.map_or(String::new(), |ended| format!("; {ended}"));
-    format!("draws     {draws}, effective share {effective_share:.3}{tail}{ended}\n")
-}
-
-/// A warning where the weights vary too much.
-fn caution(Estimated { pareto_k, .. }: &Estimated) -> &'static str {
-    if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
-        "caution   so heavy a tail of weights hides the true errors: they may be larger than stated\n"
-    } else {
-        ""
     }
 }
 
@@ -128,7 +111,7 @@ fn describe(question: &Question<'_>, inferred: &Inferred, of_items: f64) -> Stri
          time      {time:.3} s on {engine}\n",
         question = question.describe(),
         error = error(of_items),
-        draws = inferred.estimated.as_ref().map_or(String::new(), draws),
+        draws = inferred.estimated.as_ref().map_or(String::new(), |found| found.draws.describe()),
         kind = if inferred.estimated.is_some() { " (standard errors)" } else { "" },
         time = time.as_secs_f64(),
     )

@@ -11,7 +11,7 @@ use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, Par
 pub(crate) use self::{arguments::LawArguments, question::Question};
 use crate::{
     failure::Failure,
-    input::{Conditions, Input, too_many_for},
+    input::{Conditions, Input},
     quota::Asked,
 };
 
@@ -20,6 +20,9 @@ const FULL_RANK: &str = "--ridge and --similarity rbf allow more";
 /// The same, where every part by itself allows them.
 const ALONE: &str =
     "--ridge and --similarity rbf allow more, and --independent chooses from every part by itself";
+
+/// The way out where a budget of nodes is exceeded, with a ridge.
+pub(crate) const RIDGE_ADVICE: &str = "the nodes of all parts multiply: a quota over fewer parts needs fewer";
 
 /// A law over subsets, as asked for.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ pub(crate) enum Model<'a> {
     Dpp(Dpp<'a>),
     /// Of a ridge that the features lack.
     Ridge(RidgeDpp<'a>),
+    /// The same, of every part by itself.
+    IndependentRidge(RidgeDpp<'a>),
 }
 
 impl<'a> LawRequest<'a> {
@@ -149,21 +154,21 @@ impl<'a> LawRequest<'a> {
     ) -> Result<Model<'a>, Failure> {
         let features = &input.features;
         let dpp = match self {
-            Self::PartitionDpp { partition, quota, .. }
-                if quota.total().is_none() || quota.exact_counts().is_some() =>
-            {
+            Self::PartitionDpp { partition, quota, .. } | Self::IndependentKDpps { partition, quota } => {
                 RidgeDpp::new(features, delta, partition, quota)?
             }
             Self::KDpp { k } => RidgeDpp::of_size(features, delta, *k)?,
-            Self::PartitionDpp { .. } => return Err(too_many_for("a total of ranges")),
-            Self::IndependentKDpps { .. } => return Err(too_many_for("--independent")),
-            Self::Dpp => return Err(too_many_for("sets of any size")),
+            Self::Dpp => RidgeDpp::of_any_size(features, delta)?,
         };
         let dpp = match &input.scored {
             Some(scored) => dpp.with_scores(&scored.scores, scored.diversity)?,
             None => dpp,
         };
-        Ok(Model::Ridge(dpp.including(include)?.excluding(exclude)?))
+        let dpp = dpp.including(include)?.excluding(exclude)?;
+        Ok(match self {
+            Self::IndependentKDpps { .. } => Model::IndependentRidge(dpp),
+            _ => Model::Ridge(dpp),
+        })
     }
 
     fn over_rows(

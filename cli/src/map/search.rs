@@ -50,7 +50,7 @@ impl<'a> Search<'a> {
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::Dpp(dpp) => self.certified(dpp, self.solve_any_size(dpp)?),
             Model::IndependentKDpps(dpps) => self.part_by_part(dpps),
-            Model::Ridge(_) => unreachable!("solvers take the kernel of pairs"),
+            Model::Ridge(_) | Model::IndependentRidge(_) => unreachable!("solvers take the kernel of pairs"),
         }
     }
 
@@ -61,7 +61,7 @@ impl<'a> Search<'a> {
             Model::PartitionDpp(dpp) => top.solve(dpp, engine)?,
             Model::KDpp(dpp) => top.solve(dpp, engine)?,
             Model::Dpp(dpp) => top.solve(dpp, engine)?,
-            Model::Ridge(_) => unreachable!("a ridge takes no diversity of 0"),
+            Model::Ridge(_) | Model::IndependentRidge(_) => unreachable!("a ridge takes no diversity of 0"),
             Model::IndependentKDpps(dpps) => {
                 union(dpps.parts().iter().map(|part| Ok(top.solve(part, engine)?)))?
             }

@@ -118,7 +118,7 @@ impl Run<'_> {
             law_error: None,
             plan: None,
             mixing: None,
-            estimate: Some(samples.estimate()),
+            estimate: Some(samples.statistics()),
             log_weights: Some(samples.log_weights().to_vec()),
             engine: sampler.engine(),
             setup,

@@ -46,6 +46,7 @@ impl Memory {
             Model::KDpp(dpp) => dpp.memory_plan(SamplerOptions::default()),
             Model::Dpp(dpp) => dpp.memory_plan(SamplerOptions::default()),
             Model::Ridge(dpp) => dpp.memory_plan(SamplerOptions::default())?,
+            Model::IndependentRidge(dpp) => dpp.independent_memory_plan(SamplerOptions::default())?,
         };
         let plan = plan.with_draws(arguments.samples, DRAW + 8 * least as u64);
         Ok(Self { plan, limit: limit.bytes, rule: limit.rule })

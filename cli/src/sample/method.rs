@@ -89,6 +89,7 @@ pub(super) fn sampler<'a>(
             }
             return dpp.sampler(unlimited, engine).map_err(Failure::advise(advice));
         }
+        Model::IndependentRidge(dpp) => dpp.independent_sampler(options, engine),
         Model::PartitionDpp(dpp) => dpp.sampler(options, engine),
         Model::IndependentKDpps(dpps) => dpps.sampler(options, engine),
         Model::KDpp(dpp) => dpp.sampler(options, engine),

@@ -4,7 +4,7 @@ use comfy_table::Cell;
 use partition_dpp::{
     Subset,
     data::LabelCopies,
-    sample::{Algorithm, BoundCost, TRUSTED_PARETO_K, WeightStatistics},
+    sample::{Algorithm, BoundCost, WeightStatistics},
 };
 
 use super::{
@@ -14,6 +14,7 @@ use super::{
     plan::reason,
 };
 use crate::{
+    estimates::{caution, spread},
     law::Question,
     output::{
         numbers::{error, short},
@@ -120,18 +121,9 @@ fn bounds_in_words(bounds: &[BoundCost]) -> String {
 }
 
 /// What weighted draws told of the law.
-fn estimate(WeightStatistics { log_z, effective_share, pareto_k, .. }: &WeightStatistics) -> String {
-    let tail = pareto_k.map_or(String::new(), |k| format!(", tail index {k:.2}"));
-    let caution = if pareto_k.is_some_and(|k| k > TRUSTED_PARETO_K) {
-        ": too heavy a tail for these errors to be trusted"
-    } else {
-        ""
-    };
-    format!(
-        "weights   effective share {effective_share:.3}{tail}; log Z {:.4} ± {}{caution}\n",
-        log_z.value,
-        error(log_z.standard_error),
-    )
+fn estimate(found: &WeightStatistics) -> String {
+    let (log_z, off) = (found.log_z.value, error(found.log_z.standard_error));
+    format!("weights   {}; log Z {log_z:.4} ± {off}\n{}", spread(found), caution(found))
 }
 
 /// Whether the draws are exact, and the error of their law.
@@ -171,14 +163,12 @@ fn proposals(drawn: &Drawn) -> String {
     match algorithm {
         Algorithm::Rejection => {
             let observed = drawn.proposals as f64 / drawn.subsets.len() as f64;
-            let predicted = drawn.bounds.first().map_or(f64::INFINITY, |cost| cost.proposals);
-            let guaranteed = drawn.acceptance_bound.recip();
-            format!(
-                "{} per sample; {} predicted, at most {} guaranteed",
-                short(observed),
-                short(predicted),
-                short(guaranteed)
-            )
+            let predicted = drawn
+                .bounds
+                .first()
+                .map_or(String::new(), |cost| format!("{} predicted, ", short(cost.proposals)));
+            let guaranteed = short(drawn.acceptance_bound.recip());
+            format!("{} per sample; {predicted}at most {guaranteed} guaranteed", short(observed))
         }
         Algorithm::Interpolation | Algorithm::PerCandidate => {
             "none: items are picked one by one with their exact probabilities".into()

@@ -1,6 +1,6 @@
 //! `--method estimated`.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -133,4 +133,43 @@ fn heavy_weights_have_ways_out() {
     let input = format!("--features edges.csv --labels left.csv --quota {quota} --method estimated");
     folder.refuses(&format!("sample {input}"), 4, &["tail index", "--weighted"]);
     assert!(folder.text(&format!("sample {input} --weighted --samples 2000")).contains("log Z"));
+}
+
+/// Against exact values to four digits, from the determinants at all fifth roots of unity, 5¹⁰ of them, around weights at
+/// which two items of every part are expected; computed once, by other means.
+#[test]
+fn four_of_every_digit() {
+    const LOG_Z: f64 = 407.4038;
+    // Of every 45th item.
+    const EXACT: [f64; 40] = [
+        0.016278, 0.023105, 0.017690, 0.022256, 0.014674, 0.015985, 0.017255, 0.022198, 0.012309, 0.014293,
+        0.018152, 0.022823, 0.021752, 0.024631, 0.032992, 0.035475, 0.022470, 0.026643, 0.021666, 0.024842,
+        0.026272, 0.016486, 0.021955, 0.025415, 0.036078, 0.026092, 0.018477, 0.022283, 0.027743, 0.023899,
+        0.014532, 0.020668, 0.024336, 0.027803, 0.017846, 0.027294, 0.017711, 0.027606, 0.034955, 0.025444,
+    ];
+    let folder = Folder::new();
+    let found = folder.json(&format!("infer {DIGITS} --standard-error 0.005 --seed 3"));
+    let off = (number(&found, "log_z") - LOG_Z).abs();
+    assert!(off < 4.0 * number(&found, "log_z_se"), "{off}");
+    let numbers = |name: &str| -> Vec<f64> { serde_json::from_value(found[name].clone()).unwrap() };
+    let (marginals, errors) = (numbers("marginals"), numbers("marginals_se"));
+    let off: Vec<f64> = (EXACT.iter().enumerate())
+        .map(|(at, exact)| (marginals[45 * at] - exact) / errors[45 * at])
+        .collect();
+    let square = off.iter().map(|off| off * off).sum::<f64>() / off.len() as f64;
+    assert!(square < 1.8 && off.iter().all(|off| off.abs() < 5.0), "{square}: {off:?}");
+}
+
+/// Ctrl-C ends the draws; what they tell is printed, with the status of an interruption.
+#[test]
+fn interrupted_estimates_are_printed() {
+    let folder = Folder::new();
+    for command in ["infer", "counts"] {
+        let endless = format!("{command} {DIGITS} --standard-error 1e-9 --json");
+        let output = folder.interrupted(&endless, Duration::from_millis(600));
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["ended"], json!("interrupted"), "{answer}");
+        assert!(number(&answer, "draws") >= 32.0 && number(&answer, "effective_share") > 0.1);
+    }
 }

@@ -100,20 +100,47 @@ fn more_digits_than_pixels() {
     assert_abs_diff_eq!(numbers(&found, "marginals").iter().sum::<f64>(), 70.0, epsilon = 1e-8);
 }
 
+/// Sets of any size, parts by themselves, and quotas by chance, of many items.
+#[test]
+fn laws_without_a_quota_of_many_items() {
+    let folder = Folder::new();
+    let free = folder.json(&format!("sample {DIGITS} --samples 400"));
+    assert_eq!((&free["method"], &free["proposals"]), (&"spectral".into(), &400.into()));
+    let expected: f64 = numbers(&folder.json(&format!("infer {DIGITS}")), "marginals").iter().sum();
+    let sizes = free["samples"].as_array().unwrap().iter().map(|set| set.as_array().unwrap().len());
+    // Of 640 or so, with a standard deviation of about 20.
+    assert_abs_diff_eq!(sizes.sum::<usize>() as f64 / 400.0, expected, epsilon = 6.0);
+    let ranges = "--quota 3..,..,..,..,..,..,..,..,..,..";
+    let wide = folder.json(&format!("sample {DIGITS} {ranges} --samples 20"));
+    assert!(wide["acceptance_bound"].as_f64().unwrap() > 0.2 && wide["bound"].is_null());
+
+    let one_each = "--quota 1,1,1,1,1,1,1,1,1,1";
+    let apart = folder.json(&format!("sample {DIGITS} {one_each} --independent --samples 3"));
+    assert!(apart["samples"].as_array().unwrap().iter().all(|set| set.as_array().unwrap().len() == 10));
+
+    let total = "--quota 2..,..,..,..,..,..,..,..,..,.. --k 12";
+    let [met, all] =
+        [total, "--k 12"].map(|law| folder.json(&format!("infer {DIGITS} {law}"))["log_z"].as_f64().unwrap());
+    let chance = folder.json(&format!("counts {DIGITS} {total}"));
+    assert_abs_diff_eq!(chance["quota_prob"].as_f64().unwrap(), (met - all).exp(), epsilon = 1e-9);
+    let text = folder.text(&format!("counts {DIGITS} {total}"));
+    assert!(text.contains("not listed: a ridge of many items"), "{text}");
+}
+
 #[test]
 fn what_a_ridge_of_many_items_refuses() {
     let folder = Folder::new();
     let one_each = "--quota 1,1,1,1,1,1,1,1,1,1";
     for (arguments, what) in [
-        (format!("sample {DIGITS}"), "sets of any size"),
-        (format!("sample {DIGITS} {one_each} --independent"), "--independent"),
         (format!("sample {DIGITS} {one_each} --method mcmc"), "--method mcmc"),
         (format!("sample {DIGITS} {one_each} --method interpolation"), "--method interpolation"),
-        (format!("sample {DIGITS} --quota 0..9,..,..,..,..,..,..,..,..,.. --k 12"), "a total of ranges"),
-        (format!("counts {DIGITS} --k 10"), "part counts"),
+        (format!("counts {DIGITS} --k 10"), "counts without --quota"),
+        (format!("counts {DIGITS} {one_each} --method estimated"), "--method estimated"),
     ] {
         folder.refuses(&arguments, 2, &["--ridge with", what, "at most 1000 items"]);
     }
+    let total = "--quota 0..9,..,..,..,..,..,..,..,..,.. --k 12";
+    folder.refuses(&format!("sample {DIGITS} {total}"), 2, &["a ridge under a total", "exact count"]);
     let input = "sample --features features.csv --labels labels.csv --quota 1,1,1";
     for delta in ["0", "-1", "nan", "inf", "x"] {
         folder.refuses(&format!("{input} --ridge {delta}"), 2, &["--ridge", "is not a positive number"]);

@@ -2,9 +2,26 @@
 
 use super::by_chance::{dependence, is_impossible};
 use crate::{
-    Dpp, Estimate, KDpp, MonteCarlo, Partition, PartitionDpp, Quota, Result, Watch, data::check_labels,
-    engine::Engine, model::GroundSet, sample::EstimateOptions,
+    Dpp, Estimate, KDpp, MonteCarlo, Partition, PartitionDpp, Quota, Result, Watch,
+    data::check_labels,
+    engine::Engine,
+    model::GroundSet,
+    sample::{EstimateOptions, WeightStatistics},
+    watch::Ended,
 };
+
+/// The probability of a quota by chance, estimated from weighted draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct EstimatedProbability {
+    /// The probability, with its standard error.
+    pub probability: MonteCarlo<f64>,
+    /// What the draws tell of ln Z under the quota; `None` for a quota that no set can meet.
+    pub statistics: Option<WeightStatistics>,
+    /// Why there are fewer draws than the standard error wanted needs, if a [`Watch`] ended them.
+    pub ended: Option<Ended>,
+}
 
 impl<'a> KDpp<'a> {
     /// The probability that a quota is met by chance, with any number of parts, from weighted draws.
@@ -17,8 +34,9 @@ impl<'a> KDpp<'a> {
         partition: &Partition,
         quota: &Quota,
         options: EstimateOptions,
-        (engine, watch): (&'a dyn Engine, &Watch<'_>),
-    ) -> Result<MonteCarlo<f64>> {
+        engine: &'a dyn Engine,
+        watch: &Watch<'_>,
+    ) -> Result<EstimatedProbability> {
         check_labels(self.ground.features(), partition, quota)?;
         if quota.total().is_some_and(|total| total != self.size()) {
             return Ok(NEVER);
@@ -44,8 +62,9 @@ impl<'a> Dpp<'a> {
     /// let quota = Quota::new(&partition, [0..=1, 1..=1])?;
     /// // Orthogonal rows are chosen independently, with probability ½ and ⅘.
     /// let (options, watch) = (EstimateOptions::default(), Watch::default());
-    /// let chance = Dpp::new(&features)?.estimated_probability_of(&partition, &quota, options, (&Cpu, &watch))?;
-    /// assert!((chance.value - 0.8).abs() < 5.0 * chance.standard_error);
+    /// let chance = Dpp::new(&features)?.estimated_probability_of(&partition, &quota, options, &Cpu, &watch)?;
+    /// let found = chance.probability;
+    /// assert!((found.value - 0.8).abs() < 5.0 * found.standard_error);
     /// # Ok(()) }
     /// ```
     pub fn estimated_probability_of(
@@ -53,15 +72,20 @@ impl<'a> Dpp<'a> {
         partition: &Partition,
         quota: &Quota,
         options: EstimateOptions,
-        (engine, watch): (&'a dyn Engine, &Watch<'_>),
-    ) -> Result<MonteCarlo<f64>> {
+        engine: &'a dyn Engine,
+        watch: &Watch<'_>,
+    ) -> Result<EstimatedProbability> {
         check_labels(self.ground.features(), partition, quota)?;
         let all = self.inference(engine)?.log_partition_function();
         estimated(&self.ground, (partition, quota), all, options, (engine, watch))
     }
 }
 
-const NEVER: MonteCarlo<f64> = MonteCarlo { value: 0.0, standard_error: 0.0 };
+const NEVER: EstimatedProbability = EstimatedProbability {
+    probability: MonteCarlo { value: 0.0, standard_error: 0.0 },
+    statistics: None,
+    ended: None,
+};
 
 /// Z of the quota, estimated, over that of the law.
 fn estimated<'a>(
@@ -70,12 +94,14 @@ fn estimated<'a>(
     all: Estimate<f64>,
     options: EstimateOptions,
     (engine, watch): (&'a dyn Engine, &Watch<'_>),
-) -> Result<MonteCarlo<f64>> {
+) -> Result<EstimatedProbability> {
     let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
         Err(error) if is_impossible(&error) => return Ok(NEVER),
         dpp => dpp?,
     };
-    let met = dpp.importance_sampler(engine)?.inference(options, watch)?.log_partition_function();
-    let value = (met.value - all.value).exp().min(1.0);
-    Ok(MonteCarlo { value, standard_error: value * (met.standard_error + all.error) })
+    let met = dpp.importance_sampler(engine)?.inference(options, watch)?;
+    let log_z = met.log_partition_function();
+    let value = (log_z.value - all.value).exp().min(1.0);
+    let probability = MonteCarlo { value, standard_error: value * (log_z.standard_error + all.error) };
+    Ok(EstimatedProbability { probability, statistics: Some(met.statistics()), ended: met.ended() })
 }

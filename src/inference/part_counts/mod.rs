@@ -4,6 +4,8 @@ mod by_chance;
 mod estimated;
 mod of_size;
 
+pub use estimated::EstimatedProbability;
+
 use crate::{
     Dpp, Partition, Quota, Result,
     data::check_partition,

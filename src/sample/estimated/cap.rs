@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use rand::{Rng, RngExt};
 
-use super::{ImportanceSampler, TRUSTED_PARETO_K, pareto::Tail, weights::Weights};
+use super::{
+    ImportanceSampler, TRUSTED_PARETO_K,
+    pareto::Tail,
+    weights::{WeightStatistics, Weights},
+};
 use crate::{
-    Error, MonteCarlo, Result,
+    Error, Result,
     error::EstimateProblem,
     sample::{Attempts, Law, Sampler, bounded::WeightedLaw},
 };
@@ -34,28 +38,6 @@ pub(crate) struct CappedLaw<'a> {
     /// Of a draw, to be kept, as estimated.
     acceptance: f64,
     pub(crate) pilot: WeightStatistics,
-}
-
-/// What weighted draws tell of a law.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct WeightStatistics {
-    /// ln Z.
-    pub log_z: MonteCarlo<f64>,
-    /// (Σ w)² / (N Σ w²).
-    pub effective_share: f64,
-    /// k̂; `None` for equal weights.
-    pub pareto_k: Option<f64>,
-}
-
-impl WeightStatistics {
-    /// From weights whose mean is Z when shifted by this.
-    pub(super) fn of(weights: &Weights, log_shift: f64) -> Self {
-        let mut log_z = weights.log_mean();
-        log_z.value += log_shift;
-        Self { log_z, effective_share: weights.effective_share(), pareto_k: weights.pareto_k() }
-    }
 }
 
 impl<'a> ImportanceSampler<'a> {
@@ -116,7 +98,7 @@ impl<'a> ImportanceSampler<'a> {
         let (cap, excess) =
             least_cap(&relative, law_error).ok_or(EstimateProblem::Unreachable { wanted: law_error })?;
         let kept = relative.iter().map(|weight| (weight / cap).min(1.0)).sum::<f64>();
-        let pilot = WeightStatistics::of(&weights, self.log_shift);
+        let pilot = weights.statistics(self.log_shift);
         let capped = CappedLaw {
             law: Arc::clone(law),
             log_cap: log_mean.value + cap.ln(),

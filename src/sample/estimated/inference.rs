@@ -2,7 +2,10 @@
 
 use faer::{Mat, MatRef, Side};
 
-use super::{ImportanceSampler, weights::Weights};
+use super::{
+    ImportanceSampler,
+    weights::{WeightStatistics, Weights},
+};
 use crate::{
     Error, Estimate, MonteCarlo, Result, Subset,
     data::LabelCopies,
@@ -40,6 +43,12 @@ impl EstimateOptions {
     #[must_use]
     pub fn with_standard_error(self, standard_error: f64) -> Self {
         Self { standard_error, ..self }
+    }
+
+    /// The standard error of ln Z at which draws end.
+    #[must_use]
+    pub fn standard_error(&self) -> f64 {
+        self.standard_error
     }
 
     /// The most draws, to a multiple of 16; at least 1024 are made.
@@ -231,26 +240,14 @@ impl EstimatedInference<'_> {
         self.sampler.log_upper
     }
 
-    /// Number of draws.
+    /// What the draws tell of ln Z.
     #[must_use]
-    pub fn draws(&self) -> u64 {
-        self.weights.draws()
+    pub fn statistics(&self) -> WeightStatistics {
+        WeightStatistics { log_z: self.log_z, ..self.weights.statistics(0.0) }
     }
 
-    /// (Σ w)² / (N Σ w²).
-    #[must_use]
-    pub fn effective_share(&self) -> f64 {
-        self.weights.effective_share()
-    }
-
-    /// k̂, the shape of the tail of the weights: above [`TRUSTED_PARETO_K`](crate::sample::TRUSTED_PARETO_K) no standard
-    /// error can be trusted. `None` for equal weights.
-    #[must_use]
-    pub fn pareto_k(&self) -> Option<f64> {
-        self.weights.pareto_k()
-    }
-
-    /// Why there are fewer draws than the standard error wanted needs, if a [`Watch`] ended them.
+    /// Why there are fewer draws than the standard error wanted needs, if a [`Watch`] ended them. Without a reason there are
+    /// fewer only where [`with_most_draws`](EstimateOptions::with_most_draws) limits them.
     #[must_use]
     pub fn ended(&self) -> Option<Ended> {
         self.ended

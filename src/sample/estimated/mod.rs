@@ -13,7 +13,7 @@ pub use pareto::TRUSTED_PARETO_K;
 pub use samples::WeightedSamples;
 
 pub(crate) use cap::CappedLaw;
-pub use cap::WeightStatistics;
+pub use weights::WeightStatistics;
 
 use super::{
     bounded::{self, WeightedLaw},

@@ -1,7 +1,7 @@
 //! Draws with weights.
 
 use super::{WeightStatistics, weights::Weights};
-use crate::{MonteCarlo, Subset, watch::Ended};
+use crate::{Subset, watch::Ended};
 
 /// Subsets with weights, in the order of their draw numbers.
 ///
@@ -58,29 +58,10 @@ impl WeightedSamples {
         self.weights.draws()
     }
 
-    /// ln Z.
+    /// ln Z, and how evenly the weights are spread.
     #[must_use]
-    pub fn log_partition_function(&self) -> MonteCarlo<f64> {
-        self.weights.log_mean()
-    }
-
-    /// ln Z, effective share and tail index together.
-    #[must_use]
-    pub fn estimate(&self) -> WeightStatistics {
-        WeightStatistics::of(&self.weights, 0.0)
-    }
-
-    /// (Σ w)² / (N Σ w²): N times as many weighted draws are worth as much as draws from the law.
-    #[must_use]
-    pub fn effective_share(&self) -> f64 {
-        self.weights.effective_share()
-    }
-
-    /// k̂, the shape of the tail of the weights: above [`TRUSTED_PARETO_K`](crate::sample::TRUSTED_PARETO_K) no standard
-    /// error can be trusted. `None` for fewer than 25 draws, and for equal weights.
-    #[must_use]
-    pub fn pareto_k(&self) -> Option<f64> {
-        self.weights.pareto_k()
+    pub fn statistics(&self) -> WeightStatistics {
+        self.weights.statistics(0.0)
     }
 
     /// Why there are fewer draws than requested, if a [`Watch`](crate::Watch) ended them.

@@ -3,6 +3,22 @@
 use super::pareto::Tail;
 use crate::{MonteCarlo, polynomial::log_sum};
 
+/// What weighted draws tell of a law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WeightStatistics {
+    /// Number of draws N, dead ends among them.
+    pub draws: u64,
+    /// ln Z.
+    pub log_z: MonteCarlo<f64>,
+    /// (Σ w)² / (N Σ w²): N times as many weighted draws are worth as much as draws from the law.
+    pub effective_share: f64,
+    /// k̂, the shape of the tail of the weights: above [`TRUSTED_PARETO_K`](crate::sample::TRUSTED_PARETO_K) no standard
+    /// error can be trusted. `None` for fewer than 25 draws, and for equal weights.
+    pub pareto_k: Option<f64>,
+}
+
 /// Logarithms of weights; −∞ for draws that met a dead end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weights {
@@ -31,6 +47,14 @@ impl Weights {
         let standard_error =
             if draws < 2.0 { f64::INFINITY } else { (spread.max(0.0) / (draws - 1.0)).sqrt() };
         MonteCarlo { value, standard_error }
+    }
+
+    /// What they tell, with a mean that is Z when shifted by this.
+    pub(crate) fn statistics(&self, log_shift: f64) -> WeightStatistics {
+        let mut log_z = self.log_mean();
+        log_z.value += log_shift;
+        let (effective_share, pareto_k) = (self.effective_share(), self.pareto_k());
+        WeightStatistics { draws: self.draws(), log_z, effective_share, pareto_k }
     }
 
     /// (Σ w)² / (N Σ w²).

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use partition_dpp::{
-    Error, Estimate, Inference, PartCounts, PartitionDpp, Quota, Result, Subset, sample::TRUSTED_PARETO_K,
+    Error, Estimate, Inference, PartCounts, PartitionDpp, Quota, Result, Subset,
+    sample::{TRUSTED_PARETO_K, WeightStatistics},
 };
 
 use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
@@ -50,8 +51,8 @@ fn estimate(examined: &mut Examined<'_>, dpp: &PartitionDpp<'_>, exact: f64) {
     let numbers = Numbers { got, exact, stated: sampler.rounding(), floor: log_floor(exact) };
     examined.compare(Kind::LogZ, "estimates", "an upper bound of ln Z", numbers);
     let drawn = sampler.sample_many(DRAWS, 0);
-    let (log_z, share) = (drawn.log_partition_function(), drawn.effective_share());
-    if share > 0.1 && drawn.pareto_k().is_none_or(|k| k < TRUSTED_PARETO_K) {
+    let WeightStatistics { log_z, effective_share: share, pareto_k, .. } = drawn.statistics();
+    if share > 0.1 && pareto_k.is_none_or(|k| k < TRUSTED_PARETO_K) {
         // And what no draw has met.
         let stated = 8.0 * log_z.standard_error + 20.0 / (share * DRAWS as f64);
         let numbers = Numbers { got: log_z.value, exact, stated, floor: log_floor(exact) };

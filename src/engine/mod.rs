@@ -67,6 +67,16 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// The same after a pass over so many rows that is not one of the verbs.
+    ///
+    /// # Errors
+    /// Those of [`proceed`](Engine::proceed).
+    #[doc(hidden)]
+    fn proceed_after(&self, rows: usize) -> Result<()> {
+        let _ = rows;
+        self.proceed()
+    }
+
     /// The engine that computes in f64 instead of one that does not; by default the CPU.
     #[doc(hidden)]
     fn stand_in(&self) -> &dyn Engine {

@@ -129,6 +129,10 @@ impl Engine for Watched<'_> {
         self.latch.check()
     }
 
+    fn proceed_after(&self, rows: usize) -> Result<()> {
+        self.passed(Step::Row, &self.rows, rows)
+    }
+
     fn stand_in(&self) -> &dyn Engine {
         match &self.stand_in {
             Some(cpu) => &**cpu,

@@ -126,14 +126,15 @@ impl<'k, 'a> Nystrom<'k, 'a> {
     /// K_xx − ‖L⁻¹ K_{Z,x}‖² of every item.
     pub(super) fn residuals(&self, engine: &dyn Engine) -> Result<Vec<f64>> {
         let mut residuals = Vec::with_capacity(self.kernel.items());
+        engine.proceed()?;
         for first in (0..self.tasks()).step_by(WAVE) {
-            engine.proceed()?;
             let of_task = |task: usize| {
                 let mut found = Vec::with_capacity(TASK);
                 self.for_each(first + task, |image| found.push(residual(image)));
                 found
             };
             let found = map_ordered(WAVE.min(self.tasks() - first), of_task);
+            engine.proceed_after(found.iter().map(Vec::len).sum())?;
             residuals.extend(found.into_iter().flatten());
         }
         Ok(residuals)
@@ -150,11 +151,12 @@ impl<'k, 'a> Nystrom<'k, 'a> {
         let mut total = 0.0;
         let items = self.kernel.items().min(WAVE * TASK);
         let mut rounded = vec![T::zeroed(); items * self.dims()];
+        engine.proceed()?;
         for first in (0..self.tasks()).step_by(WAVE) {
-            engine.proceed()?;
             let items = self.kernel.items().min((first + WAVE) * TASK) - first * TASK;
             let rounded = &mut rounded[..items * self.dims()];
             total += self.fill(first, rounded);
+            engine.proceed_after(items)?;
             sink(rounded)?;
         }
         Ok(total)
@@ -164,9 +166,10 @@ impl<'k, 'a> Nystrom<'k, 'a> {
     pub(super) fn all<T: FeatureScalar>(&self, engine: &dyn Engine) -> Result<(Vec<T>, f64)> {
         let mut rounded = vec![T::zeroed(); self.kernel.items() * self.dims()];
         let mut total = 0.0;
+        engine.proceed()?;
         for (wave, rounded) in rounded.chunks_mut(WAVE * TASK * self.dims()).enumerate() {
-            engine.proceed()?;
             total += self.fill(wave * WAVE, rounded);
+            engine.proceed_after(rounded.len() / self.dims())?;
         }
         Ok((rounded, total))
     }

@@ -21,7 +21,7 @@ use self::{
 use crate::{
     compute,
     failure::Failure,
-    input::{Input, too_many_for},
+    input::{Input, Reading, too_many_for},
     interrupt,
     law::{LawRequest, Question},
     memory::{Limit, Use},
@@ -38,8 +38,8 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     }
     arguments.estimates.check(arguments.law.quota.is_some())?;
     let progress = Progress::new(arguments.output.quiet);
-    progress.stage("reading");
-    let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
+    let reading = Reading { limit: Limit::of(None), used_for: Use::Products, progress: &progress };
+    let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let Some(partition) = &input.partition else {
         return Err(Failure::Arguments("counts needs --labels, the part of each item".into()));

@@ -22,7 +22,7 @@ pub(crate) use self::arguments::InferArguments;
 use crate::{
     compute,
     failure::Failure,
-    input::{Input, sets, too_many_for},
+    input::{Input, Reading, sets, too_many_for},
     interrupt,
     law::{LawRequest, Model, Question, RIDGE_ADVICE},
     memory::{Limit, Use},
@@ -40,8 +40,8 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     arguments.estimates.check(arguments.law.quota.is_some())?;
     let watch = interrupt::within(arguments.time_limit);
     let progress = Progress::new(arguments.output.quiet);
-    progress.stage("reading");
-    let input = Input::read(&arguments.input, Limit::of(None), Use::Products)?;
+    let reading = Reading { limit: Limit::of(None), used_for: Use::Products, progress: &progress };
+    let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let sets = match &arguments.sets {
         Some(path) => sets::read(path, input.items())?,

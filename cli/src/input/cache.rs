@@ -9,18 +9,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use partition_dpp::{
-    Error, Features,
-    engine::{Cpu, Watched},
-    similarity::Rbf,
-};
+use partition_dpp::{Error, Features, similarity::Rbf};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash64;
 
+use super::weighing::with_progress;
 use crate::{
     failure::Failure,
-    interrupt, output,
+    output,
+    progress::Progress,
     whole_file::{self, Files},
 };
 
@@ -83,6 +81,7 @@ pub(super) fn features(
     rows: &Features<'_>,
     rbf: Rbf,
     origin: Origin,
+    progress: &Progress,
 ) -> Result<(Features<'static>, f64), Failure> {
     match kept(path)? {
         Some((sidecar, features)) if sidecar.origin == origin => {
@@ -99,7 +98,7 @@ pub(super) fn features(
     whole_file::check(path, WHAT)?;
     let mut files = Files::default();
     let made = files.add_made(path, WHAT, |beside| {
-        let made = interrupt::while_watched(|watch| rbf.to_npy(rows, beside, &Watched::new(&Cpu, watch)));
+        let made = with_progress(progress, |engine| rbf.to_npy(rows, beside, engine));
         made.map_err(|error| match error {
             Error::Io { source, .. } => Failure::file(path, format!("{WHAT} cannot be written: {source}")),
             other => other.into(),

@@ -50,6 +50,7 @@ pub(crate) use self::{
 use crate::{
     failure::Failure,
     memory::{Limit, Use},
+    progress::Progress,
 };
 
 /// The items, and the parts if there are labels.
@@ -77,6 +78,16 @@ pub(crate) struct Input {
     pub(crate) ridge: Option<f64>,
 }
 
+/// How the input is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    /// Of the memory that may be used.
+    pub(crate) limit: Limit,
+    /// What the rows are for.
+    pub(crate) used_for: Use,
+    pub(crate) progress: &'a Progress,
+}
+
 /// The file formats, by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
@@ -87,7 +98,8 @@ enum Format {
 
 impl Input {
     /// Reads and checks the input that the arguments name.
-    pub(crate) fn read(arguments: &InputArguments, limit: Limit, made: Use) -> Result<Self, Failure> {
+    pub(crate) fn read(arguments: &InputArguments, reading: Reading<'_>) -> Result<Self, Failure> {
+        reading.progress.stage("reading");
         if arguments.multi_label && arguments.labels.len() != 1 {
             let sentence = "--multi-label needs one file of --labels, a .csv with one 0/1 column per label";
             return Err(Failure::Arguments(sentence.into()));
@@ -102,20 +114,20 @@ impl Input {
             (_, _, Some(Dataset::Digits)) => {
                 let digits = digits::read()?;
                 let given = digits.features;
-                let weighed = weighed(arguments, given.clone(), &["digits".into()], limit, made)?;
+                let weighed = weighed(arguments, given.clone(), &["digits".into()], reading)?;
                 let (Weighed { similar, ridge }, scored) = weighed;
                 let Similar { features, kernel_error, comparison } = similar;
                 return Ok(Self { given, features, scored, kernel_error, comparison, ridge, ..digits });
             }
             ([], Some(file), _) => {
-                let kernel = read_kernel(file, arguments.kernel_tolerance, limit)?;
+                let kernel = read_kernel(file, arguments.kernel_tolerance, reading.limit)?;
                 (std::slice::from_ref(file), kernel.features().clone(), Some(kernel.error()))
             }
             // The argument parser requires a source.
             ([], None, None) => return Err(Failure::Arguments("no input is given".into())),
-            (files, ..) => (files, read_shards(files, arguments, limit, made)?, None),
+            (files, ..) => (files, read_shards(files, arguments, reading)?, None),
         };
-        let (Weighed { similar, ridge }, scored) = weighed(arguments, given.clone(), files, limit, made)?;
+        let (Weighed { similar, ridge }, scored) = weighed(arguments, given.clone(), files, reading)?;
         let Similar { features, kernel_error: missing, comparison } = similar;
         let kernel_error = missing.or(kernel_error);
         let ids = arguments.id_source()?.map(|source| {
@@ -145,8 +157,7 @@ fn weighed(
     arguments: &InputArguments,
     features: Features<'static>,
     files: &[PathBuf],
-    limit: Limit,
-    made: Use,
+    reading: Reading<'_>,
 ) -> Result<(Weighed, Option<Scored>), Failure> {
     let scores = arguments.score_source()?.map(|source| {
         let scores = scores::read(source)?;
@@ -154,8 +165,8 @@ fn weighed(
         Ok::<_, Failure>(scores)
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
-    let similar = arguments.weighing.similar(features, files, limit, made)?;
-    let mut weighed = ridge::weighed(arguments, similar, limit)?;
+    let similar = arguments.weighing.similar(features, files, reading)?;
+    let mut weighed = ridge::weighed(arguments, similar, reading.limit)?;
     // Kernel functions and mixtures have weights of their own.
     if let Some(scored) = scored.as_ref().filter(|_| weighed.takes_weights()) {
         weighed.similar.features = scored.weigh(weighed.similar.features)?;
@@ -167,15 +178,14 @@ fn weighed(
 fn read_shards(
     files: &[PathBuf],
     arguments: &InputArguments,
-    mut limit: Limit,
-    made: Use,
+    Reading { mut limit, used_for, .. }: Reading<'_>,
 ) -> Result<Features<'static>, Failure> {
     let names_columns = arguments.embedding_column.is_some() || !arguments.embedding_columns.is_empty();
     if let Some(other) = files.iter().find(|path| names_columns && !is_parquet(path)) {
         let problem = "only a .parquet file has columns of embeddings to choose from";
         return Err(Failure::file(other, problem));
     }
-    let read = |path| read_features(path, arguments, &mut limit, made);
+    let read = |path| read_features(path, arguments, &mut limit, used_for);
     let shards: Result<Vec<_>, _> = files.iter().map(read).collect();
     let shards = shards?;
     Features::concatenate(&shards).map_err(|error| match error {

@@ -4,17 +4,22 @@ use std::{fmt, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use partition_dpp::{
-    Features,
-    engine::Cpu,
+    Error, Features,
+    engine::{Cpu, Watched},
     similarity::{Bandwidth, Rbf},
 };
 use serde::Serialize;
 
-use super::cache::{self, Origin};
+use super::{
+    Reading,
+    cache::{self, Origin},
+};
 use crate::{
     failure::Failure,
-    memory::{Limit, Use},
+    interrupt,
+    memory::Use,
     parse::{positive, within},
+    progress::Progress,
 };
 
 /// Similarity and scores.
@@ -104,6 +109,8 @@ pub(crate) struct Comparison {
     given: Option<usize>,
     /// The bandwidth of a Gaussian kernel that is computed from pairs of rows, not from features.
     exact_bandwidth: Option<f64>,
+    /// Of features that stand for a Gaussian kernel.
+    landmarks: Option<usize>,
     ridge: Option<f64>,
 }
 
@@ -129,13 +136,11 @@ impl Comparison {
     }
 
     /// In words, after a comma; nothing for dot products.
-    pub(crate) fn describe(&self, features: &Features<'_>) -> String {
-        let similarity = match (self.similarity, self.exact_bandwidth) {
+    pub(crate) fn describe(&self) -> String {
+        let similarity = match (self.similarity, self.landmarks) {
             (Similarity::Dot, _) => String::new(),
-            (Similarity::Rbf, None) if self.ridge.is_none() => {
-                format!(", rbf similarity by {} landmarks", features.dims())
-            }
-            (similarity, _) => format!(", {similarity} similarity"),
+            (similarity, Some(landmarks)) => format!(", {similarity} similarity by {landmarks} landmarks"),
+            (similarity, None) => format!(", {similarity} similarity"),
         };
         let ridge = self.ridge.map_or(String::new(), |delta| format!(", ridge {delta}"));
         similarity + &ridge
@@ -146,6 +151,16 @@ impl fmt::Display for Similarity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
     }
+}
+
+/// Makes features, with progress.
+pub(super) fn with_progress<T>(
+    progress: &Progress,
+    work: impl FnOnce(&Watched<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    progress.stage("comparing with landmarks");
+    let report = |reached| progress.computed(&reached);
+    interrupt::while_watched(|watch| work(&Watched::new(&Cpu, watch.reporting_to(&report))))
 }
 
 /// Scores, and what they are worth.
@@ -167,8 +182,7 @@ impl WeighingArguments {
         &self,
         features: Features<'static>,
         files: &[PathBuf],
-        limit: Limit,
-        made: Use,
+        reading: Reading<'_>,
     ) -> Result<Similar, Failure> {
         let similarity = self.similarity;
         let rbf = similarity == Similarity::Rbf;
@@ -181,19 +195,20 @@ impl WeighingArguments {
             return Err(Failure::Arguments(format!("{option} is for --similarity rbf")));
         }
         let given = rbf.then(|| features.dims());
-        let comparison = Comparison { similarity, given, exact_bandwidth: None, ridge: None };
+        let comparison = Comparison { similarity, given, ..Comparison::default() };
         match similarity {
             Similarity::Dot => Ok(Similar { features, kernel_error: None, comparison }),
             Similarity::Cosine => {
                 Ok(Similar { features: features.with_unit_rows()?, kernel_error: None, comparison })
             }
-            Similarity::Rbf if made == Use::Pairs && self.takes_pairs() => {
+            Similarity::Rbf if reading.used_for == Use::Pairs && self.takes_pairs() => {
                 let exact_bandwidth = Some(self.bandwidth.unwrap_or_default().of(&features)?);
                 let comparison = Comparison { exact_bandwidth, ..comparison };
                 Ok(Similar { features, kernel_error: Some(0.0), comparison })
             }
             Similarity::Rbf => {
-                let (features, kernel_error) = self.rbf_features(&features, files, limit)?;
+                let (features, kernel_error) = self.rbf_features(&features, files, reading)?;
+                let comparison = Comparison { landmarks: Some(features.dims()), ..comparison };
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
         }
@@ -204,7 +219,7 @@ impl WeighingArguments {
         &self,
         features: &Features<'static>,
         files: &[PathBuf],
-        limit: Limit,
+        Reading { limit, progress, .. }: Reading<'_>,
     ) -> Result<(Features<'static>, f64), Failure> {
         let bandwidth = self.bandwidth.unwrap_or_default();
         let rbf = Rbf::new(bandwidth);
@@ -216,13 +231,14 @@ impl WeighingArguments {
                 return Err(Failure::file(path, "this is the input: name another file for --cache"));
             }
             let width = if let Bandwidth::Exactly(width) = bandwidth { Some(width) } else { None };
-            return cache::features(path, features, rbf, Origin::new(features, width, landmarks));
+            let origin = Origin::new(features, width, landmarks);
+            return cache::features(path, features, rbf, origin, progress);
         }
         let bytes = 4 * items as u64 * landmarks as u64;
         limit.check(bytes, || {
             format!("{items} items are compared with {landmarks} landmarks; --cache keeps them in a file")
         })?;
-        let found = rbf.features(features, &Cpu)?;
+        let found = with_progress(progress, |engine| rbf.features(features, engine))?;
         Ok((found.features().clone(), found.kernel_error()))
     }
 

@@ -37,7 +37,7 @@ impl Question<'_> {
             _ if comparison.is_of_pairs() => "kernel    exact, computed from pairs of items\n".into(),
             _ => String::new(),
         };
-        let similarity = comparison.describe(features);
+        let similarity = comparison.describe();
         let scores = self
             .input
             .scored

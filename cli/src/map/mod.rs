@@ -16,7 +16,7 @@ use self::{answer::Found, arguments::SolverChoice, search::Search};
 use crate::{
     compute,
     failure::Failure,
-    input::{Input, Scored},
+    input::{Input, Reading, Scored},
     interrupt,
     law::{LawRequest, Question},
     memory::Limit,
@@ -34,8 +34,9 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     }
     arguments.rows.check(&arguments.input)?;
     let progress = Progress::new(arguments.output.quiet);
-    progress.stage("reading");
-    let input = Input::read(&arguments.input, Limit::of(None), kernel::features_used(arguments))?;
+    let used_for = kernel::features_used(arguments);
+    let input =
+        Input::read(&arguments.input, Reading { limit: Limit::of(None), used_for, progress: &progress })?;
     let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };

@@ -23,7 +23,7 @@ use self::{arguments::MethodChoice, draw::Run, memory::Memory};
 use crate::{
     compute,
     failure::Failure,
-    input::Input,
+    input::{Input, Reading},
     interrupt,
     law::{LawRequest, Question},
     memory::{Limit, Use},
@@ -42,8 +42,8 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     arguments.rows.check(&arguments.input)?;
     let limit = Limit::of(arguments.memory);
     let progress = Progress::new(arguments.output.quiet);
-    progress.stage("reading");
-    let input = Input::read(&arguments.input, limit, Use::Products)?;
+    let reading = Reading { limit, used_for: Use::Products, progress: &progress };
+    let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;

@@ -1,6 +1,7 @@
-//! Effective samples of swap chains per minute; `cargo bench --bench mcmc`.
+//! Effective samples of swap chains per minute, with and without moves to other sets; `cargo bench --bench mcmc`.
 //!
-//! 40 parts × 2 items of m = 10⁵ Gaussian rows, n = 128: no exact method reaches there.
+//! 40 parts × 2 items of m = 10⁵ Gaussian rows, n = 128: no exact method reaches there. And 20 parts × 1 whose rows lie along
+//! two axes for each pair of parts: one swap is never enough to turn a pair round.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "benches panic and report")]
 
 mod common;
@@ -9,13 +10,15 @@ use common::{threads, timed};
 use partition_dpp::{
     Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    mcmc::{Chains, McmcOptions, Thinning},
+    mcmc::{Chains, McmcOptions, OtherSetMoves, Thinning},
 };
 
 const ITEMS: usize = 100_000;
 const DIMS: usize = 128;
 const PARTS: usize = 40;
 const DRAWS: u64 = 20_000;
+/// Parts, of one item each, in pairs.
+const PAIRED: usize = 20;
 
 /// Prints what a run took and what it was worth.
 fn measure(what: &str, chains: &Chains<'_>, seed: u64) {
@@ -35,7 +38,12 @@ fn measure(what: &str, chains: &Chains<'_>, seed: u64) {
         found.log_det.r_hat,
         found.worst_r_hat()
     );
-    println!("  fewest effective draws of all {:.0}, thin {}", found.fewest_effective_draws(), found.thin);
+    let fewest = 60.0 * found.fewest_effective_draws() / seconds;
+    println!("  fewest of all quantities {fewest:.0} effective draws a minute, thin {}", found.thin);
+    let others = found.other_sets;
+    if others.proposed > 0 {
+        println!("  other sets: {:.3} of {} accepted", others.acceptance(), others.proposed);
+    }
     println!("  drift {:.1e}, {} times anew", found.drift, found.refactorisations);
     for count in found.moves.iter().take(5) {
         println!("  {} at once: {:.3} of {} accepted", count.replaced, count.acceptance(), count.proposed);
@@ -48,16 +56,41 @@ fn main() {
     let partition = Partition::from_labels(&common::labels(ITEMS, PARTS)).unwrap();
     let quota = Quota::each(&partition, 2).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let two = threads(2);
     let options = McmcOptions::default().with_thin(Thinning::Sweeps(1));
-    let kinds = [
-        ("every sweep, no blocks", options.with_blocks(0)),
-        ("every sweep, default blocks", options),
-        ("thinned automatically", McmcOptions::default()),
-    ];
+    let swaps = options.with_other_sets(OtherSetMoves::Never);
+    compare(
+        &dpp,
+        &[
+            ("every sweep, no blocks, no other sets", swaps.with_blocks(0)),
+            ("every sweep, default blocks, no other sets", swaps),
+            ("every sweep, default blocks, other sets", options),
+            ("thinned automatically, default blocks, other sets", McmcOptions::default()),
+        ],
+    );
+    let (values, labels) = pairs_of_axes();
+    let features = Features::from_rows(labels.len(), PAIRED, &values).unwrap();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
+    compare(&dpp, &[("pairs of axes, no other sets", swaps), ("pairs of axes, other sets", options)]);
+}
+
+fn compare(dpp: &PartitionDpp<'_>, kinds: &[(&str, McmcOptions)]) {
+    let two = threads(2);
     for (what, options) in kinds {
-        let (chains, seconds) = timed(|| two.install(|| dpp.chains(&options, &Cpu)).unwrap());
+        let (chains, seconds) = timed(|| two.install(|| dpp.chains(options, &Cpu)).unwrap());
         println!("set-up {seconds:.1} s");
         two.install(|| measure(what, &chains, 1));
     }
+}
+
+/// Thirty rows of every part, near either of the two axes that it shares with its partner.
+fn pairs_of_axes() -> (Vec<f64>, Vec<usize>) {
+    let items = 30 * PAIRED;
+    let mut values = common::gaussian(items, PAIRED);
+    let labels: Vec<usize> = (0..items).map(|item| item % PAIRED).collect();
+    for (item, row) in values.chunks_exact_mut(PAIRED).enumerate() {
+        row.iter_mut().for_each(|value| *value *= 0.01);
+        row[item % PAIRED / 2 * 2 + item / PAIRED % 2] += 1.0;
+    }
+    (values, labels)
 }

@@ -160,6 +160,7 @@ impl PartitionDpp<'_> {
     #[must_use]
     pub fn chains_memory_plan(&self) -> MemoryPlan {
         let mut memory = self.spectral_memory(Projection::default());
+        self.add_bounded(&mut memory, Bound::Sequential);
         memory.add("what chains propose", 16 * self.rows().len() as u64);
         memory
     }

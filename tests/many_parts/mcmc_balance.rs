@@ -214,6 +214,12 @@ fn what_cannot_run_is_refused() {
     assert_error!(chains(options.with_chains(0)), partition_dpp::Error::NotPositive { .. }, ["chains"]);
     let never = partition_dpp::mcmc::Thinning::Sweeps(0);
     assert_error!(chains(options.with_thin(never)), partition_dpp::Error::NotPositive { .. }, ["sweeps"]);
+    let never = partition_dpp::mcmc::OtherSetMoves::Every(0);
+    assert_error!(
+        chains(options.with_other_sets(never)),
+        partition_dpp::Error::NotPositive { .. },
+        ["other sets"]
+    );
     let settled = dpp.clone().including(&[0, 3]).unwrap();
     let settled = settled.chains(&options, &Cpu).map(|_| ());
     assert_error!(settled, partition_dpp::Error::Nothing { .. }, ["nothing to choose"]);

@@ -4,7 +4,7 @@ use approx::abs_diff_eq;
 use partition_dpp::{
     Features, Method, Partition, PartitionDpp, Quota, SamplerOptions, Subset,
     engine::Cpu,
-    mcmc::{McmcOptions, Thinning},
+    mcmc::{McmcOptions, OtherSetMoves, Thinning},
 };
 
 use crate::common::{
@@ -19,9 +19,14 @@ use crate::common::{
 /// More than there are χ² tests in this file.
 const CHECKS: f64 = 100.0;
 
+/// Without moves to other sets.
+fn swaps() -> McmcOptions {
+    McmcOptions::default().with_other_sets(OtherSetMoves::Never)
+}
+
 /// Far enough apart to be independent on tiny kernels.
 fn apart() -> McmcOptions {
-    McmcOptions::default().with_thin(Thinning::Sweeps(12)).with_blocks(4)
+    swaps().with_thin(Thinning::Sweeps(12)).with_blocks(4)
 }
 
 fn sets(subsets: &[Subset]) -> impl Iterator<Item = &[usize]> {
@@ -37,6 +42,13 @@ fn stationary_law_on_known_answers() {
         let quota = Quota::new(&partition, &case.quota).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let law = case.oracle().partition_dpp(&case.labels, &case.quota).0;
+        let others = McmcOptions::default()
+            .with_other_sets(OtherSetMoves::Every(1))
+            .with_thin(Thinning::Sweeps(6))
+            .with_blocks(2);
+        let drawn = dpp.chains(&others, &Cpu).unwrap().run(20_000, 6);
+        let p = chi_square_p(sets(drawn.subsets()), &law);
+        assert!(p > stats::ALPHA / CHECKS, "{} with other sets: p = {p:e}", case.name);
         let samples = dpp.chains(&apart(), &Cpu).unwrap().run(20_000, 5);
         let p = chi_square_p(sets(samples.subsets()), &law);
         let diagnostics = samples.diagnostics().unwrap();
@@ -82,7 +94,7 @@ fn blocks_are_accepted_where_single_exchanges_are_confined() {
     let run = |options: McmcOptions| dpp.chains(&options.with_chains(8), &Cpu).unwrap().run(16_000, 7);
     let turned = |subset: &Subset| f64::from(u8::from(subset.as_slice()[0].is_multiple_of(2)));
 
-    let samples = run(McmcOptions::default());
+    let samples = run(swaps());
     let diagnostics = samples.diagnostics().unwrap();
     println!("{:?}, R̂ {:.4}, thin {}", diagnostics.moves, diagnostics.worst_r_hat(), diagnostics.thin);
     let block = diagnostics.moves.iter().find(|count| count.replaced == 2).unwrap();
@@ -97,8 +109,14 @@ fn blocks_are_accepted_where_single_exchanges_are_confined() {
     // Draws are thinned to be nearly independent, not wholly.
     assert!(z.abs() < 1.5 * critical_z(1), "{z}");
 
-    // Without blocks chains stay where they are, and the diagnostics see it.
-    let stuck = run(McmcOptions::default().with_blocks(0));
+    // Other sets do the same without blocks.
+    let samples = run(McmcOptions::default().with_blocks(0));
+    let diagnostics = samples.diagnostics().unwrap();
+    assert!(diagnostics.other_sets.acceptance() > 0.5, "{:?}", diagnostics.other_sets);
+    assert!(diagnostics.worst_r_hat() < 1.01, "{}", diagnostics.worst_r_hat());
+
+    // Without both chains stay where they are, and the diagnostics see it.
+    let stuck = run(swaps().with_blocks(0));
     let diagnostics = stuck.diagnostics().unwrap();
     assert!(diagnostics.worst_r_hat() > 1.5, "{}", diagnostics.worst_r_hat());
     assert!(diagnostics.fewest_effective_draws() < 100.0, "{}", diagnostics.fewest_effective_draws());

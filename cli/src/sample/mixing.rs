@@ -30,6 +30,8 @@ struct Diagnostics<'a> {
     log_det: Numbers,
     parts: Vec<OfPart<'a>>,
     moves: Vec<Move>,
+    /// Moves to sets that do not depend on the present one.
+    other_sets: Move,
 }
 
 #[derive(Serialize)]
@@ -75,18 +77,14 @@ impl<'a> Diagnostics<'a> {
             log_volume: (&part.log_volume).into(),
             direction: (&part.direction).into(),
         };
-        let count = |count: &MoveCount| Move {
-            replaced: count.replaced,
-            proposed: count.proposed,
-            accepted: count.accepted,
-        };
         Self {
             worst_r_hat: found.worst_r_hat(),
             fewest_effective_samples: found.fewest_effective_draws(),
             longest_autocorrelation_time: found.longest_autocorrelation_time(),
             log_det: (&found.log_det).into(),
             parts: found.parts.iter().map(part).collect(),
-            moves: found.moves.iter().map(count).collect(),
+            moves: found.moves.iter().map(Move::from).collect(),
+            other_sets: (&found.other_sets).into(),
         }
     }
 }
@@ -100,6 +98,12 @@ impl From<&Convergence> for Numbers {
             effective_samples: found.effective_draws,
             autocorrelation_time: found.autocorrelation_time,
         }
+    }
+}
+
+impl From<&MoveCount> for Move {
+    fn from(count: &MoveCount) -> Self {
+        Self { replaced: count.replaced, proposed: count.proposed, accepted: count.accepted }
     }
 }
 
@@ -118,12 +122,14 @@ pub(super) fn describe(mixing: &Mixing, samples: usize) -> String {
     };
     let (single, several): (Vec<&MoveCount>, Vec<&MoveCount>) =
         found.moves.iter().partition(|count| count.replaced == 1);
-    let accepted = [(single, "one item"), (several, "several")].map(|(counts, what)| {
+    let kinds = [(single, "one item"), (several, "several"), (vec![&found.other_sets], "the set")];
+    let accepted = kinds.into_iter().filter_map(|(counts, what)| {
         let proposed: u64 = counts.iter().map(|count| count.proposed).sum();
         let accepted: u64 = counts.iter().map(|count| count.accepted).sum();
-        let share = 100.0 * accepted as f64 / proposed.max(1) as f64;
-        format!("{share:.0} % of {proposed} moves that replace {what}")
+        let share = 100.0 * accepted as f64 / proposed as f64;
+        (proposed > 0).then(|| format!("{share:.0} % of {proposed} moves that replace {what}"))
     });
+    let accepted: Vec<String> = accepted.collect();
     let verdict = if found.worst_r_hat() < AGREEMENT {
         "the chains agree"
     } else {

@@ -68,6 +68,43 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Drawn<'_, R, G> {
     }
 }
 
+/// Items that were picked before, one by one.
+pub(super) struct Replayed<I>(pub(super) I);
+
+impl<I: Iterator<Item = u32>> Chance for Replayed<I> {
+    fn coin(&mut self, _: f64) -> bool {
+        unreachable!("a replayed draw is not accepted or rejected")
+    }
+
+    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
+        unreachable!("counts are exact")
+    }
+
+    fn picks(&mut self, _: &ItemTable, _: usize, _: &mut Vec<u32>) {
+        unreachable!("items are picked one by one")
+    }
+
+    fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+        let position = table.position_of(self.0.next()?);
+        keep(position);
+        Some(position)
+    }
+
+    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
+        unreachable!("items are picked one by one")
+    }
+
+    fn kept_subset(
+        &mut self,
+        _: Of<'_>,
+        _: (usize, f64),
+        _: &mut Vec<u32>,
+        _: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        unreachable!("items are picked one by one")
+    }
+}
+
 /// The most trials, if this fraction is kept.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
 fn most(expected: f64) -> u64 {

@@ -6,7 +6,7 @@ use rand::Rng;
 use super::{
     BoundedLaw, BoundedScratch,
     candidate::log_factorial,
-    chance::{Chance, Drawn},
+    chance::{Chance, Drawn, Replayed},
     choice,
     count_law::CountLaw,
     proposal::Buffers,
@@ -71,6 +71,23 @@ impl<'a> WeightedLaw<'a> {
     /// ln of the weight of a draw, whose mean is the normaliser; −∞ at a dead end. Its items are in `scratch`.
     pub(in crate::sample) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> f64 {
         self.law.weigh(rng, scratch).0
+    }
+
+    /// The same for a draw that picked these items of every group, in their order; counts are exact.
+    pub(in crate::sample) fn weigh_given(&self, groups: &[Vec<u32>], scratch: &mut BoundedScratch) -> f64 {
+        let items = self.law.counts.order().iter().flat_map(|&group| groups[group].iter().copied());
+        self.law.log_weight(&mut Replayed(items), &mut scratch.buffers)
+    }
+
+    /// The items of the last draw, by group.
+    pub(in crate::sample) fn by_group(&self, scratch: &BoundedScratch) -> Vec<Vec<u32>> {
+        let (mut groups, mut left) = (vec![Vec::new(); self.grams.len()], scratch.items());
+        for &(group, count) in &scratch.buffers.counts {
+            let (own, rest) = left.split_at(count);
+            groups[group] = own.to_vec();
+            left = rest;
+        }
+        groups
     }
 
     /// Operations of a draw, as predicted.

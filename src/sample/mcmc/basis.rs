@@ -44,6 +44,12 @@ impl<'a> Basis<'a> {
         Some(Self { features: features.clone(), items, scales, rows, duals, log_det })
     }
 
+    /// That of other items that may leave, with the same included ones.
+    pub(super) fn at(&self, items: &[u32]) -> Option<Self> {
+        let items = [items, &self.items[items.len()..]].concat();
+        Self::new(&self.features, items, self.scales.clone())
+    }
+
     /// Recomputes W from the rows; returns by how much ln det had drifted. Does nothing if the rows count as dependent.
     pub(super) fn refresh(&mut self) -> f64 {
         let Some((duals, log_det)) = dual_basis(&self.rows, self.dims()) else { return 0.0 };

@@ -7,9 +7,10 @@ use super::{
     basis::Basis,
     candidates::{Candidate, CandidateDistribution},
     moves::{MoveCount, Proposal, Sweep},
+    other_sets::OtherSets,
     swap::SwapBuffers,
 };
-use crate::{Result, watch::Watch};
+use crate::{Result, model::FreeItems, sample::bounded::BoundedScratch, watch::Watch};
 
 /// Items replaced, in units of the set's size, after which W is recomputed from the rows.
 const REFRESH: usize = 16;
@@ -18,21 +19,41 @@ const STALE: f64 = 1e-12;
 
 /// The data that all chains share: candidates, and the group of each slot.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct Walk<'a> {
+    pub(super) groups: Vec<FreeItems>,
     pub(super) candidates: Vec<CandidateDistribution>,
     pub(super) group_of: Vec<usize>,
+    pub(super) other_sets: OtherSets<'a>,
+    /// The sweeps after which another set is proposed.
+    pub(super) every: Option<usize>,
+    /// Block moves of a sweep.
+    pub(super) blocks: usize,
 }
 
-#[derive(Clone, Debug)]
+impl Walk<'_> {
+    /// The items of a set as candidates.
+    pub(super) fn candidates_of(&self, items: &[u32]) -> Vec<Candidate> {
+        let of_slot =
+            |(&item, &group): (&u32, &usize)| self.candidates[group].of_item(&self.groups[group], item);
+        items.iter().zip(&self.group_of).map(of_slot).collect()
+    }
+}
+
+#[derive(Debug)]
 pub(super) struct Chain<'a> {
     pub(super) basis: Basis<'a>,
     rng: ChaCha8Rng,
     /// ln of the proposal weight of the item in each slot.
     log_weights: Vec<f64>,
     sweep: Sweep,
+    /// Sweeps begun.
+    sweeps: usize,
     swap: SwapBuffers,
     /// Moves by the number of items replaced, starting at 1.
     pub(super) moves: Vec<MoveCount>,
+    /// Moves to other sets.
+    pub(super) other_sets: MoveCount,
+    scratch: BoundedScratch,
     /// Items replaced since W was computed.
     replaced: usize,
     pub(super) refreshes: u64,
@@ -41,17 +62,21 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// A chain at this set, whose items `start` lists as candidates.
-    pub(super) fn new(basis: Basis<'a>, start: &[Candidate], blocks: usize, rng: ChaCha8Rng) -> Self {
-        let slots = start.len();
+    /// A chain at the set of this basis.
+    pub(super) fn new(basis: Basis<'a>, walk: &Walk<'_>, rng: ChaCha8Rng) -> Self {
+        let slots = walk.group_of.len();
+        let start = walk.candidates_of(&basis.items[..slots]);
         let moves = (1..=slots).map(|replaced| MoveCount { replaced, ..MoveCount::default() });
         Self {
             basis,
             rng,
             log_weights: start.iter().map(|candidate| candidate.log_weight).collect(),
-            sweep: Sweep::new(slots, blocks),
+            sweep: Sweep::new(slots, walk.blocks),
+            sweeps: 0,
             swap: SwapBuffers::default(),
             moves: moves.collect(),
+            other_sets: MoveCount { replaced: slots, ..MoveCount::default() },
+            scratch: walk.other_sets.scratch(),
             replaced: 0,
             refreshes: 0,
             drift: 0.0,
@@ -63,8 +88,12 @@ impl<'a> Chain<'a> {
         &self.basis.items[..self.log_weights.len()]
     }
 
-    /// Visits every slot once and some blocks, unless the watch ends the sweep.
-    pub(super) fn sweep(&mut self, walk: &Walk, watch: &Watch<'_>) -> Result<()> {
+    /// Proposes another set now and then, then visits every slot once and some blocks, unless the watch ends the sweep.
+    pub(super) fn sweep(&mut self, walk: &Walk<'_>, watch: &Watch<'_>) -> Result<()> {
+        if walk.every.is_some_and(|every| self.sweeps.is_multiple_of(every)) {
+            self.attempt_other(walk);
+        }
+        self.sweeps += 1;
         let mut sweep = std::mem::replace(&mut self.sweep, Sweep::new(0, 0));
         sweep.draw(&walk.candidates, &walk.group_of, &mut self.rng);
         let mut outcome = Ok(());
@@ -109,6 +138,24 @@ impl<'a> Chain<'a> {
         if self.replaced >= REFRESH * self.log_weights.len() {
             self.refresh();
         }
+    }
+
+    /// Moves to another set with its Metropolis–Hastings probability; see [`OtherSets`].
+    fn attempt_other(&mut self, walk: &Walk<'_>) {
+        self.other_sets.proposed += 1;
+        let slots = self.log_weights.len();
+        let Self { basis, rng, scratch, .. } = self;
+        let present = walk.other_sets.weigh(&basis.items[..slots], rng, scratch);
+        let Some((items, log)) = walk.other_sets.draw(rng, scratch) else { return };
+        if !present.is_finite() || rng.random::<f64>().ln() >= log - present {
+            return;
+        }
+        let Some(basis) = basis.at(&items) else { return };
+        self.basis = basis;
+        self.replaced = 0;
+        let weights = walk.candidates_of(&items).into_iter().map(|candidate| candidate.log_weight);
+        self.log_weights = weights.collect();
+        self.other_sets.accepted += 1;
     }
 
     /// ln of the Metropolis–Hastings ratio; the move is made if a uniform number is below it.

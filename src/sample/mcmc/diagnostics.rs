@@ -18,6 +18,8 @@ pub struct ChainDiagnostics {
     pub parts: Vec<PartConvergence>,
     /// Moves of all chains by the number of items replaced at once, those of the burn-in included.
     pub moves: Vec<MoveCount>,
+    /// Moves of all chains to sets that do not depend on the present one.
+    pub other_sets: MoveCount,
     /// Sweeps from each draw of a chain to the next.
     pub thin: usize,
     /// The largest |error| of ln det seen when the dual basis was recomputed from the rows.
@@ -91,6 +93,7 @@ impl ChainSamples {
             log_det: found[0],
             parts: parts.collect(),
             moves: self.moves.clone(),
+            other_sets: self.other_sets,
             thin: self.thin,
             drift: self.drift,
             refactorisations: self.refreshes,

@@ -8,6 +8,7 @@ mod diagnostics;
 mod moves;
 mod observables;
 mod options;
+mod other_sets;
 mod run;
 mod start;
 mod swap;
@@ -18,26 +19,28 @@ use rand_chacha::ChaCha8Rng;
 pub use convergence::Convergence;
 pub use diagnostics::{ChainDiagnostics, PartConvergence};
 pub use moves::MoveCount;
-pub use options::{McmcOptions, Thinning};
+pub use options::{McmcOptions, OtherSetMoves, Thinning};
 pub use run::{ChainRun, ChainSamples};
 
 use self::{
     basis::Basis,
-    candidates::{Candidate, CandidateDistribution},
+    candidates::CandidateDistribution,
     chain::{Chain, Walk},
     observables::Observables,
-    start::Starts,
+    other_sets::OtherSets,
 };
-use super::{Projection, projection::ProjectionDpp, stream};
+use super::{rejection::Question, stream};
 use crate::{
     Error, Features, PartitionDpp, Result,
     engine::{Engine, EngineInfo},
     estimate::REFUSED,
     linalg::scale_columns,
-    model::FreeItems,
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
     watch::Watch,
 };
+
+/// Operations of a swap for each of k·n numbers.
+const MOVE: f64 = 8.0;
 
 /// Markov chains over the sets that meet a quota, with the law of a [`PartitionDpp`] as their stationary law:
 /// approximate draws for any number of parts.
@@ -49,16 +52,24 @@ use crate::{
 /// A move proposes to replace items I of the set, each by another of its part. Most moves replace one item; some replace
 /// a block of two or more in any parts, which helps where parts block each other and no single swap is possible.
 /// Candidates are proposed about as often as they are in the tilted k-DPP (q). A sweep proposes once for every item of
-/// the set, and some blocks, in random order. Every move and every sweep satisfies detailed balance, and blocks of all
-/// sizes make every feasible set reachable. Chains start from draws of the tilted k-DPP with repaired counts.
+/// the set, and some blocks, in random order. Now and then a chain proposes another set, by the weighted draws of an
+/// [`ImportanceSampler`](crate::ImportanceSampler) (w), which leads out of where swaps are confined:
+///
+/// ```text
+/// S → S′ with probability min(1, w′ / w)
+/// ```
+///
+/// Every move satisfies detailed balance, and blocks of all sizes make every feasible set reachable. Chains start from
+/// weighted draws, resampled by their weights.
 ///
 /// **Approximate:** the law of the draws converges to that of the model. Its error has no known bound and can only be
 /// [diagnosed](ChainSamples::diagnostics); chains that all miss the same sets look good. For few parts there are exact
 /// samplers: [`PartitionDpp::sampler`].
 ///
 /// # Cost
-/// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 40 during set-up. A proposal takes
-/// 4nk operations and a move 6nk more (times the items it replaces), whatever m; 2(p+1) numbers are kept per draw.
+/// Set-up as for rejection plus one pass over A (2mn² operations); 32 bytes per item, 40 during set-up, and at most 8r for
+/// rows in other coordinates. A proposal takes 4nk operations and a move 6nk more (times the items it replaces), whatever m;
+/// another set about 6kr²; 2(p+1) numbers are kept per draw.
 ///
 /// # Numerics
 /// The dual basis of the chosen rows is updated in f64 by rank-one updates, and recomputed from the rows after 16k items
@@ -84,16 +95,15 @@ use crate::{
 /// # Source
 /// Anari, Oveis Gharan and Rezaei, *Monte Carlo Markov chain algorithms for sampling strongly Rayleigh distributions and
 /// determinantal point processes* (2016), for swaps of one item; Alimohammadi, Anari, Shiragur and Vuong,
-/// *Fractionally log-concave and sector-stable polynomials* (2021), for moves of several parts at once.
+/// *Fractionally log-concave and sector-stable polynomials* (2021), for moves of several parts at once; Tierney, *Markov
+/// chains for exploring posterior distributions* (1994), for moves to other sets.
 #[derive(Debug)]
 pub struct Chains<'a> {
     options: McmcOptions,
     features: Features<'a>,
-    starts: Starts<'a>,
     /// A start that is known to be independent.
     certain: Vec<u32>,
-    walk: Walk,
-    groups: Vec<FreeItems>,
+    walk: Walk<'a>,
     /// The part of each group.
     parts: Vec<usize>,
     /// Scales of the slots and, after them, of the included rows.
@@ -118,17 +128,23 @@ impl<'a> PartitionDpp<'a> {
         if counts.is_empty() {
             return Err(Error::Nothing { what: "the quota beyond the included items" });
         }
-        let (rows, features) = (self.rows(), self.ground().features());
-        let slots = counts.iter().sum();
-        let TiltedSpectrum { tilt, spectrum, .. } = self.spectrum(engine, &rows)?;
+        let question = Question::new(self, None, engine)?;
+        let other_sets = OtherSets::new(&question, &counts, engine)?;
+        let Question { rows, found: TiltedSpectrum { spectrum, .. }, .. } = &question;
+        let (features, slots) = (self.ground().features(), counts.iter().sum());
         let eigenvectors = ConditionalBernoulli::new(&spectrum.values, slots)?;
         let roots: Vec<f64> = eigenvectors.inclusion_probabilities().iter().map(|p| p.sqrt()).collect();
         let likely = scale_columns(spectrum.whitener().as_ref(), &roots);
-        let candidates = CandidateDistribution::of_groups(engine, &rows, likely)?;
-        let (weights, size) = (tilt.root_weights(), slots as f64);
-        let projection =
-            ProjectionDpp::new(engine, features, &rows, &weights, &spectrum, size, Projection::default())?;
-        let starts = Starts::new(self, counts.clone(), eigenvectors, projection);
+        let candidates = CandidateDistribution::of_groups(engine, rows, likely)?;
+        let blocks = options.blocks_of(slots);
+        let every = match options.other_sets {
+            OtherSetMoves::Automatic => {
+                let moves = (slots + 2 * blocks) as f64;
+                other_sets.worthwhile_every(MOVE * moves * slots as f64 * features.dims() as f64)
+            }
+            OtherSetMoves::Every(sweeps) => Some(sweeps),
+            OtherSetMoves::Never => None,
+        };
 
         let included = self.ground().included().to_vec();
         let by_slot = |values: &dyn Fn(usize) -> f64| -> Vec<f64> {
@@ -141,17 +157,15 @@ impl<'a> PartitionDpp<'a> {
         let mut chains = Chains {
             options: *options,
             features: features.clone(),
-            starts,
             certain: Vec::new(),
-            walk: Walk { candidates, group_of },
-            groups: self.groups(),
+            walk: Walk { groups: self.groups(), candidates, group_of, other_sets, every, blocks },
             parts: self.open().iter().map(|open| open.part).collect(),
             scales,
             included,
             observables: Observables::new(&counts, features.dims()),
             engine: engine.info(),
         };
-        let certain = chains.starts.certain().filter(|start| chains.basis(start).is_some());
+        let certain = start::certain(self, &counts).filter(|start| chains.basis(start).is_some());
         chains.certain = certain.ok_or(Error::IllConditioned { deviation: 1.0, tolerance: REFUSED })?;
         Ok(chains)
     }
@@ -201,23 +215,15 @@ impl<'a> Chains<'a> {
 
     /// A chain at a random start.
     fn chain(&self, mut rng: ChaCha8Rng) -> Chain<'a> {
-        let drawn = self.starts.draw(&self.walk.candidates, &mut rng);
-        let at = |start: Vec<u32>| Some((self.basis(&start)?, start));
-        let Some((basis, start)) = drawn.and_then(at).or_else(|| at(self.certain.clone())) else {
+        let drawn = self.walk.other_sets.start(&mut rng).and_then(|start| self.basis(&start));
+        let Some(basis) = drawn.or_else(|| self.basis(&self.certain)) else {
             unreachable!("the certain start served at set-up")
         };
-        let blocks = self.options.blocks_of(start.len());
-        Chain::new(basis, &self.candidates_of(&start), blocks, rng)
+        Chain::new(basis, &self.walk, rng)
     }
 
     /// The basis of these items, one for each slot, and the included ones.
     fn basis(&self, items: &[u32]) -> Option<Basis<'a>> {
         Basis::new(&self.features, [items, &self.included].concat(), self.scales.clone())
-    }
-
-    fn candidates_of(&self, items: &[u32]) -> Vec<Candidate> {
-        let of_slot =
-            |(&item, &group): (&u32, &usize)| self.walk.candidates[group].of_item(&self.groups[group], item);
-        items.iter().zip(&self.walk.group_of).map(of_slot).collect()
     }
 }

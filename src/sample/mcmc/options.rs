@@ -11,6 +11,7 @@ pub struct McmcOptions {
     pub(super) thinning: Thinning,
     pub(super) chains: usize,
     pub(super) blocks: Option<usize>,
+    pub(super) other_sets: OtherSetMoves,
 }
 
 /// How many sweeps lie between draws.
@@ -25,10 +26,30 @@ pub enum Thinning {
     Sweeps(usize),
 }
 
+/// How often a chain proposes a set that does not depend on the present one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OtherSetMoves {
+    /// So often that such moves take about a fifth of the time; never where weighted draws at set-up tell that fewer than
+    /// one in a hundred would be accepted.
+    #[default]
+    Automatic,
+    /// Before the first of so many sweeps.
+    Every(usize),
+    /// Never.
+    Never,
+}
+
 impl Default for McmcOptions {
     /// 100 sweeps of burn-in, automatic thinning, four chains.
     fn default() -> Self {
-        Self { burn_in: 100, thinning: Thinning::Automatic, chains: 4, blocks: None }
+        Self {
+            burn_in: 100,
+            thinning: Thinning::Automatic,
+            chains: 4,
+            blocks: None,
+            other_sets: OtherSetMoves::Automatic,
+        }
     }
 }
 
@@ -58,6 +79,13 @@ impl McmcOptions {
         Self { blocks: Some(blocks), ..self }
     }
 
+    /// How often chains propose another set, drawn as [`ImportanceSampler`](crate::ImportanceSampler) draws. Such moves lead
+    /// out of where swaps are confined.
+    #[must_use]
+    pub fn with_other_sets(self, moves: OtherSetMoves) -> Self {
+        Self { other_sets: moves, ..self }
+    }
+
     /// Sweeps before the first draw.
     #[must_use]
     pub fn burn_in(&self) -> usize {
@@ -79,9 +107,10 @@ impl McmcOptions {
         if self.chains == 0 {
             return Err(Error::NotPositive { what: "the number of chains", value: 0.0 });
         }
-        if self.thinning == Thinning::Sweeps(0) {
-            return Err(Error::NotPositive { what: "the number of sweeps between draws", value: 0.0 });
-        }
+        let positive =
+            |what, holds| if holds { Ok(()) } else { Err(Error::NotPositive { what, value: 0.0 }) };
+        positive("the number of sweeps between draws", self.thinning != Thinning::Sweeps(0))?;
+        positive("the number of sweeps between other sets", self.other_sets != OtherSetMoves::Every(0))?;
         Ok(())
     }
 }

@@ -146,6 +146,11 @@ impl<'c, 'a> ChainRun<'c, 'a> {
             }
         }
         moves.retain(|count| count.proposed > 0);
+        let mut other_sets = self.records[0].chain.other_sets;
+        for record in &self.records[1..] {
+            other_sets.proposed += record.chain.other_sets.proposed;
+            other_sets.accepted += record.chain.other_sets.accepted;
+        }
         let drift = self.records.iter().map(|record| record.chain.drift).fold(0.0, f64::max);
         let refreshes = self.records.iter().map(|record| record.chain.refreshes).sum();
         let (mut values, mut drawn) = (Vec::new(), Vec::new());
@@ -155,7 +160,7 @@ impl<'c, 'a> ChainRun<'c, 'a> {
         }
         let subsets = (0..).map_while(|draw: usize| drawn[draw % chains].next()).collect();
         let parts = self.chains.parts.clone();
-        ChainSamples { subsets, values, width, parts, moves, drift, refreshes, thin: self.thin }
+        ChainSamples { subsets, values, width, parts, moves, other_sets, drift, refreshes, thin: self.thin }
     }
 
     /// Runs `task` on every chain.
@@ -183,6 +188,7 @@ pub struct ChainSamples {
     pub(super) width: usize,
     pub(super) parts: Vec<usize>,
     pub(super) moves: Vec<MoveCount>,
+    pub(super) other_sets: MoveCount,
     pub(super) drift: f64,
     pub(super) refreshes: u64,
     pub(super) thin: usize,
@@ -219,7 +225,7 @@ impl ChainSamples {
     /// Moves proposed by all chains, those of the burn-in included.
     #[must_use]
     pub fn proposals(&self) -> u64 {
-        self.moves.iter().map(|count| count.proposed).sum()
+        self.moves.iter().chain([&self.other_sets]).map(|count| count.proposed).sum()
     }
 
     /// One observable of the draws of a chain.

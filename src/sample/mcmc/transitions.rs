@@ -46,10 +46,8 @@ impl Chains<'_> {
     }
 
     fn chain_at(&self, set: &[usize]) -> Chain<'_> {
-        let items = self.by_slot(set);
-        let candidates = self.candidates_of(&items);
-        match self.basis(&items) {
-            Some(basis) => Chain::new(basis, &candidates, 0, ChaCha8Rng::seed_from_u64(0)),
+        match self.basis(&self.by_slot(set)) {
+            Some(basis) => Chain::new(basis, &self.walk, ChaCha8Rng::seed_from_u64(0)),
             None => panic!("the set {set:?} is dependent"),
         }
     }
@@ -61,7 +59,7 @@ impl Chains<'_> {
             #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
             own.map(|item| item as u32).collect()
         };
-        self.groups.iter().flat_map(|group| of_group(&group.into())).collect()
+        self.walk.groups.iter().flat_map(|group| of_group(&group.into())).collect()
     }
 
     /// All proposals for these slots.

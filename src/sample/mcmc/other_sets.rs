@@ -1,0 +1,178 @@
+//! Moves to sets that do not depend on the present one.
+
+use rand::{Rng, RngExt, seq::SliceRandom};
+
+use crate::{
+    Result,
+    engine::Engine,
+    polynomial::log_sum,
+    sample::{
+        bounded::{BoundedScratch, WeightedLaw},
+        rejection::Question,
+    },
+};
+
+/// Weighted draws of a pilot, in tasks.
+const TASKS: usize = 8;
+const EACH: usize = 8;
+const PILOT_SEED: u64 = 0;
+/// Weighted draws that a start is chosen from.
+const STARTS: usize = 16;
+/// Below this acceptance a chain is better off with swaps alone.
+const WORTHWHILE: f64 = 0.01;
+/// The share of time that moves to other sets take: little where swaps mix well, and enough where they do not.
+const SHARE: f64 = 0.2;
+
+/// Sequential weighted draws: as starts, and as proposals that do not depend on the present set.
+///
+/// A weighted draw picks the items of S in an order σ with probability ∝ det(K_S) / w(S, σ). Given S, any order of the items
+/// of each part is as likely as any other in the target, so one is drawn, and the pair moves by Metropolis and Hastings:
+///
+/// ```text
+/// (S, σ) → (S′, σ′) with probability min(1, w(S′, σ′) / w(S, σ))
+/// ```
+///
+/// # Source
+/// Tierney, *Markov chains for exploring posterior distributions* (1994), for independence chains.
+#[derive(Debug)]
+pub(super) struct OtherSets<'a> {
+    law: WeightedLaw<'a>,
+    /// Items of each group.
+    counts: Vec<usize>,
+    /// The share of such moves that a chain may expect to be accepted, as estimated.
+    acceptance: f64,
+}
+
+impl<'a> OtherSets<'a> {
+    pub(super) fn new(question: &Question<'_, 'a>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
+        let law = WeightedLaw::new(question, engine)?;
+        let logs: Vec<f64> =
+            law.law().weigh_many(TASKS, EACH, PILOT_SEED).into_iter().map(|(log, _)| log).collect();
+        // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
+        let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();
+        let log = log_sum(&pairs) - log_sum(&logs) - (logs.len() as f64).ln();
+        let acceptance = if log.is_finite() { log.exp() } else { 0.0 };
+        Ok(Self { law, counts: counts.to_vec(), acceptance })
+    }
+
+    /// The sweeps of so many operations after which such a move is worth its time; `None` if it never is.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
+    pub(super) fn worthwhile_every(&self, sweep: f64) -> Option<usize> {
+        // The present set is weighed, too.
+        let sweeps = 2.0 * self.law.operations() / sweep * (1.0 - SHARE) / SHARE;
+        (self.acceptance >= WORTHWHILE).then_some(sweeps.ceil().max(1.0) as usize)
+    }
+
+    pub(super) fn scratch(&self) -> BoundedScratch {
+        self.law.scratch()
+    }
+
+    /// A draw, group after group, and ln of its weight; `None` at a dead end.
+    pub(super) fn draw<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        scratch: &mut BoundedScratch,
+    ) -> Option<(Vec<u32>, f64)> {
+        let log = self.law.weigh(rng, scratch);
+        log.is_finite().then(|| (self.law.by_group(scratch).concat(), log))
+    }
+
+    /// One of several draws, in proportion to their weights.
+    pub(super) fn start<R: Rng + ?Sized>(&self, rng: &mut R) -> Option<Vec<u32>> {
+        let mut scratch = self.scratch();
+        let drawn: Vec<_> = (0..STARTS).filter_map(|_| self.draw(rng, &mut scratch)).collect();
+        let logs: Vec<f64> = drawn.iter().map(|(_, log)| *log).collect();
+        let mut left = rng.random::<f64>() * (log_sum(&logs) - logs.first()?).exp();
+        let chosen = drawn.iter().position(|(_, log)| {
+            left -= (log - logs[0]).exp();
+            left < 0.0
+        });
+        drawn.into_iter().nth(chosen.unwrap_or(0)).map(|(items, _)| items)
+    }
+
+    /// ln of the weight of a set, listed group after group, with its items in a random order.
+    pub(super) fn weigh<R: Rng + ?Sized>(
+        &self,
+        items: &[u32],
+        rng: &mut R,
+        scratch: &mut BoundedScratch,
+    ) -> f64 {
+        let mut left = items;
+        let groups: Vec<Vec<u32>> = (self.counts.iter())
+            .map(|&count| {
+                let (own, rest) = left.split_at(count);
+                left = rest;
+                let mut own = own.to_vec();
+                own.shuffle(rng);
+                own
+            })
+            .collect();
+        self.law.weigh_given(&groups, scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::{
+        Features, Partition, PartitionDpp, Quota, Subset, engine::Cpu, linalg::kernels::add_scaled,
+        model::log_determinant,
+    };
+
+    /// Five rows of one part and three of another, of very different lengths and directions.
+    fn law() -> (Features<'static>, Partition) {
+        let mut rows: Vec<f64> = (0..8 * 4).map(|at| (1.7 * f64::from(at * at)).sin()).collect();
+        let (first, others) = rows.split_at_mut(4);
+        add_scaled(&mut others[..4], 3.0, first);
+        others[..4].iter_mut().for_each(|value| *value *= 4.0);
+        let features = Features::from_rows(8, 4, rows).unwrap();
+        (features, Partition::from_labels(&[0, 0, 0, 0, 0, 1, 1, 1]).unwrap())
+    }
+
+    #[test]
+    fn moves_to_other_sets_have_the_law() {
+        let (features, partition) = law();
+        let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [2, 1]).unwrap()).unwrap();
+        let question = Question::new(&dpp, None, &Cpu).unwrap();
+        let other_sets = OtherSets::new(&question, &[2, 1], &Cpu).unwrap();
+        assert!(other_sets.acceptance > 0.2);
+        let (mut rng, mut scratch) = (ChaCha8Rng::seed_from_u64(3), other_sets.scratch());
+        let mut present = other_sets.start(&mut rng).unwrap();
+        let (mut counts, draws) = (BTreeMap::<Vec<u32>, f64>::new(), 20_000);
+        for _ in 0..draws {
+            for _ in 0..8 {
+                let weight = other_sets.weigh(&present, &mut rng, &mut scratch);
+                let Some((items, log)) = other_sets.draw(&mut rng, &mut scratch) else { continue };
+                let (left, right) = items.split_at(2);
+                let again = other_sets.law.weigh_given(&[left.to_vec(), right.to_vec()], &mut scratch);
+                assert!((log - again).abs() < 1e-12, "{log} {again}");
+                if rng.random::<f64>().ln() < log - weight {
+                    present = items;
+                }
+            }
+            let mut set = present.clone();
+            set.sort_unstable();
+            *counts.entry(set).or_default() += 1.0;
+        }
+        let set = |a: u32, b: u32, c: u32| vec![a, b, c];
+        let sets = (0..5).flat_map(|a| (a + 1..5).flat_map(move |b| (5..8).map(move |c| set(a, b, c))));
+        let det = |set: &[u32]| {
+            let items = set.iter().map(|&item| item as usize).collect();
+            log_determinant(&features, &Subset::new(items, 8).unwrap()).exp()
+        };
+        let law: Vec<(Vec<u32>, f64)> = sets.map(|set| (set.clone(), det(&set))).collect();
+        let whole: f64 = law.iter().map(|(_, det)| det).sum();
+        let off = |(set, det): &(Vec<u32>, f64)| {
+            let expected = det / whole * f64::from(draws);
+            (counts.get(set).copied().unwrap_or(0.0) - expected).powi(2) / expected
+        };
+        let square: f64 = law.iter().map(off).sum();
+        // 29 degrees of freedom.
+        assert!(square < 75.0, "{square}");
+    }
+}

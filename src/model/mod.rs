@@ -15,6 +15,7 @@ mod log_determinant;
 mod open_parts;
 mod partition_dpp;
 mod ridge;
+mod tight_parts;
 
 pub(crate) use counts::{Counts, Demand};
 pub use dpp::Dpp;
@@ -29,3 +30,4 @@ pub(crate) use open_parts::OpenPart;
 pub use partition_dpp::PartitionDpp;
 pub use ridge::RidgeDpp;
 pub(crate) use ridge::{DrawnDpp, Fill, FreeRidge, log_probability};
+pub(crate) use tight_parts::Contraction;

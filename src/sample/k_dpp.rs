@@ -53,7 +53,7 @@ impl<'a> IndependentKDpps<'a> {
 }
 
 /// The k-DPP on some of the free items, and the error of its law.
-fn law_of_size<'a>(
+pub(super) fn law_of_size<'a>(
     engine: &dyn Engine,
     ground: &GroundSet<'a>,
     items: &FreeItems,

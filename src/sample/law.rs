@@ -1,5 +1,7 @@
 //! What draws: one of several algorithms.
 
+use std::sync::Arc;
+
 use rand::Rng;
 
 use super::{
@@ -20,6 +22,8 @@ pub(crate) enum Law<'a> {
     Rejection(Rejection<'a>),
     /// One law for every part with something left to choose.
     Independent(Vec<Law<'a>>),
+    /// A part that spans no more than is chosen of it, and the others.
+    Contracted(SpectralLaw<'a>, Arc<Law<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
     Ridge(Box<RidgeSampler<'a>>),
@@ -34,6 +38,8 @@ impl<'a> Law<'a> {
             Law::Rejection(_) | Law::Ridge(_) => Algorithm::Rejection,
             Law::FreeRidge(law) if law.proposals() > 1.0 => Algorithm::Rejection,
             Law::Spectral(_) | Law::FreeRidge(_) => Algorithm::Spectral,
+            Law::Contracted(_, rest) if matches!(**rest, Law::Forced) => Algorithm::Spectral,
+            Law::Contracted(_, rest) => rest.algorithm(),
             Law::Independent(laws) => laws.first().map_or(Algorithm::Settled, Law::algorithm),
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
@@ -45,6 +51,7 @@ impl<'a> Law<'a> {
         match self {
             Law::Rejection(law) => Some(law),
             Law::Ridge(law) => law.drawn(),
+            Law::Contracted(_, rest) => rest.rejection(),
             _ => None,
         }
     }
@@ -86,6 +93,11 @@ impl<'a> Law<'a> {
                     items.extend(law.draw(rng, &mut own)?);
                     attempts.add_rejected(&own);
                 }
+                Ok(items)
+            }
+            Law::Contracted(part, rest) => {
+                let mut items = part.sample(rng, &mut Attempts::under(attempts.watch(), 1.0))?;
+                items.extend(rest.draw(rng, attempts)?);
                 Ok(items)
             }
             Law::Interpolation(law) => law.sample(rng, attempts.watch()),

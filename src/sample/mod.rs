@@ -104,6 +104,13 @@ impl<'a> Sampler<'a> {
         Self::new(Law::Forced, included, engine, 0.0)
     }
 
+    /// With draws from a part besides, for which some included items stand.
+    pub(crate) fn with_part(self, part: SpectralLaw<'a>, error: f64, instead_of: &[usize]) -> Self {
+        let included = self.included.iter().copied().filter(|&item| !instead_of.contains(&(item as usize)));
+        let law = Arc::new(Law::Contracted(part, Arc::clone(&self.law)));
+        Self { included: included.collect(), law, law_error: self.law_error + error, ..self }
+    }
+
     pub(crate) fn planned(self, plan: Option<Plan>) -> Self {
         Self { plan, ..self }
     }

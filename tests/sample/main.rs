@@ -21,5 +21,6 @@ mod ranges;
 #[cfg(feature = "npy")]
 mod real_data;
 mod small_laws;
+mod tight_parts;
 mod value_stability;
 mod wasm_answers;

@@ -54,7 +54,7 @@ impl Model {
     /// Whether the best tilt is finite: it is not where a part must be taken whole.
     fn has_a_tilt(&self) -> bool {
         let partition = self.partition();
-        self.quota.iter().enumerate().all(|(part, &count)| count < partition.size(part))
+        self.quota.iter().enumerate().all(|(part, &count)| count < partition.size(part).min(self.dims))
     }
 }
 

@@ -13,8 +13,13 @@ pub(crate) use interpolation::Interpolation;
 pub(crate) use per_candidate::PerCandidate;
 pub use plan::{Choice, Method, Plan};
 
-use super::{Law, Rejection, Sampler, SamplerOptions};
-use crate::{Error, PartitionDpp, Result, engine::Engine, estimate::accurate, model::accurately};
+use super::{Law, Rejection, Sampler, SamplerOptions, k_dpp::law_of_size};
+use crate::{
+    Error, PartitionDpp, Result,
+    engine::Engine,
+    estimate::accurate,
+    model::{Contraction, PartKDpp, accurately},
+};
 
 impl<'a> PartitionDpp<'a> {
     /// Sets up an exact sampler.
@@ -26,6 +31,9 @@ impl<'a> PartitionDpp<'a> {
     /// accept S with counts c in the ranges with probability exp(min_c' Σ c'_l t_l − Σ c_l t_l),
     /// t minimises ln det(I + Σ e^(t_l) G_l) + Σ max(−lo_l t_l, −hi_l t_l)
     /// ```
+    ///
+    /// A part that spans no more dimensions than the quota asks of it, in exact arithmetic, is drawn by itself: whatever is
+    /// chosen of it, the law of the others is the same.
     ///
     /// # Cost
     /// Two passes over A (2mn² operations each; two more for every six digits that A is worse conditioned than 1e3),
@@ -54,6 +62,11 @@ impl<'a> PartitionDpp<'a> {
         if self.open().is_empty() {
             let error = accurate(self.beyond_rank())?;
             return Ok(Sampler::new(Law::Forced, self.ground().included(), engine, error));
+        }
+        if let (Method::Auto | Method::Rejection, Some(contraction)) = (options.method(), self.contracted()) {
+            let Contraction { part: PartKDpp { ground, items, count }, rest, basis } = contraction;
+            let (law, error) = law_of_size(engine, &ground, &items, count, options.projection)?;
+            return Ok(rest.sampler(options, engine)?.with_part(law, error, &basis));
         }
         let Some(mut plan) = self.plan(options)? else {
             let (law, error) = self.rejection(options, engine)?;

@@ -1,6 +1,7 @@
 //! Failures of commands: one line of text, and an exit status.
 
 use std::{
+    borrow::Cow,
     io,
     path::{Path, PathBuf},
 };
@@ -27,7 +28,7 @@ pub(crate) enum Failure {
     Library(Error),
     /// The answer would cost too much.
     #[error("{source}; {advice}")]
-    Budget { source: Error, advice: &'static str },
+    Budget { source: Error, advice: Cow<'static, str> },
     /// The answer would take too much memory.
     #[error("{needed} of memory are needed, but only {limit} are {rule}: {plan}")]
     Memory { needed: String, limit: String, rule: &'static str, plan: String },
@@ -56,8 +57,8 @@ pub(crate) enum Failure {
     #[error("no set has been found whose determinant can be told from zero in f64")]
     Vanishing,
     /// The answer is predicted to take too long.
-    #[error("{predicted}, more than the budget of {budget} s: --budget {enough} allows it{advice}")]
-    Slow { predicted: String, budget: f64, enough: f64, advice: &'static str },
+    #[error("{predicted}, more than the budget of {budget} s: --budget {enough} allows it; {advice}")]
+    Slow { predicted: String, budget: f64, enough: f64, advice: Cow<'static, str> },
     /// Ctrl-C or a time limit; nothing is printed.
     #[error("{0}: nothing is printed")]
     Abandoned(Ended),
@@ -118,10 +119,11 @@ impl Failure {
     }
 
     /// Adds advice to errors that refuse a budget.
-    pub(crate) fn advise(advice: &'static str) -> impl Fn(Error) -> Self {
+    pub(crate) fn advise(advice: impl Into<Cow<'static, str>>) -> impl Fn(Error) -> Self {
+        let advice = advice.into();
         move |source| match source {
             Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
-                Failure::Budget { source, advice }
+                Failure::Budget { source, advice: advice.clone() }
             }
             _ => source.into(),
         }
@@ -134,11 +136,11 @@ impl From<Error> for Failure {
             Error::Ended(ended) => Failure::Abandoned(ended),
             Error::Estimate(EstimateProblem::DeadEnds { .. }) => Failure::Budget {
                 source: error,
-                advice: "other parts or a smaller quota may leave more choice",
+                advice: "other parts or a smaller quota may leave more choice".into(),
             },
             Error::Estimate(_) => Failure::Budget {
                 source: error,
-                advice: "--weighted draws with weights, --method mcmc draws approximately",
+                advice: "--weighted draws with weights, --method mcmc draws approximately".into(),
             },
             _ => Failure::Library(error),
         }

@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::{
     Attempts, Bound, SamplerOptions, acceptance,
-    bounded::{self, BoundedLaw, Chosen},
+    bounded::{self, BoundedLaw, Chosen, WeightedLaw},
     spectral::{self, SpectralLaw},
 };
 use crate::{
@@ -180,8 +180,7 @@ impl<'q, 'a> Question<'q, 'a> {
             return Ok((Rejection { way: Way::Bounded(law), acceptance_bound, bounds, tilt }, error));
         }
         let how = (options.projection, options.proposal_budget);
-        let filled = (self.fill.clone(), acceptance);
-        let (law, error) = SpectralLaw::under_quota(dpp, rows, found, filled, how, engine)?;
+        let (law, error) = SpectralLaw::under_quota(&self, acceptance, how, engine)?;
         let acceptance_bound = law.acceptance_bound();
         let proposals = acceptance_bound.recip();
         let relative = |log: f64| (log - log_tilted).exp() * proposals;
@@ -204,6 +203,12 @@ impl<'q, 'a> Question<'q, 'a> {
             Some(k) => Ok(ConditionalBernoulli::new(values, k)?.log_normalizer()),
             None => Ok(values.iter().map(|value| softplus(value.ln())).sum()),
         }
+    }
+
+    /// Tilted proposals per draw as a few weighted draws tell; infinite if these found none.
+    pub(super) fn tilted_proposals(&self, engine: &dyn Engine) -> Result<f64> {
+        let law = WeightedLaw::new(self, engine)?;
+        Ok((self.log_tilted()? - Pilot::of(law.law()).log_normaliser).exp().max(1.0))
     }
 
     /// The law under a chosen bound, its error, and the proposals per draw.

@@ -7,6 +7,7 @@ use rand::{Rng, RngExt};
 use super::{
     Attempts, Projection,
     projection::{self, ProjectionDpp, Scratch},
+    rejection::Question,
     stream,
 };
 use crate::{
@@ -28,6 +29,8 @@ const PROPOSALS_PER_TASK: u64 = 2048;
 /// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
 /// many once in 1e5 trials.
 const ENOUGH: u64 = 16;
+/// By how much the acceptance may be below what is found.
+const MARGIN: f64 = 4.0;
 /// ln of the least acceptance of what is filled up below which a trial measures it.
 const LOOSE: f64 = -1.0;
 
@@ -174,14 +177,13 @@ impl<'a> SpectralLaw<'a> {
     }
 
     /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
-    pub(crate) fn under_quota(
-        dpp: &PartitionDpp<'a>,
-        rows: &Rows<'_>,
-        found: &TiltedSpectrum,
-        (fill, acceptance): (Option<Arc<Fill>>, f64),
+    pub(super) fn under_quota(
+        question: &Question<'_, 'a>,
+        acceptance: f64,
         (way, budget): (Projection, f64),
         engine: &dyn Engine,
     ) -> Result<(Self, f64)> {
+        let Question { dpp, rows, found, fill, .. } = question;
         let values = &found.spectrum.values;
         let eigenvectors = match dpp.counts().total() {
             Some(k) => Eigenvectors::of_size(values, k)?,
@@ -191,7 +193,7 @@ impl<'a> SpectralLaw<'a> {
         let log_weights = log_weights(found, rows);
         let of_fill = fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
         let acceptance_bound = of_fill.exp() * acceptance;
-        let allowed = Allowed::new(dpp, &log_weights, fill);
+        let allowed = Allowed::new(dpp, &log_weights, fill.clone());
         let mut law = Self { allowed: Some(allowed), acceptance_bound, ..law };
         if dpp.quota().exact_counts().is_some() {
             return Ok((law, found.spectrum.error));
@@ -202,6 +204,15 @@ impl<'a> SpectralLaw<'a> {
         if !suffices || of_fill < LOOSE {
             law.acceptance_bound = match law.measured(engine, budget) {
                 Err(Error::RangeProposalBudget { .. }) if suffices => acceptance_bound,
+                // Too few acceptances to count.
+                Err(Error::RangeProposalBudget { expected, budget }) => {
+                    let told = MARGIN * question.tilted_proposals(engine)?;
+                    if told > budget || told.is_infinite() {
+                        let expected = if told.is_finite() { told } else { expected };
+                        return Err(Error::RangeProposalBudget { expected, budget });
+                    }
+                    told.recip()
+                }
                 measured => measured?.max(acceptance_bound),
             };
         }
@@ -273,11 +284,11 @@ impl<'a> SpectralLaw<'a> {
                 break;
             }
         }
-        let bound = 0.25 * accepted as f64 / proposals as f64;
+        let bound = accepted as f64 / proposals as f64 / MARGIN;
         if accepted >= ENOUGH && bound * budget >= 1.0 {
             return Ok(bound);
         }
-        let expected = proposals as f64 / (0.25 * accepted as f64).max(1.0);
+        let expected = proposals as f64 / (accepted as f64 / MARGIN).max(1.0);
         Err(Error::RangeProposalBudget { expected, budget })
     }
 }
@@ -313,10 +324,9 @@ mod tests {
         let (features, partition) = orthogonal();
         let quota = Quota::new(&partition, [1..=2, 0..=1]).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        let rows = dpp.rows();
-        let found = dpp.spectrum(&Cpu, &rows).unwrap();
+        let question = Question::new(&dpp, None, &Cpu).unwrap();
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
-        let (mut law, _) = SpectralLaw::under_quota(&dpp, &rows, &found, (None, 0.1), how, &Cpu).unwrap();
+        let (mut law, _) = SpectralLaw::under_quota(&question, 0.1, how, &Cpu).unwrap();
         let draw = |law: &SpectralLaw<'_>| {
             let mut attempts = Attempts::under(&Watch::default(), law.acceptance_bound());
             law.sample(&mut stream(0, 0), &mut attempts)

@@ -10,7 +10,7 @@ use partition_dpp::{
     watch::Ended,
 };
 
-use super::estimate::EstimatedCost;
+use super::{estimate::EstimatedCost, ways::Way};
 use crate::plot::Shown;
 
 /// The samples, how they were drawn and how fast.
@@ -100,6 +100,8 @@ pub(crate) struct Planned {
     pub(crate) bounds: Vec<BoundCost>,
     /// What draws with an estimated error would cost, under a quota that allows them.
     pub(crate) estimated: Option<EstimatedCost>,
+    /// All ways, with their predicted costs.
+    pub(crate) ways: Vec<Way>,
 }
 
 /// The method that would draw.

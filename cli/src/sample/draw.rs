@@ -46,9 +46,9 @@ impl Run<'_> {
                 self.draw(&dpp.sampler(Method::Rejection, engine)?)
             };
         };
-        let sampler = method::sampler(model, (arguments.method, options), engine)?;
+        let sampler = method::sampler(model, (arguments, options), engine)?;
         if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
-            forecast.check(arguments)?;
+            forecast.check(arguments, || arguments.estimate.ways_left(model, engine))?;
         }
         self.draw(&sampler)
     }

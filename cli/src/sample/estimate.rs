@@ -1,9 +1,17 @@
 //! `--method estimated`.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use partition_dpp::{ImportanceSampler, PartitionDpp, Sampler, engine::Engine};
 
-use crate::{failure::Failure, parse::positive};
+use super::forecast::{SPEED, seconds};
+use crate::{failure::Failure, law::Model, output::numbers::error, parse::positive};
+
+/// The way out with any law.
+const ANY_TIME: &str = "--method rejection has no budget";
+/// The way out with a ridge.
+const RIDGE: &str = "--method rejection has no budget, --independent draws from every part by itself";
 
 /// Weighted draws.
 #[derive(Args, Clone, Debug)]
@@ -41,6 +49,30 @@ pub(crate) struct EstimatedCost {
 }
 
 impl EstimateArguments {
+    /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
+    pub(crate) fn ways_left(&self, model: &Model<'_>, engine: &dyn Engine) -> Cow<'static, str> {
+        let Model::PartitionDpp(dpp) = model else { return RIDGE.into() };
+        let take = |operations: f64| format!("about {} a sample", seconds(operations / SPEED));
+        let estimated = match self.cost(dpp, engine) {
+            Ok(Some(EstimatedCost { law_error, operations, .. })) => {
+                format!(
+                    "--method estimated takes {}, its law off by about {}",
+                    take(operations),
+                    error(law_error)
+                )
+            }
+            _ => "--method estimated --weighted draws with weights".into(),
+        };
+        if dpp.quota().exact_counts().is_none() {
+            return format!("{ANY_TIME}, {estimated}").into();
+        }
+        let sweep = take(dpp.operations_of_a_sweep());
+        format!(
+            "{ANY_TIME}, {estimated}, --method mcmc {sweep} and sweep, its law unknown, --independent draws from every part by itself"
+        )
+        .into()
+    }
+
     /// The cost for a law; `None` where nothing is left to choose.
     pub(crate) fn cost(
         &self,

@@ -1,6 +1,6 @@
 //! The predicted time of samples, and its budget.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use partition_dpp::{Method, Sampler, sample::Plan};
 
@@ -11,7 +11,7 @@ use super::{
 use crate::failure::Failure;
 
 /// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
-const SPEED: f64 = 1e10;
+pub(crate) const SPEED: f64 = 1e10;
 /// The default of `--budget`.
 pub(crate) const BUDGET: Duration = Duration::from_secs(300);
 
@@ -25,8 +25,6 @@ pub(crate) struct Forecast {
     pub(crate) each: f64,
     /// Seconds for all samples on all threads.
     pub(crate) total: f64,
-    /// The way out if that is too long.
-    advice: &'static str,
 }
 
 impl Forecast {
@@ -36,18 +34,13 @@ impl Forecast {
             Method::Rejection => format!("by rejection takes about {:.2e} proposals", plan.proposals),
             method => format!("by {method} may take {:.2e} nodes", plan.nodes),
         };
-        Self::new(
-            effort,
-            plan.operations(),
-            samples,
-            "; --method estimated draws with an estimated error, --method mcmc is approximate",
-        )
+        Self::new(effort, plan.operations(), samples)
     }
 
     /// The forecast of draws with an estimated error.
     pub(crate) fn of_estimates(cost: &EstimatedCost, samples: u64) -> Self {
         let effort = format!("takes about {:.2} weighted draws", cost.draws);
-        Self::new(effort, cost.operations, samples, "")
+        Self::new(effort, cost.operations, samples)
     }
 
     /// The forecast after the set-up.
@@ -57,18 +50,21 @@ impl Forecast {
         }
         let proposals = sampler.bounds().first()?.proposals;
         let effort = format!("under these ranges takes about {proposals:.2e} proposals");
-        let advice = "; --method rejection has no budget, --method estimated draws with an estimated error";
-        Some(Self::new(effort, sampler.predicted_operations()?, samples, advice))
+        Some(Self::new(effort, sampler.predicted_operations()?, samples))
     }
 
-    fn new(effort: String, operations: f64, samples: u64, advice: &'static str) -> Self {
+    fn new(effort: String, operations: f64, samples: u64) -> Self {
         let each = operations / SPEED;
         let threads = samples.min(rayon::current_num_threads() as u64).max(1);
-        Self { effort, samples, each, total: each * samples as f64 / threads as f64, advice }
+        Self { effort, samples, each, total: each * samples as f64 / threads as f64 }
     }
 
     /// Refuses to exceed the budget, unless a method was asked for by name.
-    pub(crate) fn check(&self, arguments: &SampleArguments) -> Result<(), Failure> {
+    pub(crate) fn check(
+        &self,
+        arguments: &SampleArguments,
+        ways_left: impl FnOnce() -> Cow<'static, str>,
+    ) -> Result<(), Failure> {
         let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
         if self.total <= budget || arguments.method != MethodChoice::Auto {
             return Ok(());
@@ -81,7 +77,7 @@ impl Forecast {
         };
         let predicted = format!("a sample {effort} and about {each}{all}");
         let fewer = samples > 1 && self.each <= budget;
-        let advice = if fewer { "; fewer samples take less" } else { self.advice };
+        let advice = if fewer { "fewer samples take less".into() } else { ways_left() };
         Err(Failure::Slow { predicted, budget, enough: self.total.ceil(), advice })
     }
 }

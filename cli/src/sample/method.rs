@@ -1,19 +1,16 @@
 //! The method that draws.
 
-use partition_dpp::{Method, Sampler, SamplerOptions, engine::Engine};
+use partition_dpp::{Error, Method, Sampler, SamplerOptions, engine::Engine};
 
 use super::{
     answer::{Planned, PlannedDrawer},
     arguments::{BoundChoice, MethodChoice, SampleArguments},
+    ways::Way,
 };
 use crate::{failure::Failure, input::too_many_for, law::Model, quota::QuotaRequest};
 
 /// The way out where a budget is exceeded.
 pub(super) const ADVICE: &str = "--method rejection has no budget, --method estimated draws with an estimated error, --method mcmc is approximate, --independent draws from every part by itself";
-
-/// The way out under ranges.
-const RANGE_ADVICE: &str =
-    "--method rejection has no budget, --method estimated draws with an estimated error";
 
 /// Refuses methods for laws other than Partition-DPPs, and options of chains without chains.
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
@@ -54,7 +51,7 @@ pub(super) fn plan<'a>(
 ) -> Result<Planned, Failure> {
     let chains = SamplerOptions::from(Method::Rejection);
     let options = arguments.options().unwrap_or(chains);
-    let sampler = sampler(model, (arguments.method, options), engine)?;
+    let sampler = sampler(model, (arguments, options), engine)?;
     let drawer = match (sampler.plan(), arguments.method) {
         (plan, MethodChoice::Estimated) => PlannedDrawer::Estimated(plan.cloned()),
         (Some(plan), MethodChoice::Mcmc) => PlannedDrawer::Chains(plan.clone()),
@@ -68,32 +65,36 @@ pub(super) fn plan<'a>(
         },
         _ => None,
     };
-    Ok(Planned { drawer, bounds: sampler.bounds().to_vec(), estimated })
+    let bounds = sampler.bounds().to_vec();
+    let ways = Way::all(model, &bounds, sampler.plan(), estimated);
+    Ok(Planned { drawer, bounds, estimated, ways })
 }
 
 pub(super) fn sampler<'a>(
     model: &Model<'a>,
-    (choice, options): (MethodChoice, SamplerOptions),
+    (arguments, options): (&SampleArguments, SamplerOptions),
     engine: &'a dyn Engine,
 ) -> Result<Sampler<'a>, Failure> {
+    let choice = arguments.method;
     let insisted = matches!(choice, MethodChoice::Rejection | MethodChoice::Estimated);
     let unlimited = if insisted { options.with_proposal_budget(f64::INFINITY) } else { options };
-    let advice = if insisted { ADVICE } else { RANGE_ADVICE };
     let sampler = match model {
-        Model::PartitionDpp(dpp) if dpp.quota().exact_counts().is_none() => {
-            return dpp.sampler(unlimited, engine).map_err(Failure::advise(advice));
+        Model::Ridge(_) if !matches!(choice, MethodChoice::Auto | MethodChoice::Rejection) => {
+            return Err(too_many_for(&format!("--method {choice}")));
         }
-        Model::Ridge(dpp) => {
-            if !matches!(choice, MethodChoice::Auto | MethodChoice::Rejection) {
-                return Err(too_many_for(&format!("--method {choice}")));
-            }
-            return dpp.sampler(unlimited, engine).map_err(Failure::advise(advice));
-        }
+        Model::Ridge(dpp) => dpp.sampler(unlimited, engine),
         Model::IndependentRidge(dpp) => dpp.independent_sampler(options, engine),
+        Model::PartitionDpp(dpp) if dpp.quota().exact_counts().is_none() => dpp.sampler(unlimited, engine),
         Model::PartitionDpp(dpp) => dpp.sampler(options, engine),
         Model::IndependentKDpps(dpps) => dpps.sampler(options, engine),
         Model::KDpp(dpp) => dpp.sampler(options, engine),
         Model::Dpp(dpp) => dpp.sampler(options, engine),
     };
-    sampler.map_err(Failure::advise(ADVICE))
+    sampler.map_err(|source| match source {
+        Error::ProposalBudget { .. } | Error::RangeProposalBudget { .. } | Error::NodeBudget { .. } => {
+            let advice = arguments.estimate.ways_left(model, engine);
+            Failure::Budget { source, advice }
+        }
+        _ => source.into(),
+    })
 }

@@ -13,6 +13,7 @@ mod method;
 mod mixing;
 mod plan;
 mod text;
+mod ways;
 
 use std::{io::Write, time::Instant};
 

@@ -87,6 +87,41 @@ fn the_plan_as_json() {
     assert_eq!(folder.sample(&format!("{INPUT} --quota 1,1 --plan"))["choice"], json!("cheaper"));
     let many = folder.sample("--dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --plan");
     assert_eq!((&many["method"], &many["choice"]), (&json!("rejection"), &json!("within-budget")));
+    let ways = many["ways"].as_array().unwrap();
+    let of = |method: &str| ways.iter().filter(|way| way["method"] == method).collect::<Vec<_>>();
+    let promises = [("rejection", 5, "exact"), ("interpolation", 1, "exact"), ("per-candidate", 1, "exact")];
+    for (method, count, exactness) in
+        promises.into_iter().chain([("estimated", 1, "estimated"), ("mcmc", 1, "unknown")])
+    {
+        assert_eq!(of(method).len(), count, "{many}");
+        for way in of(method) {
+            assert_eq!(way["exactness"], exactness, "{way}");
+            assert!(
+                way["operations"].as_f64().unwrap() > 0.0 && way["memory"].as_u64().unwrap() > 0,
+                "{way}"
+            );
+        }
+    }
+}
+
+/// Refusals name the ways that are left, with what they take.
+#[test]
+fn refusals_say_what_other_ways_take() {
+    let folder = Folder::new();
+    let four = "sample --dataset digits --quota 4,4,4,4,4,4,4,4,4,4 --budget 0.001";
+    folder.refuses(
+        four,
+        4,
+        &[
+            "--budget 44",
+            "--method estimated takes about",
+            "a sample, its law off by about 1e-3",
+            "--method mcmc about",
+            "--independent",
+        ],
+    );
+    let ranges = "sample --dataset digits --quota 4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5";
+    folder.refuses(ranges, 4, &["under these ranges takes about", "--method estimated takes about"]);
 }
 
 #[test]
@@ -96,7 +131,7 @@ fn laws_without_a_choice_say_so() {
         json!({
             "method": method, "choice": "only", "proposals": null, "nodes": null,
             "rejection_cost": null, "interpolation_cost": null, "per_candidate_cost": null,
-            "seconds": null, "bounds": [],
+            "seconds": null, "bounds": [], "ways": [],
         })
     };
     for law in ["", "--k 2", "--quota 1,1 --independent"] {
@@ -117,8 +152,16 @@ fn laws_without_a_choice_say_so() {
 fn the_plan_for_people() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("sample {INPUT} --quota 1,1 --plan"));
-    for expected in ["operations per sample", "2.00 proposals", "3.00 nodes", "why", "Partition-DPP", "given"]
-    {
+    for expected in [
+        "operations per sample",
+        "2.00 proposals",
+        "3.00 nodes",
+        "mcmc",
+        "memory",
+        "why",
+        "Partition-DPP",
+        "given",
+    ] {
         let there = text.contains(expected);
         assert_eq!(there, expected != "given", "'{expected}' in\n{text}");
     }

@@ -113,7 +113,19 @@ pub struct Chains<'a> {
     engine: EngineInfo,
 }
 
+/// Operations of a sweep.
+fn sweep(slots: usize, blocks: usize, dims: usize) -> f64 {
+    MOVE * (slots + 2 * blocks) as f64 * slots as f64 * dims as f64
+}
+
 impl<'a> PartitionDpp<'a> {
+    /// About the floating-point operations of a sweep of a [chain](PartitionDpp::chains) by default, as predicted.
+    #[must_use]
+    pub fn operations_of_a_sweep(&self) -> f64 {
+        let slots = self.counts().least;
+        sweep(slots, McmcOptions::default().blocks_of(slots), self.ground().features().dims())
+    }
+
     /// Sets up Markov chains: approximate draws, for models whose exact draws take too long.
     ///
     /// # Errors
@@ -138,10 +150,7 @@ impl<'a> PartitionDpp<'a> {
         let candidates = CandidateDistribution::of_groups(engine, rows, likely)?;
         let blocks = options.blocks_of(slots);
         let every = match options.other_sets {
-            OtherSetMoves::Automatic => {
-                let moves = (slots + 2 * blocks) as f64;
-                other_sets.worthwhile_every(MOVE * moves * slots as f64 * features.dims() as f64)
-            }
+            OtherSetMoves::Automatic => other_sets.worthwhile_every(sweep(slots, blocks, features.dims())),
             OtherSetMoves::Every(sweeps) => Some(sweeps),
             OtherSetMoves::Never => None,
         };

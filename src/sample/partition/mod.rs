@@ -44,7 +44,7 @@ impl<'a> PartitionDpp<'a> {
     /// [`expected_proposals`](crate::sample::expected_proposals), known before the set-up. Under ranges the bound is that
     /// of the single most typical vector of counts (Gurvits 2008), far too low for many parts with wide ranges. If it does
     /// not meet the budget, a trial of up to 131072 proposals measures the acceptance instead, and the bound is a quarter
-    /// of the result (wrong once in 1e5).
+    /// of the result (wrong once in 1e5). Where a trial sees too few, 64 weighted draws estimate it (a quarter of that).
     ///
     /// By interpolation: O(r²) per pick and node and O(r³ + m_l·n·r) per pick, a new grid (8r³ per node) for every part
     /// but the first; 8r³ operations and 16r² bytes per node before the first draw, and as many bytes in every thread.

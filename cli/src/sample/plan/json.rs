@@ -10,6 +10,7 @@ use crate::sample::{
     estimate::EstimatedCost,
     forecast::Forecast,
     memory::Memory,
+    ways::Way,
 };
 
 #[derive(Serialize)]
@@ -26,8 +27,32 @@ pub(super) struct Answer {
     /// Of draws with an estimated error.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimated: Option<Estimated>,
+    /// All ways, with their predicted costs.
+    ways: Vec<OfWay>,
     seconds: Option<Seconds>,
     memory: Option<Bytes>,
+}
+
+/// A way to draw.
+#[derive(Serialize)]
+struct OfWay {
+    method: &'static str,
+    bound: Option<String>,
+    operations: f64,
+    exactness: &'static str,
+    memory: Option<u64>,
+}
+
+impl From<&Way> for OfWay {
+    fn from(way: &Way) -> Self {
+        Self {
+            method: way.method,
+            bound: way.bound.map(|bound| bound.to_string()),
+            operations: way.operations,
+            exactness: way.promise.exactness(),
+            memory: way.bytes,
+        }
+    }
 }
 
 /// The predicted cost of draws against a bound.
@@ -118,6 +143,7 @@ impl From<&Planned> for Answer {
             per_candidate_cost: plan.map(|plan| plan.per_candidate_cost),
             bounds: planned.bounds.iter().map(Cost::from).collect(),
             estimated: planned.estimated.as_ref().map(Estimated::from),
+            ways: planned.ways.iter().map(OfWay::from).collect(),
             seconds: None,
             memory: None,
         }

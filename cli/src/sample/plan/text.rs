@@ -9,12 +9,11 @@ use partition_dpp::{
 use crate::{
     memory::megabytes,
     output::{
-        numbers::{error, short},
+        numbers::short,
         table::{new_table, right},
     },
     sample::{
         answer::{Drawer, Planned, PlannedDrawer},
-        estimate::EstimatedCost,
         forecast::{Forecast, seconds},
         memory::Memory,
     },
@@ -29,19 +28,15 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
     let memory = describe_memory(memory);
     match &planned.drawer {
         PlannedDrawer::Choice(plan) => {
-            let table = methods(Some(plan), planned);
+            let table = methods(planned);
             format!("{table}\nmethod    {}\nwhy       {}\n{time}{memory}", plan.method, reason(plan))
         }
-        PlannedDrawer::Chains(plan) => {
+        PlannedDrawer::Chains(_) => {
             let why = "asked for; approximate, unlike the methods above";
-            format!(
-                "{}\nmethod    {}\nwhy       {why}\n{time}{memory}",
-                methods(Some(plan), planned),
-                Drawer::Chains
-            )
+            format!("{}\nmethod    {}\nwhy       {why}\n{time}{memory}", methods(planned), Drawer::Chains)
         }
-        PlannedDrawer::Estimated(plan) => {
-            let table = methods(plan.as_ref(), planned);
+        PlannedDrawer::Estimated(_) => {
+            let table = methods(planned);
             let method = Drawer::Sampler(Algorithm::Estimated);
             format!(
                 "{table}\nmethod    {method}\nwhy       asked for; the error of its law is estimated\n{time}{memory}"
@@ -52,7 +47,7 @@ pub(super) fn render(planned: &Planned, forecast: Option<&Forecast>, budget: f64
                 Algorithm::Settled => "nothing is left to choose",
                 _ => "this law leaves no choice of method",
             };
-            let table = if planned.bounds.is_empty() { String::new() } else { methods(None, planned) + "\n" };
+            let table = if planned.bounds.is_empty() { String::new() } else { methods(planned) + "\n" };
             format!("{table}method    {algorithm}\nwhy       {why}\n{memory}")
         }
     }
@@ -69,43 +64,16 @@ fn describe_memory(Memory { plan, limit, rule }: &Memory) -> String {
     format!("memory    {needed} at most, of {limit} {rule}{fits}{file}\n          {plan}\n")
 }
 
-/// All methods and bounds, with their predicted costs.
-fn methods(plan: Option<&Plan>, planned: &Planned) -> String {
-    let bounds = &planned.bounds;
-    let mut table =
-        new_table(vec!["method", "bound", "per sample, on average", "operations per sample", "law"]);
-    let cost = |operations: f64| right(format!("{operations:.1e}"));
-    let exact = || Cell::new("exact");
-    let mut sorted = bounds.clone();
-    sorted.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-    for bound in sorted {
-        let proposals = format!("{} proposals", short(bound.proposals));
-        let name = bound.bound.to_string();
-        let cells = [Cell::new("rejection"), Cell::new(name), Cell::new(proposals), cost(bound.cost())];
-        table.add_row(cells.into_iter().chain([exact()]));
-    }
-    if let Some(plan) = plan {
-        if bounds.is_empty() {
-            let proposals = format!("{} proposals", short(plan.proposals));
-            let cells = ["rejection".into(), "–".into(), Cell::new(proposals), cost(plan.rejection_cost)];
-            table.add_row(cells.into_iter().chain([exact()]));
-        }
-        let nodes = format!("{} nodes", short(plan.nodes));
-        let cells = ["interpolation".into(), "–".into(), Cell::new(nodes), cost(plan.interpolation_cost)];
-        table.add_row(cells.into_iter().chain([exact()]));
-        let literal = "as many, for every candidate";
-        table.add_row([
-            "per-candidate".into(),
-            "–".into(),
-            Cell::new(literal),
-            cost(plan.per_candidate_cost),
-            exact(),
-        ]);
-    }
-    if let Some(EstimatedCost { law_error, draws, operations }) = planned.estimated {
-        let draws = format!("{} weighted draws", short(draws));
-        let law = format!("off by about {}", error(law_error));
-        table.add_row(["estimated".into(), "–".into(), Cell::new(draws), cost(operations), Cell::new(law)]);
+/// All ways, with their predicted costs.
+fn methods(planned: &Planned) -> String {
+    let header = ["method", "bound", "per sample, on average", "operations per sample", "memory", "law"];
+    let mut table = new_table(header.map(String::from).to_vec());
+    for way in &planned.ways {
+        let bound = way.bound.map_or("–".into(), |bound| bound.to_string());
+        let memory = way.bytes.map_or("–".into(), megabytes);
+        let (operations, law) = (right(format!("{:.1e}", way.operations)), way.promise.describe());
+        let cells = [way.method.into(), Cell::new(bound), Cell::new(&way.effort), operations];
+        table.add_row(cells.into_iter().chain([right(memory), Cell::new(law)]));
     }
     table.trim_fmt()
 }

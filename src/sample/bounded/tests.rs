@@ -1,5 +1,6 @@
 //! Proposals by summing over all that can happen, without drawing.
 
+mod inequalities;
 mod weighted;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,216 @@
+//! Every factor of an acceptance is at most 1, whatever the set: the inequalities behind the bounds, on random sets, most of
+//! which no proposal would keep.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::{prelude::*, test_runner::TestRunner};
+use rand::{RngExt, SeedableRng, seq::index};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+
+/// Factors may exceed 1 by so many times the error that the law states.
+const ROUNDING: f64 = 4.0;
+/// Paths end below this: what is picked depends on what was picked before.
+const DEPENDENT: f64 = 1e-8;
+/// Random sets of every law.
+const SETS: usize = 60;
+
+/// Items as likely as any other; remembers by how much factors exceed 1, times the probability of what is picked: rounding
+/// may do anything to what is never drawn.
+struct Uniform {
+    rng: ChaCha8Rng,
+    probability: f64,
+    excess: f64,
+}
+
+impl Uniform {
+    fn see(&mut self, factor: f64) -> bool {
+        assert!(!factor.is_nan());
+        self.excess = self.excess.max(self.probability * (factor - 1.0));
+        factor > DEPENDENT
+    }
+
+    /// Of items that may be drawn; `None` if there are too few.
+    fn positions(&mut self, table: &ItemTable, count: usize) -> Option<Vec<u32>> {
+        let len = u32::try_from(table.len()).unwrap();
+        let possible: Vec<u32> = (0..len).filter(|&position| table.weight(position) > 0.0).collect();
+        if count > possible.len() {
+            return None;
+        }
+        let drawn = index::sample(&mut self.rng, possible.len(), count).into_iter();
+        let positions: Vec<u32> = drawn.map(|at| possible[at]).collect();
+        let shares = positions.iter().map(|&position| table.weight(position) / table.total());
+        self.probability *= shares.product::<f64>();
+        Some(positions)
+    }
+}
+
+impl Chance for Uniform {
+    fn coin(&mut self, probability: f64) -> bool {
+        self.see(probability)
+    }
+
+    fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
+        let possible: Vec<usize> =
+            probabilities.filter(|(_, p)| *p > 0.0).map(|(number, _)| number).collect();
+        possible[self.rng.random_range(0..possible.len())]
+    }
+
+    fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
+        // Repeated items are refused.
+        picks.extend(self.positions(table, count).unwrap_or_else(|| vec![0; count]));
+    }
+
+    fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+        let position = self.positions(table, 1)?[0];
+        let factor = keep(position);
+        self.see(factor).then_some(position)
+    }
+
+    fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {
+        let table = of.rows.table(of.group);
+        let Some(positions) = self.positions(table, count) else { return false };
+        // By a k-DPP nearly dependent items are rarer than by themselves.
+        let (mut span, mut scratch) = (Span::default(), RowScratch::default());
+        let mut row = vec![0.0; of.rows.rank()];
+        for position in positions {
+            of.rows.read(of.group, position, &mut scratch, &mut row);
+            let distance = span.distance(&row);
+            self.probability *= distance / table.weight(position);
+            span.extend(&row, distance);
+            items.push(table.item(position));
+        }
+        true
+    }
+
+    fn kept_subset(
+        &mut self,
+        of: Of<'_>,
+        (count, _): (usize, f64),
+        items: &mut Vec<u32>,
+        mut keep: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        let start = items.len();
+        // Of dependent items the factor is 0/0.
+        self.subset(of, count, items) && {
+            let factor = keep(&items[start..]);
+            !factor.is_nan() && self.see(factor)
+        }
+    }
+}
+
+/// What is done to a row.
+#[derive(Clone, Copy, Debug)]
+enum Spoilt {
+    No,
+    Scaled(f64),
+    /// An earlier row, scaled and moved a little.
+    Near(usize, f64),
+    Zero,
+}
+
+#[derive(Clone, Debug)]
+struct Model {
+    dims: usize,
+    labels: Vec<usize>,
+    values: Vec<f64>,
+    spoilt: Vec<Spoilt>,
+    counts: Vec<usize>,
+}
+
+impl Model {
+    fn rows(&self) -> Vec<f64> {
+        let mut rows = self.values.clone();
+        for (item, spoilt) in self.spoilt.iter().enumerate() {
+            let (before, from) = rows.split_at_mut(item * self.dims);
+            let own = &mut from[..self.dims];
+            match *spoilt {
+                Spoilt::No => {}
+                Spoilt::Zero => own.fill(0.0),
+                Spoilt::Scaled(scale) => own.iter_mut().for_each(|value| *value *= scale),
+                Spoilt::Near(other, moved) if item > 0 => {
+                    let other = &before[other % item * self.dims..][..self.dims];
+                    own.iter_mut()
+                        .zip(other)
+                        .for_each(|(value, other)| *value = 1.5 * other + moved * *value);
+                }
+                Spoilt::Near(..) => {}
+            }
+        }
+        rows
+    }
+
+    fn dpp(&self) -> Option<PartitionDpp<'static>> {
+        let features = Features::from_rows(self.labels.len(), self.dims, self.rows()).unwrap();
+        let partition = Partition::from_labels(&self.labels).unwrap();
+        let quota = Quota::new(&partition, &self.counts).ok()?;
+        PartitionDpp::new(&features, &partition, &quota).ok().filter(|dpp| !dpp.open().is_empty())
+    }
+}
+
+fn models() -> impl Strategy<Value = Model> {
+    let spoilt = || {
+        prop_oneof![
+            6 => Just(Spoilt::No),
+            2 => (-6_i32..6).prop_map(|power| Spoilt::Scaled(10_f64.powi(power))),
+            2 => (0..20_usize, -9_i32..1).prop_map(|(of, power)| Spoilt::Near(of, 10_f64.powi(power))),
+            1 => Just(Spoilt::Zero),
+        ]
+    };
+    (prop::collection::vec((2..6_usize, 1..4_usize), 1..5), 3..8_usize).prop_flat_map(move |(parts, dims)| {
+        let labels: Vec<usize> =
+            parts.iter().enumerate().flat_map(|(part, (size, _))| vec![part; *size]).collect();
+        let counts: Vec<usize> = parts.iter().map(|(size, count)| *count.min(size)).collect();
+        let items = labels.len();
+        let (values, spoilt) =
+            (prop::collection::vec(-1.0..1.0, items * dims), prop::collection::vec(spoilt(), items));
+        (Just(dims), Just(labels), values, spoilt, Just(counts))
+            .prop_map(|(dims, labels, values, spoilt, counts)| Model { dims, labels, values, spoilt, counts })
+    })
+}
+
+/// By how much factors of a law exceed 1 on random sets.
+fn excess(law: &BoundedLaw<'_>, seed: u64) -> f64 {
+    let rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut chance = Uniform { rng, probability: 1.0, excess: 0.0 };
+    let mut buffers = Buffers::default();
+    for _ in 0..SETS {
+        chance.probability = 1.0;
+        if law.propose(&mut chance, &mut buffers) {
+            // The last factor is not tossed for where it is 1.
+            let last = law.log_det_of_span(&buffers.span) - law.log_products[buffers.items.len()];
+            chance.see(last.exp());
+        }
+    }
+    chance.excess
+}
+
+#[test]
+fn no_factor_of_an_acceptance_exceeds_one() {
+    let config = ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() };
+    let (mut runner, sets) = (TestRunner::new(config), AtomicUsize::new(0));
+    let checked = runner.run(&(models(), any::<u64>()), |(model, seed)| {
+        let Some(dpp) = model.dpp() else { return Err(TestCaseError::reject("no set has a determinant")) };
+        let Ok(question) = Question::new(&dpp, None, &Cpu) else { return Ok(()) };
+        // Rows are thinned out only if they have no components beyond those of the spectrum.
+        let beyond = dpp.ground().beyond().is_some() || question.found.spectrum.values.len() < model.dims;
+        for (choice, bound) in choices(beyond)
+            .into_iter()
+            .flat_map(|choice| Bound::ALL[1..].iter().map(move |&bound| (choice, bound)))
+        {
+            let Ok(chosen) = of_family(&question, bound, choice) else { continue };
+            let Ok(law) = BoundedLaw::new(&question, chosen, Projection::Cheaper, &Cpu) else { continue };
+            let excess = excess(&law, seed);
+            let rounding = question.found.spectrum.error + law.rounding().into_iter().sum::<f64>();
+            prop_assert!(
+                excess <= ROUNDING * rounding,
+                "{bound}, {choice:?}: {excess:.1e} above 1, rounding {rounding:.1e}"
+            );
+            sets.fetch_add(SETS, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    checked.unwrap();
+    assert!(sets.into_inner() > 100_000);
+}

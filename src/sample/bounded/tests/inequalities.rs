@@ -126,7 +126,6 @@ impl Model {
             let (before, from) = rows.split_at_mut(item * self.dims);
             let own = &mut from[..self.dims];
             match *spoilt {
-                Spoilt::No => {}
                 Spoilt::Zero => own.fill(0.0),
                 Spoilt::Scaled(scale) => own.iter_mut().for_each(|value| *value *= scale),
                 Spoilt::Near(other, moved) if item > 0 => {
@@ -135,7 +134,7 @@ impl Model {
                         .zip(other)
                         .for_each(|(value, other)| *value = 1.5 * other + moved * *value);
                 }
-                Spoilt::Near(..) => {}
+                Spoilt::No | Spoilt::Near(..) => {}
             }
         }
         rows

@@ -1,70 +1,137 @@
 //! Parts that span no more than the quota asks of them.
 
-use super::{Counts, FreeItems, OpenPart, PartKDpp, PartitionDpp};
-use crate::engine::Items;
+use super::{Counts, OpenPart, PartKDpp, PartitionDpp};
+use crate::{
+    Result,
+    engine::{Engine, Items},
+    linalg::{OrthonormalBasis, kernels::dot},
+};
 
-/// A tight part by itself, and what is left when it is chosen.
+/// Tight parts by themselves, and what is left when they are chosen.
 pub(crate) struct Contraction<'a> {
-    /// Its law.
-    pub(crate) part: PartKDpp<'a>,
-    /// The law of all others, in which `basis` is included for the choice from the part.
+    /// Their laws.
+    pub(crate) parts: Vec<PartKDpp<'a>>,
+    /// The law of all others, in which `basis` is included for the choice from the tight parts.
     pub(crate) rest: PartitionDpp<'a>,
-    /// Some independent items of the part.
+    /// Independent items of the tight parts.
     pub(crate) basis: Vec<usize>,
 }
 
+/// Rows between two looks at the watch.
+const CHUNK: usize = 4096;
+
 impl<'a> PartitionDpp<'a> {
-    /// Contracts the first part of rank κ_l: whatever is chosen of it spans all of it, so that
+    /// Contracts the parts of rank κ_l: whatever is chosen of one spans all of it, so that
     ///
     /// ```text
     /// det(K_S) = det(K_{S∩P_l}) · det of the other rows beyond the span of P_l
     /// ```
     ///
-    /// and the choice from the part is independent of that from the others, which is as given any basis of the part.
+    /// and the choice from the part is independent of that from the others, which is as given any basis of the part. With
+    /// these parts out of the way others may be tight; that is repeated until none is. `None` if none is at first.
     ///
-    /// The rank is decided in exact arithmetic. `None` if no part is tight.
+    /// Ranks are decided in exact arithmetic.
     ///
     /// # Cost
-    /// O(κ_l²n) for a part that is not tight; one pass over the rows of one that is.
-    pub(crate) fn contracted(&self) -> Option<Contraction<'a>> {
+    /// O(κ_l²n) for a part that is not tight; κ_l passes over the rows of one that is.
+    ///
+    /// # Errors
+    /// [`Error::Ended`](crate::Error::Ended).
+    pub(crate) fn contracted(&self, engine: &dyn Engine) -> Result<Option<Contraction<'a>>> {
         // Rows of a factor may be dependent where those of its kernel are not.
-        let is_factor = self.ground().given().residual().is_some();
-        if is_factor || self.count_weights().is_some() {
-            return None;
+        if self.ground().given().residual().is_some() || self.count_weights().is_some() {
+            return Ok(None);
         }
-        let exact = self.open().iter().filter(|part| part.low == part.high);
-        exact.into_iter().find_map(|part| self.contraction_of(part))
+        let (mut parts, mut basis, mut rest) = (Vec::new(), Vec::new(), self.clone());
+        loop {
+            let before = basis.len();
+            for part in rest.open().iter().filter(|part| part.low == part.high) {
+                if let Some((law, own)) = rest.tight(part, engine)? {
+                    parts.push(law);
+                    basis.extend(own);
+                }
+            }
+            if basis.len() == before {
+                break;
+            }
+            // Items that narrowed weights cannot hold stay free.
+            let Ok(without) = rest.including(&basis[before..]) else { return Ok(None) };
+            rest = without;
+        }
+        Ok((!parts.is_empty()).then_some(Contraction { parts, rest, basis }))
     }
 
-    fn contraction_of(&self, OpenPart { items, low: count, .. }: &OpenPart) -> Option<Contraction<'a>> {
-        let basis = self.basis_within(items, *count)?;
-        if self.ground().exact_rank_beyond(items.iter()) != *count {
-            return None;
+    /// The law of a part by itself and a basis of it, if it is tight.
+    fn tight(&self, part: &OpenPart, engine: &dyn Engine) -> Result<Option<(PartKDpp<'a>, Vec<usize>)>> {
+        let OpenPart { items, low: count, .. } = part;
+        if !self.spans_at_most(part, *count, engine)? {
+            return Ok(None);
         }
-        let ground = self
-            .ground()
-            .clone()
-            .for_choices(std::slice::from_ref(items), &Counts::exactly(&[*count]))
-            .ok()?;
-        let part = PartKDpp { ground, items: items.clone(), count: *count };
-        let rest = self.clone().including(&basis).ok()?;
-        Some(Contraction { part, rest, basis })
+        engine.proceed()?;
+        // No part spans more than there are dimensions.
+        let is_exact =
+            *count == self.ground().dims_left() || self.ground().exact_rank_beyond(items.iter()) == *count;
+        let counts = Counts::exactly(&[*count]);
+        let ground = self.ground().clone().for_choices(std::slice::from_ref(items), &counts);
+        let (Ok(ground), true) = (ground, is_exact) else { return Ok(None) };
+        let basis = self.basis_within(part, engine)?;
+        let law = PartKDpp { ground, items: items.clone(), count: *count };
+        Ok((basis.len() == *count).then_some((law, basis)))
     }
 
-    /// Independent items that span the others beyond the included ones, if there are only so many of them.
-    fn basis_within(&self, items: &FreeItems, most: usize) -> Option<Vec<usize>> {
+    /// Whether the unit rows of a part have no more than `most` directions beyond the included ones.
+    fn spans_at_most(&self, part: &OpenPart, most: usize, engine: &dyn Engine) -> Result<bool> {
         let (features, mut span) = (self.ground().features(), self.ground().span());
-        let (mut basis, mut row) = (Vec::new(), vec![0.0; features.dims()]);
-        for item in Items::from(items).iter() {
-            features.read_stored(item, 1.0, &mut row);
-            let unit = crate::linalg::OrthonormalBasis::normalise(&mut row);
-            if unit.and_then(|_| span.extend(&row)).is_some() {
-                basis.push(item);
+        let (dims, mut found, mut row) = (self.ground().dims_left(), 0, vec![0.0; features.dims()]);
+        for (at, item) in Items::from(&part.items).iter().enumerate() {
+            if at % CHUNK == 0 {
+                engine.proceed()?;
             }
-            if basis.len() > most {
-                return None;
+            features.read_stored(item, 1.0, &mut row);
+            let unit = OrthonormalBasis::normalise(&mut row);
+            found += usize::from(unit.and_then(|_| span.extend(&row)).is_some());
+            if found > most || found == dims {
+                break;
             }
         }
-        Some(basis)
+        Ok(found <= most)
+    }
+
+    /// Items of a tight part whose unit rows are far from dependent: each is the farthest from those before.
+    fn basis_within(&self, part: &OpenPart, engine: &dyn Engine) -> Result<Vec<usize>> {
+        let (features, mut span) = (self.ground().features(), self.ground().span());
+        let mut row = vec![0.0; features.dims()];
+        let mut basis = Vec::new();
+        let items = Items::from(&part.items);
+        // The squared distance of every unit row from the included ones, and soon from the basis.
+        let mut left = vec![1.0; items.len()];
+        let mut taken_off = 0;
+        while basis.len() < part.low {
+            let mut farthest: (f64, usize) = (0.0, 0);
+            for (at, item) in items.iter().enumerate() {
+                if at % CHUNK == 0 {
+                    engine.proceed()?;
+                }
+                features.read_stored(item, 1.0, &mut row);
+                if OrthonormalBasis::normalise(&mut row).is_none() {
+                    continue;
+                }
+                for direction in taken_off..span.len() {
+                    left[at] -= dot(span.direction(direction), &row).powi(2);
+                }
+                if left[at] > farthest.0 {
+                    farthest = (left[at], at);
+                }
+            }
+            taken_off = span.len();
+            let item = items.at(farthest.1);
+            features.read_stored(item, 1.0, &mut row);
+            let unit = OrthonormalBasis::normalise(&mut row);
+            if unit.and_then(|_| span.extend(&row)).is_none() {
+                break;
+            }
+            basis.push(item);
+        }
+        Ok(basis)
     }
 }

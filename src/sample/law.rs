@@ -22,8 +22,8 @@ pub(crate) enum Law<'a> {
     Rejection(Rejection<'a>),
     /// One law for every part with something left to choose.
     Independent(Vec<Law<'a>>),
-    /// A part that spans no more than is chosen of it, and the others.
-    Contracted(SpectralLaw<'a>, Arc<Law<'a>>),
+    /// Parts that span no more than is chosen of them, and the others.
+    Contracted(Vec<SpectralLaw<'a>>, Arc<Law<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
     Ridge(Box<RidgeSampler<'a>>),
@@ -40,7 +40,11 @@ impl<'a> Law<'a> {
             Law::Spectral(_) | Law::FreeRidge(_) => Algorithm::Spectral,
             Law::Contracted(_, rest) if matches!(**rest, Law::Forced) => Algorithm::Spectral,
             Law::Contracted(_, rest) => rest.algorithm(),
-            Law::Independent(laws) => laws.first().map_or(Algorithm::Settled, Law::algorithm),
+            Law::Independent(laws) => {
+                let rejects = |law: &Law<'_>| law.algorithm() == Algorithm::Rejection;
+                let first = laws.iter().find(|law| rejects(law)).or(laws.first());
+                first.map_or(Algorithm::Settled, Law::algorithm)
+            }
             Law::Interpolation(_) => Algorithm::Interpolation,
             Law::PerCandidate(_) => Algorithm::PerCandidate,
             Law::Capped(_) => Algorithm::Estimated,
@@ -95,8 +99,11 @@ impl<'a> Law<'a> {
                 }
                 Ok(items)
             }
-            Law::Contracted(part, rest) => {
-                let mut items = part.sample(rng, &mut Attempts::under(attempts.watch(), 1.0))?;
+            Law::Contracted(parts, rest) => {
+                let mut items = Vec::new();
+                for part in parts {
+                    items.extend(part.sample(rng, &mut Attempts::under(attempts.watch(), 1.0))?);
+                }
                 items.extend(rest.draw(rng, attempts)?);
                 Ok(items)
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Bound, Method, Projection, SamplerOptions, bounded, projection};
+use super::{Bound, Method, Projection, SamplerOptions, bounded, projection, ridge::FreeRidgeSampler};
 use crate::{
     Dpp, Features, IndependentKDpps, KDpp, PartitionDpp, Result, RidgeDpp,
     engine::cpu_pass_bytes,
@@ -205,7 +205,7 @@ impl RidgeDpp<'_> {
     /// Those of [`sampler`](RidgeDpp::sampler).
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> Result<MemoryPlan> {
         let way = options.into().projection;
-        if self.is_free() {
+        if FreeRidgeSampler::suits(self) {
             let free = self.free_ridge()?;
             let drawn = free.drawn(&vec![0.0; free.groups.len()])?;
             let (rows, rank) = (drawn.rows(), drawn.ground.dims_left());

@@ -104,10 +104,10 @@ impl<'a> Sampler<'a> {
         Self::new(Law::Forced, included, engine, 0.0)
     }
 
-    /// With draws from a part besides, for which some included items stand.
-    pub(crate) fn with_part(self, part: SpectralLaw<'a>, error: f64, instead_of: &[usize]) -> Self {
+    /// With draws from some parts besides, for which some included items stand.
+    pub(crate) fn with_parts(self, parts: Vec<SpectralLaw<'a>>, error: f64, instead_of: &[usize]) -> Self {
         let included = self.included.iter().copied().filter(|&item| !instead_of.contains(&(item as usize)));
-        let law = Arc::new(Law::Contracted(part, Arc::clone(&self.law)));
+        let law = Arc::new(Law::Contracted(parts, Arc::clone(&self.law)));
         Self { included: included.collect(), law, law_error: self.law_error + error, ..self }
     }
 
@@ -145,14 +145,14 @@ impl<'a> Sampler<'a> {
         self.law.rejection()
     }
 
-    /// What proposals are accepted against; `None` for samplers that never reject.
+    /// The bound that proposals are accepted against; `None` for samplers without one.
     #[must_use]
     pub fn bound(&self) -> Option<Bound> {
         self.rejection().map(Rejection::bound)
     }
 
-    /// What draws against each bound that was considered are predicted to cost; the first is used. None for samplers that
-    /// never reject.
+    /// What draws against each bound that was considered are predicted to cost; the first is used. None for samplers without
+    /// bounds.
     #[must_use]
     pub fn bounds(&self) -> &[BoundCost] {
         self.rejection().map_or(&[], Rejection::bounds)

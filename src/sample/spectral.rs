@@ -28,9 +28,9 @@ const TASKS: usize = 64;
 const PROPOSALS_PER_TASK: u64 = 2048;
 /// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
 /// many once in 1e5 trials.
-const ENOUGH: u64 = 16;
+pub(super) const ENOUGH: u64 = 16;
 /// By how much the acceptance may be below what is found.
-const MARGIN: f64 = 4.0;
+pub(super) const MARGIN: f64 = 4.0;
 /// ln of the least acceptance of what is filled up below which a trial measures it.
 const LOOSE: f64 = -1.0;
 
@@ -202,25 +202,23 @@ impl<'a> SpectralLaw<'a> {
         let is_off = |bound: f64| accurate(found.spectrum.error / bound).is_err();
         let suffices = acceptance_bound * budget >= 1.0 && !is_off(acceptance_bound);
         if !suffices || of_fill < LOOSE {
-            law.acceptance_bound = match law.measured(engine, budget) {
-                Err(Error::RangeProposalBudget { .. }) if suffices => acceptance_bound,
+            let found = match law.measured(engine)? {
+                Some(measured) => measured,
+                None if suffices => acceptance_bound,
                 // Too few acceptances to count.
-                Err(Error::RangeProposalBudget { expected, budget }) => {
-                    let told = MARGIN * question.tilted_proposals(engine)?;
-                    if told > budget || told.is_infinite() {
-                        let expected = if told.is_finite() { told } else { expected };
-                        return Err(Error::RangeProposalBudget { expected, budget });
-                    }
-                    told.recip()
-                }
-                measured => measured?.max(acceptance_bound),
+                None => (MARGIN * question.tilted_proposals(engine)?).recip(),
             };
+            law.acceptance_bound = found.max(acceptance_bound);
+            let expected = law.acceptance_bound.recip();
+            if expected > budget || expected.is_infinite() {
+                return Err(Error::RangeProposalBudget { expected, budget });
+            }
         }
         let error = accurate(found.spectrum.error / law.acceptance_bound)?;
         Ok((law, error))
     }
 
-    /// A lower bound of the draws per proposal, or a quarter of what a trial found.
+    /// A lower bound of the draws per proposal, or a quarter of what a trial or weighted draws found.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
     }
@@ -264,8 +262,8 @@ impl<'a> SpectralLaw<'a> {
         allowed.accepts(picks, found, rng).then_some(picks)
     }
 
-    /// A quarter of the acceptance in a trial; an error if that is below what the budget needs.
-    fn measured(&self, engine: &dyn Engine, budget: f64) -> Result<f64> {
+    /// A quarter of the acceptance in a trial; `None` if it sees too few.
+    fn measured(&self, engine: &dyn Engine) -> Result<Option<f64>> {
         let go_on = || engine.proceed().is_ok();
         let task = |task: usize| {
             let mut rng = stream(0, task as u64);
@@ -285,11 +283,7 @@ impl<'a> SpectralLaw<'a> {
             }
         }
         let bound = accepted as f64 / proposals as f64 / MARGIN;
-        if accepted >= ENOUGH && bound * budget >= 1.0 {
-            return Ok(bound);
-        }
-        let expected = proposals as f64 / (accepted as f64 / MARGIN).max(1.0);
-        Err(Error::RangeProposalBudget { expected, budget })
+        Ok((accepted >= ENOUGH).then_some(bound))
     }
 }
 

@@ -281,6 +281,21 @@ fn what_a_ridge_refuses() {
     let dpp_of_total = RidgeDpp::new(&features, 0.5, &partition, &ranges).unwrap();
     let made = dpp_of_total.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
     assert_error!(made, Error::CountsNotExact { .. }, ["a ridge under a total"]);
+    assert_error!(dpp_of_total.parts().map(|_| ()), Error::CountsNotExact { .. }, ["every part by itself"]);
+    // Conditions and totals.
+    let of = |conditions: fn(RidgeDpp<'static>) -> Result<RidgeDpp<'static>, Error>| {
+        conditions(dpp_of_total.clone()).map(|_| ())
+    };
+    assert_error!(
+        of(|dpp| dpp.including(&[0, 1, 2, 3])),
+        Error::SizeBelowIncluded { k: 3, included: 4 },
+        ["k = 3"]
+    );
+    assert_error!(
+        of(|dpp| dpp.excluding(&[0, 2])),
+        Error::TotalOutsideRanges { total: 3, high: 2, .. },
+        ["3"]
+    );
     // Scores of a thousand need features of the ridge's own.
     let far = dpp.clone().with_scores(&[1000.0, -1000.0, 0.0, 0.0], 0.5).unwrap();
     let refused = far.sampler(SamplerOptions::default(), &Cpu).map(|_| ());
@@ -305,6 +320,15 @@ fn corners_of_the_mixture() {
     found.iter().zip([0.5, 0.5, 0.0, 0.0, 0.0]).for_each(|(p, exact)| {
         assert_abs_diff_eq!(*p, exact, epsilon = 1e-14);
     });
+    // A part with nothing chosen, and nothing left to choose.
+    let apart = dpp([2, 0]).independent_sampler(SamplerOptions::default(), &Cpu).unwrap();
+    assert_eq!(apart.sample_many(1, 0).subsets()[0].as_slice(), [0, 1]);
+    let none = RidgeDpp::of_any_size(&features, 0.5).unwrap().excluding(&[0, 1, 2, 3, 4]).unwrap();
+    assert!(sample(&none).is_empty());
+    // All of a part included, with scores.
+    let scored = dpp([2, 1]).with_log_quality(&[0.1, 0.2, 0.3, 0.4, 0.5]).unwrap();
+    let whole = sample(&scored.including(&[0, 1]).unwrap());
+    assert_eq!((whole.len(), &whole.as_slice()[..2]), (3, &[0, 1][..]));
     // det diag(δ) twice.
     assert_abs_diff_eq!(zeros.inference(&Cpu).unwrap().log_partition_function().value, 0.0, epsilon = 1e-14);
 }

@@ -101,6 +101,16 @@ fn nearly_tight_is_not_tight() {
     assert_eq!(near.algorithm(), Algorithm::Rejection);
     let rows = [vec![1.0, 0.0, 0.0], vec![2.0, 0.0, 0.0], vec![0.0, 1.0, 1.0], vec![0.0, 1.0, -1.0]];
     let tight = model(&rows, &[0, 0, 1, 1], &[1, 1]).sampler(Method::Rejection, &Cpu).unwrap();
+    // Rows that are nearly dependent span the part as well as others, and are not taken for its basis.
+    let near = [
+        vec![1.0, 0.0, 0.0],
+        vec![1.0, 1e-10, 0.0],
+        vec![0.0, 1.0, 0.0],
+        vec![1.0, 1.0, 2.0],
+        vec![2.0, 1.0, -1.0],
+    ];
+    let sampler = model(&near, &[0, 0, 0, 1, 1], &[2, 1]).sampler(Method::Auto, &Cpu).unwrap();
+    assert!(sampler.law_error() < 1e-12, "{}", sampler.law_error());
     // What is left is one part: one item by its length.
     assert!(tight.acceptance_bound() > 0.999, "{}", tight.acceptance_bound());
 }

@@ -23,7 +23,7 @@ pub(crate) struct Counted<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chance {
     pub(crate) value: f64,
-    /// That of rounding.
+    /// That of rounding, or the standard error.
     pub(crate) error: f64,
     /// If it is estimated.
     pub(crate) standard_error: Option<f64>,

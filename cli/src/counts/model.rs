@@ -30,9 +30,14 @@ pub(super) fn counts<'q>(
 ) -> Result<Found<'q>, Failure> {
     let chance = quota.map(|quota| (quota, chance(model, (partition, quota), with)));
     if let Some((quota, Ok(chance))) = &chance
-        && let Some(ended) = chance.draws.and_then(|draws| draws.ended)
+        && chance.standard_error.is_some()
     {
-        return Ok((Err(ended.to_string()), Some((quota, *chance))));
+        // The estimate is the answer, whatever becomes of the list.
+        let listed = match chance.draws.and_then(|draws| draws.ended) {
+            Some(ended) => Err(ended.to_string()),
+            None => part_counts(model, partition, with.engine).map_err(|error| error.to_string()),
+        };
+        return Ok((listed, Some((quota, *chance))));
     }
     settle(part_counts(model, partition, with.engine), chance)
 }

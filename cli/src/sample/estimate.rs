@@ -10,8 +10,6 @@ use crate::{failure::Failure, law::Model, output::numbers::error, parse::positiv
 
 /// The way out with any law.
 const ANY_TIME: &str = "--method rejection has no budget";
-/// The way out with a ridge.
-const RIDGE: &str = "--method rejection has no budget, --independent draws from every part by itself";
 
 /// Weighted draws.
 #[derive(Args, Clone, Debug)]
@@ -51,7 +49,11 @@ pub(crate) struct EstimatedCost {
 impl EstimateArguments {
     /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
     pub(crate) fn ways_left(&self, model: &Model<'_>, engine: &dyn Engine) -> Cow<'static, str> {
-        let Model::PartitionDpp(dpp) = model else { return RIDGE.into() };
+        let dpp = match model {
+            Model::PartitionDpp(dpp) => dpp,
+            Model::Ridge(dpp) if dpp.partition().parts() > 1 => return ANY_TIME.into(),
+            _ => return "a larger --ridge may take fewer".into(),
+        };
         let take = |operations: f64| format!("about {} a sample", seconds(operations / SPEED));
         let estimated = match self.cost(dpp, engine) {
             Ok(Some(EstimatedCost { law_error, operations, .. })) => {
@@ -66,9 +68,9 @@ impl EstimateArguments {
         if dpp.quota().exact_counts().is_none() {
             return format!("{ANY_TIME}, {estimated}").into();
         }
-        let sweep = take(dpp.operations_of_a_sweep());
+        let sweep = seconds(dpp.operations_of_a_sweep() / SPEED);
         format!(
-            "{ANY_TIME}, {estimated}, --method mcmc {sweep} and sweep, its law unknown, --independent draws from every part by itself"
+            "{ANY_TIME}, {estimated}, --method mcmc takes about {sweep} for every sweep between samples, its law unknown, --independent draws from every part by itself"
         )
         .into()
     }

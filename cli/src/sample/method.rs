@@ -52,7 +52,12 @@ pub(super) fn plan<'a>(
     let chains = SamplerOptions::from(Method::Rejection);
     let options = arguments.options().unwrap_or(chains);
     let sampler = sampler(model, (arguments, options), engine)?;
-    let drawer = match (sampler.plan(), arguments.method) {
+    // A law whose parts are tight has no plan left.
+    let of_model = match model {
+        Model::PartitionDpp(dpp) if dpp.quota().exact_counts().is_some() => dpp.plan(Method::Rejection)?,
+        _ => None,
+    };
+    let drawer = match (sampler.plan().or(of_model.as_ref()), arguments.method) {
         (plan, MethodChoice::Estimated) => PlannedDrawer::Estimated(plan.cloned()),
         (Some(plan), MethodChoice::Mcmc) => PlannedDrawer::Chains(plan.clone()),
         (Some(plan), _) => PlannedDrawer::Choice(plan.clone()),
@@ -66,7 +71,7 @@ pub(super) fn plan<'a>(
         _ => None,
     };
     let bounds = sampler.bounds().to_vec();
-    let ways = Way::all(model, &bounds, sampler.plan(), estimated);
+    let ways = Way::all(model, &bounds, of_model.as_ref(), estimated);
     Ok(Planned { drawer, bounds, estimated, ways })
 }
 

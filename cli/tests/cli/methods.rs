@@ -116,7 +116,7 @@ fn refusals_say_what_other_ways_take() {
             "--budget 44",
             "--method estimated takes about",
             "a sample, its law off by about 1e-3",
-            "--method mcmc about",
+            "--method mcmc takes about",
             "--independent",
         ],
     );

@@ -107,12 +107,13 @@ impl<'a> RidgeDpp<'a> {
         Self::new(features, delta, &partition, &Quota::new(&partition, [0..=items])?)
     }
 
-    /// The law of every part by itself, in the order of [`Partition::names`], with its conditions: what
-    /// [`independent_sampler`](RidgeDpp::independent_sampler) draws from.
+    /// The law of every part by itself that something may be chosen from, in the order of [`Partition::names`], with its
+    /// conditions: what [`independent_sampler`](RidgeDpp::independent_sampler) draws from.
     ///
     /// # Errors
-    /// None that [`new`](RidgeDpp::new) has not found.
+    /// [`Error::CountsNotExact`] for ranges with a total.
     pub fn parts(&self) -> Result<Vec<Self>> {
+        self.refuse_total("the law of every part by itself")?;
         let parts = self.partition.parts();
         let alone = |part: usize| {
             let range = |other: usize| {
@@ -123,7 +124,15 @@ impl<'a> RidgeDpp<'a> {
             included.retain(|&item| self.partition.part_of(item as usize) == part);
             Ok(Self { quota, included, ..self.clone() })
         };
-        (0..parts).map(alone).collect()
+        (0..parts).filter(|&part| self.quota.high()[part] > 0).map(alone).collect()
+    }
+
+    /// Refuses ranges with a total.
+    fn refuse_total(&self, what: &'static str) -> Result<()> {
+        if self.quota.total().is_some() && self.quota.exact_counts().is_none() {
+            return Err(Error::CountsNotExact { what });
+        }
+        Ok(())
     }
 
     /// The law over all sets of the total of the quota, or of any size if it has none, under the same conditions.
@@ -135,11 +144,12 @@ impl<'a> RidgeDpp<'a> {
         Self { partition, quota, ..self.clone() }.checked()
     }
 
-    /// Whether any set may be drawn that has the included items and no excluded one.
+    /// Whether any set of the parts that may grow is allowed.
     pub(crate) fn is_free(&self) -> bool {
         let is_free = |part: usize| {
             let included = self.included_of(part);
-            self.quota.low()[part] <= included && self.quota.high()[part] - included >= self.free(part).len()
+            let most = self.quota.high()[part] - included;
+            self.quota.low()[part] <= included && (most == 0 || most >= self.free(part).len())
         };
         self.quota.total().is_none() && (0..self.partition.parts()).all(is_free)
     }
@@ -172,8 +182,8 @@ impl<'a> RidgeDpp<'a> {
     /// Conditions on these items being in the set, besides those required before. They may be dependent.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaBelowIncluded`] if
-    /// they are more than a part allows.
+    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaBelowIncluded`],
+    /// [`Error::SizeBelowIncluded`], [`Error::TotalOutsideRanges`] if they are more than a part or the total allows.
     pub fn including(mut self, items: &[usize]) -> Result<Self> {
         add_sorted(&mut self.included, items, self.features.items())?;
         self.checked()
@@ -182,8 +192,8 @@ impl<'a> RidgeDpp<'a> {
     /// Conditions on these items not being in the set, besides those excluded before.
     ///
     /// # Errors
-    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaAbovePartSize`] if
-    /// too few are left.
+    /// [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`]; [`Error::QuotaAbovePartSize`],
+    /// [`Error::TotalOutsideRanges`] if too few are left.
     pub fn excluding(mut self, items: &[usize]) -> Result<Self> {
         add_sorted(&mut self.excluded, items, self.features.items())?;
         self.checked()
@@ -191,6 +201,7 @@ impl<'a> RidgeDpp<'a> {
 
     /// An error if the conditions leave no set.
     fn checked(self) -> Result<Self> {
+        self.check_total()?;
         if let Some(&item) = self.included.iter().find(|item| self.excluded.binary_search(item).is_ok()) {
             return Err(Error::IncludedAndExcluded { item: item as usize });
         }
@@ -207,6 +218,28 @@ impl<'a> RidgeDpp<'a> {
             }
         }
         Ok(self)
+    }
+
+    /// An error if the total cannot be met, under the conditions.
+    fn check_total(&self) -> Result<()> {
+        let Some(total) = self.quota.total() else { return Ok(()) };
+        let included = self.included.len();
+        if included > total {
+            return Err(Error::SizeBelowIncluded { k: total, included });
+        }
+        let range = |part: usize| {
+            let included = self.included_of(part);
+            let size = self.free(part).len() + included;
+            [self.quota.low()[part].max(included), self.quota.high()[part].min(size)]
+        };
+        let ranges: Vec<[usize; 2]> = (0..self.partition.parts()).map(range).collect();
+        let [low, high] = [0, 1].map(|end| ranges.iter().map(|range| range[end]).sum::<usize>());
+        // A part that has too few items is named by itself.
+        let is_possible = ranges.iter().all(|[low, high]| low <= high);
+        if is_possible && !(low..=high).contains(&total) {
+            return Err(Error::TotalOutsideRanges { total, low, high });
+        }
+        Ok(())
     }
 
     fn included_of(&self, part: usize) -> usize {
@@ -226,14 +259,16 @@ impl<'a> RidgeDpp<'a> {
 
     /// The law of T and what is added to it.
     pub(crate) fn law(&self) -> Result<RidgeLaw<'a>> {
-        if self.quota.total().is_some() && self.quota.exact_counts().is_none() {
-            return Err(Error::CountsNotExact { what: "a ridge under a total" });
-        }
-        let (log_delta, rank) = (self.delta.ln(), self.features.dims());
+        self.refuse_total("a ridge under a total")?;
+        // The kernel of a factor may have a larger rank.
+        let rank = if self.features.residual().is_some() { usize::MAX } else { self.features.dims() };
+        let log_delta = self.delta.ln();
         let part = |part: usize| {
-            let (items, included) = (self.free(part), self.included_of(part));
-            let low = self.quota.low()[part].saturating_sub(included);
-            let high = (self.quota.high()[part] - included).min(items.len());
+            let included = self.included_of(part);
+            let (low, most) =
+                (self.quota.low()[part].saturating_sub(included), self.quota.high()[part] - included);
+            let items = if most > 0 { self.free(part) } else { FreeItems::Listed([].into()) };
+            let high = most.min(items.len());
             PartFill::new(items, [low, high], rank, log_delta, self.log_quality.as_deref())
         };
         let parts: Vec<PartFill> = (0..self.partition.parts()).map(part).collect();

@@ -44,7 +44,8 @@ impl SymmetricTree {
             let members = &logs[leaf * LEAF..logs.len().min((leaf + 1) * LEAF)];
             members.iter().fold(vec![0.0], |sums, log| extended(&sums, *log, high))
         });
-        let mut levels = vec![leaves];
+        // Of no weights e_0 = 1.
+        let mut levels = vec![if leaves.is_empty() { vec![vec![0.0]] } else { leaves }];
         while let Some(below) = levels.last().filter(|level| level.len() > 1) {
             let level = below.chunks(2).map(|pair| match pair {
                 [left, right] => product(left, right, high),

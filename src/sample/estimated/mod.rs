@@ -51,7 +51,7 @@ const TASK: u64 = 16;
 /// let partition = Partition::from_labels(&["a", "a", "b", "b"])?;
 /// let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [1, 1])?)?;
 /// let drawn = dpp.importance_sampler(&engine::Cpu)?.sample_many(1000, 0);
-/// let log_z = drawn.log_partition_function();
+/// let log_z = drawn.statistics().log_z;
 /// assert!((log_z.value - 2.25_f64.ln()).abs() < 5.0 * log_z.standard_error);
 /// # Ok(()) }
 /// ```

@@ -90,6 +90,7 @@ impl<'a> Chain<'a> {
 
     /// Proposes another set now and then, then visits every slot once and some blocks, unless the watch ends the sweep.
     pub(super) fn sweep(&mut self, walk: &Walk<'_>, watch: &Watch<'_>) -> Result<()> {
+        watch.check()?;
         if walk.every.is_some_and(|every| self.sweeps.is_multiple_of(every)) {
             self.attempt_other(walk);
         }

@@ -151,7 +151,10 @@ impl<'a> PartitionDpp<'a> {
         let blocks = options.blocks_of(slots);
         let every = match options.other_sets {
             OtherSetMoves::Automatic => other_sets.worthwhile_every(sweep(slots, blocks, features.dims())),
-            OtherSetMoves::Every(sweeps) => Some(sweeps),
+            OtherSetMoves::Every(sweeps) => {
+                other_sets.accurate()?;
+                Some(sweeps)
+            }
             OtherSetMoves::Never => None,
         };
 

@@ -31,7 +31,7 @@ pub enum Thinning {
 #[non_exhaustive]
 pub enum OtherSetMoves {
     /// So often that such moves take about a fifth of the time; never where weighted draws at set-up tell that fewer than
-    /// one in a hundred would be accepted.
+    /// one in a hundred would be accepted, or that rounding spoils their weights.
     #[default]
     Automatic,
     /// Before the first of so many sweeps.

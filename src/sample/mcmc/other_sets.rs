@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt, seq::SliceRandom};
 
 use crate::{
-    Result,
+    Error, Result,
     engine::Engine,
     polynomial::log_sum,
     sample::{
@@ -20,6 +20,8 @@ const PILOT_SEED: u64 = 0;
 const STARTS: usize = 16;
 /// Below this acceptance a chain is better off with swaps alone.
 const WORTHWHILE: f64 = 0.01;
+/// Weights that are off by more may lead chains to another law.
+const ACCURATE: f64 = 1e-6;
 /// The share of time that moves to other sets take: little where swaps mix well, and enough where they do not.
 const SHARE: f64 = 0.2;
 
@@ -41,18 +43,23 @@ pub(super) struct OtherSets<'a> {
     counts: Vec<usize>,
     /// The share of such moves that a chain may expect to be accepted, as estimated.
     acceptance: f64,
+    /// The relative error of weights from rounding.
+    error: f64,
 }
 
 impl<'a> OtherSets<'a> {
     pub(super) fn new(question: &Question<'_, 'a>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
         let law = WeightedLaw::new(question, engine)?;
-        let logs: Vec<f64> =
-            law.law().weigh_many(TASKS, EACH, PILOT_SEED).into_iter().map(|(log, _)| log).collect();
+        let pilot = law.law().weigh_many(TASKS, EACH, PILOT_SEED);
+        engine.proceed()?;
+        let logs: Vec<f64> = pilot.iter().map(|(log, _)| *log).collect();
         // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
         let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();
         let log = log_sum(&pairs) - log_sum(&logs) - (logs.len() as f64).ln();
         let acceptance = if log.is_finite() { log.exp() } else { 0.0 };
-        Ok(Self { law, counts: counts.to_vec(), acceptance })
+        let amplified = pilot.iter().map(|(_, amplification)| *amplification).fold(1.0, f64::max);
+        let error = law.law().rounding()[0] * amplified;
+        Ok(Self { law, counts: counts.to_vec(), acceptance, error })
     }
 
     /// The sweeps of so many operations after which such a move is worth its time; `None` if it never is.
@@ -60,7 +67,15 @@ impl<'a> OtherSets<'a> {
     pub(super) fn worthwhile_every(&self, sweep: f64) -> Option<usize> {
         // The present set is weighed, too.
         let sweeps = 2.0 * self.law.operations() / sweep * (1.0 - SHARE) / SHARE;
-        (self.acceptance >= WORTHWHILE).then_some(sweeps.ceil().max(1.0) as usize)
+        (self.acceptance >= WORTHWHILE && self.error <= ACCURATE).then_some(sweeps.ceil().max(1.0) as usize)
+    }
+
+    /// An error if rounding spoils weights too much for such moves.
+    pub(super) fn accurate(&self) -> Result<()> {
+        if self.error <= ACCURATE {
+            return Ok(());
+        }
+        Err(Error::IllConditioned { deviation: self.error, tolerance: ACCURATE })
     }
 
     pub(super) fn scratch(&self) -> BoundedScratch {
@@ -82,9 +97,9 @@ impl<'a> OtherSets<'a> {
         let mut scratch = self.scratch();
         let drawn: Vec<_> = (0..STARTS).filter_map(|_| self.draw(rng, &mut scratch)).collect();
         let logs: Vec<f64> = drawn.iter().map(|(_, log)| *log).collect();
-        let mut left = rng.random::<f64>() * (log_sum(&logs) - logs.first()?).exp();
+        let (mut left, whole) = (rng.random::<f64>(), log_sum(&logs));
         let chosen = drawn.iter().position(|(_, log)| {
-            left -= (log - logs[0]).exp();
+            left -= (log - whole).exp();
             left < 0.0
         });
         drawn.into_iter().nth(chosen.unwrap_or(0)).map(|(items, _)| items)

@@ -21,6 +21,19 @@ use crate::{
     model::{Contraction, PartKDpp, accurately},
 };
 
+impl<'a> Contraction<'a> {
+    /// Draws from tight parts one by one, and from the others.
+    fn sampler(self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
+        let Self { parts, rest, basis } = self;
+        let of_part = |PartKDpp { ground, items, count }: PartKDpp<'a>| {
+            law_of_size(engine, &ground, &items, count, options.projection)
+        };
+        let laws = parts.into_iter().map(of_part).collect::<Result<Vec<_>>>()?;
+        let (laws, errors): (Vec<_>, Vec<f64>) = laws.into_iter().unzip();
+        Ok(rest.sampler(options, engine)?.with_parts(laws, errors.into_iter().sum(), &basis))
+    }
+}
+
 impl<'a> PartitionDpp<'a> {
     /// Sets up an exact sampler.
     ///
@@ -63,10 +76,9 @@ impl<'a> PartitionDpp<'a> {
             let error = accurate(self.beyond_rank())?;
             return Ok(Sampler::new(Law::Forced, self.ground().included(), engine, error));
         }
-        if let (Method::Auto | Method::Rejection, Some(contraction)) = (options.method(), self.contracted()) {
-            let Contraction { part: PartKDpp { ground, items, count }, rest, basis } = contraction;
-            let (law, error) = law_of_size(engine, &ground, &items, count, options.projection)?;
-            return Ok(rest.sampler(options, engine)?.with_part(law, error, &basis));
+        let rejects = matches!(options.method(), Method::Auto | Method::Rejection);
+        if let Some(contraction) = rejects.then(|| self.contracted(engine)).transpose()?.flatten() {
+            return contraction.sampler(options, engine);
         }
         let Some(mut plan) = self.plan(options)? else {
             let (law, error) = self.rejection(options, engine)?;

@@ -2,7 +2,11 @@
 
 use rand::{Rng, RngExt};
 
-use super::super::{Attempts, SamplerOptions, SpectralLaw, spectral::Eigenvectors, stream};
+use super::super::{
+    Attempts, SamplerOptions, SpectralLaw,
+    spectral::{ENOUGH, Eigenvectors, MARGIN},
+    stream,
+};
 use crate::{
     Partition, Quota, Result, RidgeDpp, Watch,
     engine::{Engine, Items},
@@ -17,10 +21,7 @@ use crate::{
 
 /// Draws of a trial.
 const TRIAL: usize = 256;
-const TRIAL_SEED: u64 = 0;
-/// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
-/// many once in 1e5 trials.
-const ENOUGH: usize = 16;
+const TRIAL_SEED: u64 = 1 << 63;
 
 /// T by eigenvectors, and a coin for every item.
 #[derive(Debug)]
@@ -41,8 +42,7 @@ impl<'a> FreeRidgeSampler<'a> {
         options: SamplerOptions,
         engine: &dyn Engine,
     ) -> Result<Option<(Self, f64)>> {
-        let is_wide = dpp.quota().high().iter().any(|&high| high > dpp.features().dims());
-        if !dpp.is_free() && (dpp.quota().total().is_some() || !is_wide) {
+        if !Self::suits(dpp) {
             return Ok(None);
         }
         let free = dpp.free_ridge()?;
@@ -54,12 +54,15 @@ impl<'a> FreeRidgeSampler<'a> {
         }
         law.allowed = Some((dpp.partition().clone(), dpp.quota().clone()));
         let accepted = law.trial(engine)?;
-        if accepted < ENOUGH {
-            return Ok(None);
-        }
-        law.acceptance = accepted as f64 / TRIAL as f64 / 4.0;
-        let error = accurate(error / law.acceptance)?;
-        Ok(Some((law, error)))
+        law.acceptance = accepted as f64 / TRIAL as f64 / MARGIN;
+        let error = accurate(error / law.acceptance);
+        Ok(error.ok().filter(|_| accepted >= ENOUGH).map(|error| (law, error)))
+    }
+
+    /// Laws that allow any set, or so many items of a part that the mixture would take long to count.
+    pub(in crate::sample) fn suits(dpp: &RidgeDpp<'_>) -> bool {
+        let is_wide = || dpp.quota().high().iter().any(|&high| high > dpp.features().dims());
+        dpp.is_free() || dpp.quota().total().is_none() && is_wide()
     }
 
     fn new(
@@ -69,7 +72,12 @@ impl<'a> FreeRidgeSampler<'a> {
         engine: &dyn Engine,
     ) -> Result<(Self, f64)> {
         let (rows, coins) = (drawn.rows(), free.clone());
-        let Some((found, log_scale)) = TiltedSpectrum::for_dpp(engine, &rows, &drawn.ground)? else {
+        let found = if rows.groups().is_empty() {
+            None
+        } else {
+            TiltedSpectrum::for_dpp(engine, &rows, &drawn.ground)?
+        };
+        let Some((found, log_scale)) = found else {
             return Ok((Self { drawn: None, coins, allowed: None, acceptance: 1.0 }, 0.0));
         };
         let eigenvectors = Eigenvectors::Coins(keep_probabilities(&found.spectrum.values, log_scale));
@@ -79,18 +87,14 @@ impl<'a> FreeRidgeSampler<'a> {
     }
 
     /// How many draws of a trial are accepted.
-    fn trial(&self, engine: &dyn Engine) -> Result<usize> {
-        engine.proceed()?;
+    fn trial(&self, engine: &dyn Engine) -> Result<u64> {
         let accepted = map_ordered(TRIAL, |number| {
+            engine.proceed()?;
             let mut rng = stream(TRIAL_SEED, number as u64);
             Ok(self.allows(&self.union(&mut rng, &mut Attempts::under(&Watch::default(), 1.0))?))
         });
-        Ok(accepted
-            .into_iter()
-            .collect::<Result<Vec<bool>>>()?
-            .into_iter()
-            .filter(|&allowed| allowed)
-            .count())
+        let accepted = accepted.into_iter().collect::<Result<Vec<bool>>>()?;
+        Ok(accepted.into_iter().filter(|&allowed| allowed).count() as u64)
     }
 
     /// A lower bound of the draws per proposal, or a quarter of what a trial found.
@@ -100,7 +104,7 @@ impl<'a> FreeRidgeSampler<'a> {
 
     /// Average proposals per sample as predicted.
     pub(crate) fn proposals(&self) -> f64 {
-        if self.allowed.is_none() { 1.0 } else { (4.0 * self.acceptance).recip() }
+        if self.allowed.is_none() { 1.0 } else { (MARGIN * self.acceptance).recip() }
     }
 
     pub(crate) fn sample<R: Rng + ?Sized>(

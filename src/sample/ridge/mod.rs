@@ -42,12 +42,13 @@ impl<'a> RidgeSampler<'a> {
 impl<'a> RidgeDpp<'a> {
     /// Sets up an exact sampler, by rejection: a DPP with weighted parts proposes T, and the acceptance corrects for the
     /// weights of its part counts. Sets of any size are drawn without rejection, as the union of T and of items added by
-    /// coins of their own, and so are those of wide ranges, which then accept what they allow. Options other than the way
-    /// of the projection and the proposal budget do not apply.
+    /// coins of their own. Ranges that reach beyond the number of features accept what they allow of such unions, if a
+    /// trial of 256 sees at least 16 of them. Options other than the way of the projection and the proposal budget do not
+    /// apply.
     ///
     /// # Cost
-    /// That of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler) under ranges; with qualities, O(m·k) once, and
-    /// O(k³ log m) per draw. Draws of any size take that of a [`Dpp`](crate::Dpp) and O(δm), or O(m) with qualities.
+    /// That of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler) under ranges; with qualities, O(m·k) once for upper
+    /// ends k, and O(k³ log m) per draw. Draws of any size take that of a [`Dpp`](crate::Dpp) and O(δm), or O(m) with qualities.
     ///
     /// # Errors
     /// [`Error::RangeProposalBudget`](crate::Error::RangeProposalBudget) if neither the bound nor a trial shows that the

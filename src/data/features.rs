@@ -164,6 +164,11 @@ impl<'a> Features<'a> {
         });
     }
 
+    /// Writes `scale · a_item` in f32 to the start of `out`, without the row's weight; returns ‖scale · a_item‖².
+    pub(crate) fn read_narrow(&self, item: usize, scale: f64, out: &mut [f32]) -> f32 {
+        with_rows!(&self.values, rows => Scalar::narrow(rows.row(item), scale, out))
+    }
+
     /// Whether the stored rows are those of other features, in the same memory.
     pub(crate) fn has_rows_of(&self, other: &Features<'_>) -> bool {
         let first_and_last = |features: &Features<'_>| {
@@ -216,7 +221,7 @@ impl<'a> Features<'a> {
     }
 
     /// Largest |entry| as stored.
-    pub(super) fn max_abs_stored(&self) -> f64 {
+    pub(crate) fn max_abs_stored(&self) -> f64 {
         self.max_abs
     }
 
@@ -227,7 +232,7 @@ impl<'a> Features<'a> {
     }
 
     /// Largest |entry| of a row as it is stored.
-    pub(super) fn max_abs_of_stored(&self, item: usize) -> f64 {
+    pub(crate) fn max_abs_of_stored(&self, item: usize) -> f64 {
         with_rows!(&self.values, rows => Scalar::largest_magnitude(rows.row(item)).unwrap_or(f64::INFINITY))
     }
 

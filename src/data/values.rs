@@ -27,6 +27,14 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
     /// Largest |value|; `None` if a value is not finite.
     #[doc(hidden)]
     fn largest_magnitude(values: &[Self]) -> Option<f64>;
+    /// Writes a scaled row in f32; returns its squared length.
+    #[doc(hidden)]
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+    fn narrow(row: &[Self], scale: f64, out: &mut [f32]) -> f32 {
+        out.iter_mut().zip(row).for_each(|(narrow, &value)| *narrow = (value.wide() * scale) as f32);
+        sum_of_squares(&out[..row.len()])
+    }
     /// A row in f64: the stored row, or converted into the buffer.
     #[doc(hidden)]
     #[inline]
@@ -34,6 +42,16 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
         buffer.iter_mut().zip(row).for_each(|(wide, &value)| *wide = value.wide());
         buffer
     }
+}
+
+/// Σ x², in lanes.
+fn sum_of_squares(values: &[f32]) -> f32 {
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut lanes = [0.0_f32; 8];
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value * value);
+    }
+    lanes.iter().sum::<f32>() + rest.iter().map(|value| value * value).sum::<f32>()
 }
 
 macro_rules! scalar {

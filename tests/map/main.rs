@@ -27,6 +27,7 @@ mod near_rows;
 mod ranges;
 mod ranges_cases;
 mod rounding;
+mod slates;
 mod softmax;
 mod softmax_extension;
 mod symmetric_greedy;

@@ -1,0 +1,189 @@
+//! Picks of one request.
+
+use std::cmp::Ordering;
+
+use super::{Candidate, SlateWorkspace, Slates, kernel};
+use crate::linalg::{
+    INDEPENDENCE_TOLERANCE, OrthonormalBasis,
+    kernels::{dot, scale, subtract_product, transposed_product},
+};
+
+/// Unit roundoff of f32.
+const ROUNDOFF: f32 = 0.5 * f32::EPSILON;
+
+/// The greedy algorithm on the candidates of a workspace.
+pub(super) struct Picking<'s, 'a> {
+    pub(super) slates: &'s Slates<'a>,
+    pub(super) workspace: &'s mut SlateWorkspace,
+}
+
+impl Picking<'_, '_> {
+    /// Picks until the set has its size, or all that is left depends on it.
+    pub(super) fn run(mut self) {
+        for at in 0..self.workspace.items.len() {
+            self.repel(self.workspace.items[at]);
+        }
+        while self.workspace.items.len() < self.slates.size {
+            let Some(position) = self.best() else { return };
+            let Candidate { item, part, .. } = self.workspace.candidates[position];
+            self.take_out(position);
+            if !self.repel(item) {
+                // A copy of what is chosen, or a combination of it.
+                continue;
+            }
+            self.workspace.items.push(item);
+            self.workspace.counts[part as usize] += 1;
+        }
+    }
+
+    fn take_out(&mut self, position: usize) {
+        self.workspace.candidates[position].is_out = true;
+        self.workspace.weights[position] = 0.0;
+    }
+
+    /// Finds the parts that may have another item: those that lack one, or any where the picks left are more than all minima
+    /// lack.
+    fn open_parts(&mut self) {
+        let (quota, workspace) = (&self.slates.quota, &mut *self.workspace);
+        let lows = quota.low().iter().zip(&workspace.counts);
+        let lacking: usize = lows.map(|(low, count)| low.saturating_sub(*count)).sum();
+        let is_spare = self.slates.size - workspace.items.len() > lacking;
+        workspace.is_open.clear();
+        let ranges = quota.low().iter().zip(quota.high());
+        let is_open =
+            |(&count, (&low, &high)): (&usize, (&usize, &usize))| count < low || count < high && is_spare;
+        workspace.is_open.extend(workspace.counts.iter().zip(ranges).map(is_open));
+    }
+
+    /// The candidate with the largest gain, the lowest item among equals.
+    fn best(&mut self) -> Option<usize> {
+        self.open_parts();
+        // |fl(a·q) − a·q| ≤ (n + 4) u ‖a‖ for every direction, and u for every subtraction.
+        let dims = self.slates.features.dims() as f32;
+        let rounding = ROUNDOFF * (self.directions() as f32 * (2.0 * (dims + 4.0) + 2.0) + dims + 2.0);
+        let SlateWorkspace { left, squares, weights, candidates, is_open, close, .. } = &mut *self.workspace;
+        let mut floor = 0.0_f32;
+        for (at, candidate) in candidates.iter().enumerate() {
+            let least = weights[at] * (left[at] - rounding * squares[at]);
+            if least > floor && is_open[candidate.part as usize] {
+                floor = least;
+            }
+        }
+        close.clear();
+        for (at, candidate) in candidates.iter().enumerate() {
+            // Without a floor all may be best: what is left is rounding, or weights are below those of f32.
+            let may_be = floor <= 0.0 || weights[at] * (left[at] + rounding * squares[at]) >= floor;
+            if may_be && !candidate.is_out && is_open[candidate.part as usize] {
+                #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+                close.push(at as u32);
+            }
+        }
+        self.best_of_close()
+    }
+
+    /// The best of those that may be, in f64.
+    fn best_of_close(&mut self) -> Option<usize> {
+        if let [only] = self.workspace.close[..] {
+            return Some(only as usize);
+        }
+        let mut best: Option<(f64, u32, usize)> = None;
+        for number in 0..self.workspace.close.len() {
+            let at = self.workspace.close[number] as usize;
+            let Candidate { item, scale, log_weight, .. } = self.workspace.candidates[at];
+            let gain = self.residual(item, scale).ln() + log_weight;
+            let is_better = |(most, lowest, _): (f64, u32, usize)| match gain.total_cmp(&most) {
+                Ordering::Equal => item < lowest,
+                order => order.is_gt(),
+            };
+            if gain > f64::NEG_INFINITY && best.is_none_or(is_better) {
+                best = Some((gain, item, at));
+            }
+        }
+        best.map(|(.., at)| at)
+    }
+
+    fn directions(&self) -> usize {
+        self.workspace.directions.len() / self.slates.features.dims()
+    }
+
+    /// The squared distance of a scaled row from the picks, in f64.
+    fn residual(&mut self, item: u32, scale: f64) -> f64 {
+        let (dims, count) = (self.slates.features.dims(), self.directions());
+        let SlateWorkspace { row, directions, .. } = &mut *self.workspace;
+        row.resize(dims + count, 0.0);
+        let (row, along) = row.split_at_mut(dims);
+        self.slates.features.read_stored(item as usize, scale, row);
+        (dot(row, row) - transposed_product(directions, row, along)).max(0.0)
+    }
+
+    /// Adds the direction of an item; `false` if it depends on the others.
+    fn repel(&mut self, item: u32) -> bool {
+        let (dims, window) = (self.slates.features.dims(), self.slates.window);
+        if self.directions() >= window {
+            self.slide();
+        }
+        let count = self.directions();
+        let SlateWorkspace { row, directions, picked_rows, .. } = &mut *self.workspace;
+        row.resize(dims + count, 0.0);
+        let (row, along) = row.split_at_mut(dims);
+        self.slates.features.read_stored(item as usize, self.slates.scale, row);
+        if OrthonormalBasis::normalise(row).is_none() {
+            return false;
+        }
+        if window < usize::MAX {
+            picked_rows.extend_from_slice(row);
+        }
+        if !extend(directions, row, along) {
+            picked_rows.truncate(count * dims);
+            return false;
+        }
+        self.subtract(count);
+        true
+    }
+
+    /// Takes a direction off all candidates.
+    fn subtract(&mut self, number: usize) {
+        let dims = self.slates.features.dims();
+        let SlateWorkspace { rows, left, directions, direction, .. } = &mut *self.workspace;
+        direction.clear();
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+        direction.extend(directions[number * dims..(number + 1) * dims].iter().map(|&value| value as f32));
+        direction.resize(kernel::padded(dims), 0.0);
+        kernel::subtract_squares(rows, direction, left);
+    }
+
+    /// Forgets the first pick of the window.
+    fn slide(&mut self) {
+        let dims = self.slates.features.dims();
+        let SlateWorkspace { picked_rows, directions, left, squares, .. } = &mut *self.workspace;
+        picked_rows.drain(..dims);
+        directions.clear();
+        left.clone_from(squares);
+        for at in 0..self.workspace.picked_rows.len() / dims {
+            let SlateWorkspace { picked_rows, directions, row, .. } = &mut *self.workspace;
+            row.resize(dims + at, 0.0);
+            let (row, along) = row.split_at_mut(dims);
+            row.copy_from_slice(&picked_rows[at * dims..(at + 1) * dims]);
+            // Rows that are independent with others before them are so without.
+            if extend(directions, row, along) {
+                self.subtract(at);
+            }
+        }
+    }
+}
+
+/// Adds the direction of a unit row beyond some directions, which leaves that of the row; `false` if there is none.
+fn extend(directions: &mut Vec<f64>, row: &mut [f64], along: &mut [f64]) -> bool {
+    // Twice is enough (Kahan and Parlett).
+    for _ in 0..2 {
+        transposed_product(directions, row, along);
+        subtract_product(row, directions, along);
+    }
+    let norm = dot(row, row).sqrt();
+    if norm <= INDEPENDENCE_TOLERANCE {
+        return false;
+    }
+    scale(row, norm.recip());
+    directions.extend_from_slice(row);
+    true
+}

@@ -1,0 +1,150 @@
+//! What one request needs, reused by the next.
+
+use super::{SlateRequest, Slates, kernel::padded};
+use crate::{Error, Result, data::check_finite, linalg::power_of_two_near};
+
+/// The memory of [`Slates`].
+#[derive(Clone, Debug, Default)]
+pub struct SlateWorkspace {
+    /// The included items, then the picks.
+    pub(super) items: Vec<u32>,
+    pub(super) candidates: Vec<Candidate>,
+    /// Rows of the candidates, padded with zeros.
+    pub(super) rows: Vec<f32>,
+    /// ‖a_i‖² of the candidates, …
+    pub(super) squares: Vec<f32>,
+    /// … and what is left of it beyond the picks.
+    pub(super) left: Vec<f32>,
+    /// e^(2 ln q_i) in units of the largest; 0 for those that are out.
+    pub(super) weights: Vec<f32>,
+    /// Orthonormal directions of the picks, in f64, …
+    pub(super) directions: Vec<f64>,
+    /// … and the last one in f32, padded.
+    pub(super) direction: Vec<f32>,
+    /// Rows of the picks, for a window.
+    pub(super) picked_rows: Vec<f64>,
+    pub(super) row: Vec<f64>,
+    /// Positions of candidates that may be best.
+    pub(super) close: Vec<u32>,
+    /// By part.
+    pub(super) counts: Vec<usize>,
+    pub(super) available: Vec<usize>,
+    pub(super) is_open: Vec<bool>,
+}
+
+/// A row that may be picked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) item: u32,
+    pub(super) part: u32,
+    /// What the row is multiplied by.
+    pub(super) scale: f64,
+    /// 2 ln q_i less what the scale adds.
+    pub(super) log_weight: f64,
+    pub(super) is_out: bool,
+}
+
+impl SlateWorkspace {
+    /// Reads the rows of a request, and checks that counts can be met.
+    pub(super) fn read(&mut self, slates: &Slates<'_>, request: SlateRequest<'_>) -> Result<()> {
+        let SlateRequest { candidates, scores, included } = request;
+        let items = slates.features.items();
+        if let Some(&item) = candidates.iter().chain(included).find(|&&item| item as usize >= items) {
+            return Err(Error::ItemOutOfRange { item: item as usize, items });
+        }
+        let (expected, found) = (candidates.len(), scores.len());
+        if found > 0 && found != expected {
+            return Err(Error::Shape { what: "the list of scores", expected, found });
+        }
+        if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
+            check_finite(&[f64::from(scores[at])])?;
+        }
+        self.items.clear();
+        self.items.extend_from_slice(included);
+        self.candidates.clear();
+        self.candidates.extend(candidates.iter().enumerate().map(|(at, &item)| Candidate {
+            item,
+            part: slates.partition.part_of_items()[item as usize],
+            scale: slates.scale,
+            log_weight: 2.0 * slates.features.log_weight(item as usize)
+                + slates.worth * scores.get(at).map_or(0.0, |&score| f64::from(score)),
+            is_out: included.contains(&item),
+        }));
+        self.count(slates)?;
+        self.gather(slates);
+        Ok(())
+    }
+
+    /// Counts what is included and what may be chosen.
+    fn count(&mut self, slates: &Slates<'_>) -> Result<()> {
+        let (partition, quota) = (&slates.partition, &slates.quota);
+        for counts in [&mut self.counts, &mut self.available] {
+            counts.clear();
+            counts.resize(partition.parts(), 0);
+        }
+        for &item in &self.items {
+            self.counts[partition.part_of(item as usize)] += 1;
+        }
+        for candidate in self.candidates.iter().filter(|candidate| !candidate.is_out) {
+            self.available[candidate.part as usize] += 1;
+        }
+        let name = |part: usize| partition.names()[part].clone();
+        let mut most = 0;
+        for part in 0..partition.parts() {
+            let (low, high) = (quota.low()[part], quota.high()[part]);
+            let (included, size) = (self.counts[part], self.counts[part] + self.available[part]);
+            if included > high {
+                return Err(Error::QuotaBelowIncluded { part: name(part), quota: high, included });
+            }
+            if low > size {
+                return Err(Error::QuotaAbovePartSize { part: name(part), quota: low, size });
+            }
+            most += high.min(size);
+        }
+        if slates.size > most {
+            return Err(Error::SizeAboveItems { k: slates.size, items: most });
+        }
+        Ok(())
+    }
+
+    /// Reads the rows of the candidates.
+    fn gather(&mut self, slates: &Slates<'_>) {
+        /// Squared lengths that f32 holds with all their digits, and products with weights besides.
+        const SQUARES: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
+        /// How many rows ahead are fetched.
+        const AHEAD: usize = 8;
+        let (features, width) = (&slates.features, padded(slates.features.dims()));
+        self.rows.resize(self.candidates.len() * width, 0.0);
+        self.squares.clear();
+        for (at, row) in self.rows.chunks_exact_mut(width).enumerate().take(self.candidates.len()) {
+            if let Some(later) = self.candidates.get(at + AHEAD) {
+                features.prefetch_row(later.item as usize);
+            }
+            let candidate = &mut self.candidates[at];
+            let item = candidate.item as usize;
+            let mut square = features.read_narrow(item, slates.scale, row);
+            if !SQUARES.contains(&square) {
+                // Far from the others: it has a scale of its own.
+                let largest = power_of_two_near(features.max_abs_of_stored(item));
+                if largest > 0.0 {
+                    candidate.scale = largest.recip();
+                    candidate.log_weight += 2.0 * (slates.scale * largest).ln();
+                    square = features.read_narrow(item, candidate.scale, row);
+                }
+            }
+            self.squares.push(square);
+        }
+        let open = self.candidates.iter().filter(|candidate| !candidate.is_out);
+        let largest = open.map(|candidate| candidate.log_weight).fold(f64::NEG_INFINITY, f64::max);
+        self.weights.clear();
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+        let weight = |candidate: &Candidate| {
+            if candidate.is_out { 0.0 } else { (candidate.log_weight - largest).exp() as f32 }
+        };
+        self.weights.extend(self.candidates.iter().map(weight));
+        self.left.clear();
+        self.left.extend_from_slice(&self.squares);
+        self.directions.clear();
+        self.picked_rows.clear();
+    }
+}

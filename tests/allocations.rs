@@ -1,0 +1,61 @@
+//! Slates allocate nothing once their workspace has grown.
+#![allow(unsafe_code, reason = "an allocator that counts")]
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use partition_dpp::{
+    CountRange, Features, Partition, Quota,
+    map::{SlateRequest, Slates},
+};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn slates_allocate_nothing_in_the_steady_state() {
+    let (items, dims) = (3_000, 48);
+    let rows: Vec<f32> = (0..items * dims).map(|at| (0.37 * (at * at % 9973) as f32).sin()).collect();
+    let features = Features::from_rows(items, dims, rows).unwrap();
+    let partition = Partition::from_labels(&(0..items).map(|item| item % 6).collect::<Vec<_>>()).unwrap();
+    let ranges = (0..6).map(|part| CountRange::from(usize::from(part < 2)..=3));
+    let quota = Quota::new(&partition, ranges).unwrap().with_total(10).unwrap();
+    for window in [usize::MAX, 4] {
+        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let slates = slates.with_diversity(0.4).unwrap().with_window(window).unwrap();
+        let lists: Vec<Vec<u32>> =
+            (0..100).map(|user| (0..200).map(|at| (at * 13 + user * 7) % 3_000).collect()).collect();
+        let scores: Vec<f32> = (0..200).map(|at| (at as f32).cos()).collect();
+        let mut workspace = slates.workspace();
+        let mut all = || {
+            for list in &lists {
+                let request = SlateRequest::of(list).with_scores(&scores).including(&list[..1]);
+                assert_eq!(slates.solve(request, &mut workspace).unwrap().items.len(), 10);
+            }
+        };
+        all();
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        all();
+        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "window {window}");
+    }
+}

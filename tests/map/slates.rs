@@ -1,0 +1,240 @@
+//! Slates against the greedy algorithm on the candidates alone.
+
+use partition_dpp::{
+    CountRange, Error, Features, Partition, PartitionDpp, Quota,
+    engine::Cpu,
+    map::{Greedy, SlateRequest, Slates, Solver},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng, seq::index};
+
+const DIMS: usize = 24;
+const ITEMS: usize = 2_000;
+const CATEGORIES: usize = 8;
+const SIZE: usize = 12;
+
+struct Catalogue {
+    rows: Vec<f32>,
+    labels: Vec<usize>,
+}
+
+impl Catalogue {
+    /// Items around a few centres, with copies and scaled copies among them.
+    fn random(seed: u64) -> Self {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut value = || rng.random_range(-1.0..1.0_f32);
+        let centres: Vec<f32> = (0..10 * DIMS).map(|_| value()).collect();
+        let mut rows: Vec<f32> =
+            (0..ITEMS * DIMS).map(|at| centres[at / DIMS % 10 * DIMS + at % DIMS] + 0.4 * value()).collect();
+        for item in (0..ITEMS).step_by(50) {
+            let copy: Vec<f32> = rows[(item + 1) * DIMS..(item + 2) * DIMS].to_vec();
+            rows[item * DIMS..(item + 1) * DIMS].copy_from_slice(&copy);
+        }
+        let labels = (0..ITEMS).map(|item| item * item % 31 % CATEGORIES).collect();
+        Self { rows, labels }
+    }
+
+    fn features(&self) -> Features<'_> {
+        Features::from_rows(ITEMS, DIMS, &self.rows[..]).unwrap()
+    }
+
+    fn partition(&self) -> Partition {
+        Partition::from_labels(&self.labels).unwrap()
+    }
+}
+
+/// At least one of three categories, at most four of any.
+fn quota(partition: &Partition) -> Quota {
+    let ranges = (0..CATEGORIES).map(|part| CountRange::from(usize::from(part < 3)..=4));
+    Quota::new(partition, ranges).unwrap().with_total(SIZE).unwrap()
+}
+
+fn candidates(rng: &mut StdRng, count: usize) -> Vec<u32> {
+    let drawn = index::sample(rng, ITEMS, count).into_iter();
+    drawn.map(|item| u32::try_from(item).unwrap()).collect()
+}
+
+/// The greedy set of the candidates as a law of their own; `None` if it is infeasible.
+fn greedy(
+    catalogue: &Catalogue,
+    candidates: &[u32],
+    scores: &[f32],
+    included: &[u32],
+    diversity: f64,
+) -> Option<Vec<u32>> {
+    let mut own: Vec<u32> = candidates.to_vec();
+    own.extend(included);
+    own.sort_unstable();
+    own.dedup();
+    let row = |&item: &u32| catalogue.rows[item as usize * DIMS..][..DIMS].to_vec();
+    let rows: Vec<f32> = own.iter().flat_map(row).collect();
+    let score = |item: &u32| {
+        candidates.iter().position(|other| other == item).map_or(0.0, |at| f64::from(scores[at]))
+    };
+    let features = Features::from_rows(own.len(), DIMS, rows).unwrap();
+    let features = features.with_scores(&own.iter().map(score).collect::<Vec<_>>(), diversity).unwrap();
+    let labels: Vec<usize> = own.iter().map(|&item| catalogue.labels[item as usize]).collect();
+    let partition = Partition::from_labels(&labels).unwrap();
+    if partition.parts() < CATEGORIES {
+        return None;
+    }
+    let dpp = PartitionDpp::new(&features, &partition, &quota(&partition)).ok()?;
+    let at = |item: &u32| own.binary_search(item).unwrap();
+    let dpp = dpp.including(&included.iter().map(at).collect::<Vec<_>>()).ok()?;
+    let solution = Greedy::default().solve(&dpp, &Cpu).unwrap();
+    Some(solution.subset.iter().map(|at| own[at]).collect())
+}
+
+fn sorted(items: &[u32]) -> Vec<u32> {
+    let mut items = items.to_vec();
+    items.sort_unstable();
+    items
+}
+
+#[test]
+fn the_sets_of_the_greedy_algorithm() {
+    let catalogue = Catalogue::random(1);
+    let (features, partition) = (catalogue.features(), catalogue.partition());
+    let mut rng = StdRng::seed_from_u64(2);
+    let (mut workspace, mut compared) = (None, 0);
+    for number in 0..400 {
+        let diversity = [0.5, 0.9, 1.0, 0.05][number % 4];
+        let slates = Slates::new(&features, &partition, &quota(&partition)).unwrap();
+        let slates = slates.with_diversity(diversity).unwrap();
+        let own = candidates(&mut rng, 60 + number % 140);
+        let scores: Vec<f32> = own.iter().map(|_| rng.random_range(0.0..3.0)).collect();
+        let included = if number % 3 == 0 { &own[..2] } else { &[][..] };
+        let Some(expected) = greedy(&catalogue, &own, &scores, included, diversity) else { continue };
+        let workspace = workspace.get_or_insert_with(|| slates.workspace());
+        let request = SlateRequest::of(&own).with_scores(&scores).including(included);
+        let slate = slates.solve(request, workspace).unwrap();
+        assert_eq!((sorted(slate.items), slate.missing), (expected, 0), "{number}");
+        compared += 1;
+    }
+    assert!(compared > 350, "{compared}");
+}
+
+/// Gains that f32 cannot tell apart are compared in f64.
+#[test]
+fn near_ties_are_decided_in_f64() {
+    let mut rng = StdRng::seed_from_u64(5);
+    for _ in 0..50 {
+        let base: Vec<f64> = (0..6 * 3).map(|_| rng.random_range(-1.0..1.0)).collect();
+        // Every row four times, longer by parts in 10⁹.
+        let row = |item: usize| {
+            let factor = 1.0 + 1e-9 * ((item * 7 % 24) as f64);
+            base[item % 6 * 3..][..3].iter().map(move |value| value * factor)
+        };
+        let rows: Vec<f64> = (0..24).flat_map(row).collect();
+        let features = Features::from_rows(24, 3, rows).unwrap();
+        let partition = Partition::from_labels(&[0; 24]).unwrap();
+        let quota = Quota::new(&partition, [3]).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let expected = Greedy::default().solve(&dpp, &Cpu).unwrap().subset;
+        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let all: Vec<u32> = (0..24).collect();
+        let mut workspace = slates.workspace();
+        let slate = slates.solve(SlateRequest::of(&all), &mut workspace).unwrap();
+        let found: Vec<usize> = sorted(slate.items).into_iter().map(|item| item as usize).collect();
+        assert_eq!(found, expected.as_slice());
+    }
+}
+
+/// Scores of a thousand, and rows that f32 cannot hold beside each other.
+#[test]
+fn scores_and_rows_of_any_size() {
+    let mut rng = StdRng::seed_from_u64(7);
+    for number in 0..60 {
+        let lengths: Vec<f64> = (0..30).map(|_| 10_f64.powi(rng.random_range(-20..20))).collect();
+        let rows: Vec<f64> =
+            (0..30 * 6).map(|at| lengths[at / 6] * rng.random_range(-1.0..1.0_f64)).collect();
+        let features = Features::from_rows(30, 6, rows).unwrap().with_unit_rows().unwrap();
+        let partition = Partition::from_labels(&(0..30).map(|i| i % 3).collect::<Vec<_>>()).unwrap();
+        let quota = Quota::new(&partition, [1..=2, 0..=2, 1..=3]).unwrap().with_total(5).unwrap();
+        let size = if number % 2 == 0 { 1000.0 } else { 1.0 };
+        let scores: Vec<f32> = (0..30).map(|_| size * rng.random_range(-1.0..1.0_f32)).collect();
+        let wide: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
+        let dpp = PartitionDpp::new(&features.with_scores(&wide, 0.5).unwrap(), &partition, &quota);
+        let Ok(dpp) = dpp else { continue };
+        let expected = Greedy::default().solve(&dpp, &Cpu).unwrap().subset;
+        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let all: Vec<u32> = (0..30).collect();
+        let mut workspace = slates.workspace();
+        let slate = slates.solve(SlateRequest::of(&all).with_scores(&scores), &mut workspace).unwrap();
+        let found: Vec<usize> = sorted(slate.items).into_iter().map(|item| item as usize).collect();
+        assert_eq!(found, expected.as_slice(), "{number}");
+    }
+}
+
+/// The largest residual beyond the last picks, by brute force.
+fn windowed(rows: &[Vec<f64>], size: usize, window: usize) -> Vec<u32> {
+    let mut picked: Vec<usize> = Vec::new();
+    while picked.len() < size {
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        for &item in &picked[picked.len().saturating_sub(window)..] {
+            let mut row = rows[item].clone();
+            for q in &basis {
+                let along: f64 = q.iter().zip(&row).map(|(x, y)| x * y).sum();
+                row.iter_mut().zip(q).for_each(|(x, q)| *x -= along * q);
+            }
+            let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            basis.push(row.iter().map(|x| x / norm).collect());
+        }
+        let left = |row: &[f64]| -> f64 {
+            let along = |q: &Vec<f64>| q.iter().zip(row).map(|(x, y)| x * y).sum::<f64>().powi(2);
+            row.iter().map(|x| x * x).sum::<f64>() - basis.iter().map(along).sum::<f64>()
+        };
+        let free = (0..rows.len()).filter(|item| !picked.contains(item));
+        picked.push(free.max_by(|&a, &b| left(&rows[a]).total_cmp(&left(&rows[b]))).unwrap());
+    }
+    picked.into_iter().map(|item| u32::try_from(item).unwrap()).collect()
+}
+
+#[test]
+fn only_the_last_picks_repel() {
+    let mut rng = StdRng::seed_from_u64(11);
+    let rows: Vec<Vec<f64>> =
+        (0..40).map(|_| (0..5).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
+    let features = Features::from_rows(40, 5, rows.concat()).unwrap();
+    let partition = Partition::from_labels(&[0; 40]).unwrap();
+    let all: Vec<u32> = (0..40).collect();
+    for window in [1, 2, 4] {
+        // More picks than dimensions.
+        let quota = Quota::new(&partition, [15]).unwrap();
+        let slates = Slates::new(&features, &partition, &quota).unwrap().with_window(window).unwrap();
+        let mut workspace = slates.workspace();
+        let slate = slates.solve(SlateRequest::of(&all), &mut workspace).unwrap();
+        assert_eq!(slate.items, windowed(&rows, 15, window), "{window}");
+    }
+}
+
+#[test]
+fn batches_and_what_is_refused() {
+    let catalogue = Catalogue::random(3);
+    let (features, partition) = (catalogue.features(), catalogue.partition());
+    let slates = Slates::new(&features, &partition, &quota(&partition)).unwrap();
+    let mut rng = StdRng::seed_from_u64(4);
+    let lists: Vec<Vec<u32>> = (0..200).map(|_| candidates(&mut rng, 150)).collect();
+    let mut requests: Vec<SlateRequest<'_>> = lists.iter().map(|list| SlateRequest::of(list)).collect();
+    let of_none: Vec<u32> =
+        (0..u32::try_from(ITEMS).unwrap()).filter(|&i| catalogue.labels[i as usize] > 2).collect();
+    requests[7] = SlateRequest::of(&of_none);
+    let found = slates.solve_many(&requests);
+    let mut workspace = slates.workspace();
+    for (at, (found, request)) in found.iter().zip(&requests).enumerate() {
+        match found {
+            Ok(items) => assert_eq!(items, slates.solve(*request, &mut workspace).unwrap().items),
+            Err(error) => {
+                assert!(at == 7 && matches!(error, Error::QuotaAbovePartSize { size: 0, .. }), "{error}");
+            }
+        }
+    }
+    let mut refused =
+        |request: SlateRequest<'_>| slates.solve(request, &mut workspace).map(|_| ()).unwrap_err();
+    assert!(matches!(refused(SlateRequest::of(&[2_000])), Error::ItemOutOfRange { item: 2_000, .. }));
+    assert!(matches!(refused(SlateRequest::of(&[1]).with_scores(&[1.0, 2.0])), Error::Shape { .. }));
+    assert!(matches!(refused(SlateRequest::of(&[1]).with_scores(&[f32::NAN])), Error::Weights(_)));
+    assert!(matches!(refused(SlateRequest::of(&[])), Error::QuotaAbovePartSize { .. }));
+    assert!(slates.clone().with_window(0).is_err() && slates.clone().with_diversity(0.0).is_err());
+    let open = Quota::new(&partition, vec![CountRange::from(0..=2); CATEGORIES]).unwrap();
+    assert!(matches!(Slates::new(&features, &partition, &open), Err(Error::Nothing { .. })));
+}

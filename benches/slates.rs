@@ -10,7 +10,7 @@ use std::time::Instant;
 use common::threads;
 use partition_dpp::{
     CountRange, Features, Partition, Quota,
-    map::{SlateRequest, Slates},
+    slates::{SlateRequest, Slates},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::index};
 
@@ -115,6 +115,37 @@ fn worth(all: &[f32], request: &Request, items: &[u32]) -> f64 {
     worth
 }
 
+/// One exact sample for every request, set-up included.
+fn sample_rates(all: &[f32], partition: &Partition, requests: &[Request]) {
+    let gaussian: Vec<f32> = {
+        let mut rng = StdRng::seed_from_u64(2);
+        (0..ITEMS * DIMS).map(|_| (0..6).map(|_| rng.random_range(-1.0..1.0_f32)).sum()).collect()
+    };
+    // Cosines of about a half, and of nine tenths.
+    let around = |centre: f32| gaussian.iter().map(|x| x + centre).collect::<Vec<f32>>();
+    let (half, most) = (around(1.4), around(4.2));
+    let counts = [2, 2, 2, 2, 1, 1, 1, 1];
+    for (what, rows) in
+        [("normal", &gaussian), ("40 centres", &all.to_vec()), ("cosine 0.5", &half), ("cosine 0.9", &most)]
+    {
+        let features = Features::from_rows(ITEMS, DIMS, &rows[..]).unwrap();
+        let quota = Quota::new(partition, counts).unwrap();
+        let slates = Slates::new(&features, partition, &quota).unwrap();
+        let (mut workspace, mut rng) = (slates.workspace(), StdRng::seed_from_u64(3));
+        let (mut rates, most) = (Vec::new(), requests.len().min(400));
+        for _ in 0..ROUNDS {
+            let started = Instant::now();
+            for own in &requests[..most] {
+                let request = SlateRequest::of(&own.candidates).with_scores(&own.scores);
+                std::hint::black_box(slates.sample(request, &mut workspace, &mut rng).unwrap());
+            }
+            rates.push(most as f64 / started.elapsed().as_secs_f64());
+        }
+        rates.sort_by(f64::total_cmp);
+        println!("exact samples of {what} rows: {:.0} a second (wanted: 1000)", rates[ROUNDS / 2]);
+    }
+}
+
 fn narrow(item: usize) -> u32 {
     item.try_into().unwrap()
 }
@@ -183,6 +214,8 @@ fn main() {
         "one thread: {ours:.0} slates a second, by hand {by_hand:.0}: {ratio:.2} times (wanted: at least 1)"
     );
     println!("latency: p50 {:.1} µs, p99 {:.1} µs: {:.2} times", at(50), at(99), at(99) / at(50));
+
+    sample_rates(&all, &partition, &requests);
 
     let batch: Vec<SlateRequest<'_>> =
         requests.iter().map(|own| SlateRequest::of(&own.candidates).with_scores(&own.scores)).collect();

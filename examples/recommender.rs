@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use partition_dpp::{
     CountRange, Features, Partition, Quota, Result,
-    map::{SlateRequest, Slates},
+    slates::{SlateRequest, Slates},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::index};
 

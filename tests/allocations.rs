@@ -8,8 +8,9 @@ use std::{
 
 use partition_dpp::{
     CountRange, Features, Partition, Quota,
-    map::{SlateRequest, Slates},
+    slates::{SlateRequest, Slates},
 };
+use rand::{SeedableRng, rngs::StdRng};
 
 struct Counting;
 
@@ -47,10 +48,13 @@ fn slates_allocate_nothing_in_the_steady_state() {
             (0..100).map(|user| (0..200).map(|at| (at * 13 + user * 7) % 3_000).collect()).collect();
         let scores: Vec<f32> = (0..200).map(|at| (at as f32).cos()).collect();
         let mut workspace = slates.workspace();
+        let mut rng = StdRng::seed_from_u64(window as u64);
         let mut all = || {
             for list in &lists {
                 let request = SlateRequest::of(list).with_scores(&scores).including(&list[..1]);
                 assert_eq!(slates.solve(request, &mut workspace).unwrap().items.len(), 10);
+                // Rows whose proposals are accepted.
+                assert_eq!(slates.sample(request, &mut workspace, &mut rng).unwrap().items.len(), 10);
             }
         };
         all();

@@ -24,6 +24,7 @@ mod npy;
 mod npy_writer;
 mod partition;
 mod quota;
+mod restricted;
 mod ridge;
 #[cfg(feature = "serde")]
 mod serialized;

@@ -8,6 +8,8 @@ mod graded;
 pub(crate) mod kernels;
 mod modular_rank;
 mod orthonormal;
+pub(crate) mod span;
+pub(crate) mod thinning;
 mod triangular;
 
 use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};

@@ -17,7 +17,7 @@
 //! [`Greedy`], [`LazyGreedy`] and [`LocalSearch`] also take a [`KernelModel`], whose kernel is a function of two items: K
 //! need not have few features then.
 //!
-//! [`Slates`] serves many small problems over one matrix of items, greedily and without allocation.
+//! [`Slates`](crate::slates::Slates) serves many small problems over one matrix of items, greedily and without allocation.
 //!
 //! [`CoreSet`] extends this to items spread over several shards.
 //! [`UpperBound`] bounds how much better than any of these the best set can be.
@@ -41,7 +41,6 @@ mod pivots;
 mod plain_gains;
 mod repair;
 mod rounding;
-mod slates;
 mod softmax;
 mod solver;
 mod symmetric_greedy;
@@ -65,7 +64,6 @@ pub use greedy::Greedy;
 pub use kernel_model::KernelModel;
 pub use lazy_greedy::LazyGreedy;
 pub use local_search::{LocalSearch, Restarts};
-pub use slates::{Slate, SlateRequest, SlateWorkspace, Slates};
 pub use softmax::{Softmax, SoftmaxExtension, SoftmaxPoint};
 pub use solver::Solver;
 pub use symmetric_greedy::{Decision, ItemOrder, SymmetricGreedy};

@@ -254,7 +254,7 @@ impl Distribution<Subset> for Sampler<'_> {
 }
 
 /// The generator of draw number `draw`.
-fn stream(seed: u64, draw: u64) -> ChaCha8Rng {
+pub(crate) fn stream(seed: u64, draw: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(draw);
     rng

@@ -3,7 +3,8 @@
 use partition_dpp::{
     CountRange, Error, Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
-    map::{Greedy, SlateRequest, Slates, Solver},
+    map::{Greedy, Solver},
+    slates::{SlateRequest, Slates},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::index};
 
@@ -237,4 +238,80 @@ fn batches_and_what_is_refused() {
     assert!(slates.clone().with_window(0).is_err() && slates.clone().with_diversity(0.0).is_err());
     let open = Quota::new(&partition, vec![CountRange::from(0..=2); CATEGORIES]).unwrap();
     assert!(matches!(Slates::new(&features, &partition, &open), Err(Error::Nothing { .. })));
+}
+
+/// Whether picks can be completed to an allowed set, by trying all.
+fn completes(picks: &[usize], labels: &[usize], quota: &Quota) -> bool {
+    let counts = |set: &[usize]| {
+        let mut counts = [0; 3];
+        set.iter().for_each(|&item| counts[labels[item]] += 1);
+        counts
+    };
+    (0_u32..1 << labels.len()).any(|mask| {
+        let set: Vec<usize> = (0..labels.len()).filter(|item| mask >> item & 1 == 1).collect();
+        picks.iter().all(|item| set.contains(item)) && quota.allows(&counts(&set))
+    })
+}
+
+/// An item is picked only if the picks left can still meet all minima, …
+#[test]
+fn minima_stay_within_reach() {
+    let mut rng = StdRng::seed_from_u64(13);
+    let mut bound = 0;
+    for _ in 0..150 {
+        let labels: Vec<usize> =
+            (0..9).map(|item| if item < 3 { item } else { rng.random_range(0..3) }).collect();
+        let lengths = [rng.random_range(0.1..3.0), rng.random_range(0.1..3.0), rng.random_range(0.1..3.0)];
+        let rows: Vec<Vec<f64>> = labels
+            .iter()
+            .map(|&label| (0..6).map(|_| lengths[label] * rng.random_range(-1.0..1.0_f64)).collect())
+            .collect();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let ranges = (0..3).map(|part| {
+            let low = rng.random_range(0..=partition.size(part).min(2));
+            CountRange::from(low..=low + rng.random_range(0..=2))
+        });
+        let ranges: Vec<CountRange> = ranges.collect();
+        let Ok(quota) = Quota::new(&partition, ranges) else { continue };
+        let total = rng.random_range(quota.low().iter().sum()..=quota.high().iter().sum::<usize>().min(6));
+        let Ok(quota) = quota.with_total(total) else { continue };
+        let features = Features::from_rows(9, 6, rows.concat()).unwrap();
+        // … and of those the one that adds most volume.
+        let mut picks: Vec<usize> = Vec::new();
+        while picks.len() < total {
+            let gain = |item: usize| {
+                let volume =
+                    |set: &[usize]| crate::common::oracle::Determinants::of_features(rows.clone()).det(set);
+                volume(&[&picks[..], &[item]].concat()) / volume(&picks)
+            };
+            let free = |item: &usize| !picks.contains(item);
+            let open = |item: &usize| completes(&[&picks[..], &[*item]].concat(), &labels, &quota);
+            bound += usize::from((0..9).filter(free).any(|item| !open(&item)));
+            let best = (0..9).filter(free).filter(open).max_by(|&a, &b| gain(a).total_cmp(&gain(b)));
+            picks.push(best.unwrap());
+        }
+        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let all: Vec<u32> = (0..9).collect();
+        let mut workspace = slates.workspace();
+        let found = slates.solve(SlateRequest::of(&all), &mut workspace).unwrap().items;
+        let found: Vec<usize> = found.iter().map(|&item| item as usize).collect();
+        assert_eq!(found, picks, "{labels:?} {quota:?}");
+    }
+    assert!(bound > 100, "{bound}");
+}
+
+#[test]
+fn excluded_items_are_as_good_as_absent() {
+    let catalogue = Catalogue::random(9);
+    let (features, partition) = (catalogue.features(), catalogue.partition());
+    let slates = Slates::new(&features, &partition, &quota(&partition)).unwrap();
+    let mut rng = StdRng::seed_from_u64(10);
+    let (mut workspace, mut other) = (slates.workspace(), slates.workspace());
+    for _ in 0..50 {
+        let own = candidates(&mut rng, 180);
+        let (seen, left) = own.split_at(40);
+        let without = slates.solve(SlateRequest::of(left), &mut workspace).unwrap();
+        let excluded = slates.solve(SlateRequest::of(&own).excluding(seen), &mut other).unwrap();
+        assert_eq!(without.items, excluded.items);
+    }
 }

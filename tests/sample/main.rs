@@ -20,6 +20,7 @@ mod properties;
 mod ranges;
 #[cfg(feature = "npy")]
 mod real_data;
+mod slates;
 mod small_laws;
 mod tight_parts;
 mod value_stability;

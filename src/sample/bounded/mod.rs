@@ -15,10 +15,8 @@ mod part_law;
 mod part_picks;
 mod proposal;
 mod rows;
-mod span;
 #[cfg(test)]
 mod tests;
-mod thinning;
 mod weighted;
 mod whitening;
 
@@ -40,11 +38,16 @@ use elementary::ElementaryTable;
 use part_law::{Part, PartLaw, PartScratch};
 use proposal::Buffers;
 use rows::{Reading, WhitenedRows};
-use span::{Span, log_volume};
 use whitening::Whitening;
 
 use super::{Attempts, Projection, rejection::Question};
-use crate::{Result, engine::Engine, model::Fill, polynomial::correction::Correction};
+use crate::{
+    Result,
+    engine::Engine,
+    linalg::span::{Span, log_volume},
+    model::Fill,
+    polynomial::correction::Correction,
+};
 
 /// A law that accepts proposals against a bound.
 #[derive(Debug)]

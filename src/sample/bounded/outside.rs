@@ -2,10 +2,11 @@
 
 use faer::Mat;
 
-use super::{elementary::ElementaryTable, span::Span, whitening::eigenvalues};
+use super::{elementary::ElementaryTable, whitening::eigenvalues};
 use crate::linalg::{
     column,
     kernels::{add_scaled, dot},
+    span::Span,
 };
 
 /// tr(P Ĝ_l) of the group at hand, P = I − Q Qᵀ.

@@ -8,10 +8,13 @@ use super::{
     elementary::ElementaryTable,
     item_table::ItemTable,
     rows::{RowScratch, WhitenedRows},
-    span::Span,
-    thinning::{Thinning, clipped},
+    whitening::clipped,
 };
-use crate::{Result, engine::Items};
+use crate::{
+    Result,
+    engine::Items,
+    linalg::{span::Span, thinning::Thinning},
+};
 
 /// The most heavy directions of a part.
 const MOST: usize = 8;

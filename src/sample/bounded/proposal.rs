@@ -1,6 +1,7 @@
 //! One proposal, and whether it is accepted.
 
-use super::{Bound, BoundedLaw, chance::Chance, outside::Outside, rows::RowScratch, span::Span};
+use super::{Bound, BoundedLaw, chance::Chance, outside::Outside, rows::RowScratch};
+use crate::linalg::span::Span;
 
 /// Buffers of one draw, reused over its proposals.
 #[derive(Debug, Default)]

@@ -2,7 +2,8 @@
 
 use faer::Mat;
 
-use super::{item_table::ItemTable, thinning::Thinning, whitening::Whitening};
+use super::{item_table::ItemTable, whitening::Whitening};
+use crate::linalg::thinning::Thinning;
 use crate::{
     Features, Result,
     engine::{Engine, RowMap, Rows, bounded_forms, in_double},

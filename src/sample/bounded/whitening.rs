@@ -2,14 +2,10 @@
 
 use faer::{Mat, Side};
 
-use super::{
-    candidate::running_sums,
-    outside::trace,
-    thinning::{Thinning, clipped},
-};
+use super::{candidate::running_sums, outside::trace};
 use crate::{
     Error, Result,
-    linalg::{eigen, scale_columns},
+    linalg::{eigen, scale_columns, thinning::Thinning},
     parallel::map_ordered,
     polynomial::{sigmoid, spectrum::TiltedSpectrum},
 };
@@ -146,4 +142,10 @@ pub(super) fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>> {
     }
     let least = size as f64 * f64::EPSILON * found.first().copied().unwrap_or(0.0).max(0.0);
     Ok(found.into_iter().map(|value| value.max(least)).collect())
+}
+
+/// β_j = max(1, λ_j / λ_q) for eigenvalues in descending order, counted from zero: the q largest shrink to the next.
+pub(super) fn clipped(values: &[f64], q: usize) -> Vec<f64> {
+    let Some(&next) = values.get(q) else { return vec![1.0; values.len()] };
+    values.iter().map(|value| if next > 0.0 { (value / next).max(1.0) } else { 1.0 }).collect()
 }

@@ -1,6 +1,6 @@
 //! What one request needs, reused by the next.
 
-use super::{SlateRequest, Slates, kernel::padded};
+use super::{SlateRequest, Slates, kernel::padded, proposals::Proposals};
 use crate::{Error, Result, data::check_finite, linalg::power_of_two_near};
 
 /// The memory of [`Slates`].
@@ -8,6 +8,8 @@ use crate::{Error, Result, data::check_finite, linalg::power_of_two_near};
 pub struct SlateWorkspace {
     /// The included items, then the picks.
     pub(super) items: Vec<u32>,
+    /// Items that may not be chosen, ascending.
+    barred: Vec<u32>,
     pub(super) candidates: Vec<Candidate>,
     /// Rows of the candidates, padded with zeros.
     pub(super) rows: Vec<f32>,
@@ -30,6 +32,8 @@ pub struct SlateWorkspace {
     pub(super) counts: Vec<usize>,
     pub(super) available: Vec<usize>,
     pub(super) is_open: Vec<bool>,
+    /// For samples.
+    pub(super) proposals: Proposals,
 }
 
 /// A row that may be picked.
@@ -39,17 +43,21 @@ pub(super) struct Candidate {
     pub(super) part: u32,
     /// What the row is multiplied by.
     pub(super) scale: f64,
-    /// 2 ln q_i less what the scale adds.
+    /// 2 ln q_i less what the scale adds, …
     pub(super) log_weight: f64,
+    /// … and the part of it that comes from the score.
+    pub(super) log_quality: f64,
     pub(super) is_out: bool,
 }
 
 impl SlateWorkspace {
-    /// Reads the rows of a request, and checks that counts can be met.
+    /// Reads a request, but not its rows.
     pub(super) fn read(&mut self, slates: &Slates<'_>, request: SlateRequest<'_>) -> Result<()> {
-        let SlateRequest { candidates, scores, included } = request;
+        let SlateRequest { candidates, scores, included, excluded } = request;
         let items = slates.features.items();
-        if let Some(&item) = candidates.iter().chain(included).find(|&&item| item as usize >= items) {
+        if let Some(&item) =
+            candidates.iter().chain(included).chain(excluded).find(|&&item| item as usize >= items)
+        {
             return Err(Error::ItemOutOfRange { item: item as usize, items });
         }
         let (expected, found) = (candidates.len(), scores.len());
@@ -61,22 +69,43 @@ impl SlateWorkspace {
         }
         self.items.clear();
         self.items.extend_from_slice(included);
+        self.bar(included, excluded)?;
         self.candidates.clear();
-        self.candidates.extend(candidates.iter().enumerate().map(|(at, &item)| Candidate {
-            item,
-            part: slates.partition.part_of_items()[item as usize],
-            scale: slates.scale,
-            log_weight: 2.0 * slates.features.log_weight(item as usize)
-                + slates.worth * scores.get(at).map_or(0.0, |&score| f64::from(score)),
-            is_out: included.contains(&item),
+        let barred = &self.barred;
+        self.candidates.extend(candidates.iter().enumerate().map(|(at, &item)| {
+            let log_quality = slates.worth * scores.get(at).map_or(0.0, |&score| f64::from(score));
+            Candidate {
+                item,
+                part: slates.partition.part_of_items()[item as usize],
+                scale: slates.scale,
+                log_weight: 2.0 * slates.features.log_weight(item as usize) + log_quality,
+                log_quality,
+                is_out: barred.binary_search(&item).is_ok(),
+            }
         }));
-        self.count(slates)?;
-        self.gather(slates);
         Ok(())
     }
 
-    /// Counts what is included and what may be chosen.
-    fn count(&mut self, slates: &Slates<'_>) -> Result<()> {
+    /// Sorts the items that may not be chosen.
+    fn bar(&mut self, included: &[u32], excluded: &[u32]) -> Result<()> {
+        self.barred.clear();
+        self.barred.extend_from_slice(included);
+        self.barred.sort_unstable();
+        if let Some(pair) = self.barred.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::RepeatedItem { item: pair[0] as usize });
+        }
+        if let Some(&item) = excluded.iter().find(|item| self.barred.binary_search(item).is_ok()) {
+            return Err(Error::IncludedAndExcluded { item: item as usize });
+        }
+        if !excluded.is_empty() {
+            self.barred.extend_from_slice(excluded);
+            self.barred.sort_unstable();
+        }
+        Ok(())
+    }
+
+    /// Counts what is included and what may be chosen, and checks that counts can be met.
+    pub(super) fn count(&mut self, slates: &Slates<'_>) -> Result<()> {
         let (partition, quota) = (&slates.partition, &slates.quota);
         for counts in [&mut self.counts, &mut self.available] {
             counts.clear();
@@ -108,7 +137,7 @@ impl SlateWorkspace {
     }
 
     /// Reads the rows of the candidates.
-    fn gather(&mut self, slates: &Slates<'_>) {
+    pub(super) fn gather(&mut self, slates: &Slates<'_>) {
         /// Squared lengths that f32 holds with all their digits, and products with weights besides.
         const SQUARES: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
         /// How many rows ahead are fetched.
@@ -124,13 +153,8 @@ impl SlateWorkspace {
             let item = candidate.item as usize;
             let mut square = features.read_narrow(item, slates.scale, row);
             if !SQUARES.contains(&square) {
-                // Far from the others: it has a scale of its own.
-                let largest = power_of_two_near(features.max_abs_of_stored(item));
-                if largest > 0.0 {
-                    candidate.scale = largest.recip();
-                    candidate.log_weight += 2.0 * (slates.scale * largest).ln();
-                    square = features.read_narrow(item, candidate.scale, row);
-                }
+                candidate.rescale(slates);
+                square = features.read_narrow(item, candidate.scale, row);
             }
             self.squares.push(square);
         }
@@ -146,5 +170,16 @@ impl SlateWorkspace {
         self.left.extend_from_slice(&self.squares);
         self.directions.clear();
         self.picked_rows.clear();
+    }
+}
+
+impl Candidate {
+    /// Gives a row that is far longer or shorter than others a scale of its own.
+    pub(super) fn rescale(&mut self, slates: &Slates<'_>) {
+        let largest = power_of_two_near(slates.features.max_abs_of_stored(self.item as usize));
+        if largest > 0.0 {
+            self.log_weight += 2.0 * (self.scale * largest).ln();
+            self.scale = largest.recip();
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! The span of the items picked so far.
 
-use crate::linalg::kernels::{dot, scale, subtract_product, transposed_product};
+use super::kernels::{dot, scale, subtract_product, transposed_product};
 
 /// An orthonormal basis that grows by Gram–Schmidt.
 ///
 /// ‖P v‖² is computed as ‖v‖² − ‖Qᵀ v‖², with an error of about ε‖v‖²: proposals are accepted with probability ‖P v‖² / h
 /// for an h ≥ ‖v‖², so what cancels is what is rejected.
-#[derive(Debug, Default)]
-pub(super) struct Span {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Span {
     /// Q, column-major.
     directions: Vec<f64>,
     along: Vec<f64>,
@@ -18,28 +18,28 @@ pub(super) struct Span {
 const AGAIN: f64 = 0.1;
 
 impl Span {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.directions.clear();
         self.size = 0;
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
     /// Drops all directions but the first ones.
-    pub(super) fn truncate(&mut self, size: usize, dims: usize) {
+    pub(crate) fn truncate(&mut self, size: usize, dims: usize) {
         self.directions.truncate(size * dims);
         self.size = size;
     }
 
     /// Q, column-major.
-    pub(super) fn directions(&self) -> &[f64] {
+    pub(crate) fn directions(&self) -> &[f64] {
         &self.directions
     }
 
     /// ‖P v‖², the squared distance of a row from the span; 0 within rounding.
-    pub(super) fn distance(&mut self, row: &[f64]) -> f64 {
+    pub(crate) fn distance(&mut self, row: &[f64]) -> f64 {
         let square = dot(row, row);
         if self.size == 0 {
             return square;
@@ -48,8 +48,27 @@ impl Span {
         (square - transposed_product(&self.directions, row, &mut self.along)).max(0.0)
     }
 
+    /// Leaves P v of a row, and returns ‖P v‖.
+    pub(crate) fn project(&mut self, row: &mut [f64]) -> f64 {
+        if self.size > 0 {
+            self.along.resize(self.size, 0.0);
+            // Twice is enough (Kahan and Parlett).
+            for _ in 0..2 {
+                transposed_product(&self.directions, row, &mut self.along);
+                subtract_product(row, &self.directions, &self.along);
+            }
+        }
+        dot(row, row).sqrt()
+    }
+
+    /// Adds a unit vector orthogonal to the others.
+    pub(crate) fn push(&mut self, unit: &[f64]) {
+        self.directions.extend_from_slice(unit);
+        self.size += 1;
+    }
+
     /// Adds the direction of a row whose [`distance`](Self::distance) was computed last.
-    pub(super) fn extend(&mut self, row: &[f64], distance: f64) {
+    pub(crate) fn extend(&mut self, row: &[f64], distance: f64) {
         let start = self.directions.len();
         self.directions.extend_from_slice(row);
         let (before, new) = self.directions.split_at_mut(start);
@@ -67,7 +86,7 @@ impl Span {
 
 /// ln of the squared volume of some columns, which are orthogonalised: with the error of their condition, not of its square
 /// as by way of their inner products.
-pub(super) fn log_volume(columns: &mut [f64], dims: usize) -> f64 {
+pub(crate) fn log_volume(columns: &mut [f64], dims: usize) -> f64 {
     let mut along = vec![0.0; columns.len() / dims.max(1)];
     let mut log = 0.0;
     for size in 0..along.len() {

@@ -2,12 +2,14 @@
 
 use faer::MatRef;
 
-use super::span::{Span, log_volume};
-use crate::linalg::kernels::{dot, subtract_product, transposed_product};
+use super::{
+    kernels::{dot, subtract_product, transposed_product},
+    span::{Span, log_volume},
+};
 
 /// B = I + U diag(β − 1) Uᵀ for some orthonormal directions U, and v = B^-½ a, in 4nq operations for q directions.
 #[derive(Clone, Debug)]
-pub(super) struct Thinning {
+pub(crate) struct Thinning {
     /// U, n×q, column-major.
     directions: Vec<f64>,
     /// β_j, descending.
@@ -17,15 +19,28 @@ pub(super) struct Thinning {
 
 impl Thinning {
     /// Of the directions in the columns of `vectors` with β above 1, which come first.
-    pub(super) fn new(vectors: MatRef<'_, f64>, beta: &[f64]) -> Self {
+    pub(crate) fn new(vectors: MatRef<'_, f64>, beta: &[f64]) -> Self {
         let heavy = beta.iter().take_while(|&&beta| beta > 1.0).count();
         let directions = (0..heavy).flat_map(|j| (0..vectors.nrows()).map(move |i| vectors[(i, j)]));
         Self { directions: directions.collect(), beta: beta[..heavy].to_vec(), dims: vectors.nrows() }
     }
 
+    /// Of orthonormal directions of this length, one after another, with their β, in any order.
+    pub(crate) fn along(directions: &[f64], beta: &[f64], dims: usize) -> Self {
+        let mut order: Vec<usize> = (0..beta.len()).filter(|&j| beta[j] > 1.0).collect();
+        order.sort_by(|&a, &b| beta[b].total_cmp(&beta[a]));
+        let directions = order.iter().flat_map(|&j| &directions[j * dims..(j + 1) * dims]).copied();
+        Self { directions: directions.collect(), beta: order.iter().map(|&j| beta[j]).collect(), dims }
+    }
+
+    /// β_j, descending.
+    pub(crate) fn beta(&self) -> &[f64] {
+        &self.beta
+    }
+
     /// v from a.
     #[inline]
-    pub(super) fn apply(&self, row: &mut [f64], along: &mut Vec<f64>) {
+    pub(crate) fn apply(&self, row: &mut [f64], along: &mut Vec<f64>) {
         if self.beta.is_empty() {
             return;
         }
@@ -38,7 +53,7 @@ impl Thinning {
     }
 
     /// ln det(Qᵀ B Q) = ln det(I + (β−1)^½ Uᵀ Q Qᵀ U (β−1)^½).
-    pub(super) fn log_det(&self, span: &Span) -> f64 {
+    pub(crate) fn log_det(&self, span: &Span) -> f64 {
         if self.beta.is_empty() || span.size() == 0 {
             return 0.0;
         }
@@ -58,10 +73,4 @@ impl Thinning {
         }
         log_volume(&mut columns, other + count)
     }
-}
-
-/// β_j = max(1, λ_j / λ_q) for eigenvalues in descending order, counted from zero: the q largest shrink to the next.
-pub(super) fn clipped(values: &[f64], q: usize) -> Vec<f64> {
-    let Some(&next) = values.get(q) else { return vec![1.0; values.len()] };
-    values.iter().map(|value| if next > 0.0 { (value / next).max(1.0) } else { 1.0 }).collect()
 }

@@ -1,0 +1,202 @@
+//! Many small problems over one matrix of items: [`Slates`].
+
+mod counts;
+mod greedy;
+mod heavy;
+mod kernel;
+mod proposals;
+mod request;
+mod sample;
+mod workspace;
+
+use rand::Rng;
+
+use self::{greedy::Picking, sample::Drawing, workspace::Candidate};
+pub use self::{
+    request::{Slate, SlateRequest},
+    workspace::SlateWorkspace,
+};
+use crate::{
+    Error, Features, Partition, Quota, Result, Subset,
+    data::{check_labels, log_quality_of_scores},
+    linalg::power_of_two_near,
+    parallel::map_ordered,
+    sample::stream,
+};
+
+/// Requests of one task of a batch.
+const TASK: usize = 64;
+
+/// Sets for one request after another: a few hundred candidates of a large matrix, a dozen items, at most so many and at
+/// least so many of each part, by relevance and diversity.
+///
+/// ```text
+/// q_i = e^(r_i (1 − d) / (2d)),   K_ij = q_i ⟨a_i, a_j⟩ q_j   for scores r_i and a diversity d
+/// solve:   maximise det(K_S) greedily, over sets of k candidates within the quota
+/// sample:  Pr(S) ∝ det(K_S)
+/// ```
+///
+/// The greedy picks are those of [`Greedy`](crate::map::Greedy), and samples those of a
+/// [`PartitionDpp`](crate::PartitionDpp), of the candidates alone. A greedy item is picked only if the picks left can still
+/// meet the open minima. What a request needs is kept in a [`SlateWorkspace`], which the next one uses again: in the steady
+/// state nothing is allocated.
+///
+/// # Cost
+/// M rows read from the matrix for M candidates. Greedy: 2Mnk operations in f32. A sample: 2Mn, and at most k²n a proposal,
+/// most of which are rejected early; where a thousand are not enough, a [`Sampler`](crate::Sampler) is set up, in
+/// milliseconds.
+///
+/// # Numerics
+/// Greedy gains are in f32, with a bound of their rounding. Candidates whose gains it cannot tell from the largest are
+/// compared in f64, so that the picks are those of f64. Samples are drawn in f64.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Partition, Quota, slates::{SlateRequest, Slates}};
+/// use rand::SeedableRng;
+/// let items = Features::from_rows(4, 2, vec![1.0_f32, 0.0, 0.9, 0.1, 0.0, 1.0, 0.5, 0.5])?;
+/// let genres = Partition::from_labels(&["drama", "drama", "crime", "crime"])?;
+/// let slates = Slates::new(&items, &genres, &Quota::new(&genres, [..=1, ..=2])?.with_total(2)?)?;
+/// let mut workspace = slates.workspace();
+/// let request = SlateRequest::of(&[0, 1, 3]).with_scores(&[0.1, 0.9, 0.3]);
+/// assert_eq!(slates.solve(request, &mut workspace)?.items, [1, 3]);
+/// let mut rng = rand::rngs::StdRng::seed_from_u64(1);
+/// assert!(slates.sample(request, &mut workspace, &mut rng)?.items.contains(&3));
+/// # Ok(()) }
+/// ```
+///
+/// # Source
+/// Chen, Zhang and Zhou, *Fast greedy MAP inference for determinantal point process to improve recommendation diversity*
+/// (2018), with the quotas of Kathuria and Deshpande (2016), and for the [window](Slates::with_window). Samples by
+/// Hadamard's inequality.
+#[derive(Clone, Debug)]
+pub struct Slates<'a> {
+    features: Features<'a>,
+    partition: Partition,
+    quota: Quota,
+    /// k.
+    size: usize,
+    /// What a score adds to 2 ln q.
+    worth: f64,
+    window: usize,
+    /// A power of two that rows are divided by.
+    scale: f64,
+}
+
+impl<'a> Slates<'a> {
+    /// Sets of the total of the quota, from rows of a matrix of items and their parts. Weights that rows have count: with
+    /// [`Features::with_unit_rows`] items are compared by their cosine.
+    ///
+    /// # Errors
+    /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`];
+    /// - [`Error::Nothing`] for ranges without a total.
+    pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
+        check_labels(features, partition, quota)?;
+        let Some(size) = quota.total() else { return Err(Error::Nothing { what: "the total of a slate" }) };
+        let scale = power_of_two_near(features.max_abs_stored());
+        let scale = if scale > 0.0 { scale.recip() } else { 1.0 };
+        let (features, partition, quota) = (features.clone(), partition.clone(), quota.clone());
+        Ok(Self { features, partition, quota, size, worth: 1.0, window: usize::MAX, scale })
+    }
+
+    /// What diversity counts beside scores, in (0, 1]; 0.5 unless set, at which scores and ln det count alike.
+    ///
+    /// # Errors
+    /// [`WeightProblem::Diversity`](crate::error::WeightProblem::Diversity).
+    pub fn with_diversity(self, diversity: f64) -> Result<Self> {
+        Ok(Self { worth: 2.0 * log_quality_of_scores(&[1.0], diversity)?[0], ..self })
+    }
+
+    /// Lets only the last `picks` repel the next one, at least one: for long slates, of which people see a part at a time.
+    /// The sets are no longer those of a determinant.
+    ///
+    /// # Errors
+    /// [`Error::NotPositive`] for a window of no picks.
+    pub fn with_window(self, picks: usize) -> Result<Self> {
+        if picks == 0 {
+            return Err(Error::NotPositive { what: "the window of picks", value: 0.0 });
+        }
+        Ok(Self { window: picks, ..self })
+    }
+
+    /// An empty workspace.
+    #[must_use]
+    pub fn workspace(&self) -> SlateWorkspace {
+        SlateWorkspace::default()
+    }
+
+    /// The greedy set of a request, in `workspace`.
+    ///
+    /// # Errors
+    /// - [`Error::ItemOutOfRange`], [`Error::Shape`] for another number of scores than candidates,
+    ///   [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) for a score;
+    /// - [`Error::QuotaAbovePartSize`] if a part has too few candidates for its minimum, [`Error::SizeAboveItems`] if all
+    ///   have too few for the size, [`Error::QuotaBelowIncluded`] if too many are included.
+    pub fn solve<'w>(
+        &self,
+        request: SlateRequest<'_>,
+        workspace: &'w mut SlateWorkspace,
+    ) -> Result<Slate<'w>> {
+        workspace.read(self, request)?;
+        workspace.count(self)?;
+        workspace.gather(self);
+        Picking { slates: self, workspace }.run();
+        Ok(Slate { missing: self.size - workspace.items.len(), items: &workspace.items })
+    }
+
+    /// An exact sample of a request, in `workspace`, whatever the window.
+    ///
+    /// # Errors
+    /// - those of [`solve`](Slates::solve), [`Error::DependentItems`] for the included items;
+    /// - those of [`PartitionDpp::new`](crate::PartitionDpp::new) if no set has a positive determinant, and of
+    ///   [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
+    pub fn sample<'w, R: Rng + ?Sized>(
+        &self,
+        request: SlateRequest<'_>,
+        workspace: &'w mut SlateWorkspace,
+        rng: &mut R,
+    ) -> Result<Slate<'w>> {
+        workspace.read(self, request)?;
+        Drawing::new(self, workspace)?.draw(rng)?;
+        Ok(Slate { missing: 0, items: &workspace.items })
+    }
+
+    /// The greedy sets of many requests, on all threads of the current rayon pool; one that fails leaves the others alone.
+    #[must_use]
+    pub fn solve_many(&self, requests: &[SlateRequest<'_>]) -> Vec<Result<Vec<u32>>> {
+        each(requests, |_, request, workspace| {
+            self.solve(request, workspace).map(|slate| slate.items.to_vec())
+        })
+    }
+
+    /// `count` samples of each of many requests, on all threads of the current rayon pool; one that fails leaves the others
+    /// alone. Request number i uses stream i of the generator seeded with `seed`, for one sample after another.
+    #[must_use]
+    pub fn sample_many(
+        &self,
+        requests: &[SlateRequest<'_>],
+        count: usize,
+        seed: u64,
+    ) -> Vec<Result<Vec<Subset>>> {
+        each(requests, |number, request, workspace| {
+            workspace.read(self, request)?;
+            let (mut drawing, mut rng) = (Drawing::new(self, workspace)?, stream(seed, number as u64));
+            let mut draw = |_| Ok(Subset::from_distinct(drawing.draw(&mut rng)?.to_vec()));
+            (0..count).map(&mut draw).collect()
+        })
+    }
+}
+
+/// What `task` makes of every request with its number, on all threads.
+fn each<T: Send>(
+    requests: &[SlateRequest<'_>],
+    task: impl Fn(usize, SlateRequest<'_>, &mut SlateWorkspace) -> T + Sync + Send,
+) -> Vec<T> {
+    let chunks = map_ordered(requests.len().div_ceil(TASK), |chunk| {
+        let mut workspace = SlateWorkspace::default();
+        let own = chunk * TASK..requests.len().min((chunk + 1) * TASK);
+        own.map(|number| task(number, requests[number], &mut workspace)).collect::<Vec<_>>()
+    });
+    chunks.into_iter().flatten().collect()
+}

@@ -1,0 +1,257 @@
+//! Exact draws with hardly any set-up.
+
+use rand::{Rng, RngExt};
+
+use super::{Candidate, Slates, counts::CountLaw, heavy};
+use crate::{
+    Error, Features, Result,
+    linalg::{
+        INDEPENDENCE_TOLERANCE, OrthonormalBasis,
+        kernels::{dot, scale},
+        span::Span,
+        thinning::Thinning,
+    },
+};
+
+/// ln of the share of its squared length that the longest row of a part must keep beside the included items, and ln of the
+/// largest β: the digits that rows lose.
+const LOST: f64 = 9.0;
+/// Squared lengths that are far from the ends of f64.
+const SQUARES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+
+/// Proposals of independent items, accepted by the volume that they span:
+///
+/// ```text
+/// det K_{T∪R} / det K_T = Π_{i∈R} q_i² ‖P a_i‖² ‖v_i‖² · Π_t ‖P_t v_t‖² / ‖v_t‖² · det(Qᵀ B Q)
+/// ```
+///
+/// P is the projection off the included items T, v_i = B^-½ P a_i / ‖P a_i‖, P_t the projection off the v drawn before, and
+/// Q an orthonormal basis of all v. The first product is the law of proposals; the second is at most 1 (Hadamard), and the
+/// determinant at most the product of as many of the largest eigenvalues of B as there are items.
+///
+/// B = I needs no set-up. Where too little is accepted, B is larger along a few [heavy](heavy) directions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proposals {
+    /// The candidates that may be drawn, by part and item.
+    order: Vec<u32>,
+    /// By place in this order: v_i, …
+    rows: Vec<f64>,
+    /// … ‖v_i‖², …
+    squares: Vec<f64>,
+    /// … ln(q_i² ‖P a_i‖²), …
+    log_weights: Vec<f64>,
+    /// … and the running sum of weights in its part.
+    sums: Vec<f64>,
+    /// By part: the end of its places, and from how many to how many items are drawn.
+    parts: Vec<(usize, [usize; 2])>,
+    /// Number of items to draw.
+    total: usize,
+    counts: CountLaw,
+    /// B, unless it is the identity, and ln of the product of its largest eigenvalues.
+    thinning: Option<(Thinning, f64)>,
+    span: Span,
+    along: Vec<f64>,
+    /// Places of the items drawn.
+    places: Vec<usize>,
+}
+
+impl Proposals {
+    /// Lists the candidates that may be drawn; of an item that comes twice, the copy with the larger score.
+    pub(super) fn list(&mut self, candidates: &mut [Candidate]) {
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let places = 0..candidates.len() as u32;
+        self.order.clear();
+        self.order.extend(places.filter(|&at| !candidates[at as usize].is_out));
+        self.order.sort_unstable_by_key(|&at| {
+            let Candidate { part, item, .. } = candidates[at as usize];
+            (part, item)
+        });
+        self.order.dedup_by(|later, kept| {
+            let (new, old) = (candidates[*later as usize], candidates[*kept as usize]);
+            if new.item != old.item {
+                return false;
+            }
+            if new.log_weight > old.log_weight {
+                std::mem::swap(later, kept);
+            }
+            candidates[*later as usize].is_out = true;
+            true
+        });
+    }
+
+    /// The candidates that may be drawn.
+    pub(super) fn listed(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Prepares proposals under B = I, of counts between these of every part. `false` if they cannot make such sets, or not
+    /// to all digits.
+    ///
+    /// # Errors
+    /// [`Error::DependentItems`] of the included ones.
+    pub(super) fn prepare(
+        &mut self,
+        slates: &Slates<'_>,
+        included: &[u32],
+        candidates: &mut [Candidate],
+        ranges: impl Iterator<Item = [usize; 2]>,
+    ) -> Result<bool> {
+        let dims = slates.features.dims();
+        self.include(&slates.features, included)?;
+        self.thinning = None;
+        self.total = slates.size - included.len();
+        self.rows.resize(self.order.len() * dims, 0.0);
+        [&mut self.squares, &mut self.log_weights].into_iter().for_each(Vec::clear);
+        self.parts.clear();
+        let mut start = 0;
+        for (part, range) in ranges.enumerate() {
+            let of_part = |&&at: &&u32| candidates[at as usize].part as usize == part;
+            let end = start + self.order[start..].iter().take_while(of_part).count();
+            let (mut largest, mut left) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+            for place in start..end {
+                let row = &mut self.rows[place * dims..(place + 1) * dims];
+                let candidate = &mut candidates[self.order[place] as usize];
+                let log_square = candidate.read(slates, row);
+                largest = largest.max(log_square + candidate.log_weight);
+                let norm = if included.is_empty() { 1.0 } else { self.span.project(row) };
+                scale(row, if norm > 0.0 { norm.recip() } else { 0.0 });
+                self.squares.push(1.0);
+                self.log_weights.push(log_square + 2.0 * norm.ln() + candidate.log_weight);
+                left = left.max(self.log_weights[place]);
+            }
+            if range[1] > 0 && left < largest - LOST {
+                return Ok(false);
+            }
+            self.parts.push((end, range));
+            start = end;
+        }
+        Ok(self.tabulate())
+    }
+
+    /// Spans the included items.
+    fn include(&mut self, features: &Features<'_>, included: &[u32]) -> Result<()> {
+        self.span.clear();
+        let row = &mut self.along;
+        row.resize(features.dims(), 0.0);
+        for &item in included {
+            let item = item as usize;
+            features.read_stored(item, 1.0, row);
+            OrthonormalBasis::normalise(row).ok_or(Error::DependentItems { item })?;
+            let norm = self.span.project(row);
+            if norm <= INDEPENDENCE_TOLERANCE {
+                return Err(Error::DependentItems { item });
+            }
+            scale(row, norm.recip());
+            self.span.push(row);
+        }
+        Ok(())
+    }
+
+    /// Sums the weights of every part; whether sets of the right size can be drawn.
+    fn tabulate(&mut self) -> bool {
+        self.sums.clear();
+        self.counts.clear();
+        let mut start = 0;
+        for &(end, range) in &self.parts {
+            let log = |place: usize| self.log_weights[place] + self.squares[place].ln();
+            let largest = (start..end).map(log).fold(f64::NEG_INFINITY, f64::max);
+            let unit = if largest.is_finite() { largest } else { 0.0 };
+            let mut sum = 0.0;
+            self.sums.extend((start..end).map(|place| {
+                sum += (log(place) - unit).exp();
+                sum
+            }));
+            self.counts.push(range, unit + sum.ln());
+            start = end;
+        }
+        self.counts.finish(self.total)
+    }
+
+    /// Makes B larger along heavy directions, where that lowers the bound. `false` if there are none, or too heavy ones.
+    pub(super) fn thin(&mut self, dims: usize) -> Result<bool> {
+        let expected = heavy::expected(self.parts.iter().map(|&(_, range)| range), self.total);
+        let mut start = 0;
+        let mut shares = Vec::with_capacity(self.order.len());
+        for &(end, _) in &self.parts {
+            let own = &self.sums[start..end];
+            let whole = own.last().copied().filter(|&sum| sum > 0.0).unwrap_or(1.0);
+            let before = std::iter::once(&0.0).chain(own);
+            shares.extend(own.iter().zip(before).map(|(sum, before)| (sum - before) / whole));
+            start = end;
+        }
+        let ends: Vec<usize> = self.parts.iter().map(|&(end, _)| end).collect();
+        let sample =
+            heavy::Shares { rows: &self.rows, dims, shares: &shares, ends: &ends, expected: &expected };
+        let thinning = sample.thinning(self.total)?;
+        let Some(most) = thinning.beta().first() else { return Ok(false) };
+        if most.ln() > 2.0 * LOST {
+            return Ok(false);
+        }
+        for (row, square) in self.rows.chunks_exact_mut(dims).zip(&mut self.squares) {
+            thinning.apply(row, &mut self.along);
+            *square = dot(row, row);
+        }
+        let log_product = thinning.beta().iter().take(self.total).map(|beta| beta.ln()).sum();
+        self.thinning = Some((thinning, log_product));
+        Ok(self.tabulate())
+    }
+
+    /// One proposal; whether it is accepted.
+    pub(super) fn propose<R: Rng + ?Sized>(&mut self, dims: usize, rng: &mut R) -> bool {
+        self.span.clear();
+        self.places.clear();
+        let mut start = 0;
+        for (part, &(end, _)) in self.parts.iter().enumerate() {
+            for _ in 0..self.counts.draw(part, self.places.len(), rng) {
+                let place = start + drawn(&self.sums[start..end], rng.random());
+                if self.places.contains(&place) {
+                    return false;
+                }
+                let row = &self.rows[place * dims..(place + 1) * dims];
+                let distance = self.span.distance(row);
+                if !coin(distance / self.squares[place], rng) {
+                    return false;
+                }
+                self.span.extend(row, distance);
+                self.places.push(place);
+            }
+            start = end;
+        }
+        match &self.thinning {
+            None => true,
+            Some((thinning, log_product)) => coin((thinning.log_det(&self.span) - log_product).exp(), rng),
+        }
+    }
+
+    /// The candidates of the proposal.
+    pub(super) fn accepted(&self) -> impl Iterator<Item = usize> + '_ {
+        self.places.iter().map(|&place| self.order[place] as usize)
+    }
+}
+
+/// True with this probability; never for NaN.
+fn coin<R: Rng + ?Sized>(probability: f64, rng: &mut R) -> bool {
+    probability >= 1.0 || rng.random::<f64>() < probability
+}
+
+/// The number of a weight, by their running sums.
+fn drawn(sums: &[f64], random: f64) -> usize {
+    let at = random * sums[sums.len() - 1];
+    sums.partition_point(|&sum| sum <= at).min(sums.len() - 1)
+}
+
+impl Candidate {
+    /// Reads the direction of the scaled row; returns ln of its squared length.
+    fn read(&mut self, slates: &Slates<'_>, row: &mut [f64]) -> f64 {
+        let item = self.item as usize;
+        slates.features.read_stored(item, self.scale, row);
+        let mut square = dot(row, row);
+        if !SQUARES.contains(&square) {
+            self.rescale(slates);
+            slates.features.read_stored(item, self.scale, row);
+            square = dot(row, row);
+        }
+        scale(row, if square > 0.0 { square.sqrt().recip() } else { 0.0 });
+        square.ln()
+    }
+}

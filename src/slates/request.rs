@@ -1,0 +1,47 @@
+//! Requests, and their sets.
+
+/// One request: who may be chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SlateRequest<'r> {
+    pub(super) candidates: &'r [u32],
+    pub(super) scores: &'r [f32],
+    pub(super) included: &'r [u32],
+    pub(super) excluded: &'r [u32],
+}
+
+/// The set of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Slate<'w> {
+    /// Included items, then those chosen in their order.
+    pub items: &'w [u32],
+    /// How many items the set lacks, because all that are left depend on those chosen; never of a sample.
+    pub missing: usize,
+}
+
+impl<'r> SlateRequest<'r> {
+    /// Of these items of the matrix, in any order; an item that comes twice counts once.
+    #[must_use]
+    pub fn of(candidates: &'r [u32]) -> Self {
+        Self { candidates, ..Self::default() }
+    }
+
+    /// With a score for every candidate; without scores all are zero.
+    #[must_use]
+    pub fn with_scores(self, scores: &'r [f32]) -> Self {
+        Self { scores, ..self }
+    }
+
+    /// With items that are in the set already: they count towards the quota, and the others are unlike them. They need not
+    /// be candidates.
+    #[must_use]
+    pub fn including(self, included: &'r [u32]) -> Self {
+        Self { included, ..self }
+    }
+
+    /// Without these items, which may be among the candidates: those that a user has seen, say.
+    #[must_use]
+    pub fn excluding(self, excluded: &'r [u32]) -> Self {
+        Self { excluded, ..self }
+    }
+}

@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     let seconds = started.elapsed().as_secs_f64();
     println!("{USERS} slates in {seconds:.2} s: {:.0} a second", USERS as f64 / seconds);
     if let Some(first) = found.into_iter().next() {
-        println!("the first user sees {:?}", first?);
+        println!("the first user sees {:?}", first?.items);
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ fn slates_allocate_nothing_in_the_steady_state() {
                 let request = SlateRequest::of(list).with_scores(&scores).including(&list[..1]);
                 assert_eq!(slates.solve(request, &mut workspace).unwrap().items.len(), 10);
                 // Rows whose proposals are accepted.
-                assert_eq!(slates.sample(request, &mut workspace, &mut rng).unwrap().items.len(), 10);
+                assert_eq!(slates.sample(request, &mut workspace, &mut rng).unwrap().len(), 10);
             }
         };
         all();

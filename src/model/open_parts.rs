@@ -59,8 +59,7 @@ impl PartitionDpp<'_> {
         self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;
         self.total = self.free_total()?;
         self.check_dims()?;
-        let bases = self.bases();
-        self.check_ranks(&bases)?;
+        let bases = self.checked_bases()?;
         let counts = self.counts();
         self.beyond_rank = self.mass_beyond(&counts);
         self.total = counts.total();
@@ -147,6 +146,28 @@ impl PartitionDpp<'_> {
     /// Free items of the smallest sets allowed.
     fn least(&self) -> usize {
         self.total.unwrap_or_else(|| self.parts.iter().map(|part| part.low).sum())
+    }
+
+    /// Checks the quota against ranks; returns rows of every open part, at least one of each that has any but zero.
+    fn checked_bases(&self) -> Result<Vec<PartBasis>> {
+        if self.is_met_by_first_rows() {
+            return Ok(self.bases_up_to(1));
+        }
+        let bases = self.bases();
+        self.check_ranks(&bases)?;
+        Ok(bases)
+    }
+
+    /// Whether the first rows make a set of the least counts, raised to the total.
+    fn is_met_by_first_rows(&self) -> bool {
+        let least = self.least();
+        let mut more = least - self.parts.iter().map(|part| part.low).sum::<usize>();
+        let counted = self.parts.iter().map(|part| {
+            let added = more.min(part.high - part.low);
+            more -= added;
+            (Items::from(&part.items), part.low + added)
+        });
+        feasibility::has_independent_rows(&self.ground, counted)
     }
 
     /// Rows that span every open part, as many as the least counts and the total need.

@@ -18,22 +18,30 @@ pub(super) struct Picking<'s, 'a> {
 }
 
 impl Picking<'_, '_> {
-    /// Picks until the set has its size, or all that is left depends on it.
-    pub(super) fn run(mut self) {
+    /// Picks until the set has its size, or all that is left depends on it. Returns ln det of the set.
+    pub(super) fn run(mut self) -> f64 {
+        let mut log_det = 0.0;
         for at in 0..self.workspace.items.len() {
-            self.repel(self.workspace.items[at]);
+            let item = self.workspace.items[at];
+            log_det += self.repel(item).unwrap_or(f64::NEG_INFINITY) + self.log_weight(item);
         }
         while self.workspace.items.len() < self.slates.size {
-            let Some(position) = self.best() else { return };
-            let Candidate { item, part, .. } = self.workspace.candidates[position];
+            let Some(position) = self.best() else { break };
+            let Candidate { item, part, log_quality, .. } = self.workspace.candidates[position];
             self.take_out(position);
-            if !self.repel(item) {
-                // A copy of what is chosen, or a combination of it.
-                continue;
+            // Otherwise it is a copy of what is chosen, or a combination of it.
+            if let Some(log_gain) = self.repel(item) {
+                log_det += log_gain + self.log_weight(item) + log_quality;
+                self.workspace.items.push(item);
+                self.workspace.counts[part as usize] += 1;
             }
-            self.workspace.items.push(item);
-            self.workspace.counts[part as usize] += 1;
         }
+        log_det
+    }
+
+    /// 2 ln q_i without scores.
+    fn log_weight(&self, item: u32) -> f64 {
+        2.0 * self.slates.features.log_weight(item as usize)
     }
 
     fn take_out(&mut self, position: usize) {
@@ -116,8 +124,8 @@ impl Picking<'_, '_> {
         (dot(row, row) - transposed_product(directions, row, along)).max(0.0)
     }
 
-    /// Adds the direction of an item; `false` if it depends on the others.
-    fn repel(&mut self, item: u32) -> bool {
+    /// Adds the direction of an item; returns ln of its squared distance from the others, `None` if it depends on them.
+    fn repel(&mut self, item: u32) -> Option<f64> {
         let (dims, window) = (self.slates.features.dims(), self.slates.window);
         if self.directions() >= window {
             self.slide();
@@ -127,18 +135,16 @@ impl Picking<'_, '_> {
         row.resize(dims + count, 0.0);
         let (row, along) = row.split_at_mut(dims);
         self.slates.features.read_stored(item as usize, self.slates.scale, row);
-        if OrthonormalBasis::normalise(row).is_none() {
-            return false;
-        }
+        let log_length = OrthonormalBasis::normalise(row)? - self.slates.scale.ln();
         if window < usize::MAX {
             picked_rows.extend_from_slice(row);
         }
-        if !extend(directions, row, along) {
+        let Some(left) = extend(directions, row, along) else {
             picked_rows.truncate(count * dims);
-            return false;
-        }
+            return None;
+        };
         self.subtract(count);
-        true
+        Some(2.0 * (log_length + left.ln()))
     }
 
     /// Takes a direction off all candidates.
@@ -165,15 +171,16 @@ impl Picking<'_, '_> {
             let (row, along) = row.split_at_mut(dims);
             row.copy_from_slice(&picked_rows[at * dims..(at + 1) * dims]);
             // Rows that are independent with others before them are so without.
-            if extend(directions, row, along) {
+            if extend(directions, row, along).is_some() {
                 self.subtract(at);
             }
         }
     }
 }
 
-/// Adds the direction of a unit row beyond some directions, which leaves that of the row; `false` if there is none.
-fn extend(directions: &mut Vec<f64>, row: &mut [f64], along: &mut [f64]) -> bool {
+/// Adds the direction of a unit row beyond some others, and leaves it in the row; returns the distance from them, `None` if it
+/// is zero.
+fn extend(directions: &mut Vec<f64>, row: &mut [f64], along: &mut [f64]) -> Option<f64> {
     // Twice is enough (Kahan and Parlett).
     for _ in 0..2 {
         transposed_product(directions, row, along);
@@ -181,9 +188,9 @@ fn extend(directions: &mut Vec<f64>, row: &mut [f64], along: &mut [f64]) -> bool
     }
     let norm = dot(row, row).sqrt();
     if norm <= INDEPENDENCE_TOLERANCE {
-        return false;
+        return None;
     }
     scale(row, norm.recip());
     directions.extend_from_slice(row);
-    true
+    Some(norm)
 }

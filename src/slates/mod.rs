@@ -9,6 +9,8 @@ mod request;
 mod sample;
 mod workspace;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rand::Rng;
 
 use self::{greedy::Picking, sample::Drawing, workspace::Candidate};
@@ -17,11 +19,12 @@ pub use self::{
     workspace::SlateWorkspace,
 };
 use crate::{
-    Error, Features, Partition, Quota, Result, Subset,
+    Error, Features, Partition, Quota, Result, Subset, Watch,
     data::{check_labels, log_quality_of_scores},
     linalg::power_of_two_near,
     parallel::map_ordered,
     sample::stream,
+    watch::Step,
 };
 
 /// Requests of one task of a batch.
@@ -62,7 +65,7 @@ const TASK: usize = 64;
 /// let request = SlateRequest::of(&[0, 1, 3]).with_scores(&[0.1, 0.9, 0.3]);
 /// assert_eq!(slates.solve(request, &mut workspace)?.items, [1, 3]);
 /// let mut rng = rand::rngs::StdRng::seed_from_u64(1);
-/// assert!(slates.sample(request, &mut workspace, &mut rng)?.items.contains(&3));
+/// assert!(slates.sample(request, &mut workspace, &mut rng)?.contains(&3));
 /// # Ok(()) }
 /// ```
 ///
@@ -137,12 +140,12 @@ impl<'a> Slates<'a> {
         &self,
         request: SlateRequest<'_>,
         workspace: &'w mut SlateWorkspace,
-    ) -> Result<Slate<'w>> {
+    ) -> Result<Slate<&'w [u32]>> {
         workspace.read(self, request)?;
         workspace.count(self)?;
         workspace.gather(self);
-        Picking { slates: self, workspace }.run();
-        Ok(Slate { missing: self.size - workspace.items.len(), items: &workspace.items })
+        let log_det = Picking { slates: self, workspace }.run();
+        Ok(Slate { missing: self.size - workspace.items.len(), items: &workspace.items, log_det })
     }
 
     /// An exact sample of a request, in `workspace`, whatever the window.
@@ -156,22 +159,34 @@ impl<'a> Slates<'a> {
         request: SlateRequest<'_>,
         workspace: &'w mut SlateWorkspace,
         rng: &mut R,
-    ) -> Result<Slate<'w>> {
+    ) -> Result<&'w [u32]> {
         workspace.read(self, request)?;
         Drawing::new(self, workspace)?.draw(rng)?;
-        Ok(Slate { missing: 0, items: &workspace.items })
+        Ok(&workspace.items)
     }
 
     /// The greedy sets of many requests, on all threads of the current rayon pool; one that fails leaves the others alone.
     #[must_use]
-    pub fn solve_many(&self, requests: &[SlateRequest<'_>]) -> Vec<Result<Vec<u32>>> {
-        each(requests, |_, request, workspace| {
-            self.solve(request, workspace).map(|slate| slate.items.to_vec())
+    pub fn solve_many(&self, requests: &[SlateRequest<'_>]) -> Vec<Result<Slate<Vec<u32>>>> {
+        self.solve_watched(requests, &Watch::default())
+    }
+
+    /// As [`solve_many`](Slates::solve_many) under a watch: requests that it leaves undone have
+    /// [`Error::Ended`].
+    #[must_use]
+    pub fn solve_watched(
+        &self,
+        requests: &[SlateRequest<'_>],
+        watch: &Watch<'_>,
+    ) -> Vec<Result<Slate<Vec<u32>>>> {
+        each(requests, (watch, Step::Search), |_, request, workspace| {
+            let Slate { items, missing, log_det } = self.solve(request, workspace)?;
+            Ok(Slate { items: items.to_vec(), missing, log_det })
         })
     }
 
     /// `count` samples of each of many requests, on all threads of the current rayon pool; one that fails leaves the others
-    /// alone. Request number i uses stream i of the generator seeded with `seed`, for one sample after another.
+    /// alone. Request number i uses stream i of the ChaCha8 generator seeded with `seed`, for one sample after another.
     #[must_use]
     pub fn sample_many(
         &self,
@@ -179,24 +194,49 @@ impl<'a> Slates<'a> {
         count: usize,
         seed: u64,
     ) -> Vec<Result<Vec<Subset>>> {
-        each(requests, |number, request, workspace| {
+        self.sample_watched(requests, count, seed, &Watch::default())
+    }
+
+    /// As [`sample_many`](Slates::sample_many) under a watch: requests that it leaves undone have
+    /// [`Error::Ended`].
+    #[must_use]
+    pub fn sample_watched(
+        &self,
+        requests: &[SlateRequest<'_>],
+        count: usize,
+        seed: u64,
+        watch: &Watch<'_>,
+    ) -> Vec<Result<Vec<Subset>>> {
+        each(requests, (watch, Step::Draw), |number, request, workspace| {
             workspace.read(self, request)?;
             let (mut drawing, mut rng) = (Drawing::new(self, workspace)?, stream(seed, number as u64));
-            let mut draw = |_| Ok(Subset::from_distinct(drawing.draw(&mut rng)?.to_vec()));
-            (0..count).map(&mut draw).collect()
+            let draw = |_| {
+                watch.check()?;
+                Ok(Subset::from_distinct(drawing.draw(&mut rng)?.to_vec()))
+            };
+            (0..count).map(draw).collect()
         })
     }
 }
 
-/// What `task` makes of every request with its number, on all threads.
+/// What `task` makes of every request with its number, on all threads; reports the number of requests as steps.
 fn each<T: Send>(
     requests: &[SlateRequest<'_>],
-    task: impl Fn(usize, SlateRequest<'_>, &mut SlateWorkspace) -> T + Sync + Send,
-) -> Vec<T> {
+    (watch, step): (&Watch<'_>, Step),
+    task: impl Fn(usize, SlateRequest<'_>, &mut SlateWorkspace) -> Result<T> + Sync + Send,
+) -> Vec<Result<T>> {
+    let (begun, done) = (watch.begin(), AtomicU64::new(0));
     let chunks = map_ordered(requests.len().div_ceil(TASK), |chunk| {
         let mut workspace = SlateWorkspace::default();
         let own = chunk * TASK..requests.len().min((chunk + 1) * TASK);
-        own.map(|number| task(number, requests[number], &mut workspace)).collect::<Vec<_>>()
+        let made = own.len() as u64;
+        let each = own.map(|number| {
+            watch.check()?;
+            task(number, requests[number], &mut workspace)
+        });
+        let each: Vec<Result<T>> = each.collect();
+        watch.report(begun, step, done.fetch_add(made, Ordering::Relaxed) + made);
+        each
     });
     chunks.into_iter().flatten().collect()
 }

@@ -9,14 +9,16 @@ pub struct SlateRequest<'r> {
     pub(super) excluded: &'r [u32],
 }
 
-/// The set of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The greedy set of a request, in a workspace or of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Slate<'w> {
-    /// Included items, then those chosen in their order.
-    pub items: &'w [u32],
-    /// How many items the set lacks, because all that are left depend on those chosen; never of a sample.
+pub struct Slate<I> {
+    /// Included items, then the picks in their order.
+    pub items: I,
+    /// How many items the set lacks, because all that are left depend on those chosen.
     pub missing: usize,
+    /// ln det K_S; with a window, the sum of what the picks added.
+    pub log_det: f64,
 }
 
 impl<'r> SlateRequest<'r> {

@@ -61,7 +61,7 @@ fn greedy(
     scores: &[f32],
     included: &[u32],
     diversity: f64,
-) -> Option<Vec<u32>> {
+) -> Option<(Vec<u32>, f64)> {
     let mut own: Vec<u32> = candidates.to_vec();
     own.extend(included);
     own.sort_unstable();
@@ -69,7 +69,8 @@ fn greedy(
     let row = |&item: &u32| catalogue.rows[item as usize * DIMS..][..DIMS].to_vec();
     let rows: Vec<f32> = own.iter().flat_map(row).collect();
     let score = |item: &u32| {
-        candidates.iter().position(|other| other == item).map_or(0.0, |at| f64::from(scores[at]))
+        let at = candidates.iter().position(|other| other == item && !included.contains(item));
+        at.map_or(0.0, |at| f64::from(scores[at]))
     };
     let features = Features::from_rows(own.len(), DIMS, rows).unwrap();
     let features = features.with_scores(&own.iter().map(score).collect::<Vec<_>>(), diversity).unwrap();
@@ -82,7 +83,7 @@ fn greedy(
     let at = |item: &u32| own.binary_search(item).unwrap();
     let dpp = dpp.including(&included.iter().map(at).collect::<Vec<_>>()).ok()?;
     let solution = Greedy::default().solve(&dpp, &Cpu).unwrap();
-    Some(solution.subset.iter().map(|at| own[at]).collect())
+    Some((solution.subset.iter().map(|at| own[at]).collect(), solution.log_det))
 }
 
 fn sorted(items: &[u32]) -> Vec<u32> {
@@ -104,11 +105,15 @@ fn the_sets_of_the_greedy_algorithm() {
         let own = candidates(&mut rng, 60 + number % 140);
         let scores: Vec<f32> = own.iter().map(|_| rng.random_range(0.0..3.0)).collect();
         let included = if number % 3 == 0 { &own[..2] } else { &[][..] };
-        let Some(expected) = greedy(&catalogue, &own, &scores, included, diversity) else { continue };
+        let Some((expected, log_det)) = greedy(&catalogue, &own, &scores, included, diversity) else {
+            continue;
+        };
         let workspace = workspace.get_or_insert_with(|| slates.workspace());
         let request = SlateRequest::of(&own).with_scores(&scores).including(included);
         let slate = slates.solve(request, workspace).unwrap();
         assert_eq!((sorted(slate.items), slate.missing), (expected, 0), "{number}");
+        let off = (slate.log_det - log_det).abs();
+        assert!(off < 1e-9 * log_det.abs().max(1.0), "{number}: {} of {log_det}", slate.log_det);
         compared += 1;
     }
     assert!(compared > 350, "{compared}");
@@ -223,7 +228,7 @@ fn batches_and_what_is_refused() {
     let mut workspace = slates.workspace();
     for (at, (found, request)) in found.iter().zip(&requests).enumerate() {
         match found {
-            Ok(items) => assert_eq!(items, slates.solve(*request, &mut workspace).unwrap().items),
+            Ok(slate) => assert_eq!(slate.items, slates.solve(*request, &mut workspace).unwrap().items),
             Err(error) => {
                 assert!(at == 7 && matches!(error, Error::QuotaAbovePartSize { size: 0, .. }), "{error}");
             }

@@ -91,7 +91,7 @@ impl Case {
         };
         let (mut workspace, mut rng) = (slates.workspace(), StdRng::seed_from_u64(5));
         let drawn: Vec<Vec<usize>> = (0..DRAWS)
-            .map(|_| sorted(slates.sample(self.request(), &mut workspace, &mut rng).unwrap().items))
+            .map(|_| sorted(slates.sample(self.request(), &mut workspace, &mut rng).unwrap()))
             .collect();
         let p = stats::chi_square_p(drawn.iter().map(Vec::as_slice), &law);
         println!("{what}: {} sets, p = {p:.3}", law.len());
@@ -140,7 +140,7 @@ fn samples_follow_the_law_of_their_request() {
         .map(|_| {
             let slates = lengths.slates();
             let slate = slates.sample(lengths.request(), &mut workspace, &mut rng).unwrap();
-            let mut items: Vec<usize> = slate.items.iter().map(|&item| item as usize).collect();
+            let mut items: Vec<usize> = slate.iter().map(|&item| item as usize).collect();
             items.sort_unstable();
             items
         })

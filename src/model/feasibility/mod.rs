@@ -10,6 +10,9 @@ pub(crate) use matroid_intersection::complete;
 use super::GroundSet;
 use crate::{Error, engine::Items, linalg::OrthonormalBasis};
 
+/// Rows of a part that are tried for every one wanted.
+const TRIES: usize = 4;
+
 /// Unit rows of one part that span it, at most as many as could ever be needed.
 pub(crate) type PartBasis = Vec<Vec<f64>>;
 
@@ -64,6 +67,34 @@ pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize)
         rows.extend(unit.and_then(|_| ground.unit_residual(&row)));
     }
     rows
+}
+
+/// Whether the first rows of parts that are independent of all before them make a set with these counts: then no search is
+/// needed. `false` says nothing.
+///
+/// # Cost
+/// O(n k²) where nearly all rows are independent, as they usually are.
+pub(crate) fn has_independent_rows<'i>(
+    ground: &GroundSet<'_>,
+    parts: impl Iterator<Item = (Items<'i>, usize)>,
+) -> bool {
+    let features = ground.features();
+    let (mut row, mut basis) = (vec![0.0; features.dims()], ground.span());
+    for (items, count) in parts {
+        let mut left = count;
+        for item in items.iter().take(TRIES * count) {
+            if left == 0 {
+                break;
+            }
+            features.read_stored(item, 1.0, &mut row);
+            let unit = OrthonormalBasis::normalise(&mut row);
+            left -= usize::from(unit.and_then(|_| basis.extend(&row)).is_some());
+        }
+        if left > 0 {
+            return false;
+        }
+    }
+    true
 }
 
 /// Checks a quota against the parts' bases; names a smallest set of parts that cannot meet it.

@@ -5,7 +5,7 @@ use super::{
     candidate::{Tables, typical},
     part_picks::Prediction,
     rows::{self, Reading},
-    whitening::{Family, Whitening, scale_of_size},
+    whitening::{self, Family, Whitening, scale_of_size},
 };
 use crate::{
     Result,
@@ -87,7 +87,7 @@ fn tried(
     engine: &dyn Engine,
 ) -> Result<Vec<(Bound, Whitening, f64)>> {
     let Question { dpp, found, correction, .. } = question;
-    let (counts, shares, scale) = (dpp.counts(), found.shares(), scale(question));
+    let (counts, shares, scale) = (dpp.counts(), whitening::shares(found), scale(question));
     let asked: Vec<Bound> = Bound::ALL
         .into_iter()
         .filter(|&bound| bound != Bound::Tilted && (asked == Bound::Auto || bound == asked))
@@ -117,7 +117,8 @@ fn scale(question: &Question<'_, '_>) -> f64 {
 /// given the items before. And the multiple of the kernel of which that is the DPP.
 pub(super) fn for_weights(question: &Question<'_, '_>) -> Result<(Chosen, f64)> {
     let scale = scale(question);
-    let whitening = Whitening::new(&question.found, &question.found.shares(), scale, Family::Smooth(1.0))?;
+    let whitening =
+        Whitening::new(&question.found, &whitening::shares(&question.found), scale, Family::Smooth(1.0))?;
     let stored = rows::stored_bytes(question.rows.len(), whitening.rank()).is_some();
     let reading = if stored { Reading::Stored } else { Reading::Mapped };
     let counts = question.dpp.counts();
@@ -212,7 +213,7 @@ pub(super) fn of_family(
 ) -> Result<Chosen> {
     let Question { dpp, found, correction, .. } = question;
     let counts = dpp.counts();
-    let whitening = Whitening::new(found, &found.shares(), scale(question), family)?;
+    let whitening = Whitening::new(found, &whitening::shares(found), scale(question), family)?;
     let tables = Tables::new(&whitening, &counts);
     let law = tables.count_law(bound, &counts, correction, &whitening.traces);
     Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })

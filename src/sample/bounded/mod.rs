@@ -15,6 +15,7 @@ mod part_law;
 mod part_picks;
 mod proposal;
 mod rows;
+mod share;
 #[cfg(test)]
 mod tests;
 mod weighted;
@@ -96,7 +97,7 @@ impl<'a> BoundedLaw<'a> {
         let tables = Tables::new(&whitening, &counts);
         let law = tables.count_law(bound, &counts, correction, &totals);
         let (mut factor, roots) = (whitening.factor(found), found.tilt.root_weights());
-        let mut grams = whitening.grams(found, &found.shares());
+        let mut grams = whitening.grams(found);
         if reading == Reading::Thinned {
             // From eigenvectors to the coordinates of the features.
             let turn = whitening::vectors(found);

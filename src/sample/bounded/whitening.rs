@@ -2,7 +2,10 @@
 
 use faer::{Mat, Side};
 
-use super::{candidate::running_sums, outside::trace};
+use super::{
+    candidate::running_sums,
+    share::{Share, scaled},
+};
 use crate::{
     Error, Result,
     linalg::{eigen, scale_columns, thinning::Thinning},
@@ -47,28 +50,20 @@ impl Family {
 
 impl Whitening {
     /// `scale` is c.
-    pub(super) fn new(
-        found: &TiltedSpectrum,
-        shares: &[Mat<f64>],
-        scale: f64,
-        family: Family,
-    ) -> Result<Self> {
+    pub(super) fn new(found: &TiltedSpectrum, shares: &[Share], scale: f64, family: Family) -> Result<Self> {
         let values = &found.spectrum.values;
         let beta = family.beta(values, scale);
         let whitening = Self { beta, traces: Vec::new(), spectra: Vec::new() };
-        let grams = whitening.grams(found, shares);
-        let spectra = map_ordered(grams.len(), |group| eigenvalues_above(&grams[group]));
+        let sizes = whitening.sizes(found);
+        let spectra = map_ordered(shares.len(), |group| shares[group].eigenvalues_above(&sizes));
         let spectra = spectra.into_iter().collect::<Result<_>>()?;
-        Ok(Self { traces: grams.iter().map(trace).collect(), spectra, ..whitening })
+        Ok(Self { traces: shares.iter().map(|share| share.trace(&sizes)).collect(), spectra, ..whitening })
     }
 
     /// Ĝ_l, in the eigenvectors.
-    pub(super) fn grams(&self, found: &TiltedSpectrum, shares: &[Mat<f64>]) -> Vec<Mat<f64>> {
+    pub(super) fn grams(&self, found: &TiltedSpectrum) -> Vec<Mat<f64>> {
         let sizes = self.sizes(found);
-        let gram = |share: &Mat<f64>| {
-            Mat::from_fn(sizes.len(), sizes.len(), |i, j| sizes[i] * share[(i, j)] * sizes[j])
-        };
-        shares.iter().map(gram).collect()
+        found.shares().iter().map(|share| scaled(share, &sizes)).collect()
     }
 
     /// √(λ_j / β_j).
@@ -123,11 +118,9 @@ pub(super) fn scale_of_size(values: &[f64], k: usize) -> f64 {
     (0.5 * (low + high)).exp()
 }
 
-/// Upper bounds of the eigenvalues of a positive semidefinite matrix, descending: by what they may be off (Weyl).
-fn eigenvalues_above(matrix: &Mat<f64>) -> Result<Vec<f64>> {
-    let found = eigenvalues(matrix)?;
-    let off = matrix.nrows() as f64 * f64::EPSILON * found.first().copied().unwrap_or(0.0);
-    Ok(found.into_iter().map(|value| value + off).collect())
+/// The groups' shares.
+pub(super) fn shares(found: &TiltedSpectrum) -> Vec<Share> {
+    found.shares().into_iter().map(Share::new).collect()
 }
 
 /// Eigenvalues of a positive semidefinite matrix, descending, none below what rounding makes of zero.

@@ -74,6 +74,12 @@ pub(crate) enum Failure {
     /// Ctrl-C or a time limit; the samples drawn so far are printed.
     #[error("{ended}: {done} of {of} samples are printed")]
     StoppedSampling { ended: Ended, done: u64, of: u64 },
+    /// No value of --by has an answer.
+    #[error("none of the {count} values of --by has an answer; the first, {value}: {first}")]
+    NoneSolved { count: usize, value: String, first: String },
+    /// Ctrl-C or a time limit; the answers so far are printed.
+    #[error("{ended}: answers of {done} of {of} values are printed")]
+    StoppedBy { ended: Ended, done: usize, of: usize },
     /// Standard output cannot be written to.
     #[error("standard output: {0}")]
     Output(io::Error),
@@ -91,13 +97,15 @@ impl Failure {
             | Failure::Memory { .. }
             | Failure::Moves { .. }
             | Failure::Abandoned(Ended::TimeLimit)
-            | Failure::StoppedSampling { ended: Ended::TimeLimit, .. } => 4,
+            | Failure::StoppedSampling { ended: Ended::TimeLimit, .. }
+            | Failure::StoppedBy { ended: Ended::TimeLimit, .. } => 4,
             Failure::Incomplete { termination, .. } if *termination != Termination::RankExhausted => 4,
             Failure::Library(Error::Device(_)) => 3,
             Failure::Abandoned(_)
             | Failure::Interrupted
             | Failure::InterruptedEstimate
             | Failure::Stopped { .. }
+            | Failure::StoppedBy { .. }
             | Failure::StoppedSampling { .. } => INTERRUPTED,
             _ => 2,
         }

@@ -6,6 +6,7 @@
 mod arguments;
 #[cfg(feature = "gpu")]
 mod bench;
+mod by;
 mod compute;
 mod contain;
 mod counts;

@@ -33,8 +33,13 @@ impl Progress {
 
     /// Starts `total` draws.
     pub(crate) fn steps(&self, total: u64) {
+        self.counted("sampling", total);
+    }
+
+    /// Starts `total` steps of some work.
+    pub(crate) fn counted(&self, message: &'static str, total: u64) {
         self.bar.disable_steady_tick();
-        self.bar.set_message("sampling");
+        self.bar.set_message(message);
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} (about {eta} left)") {
             self.bar.set_style(style);
         }

@@ -51,7 +51,8 @@ const TASK: usize = 64;
 ///
 /// # Numerics
 /// Greedy gains are in f32, with a bound of their rounding. Candidates whose gains it cannot tell from the largest are
-/// compared in f64, so that the picks are those of f64. Samples are drawn in f64.
+/// compared in f64, so that the picks are those of f64. Samples are drawn in f64, with an error of their law below 1e-11 in
+/// total variation, or that of the [`Sampler`](crate::Sampler).
 ///
 /// # Examples
 /// ```

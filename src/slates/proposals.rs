@@ -15,7 +15,7 @@ use crate::{
 
 /// ln of the share of its squared length that the longest row of a part must keep beside the included items, and ln of the
 /// largest β: the digits that rows lose.
-const LOST: f64 = 9.0;
+const LOST: f64 = 5.0;
 /// Squared lengths that are far from the ends of f64.
 const SQUARES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 

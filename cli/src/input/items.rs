@@ -10,6 +10,32 @@ use super::{Conditions, Input, Scored, Worth, ids::Id};
 use crate::failure::Failure;
 
 impl Input {
+    /// Some items, ascending, as an input of their own.
+    pub(crate) fn restricted_to(&self, items: &[usize]) -> Result<Self, Error> {
+        let features = self.features.restricted_to(items)?;
+        let partition = self.partition.as_ref().map(|partition| partition.restricted_to(items));
+        let scored = self.scored.as_ref().map(|Scored { scores, diversity }| Scored {
+            scores: items.iter().map(|&item| scores[item]).collect(),
+            diversity: *diversity,
+        });
+        Ok(Self {
+            given: features.clone(),
+            features,
+            partition: partition.transpose()?,
+            copies: None,
+            images: None,
+            ids: None,
+            scored,
+            ..*self
+        })
+    }
+
+    /// Whether the similarity of rows is their product, and diversity counts.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        let alone = self.scored.as_ref().is_some_and(Scored::decide_alone);
+        self.ridge.is_none() && !self.comparison.is_of_pairs() && !alone
+    }
+
     /// The ground set to plot.
     pub(crate) fn ground_set(&self) -> GroundSet<'_> {
         let Self { given, features, partition, copies, images, .. } = self;

@@ -56,23 +56,33 @@ impl<K: Hash + Eq> Labels<K> {
         Ok(())
     }
 
-    /// The parts, in the order of their labels.
-    fn group(self, path: &Path) -> Result<Partition, Failure>
+    /// The distinct labels in order of appearance, and the number of each item's.
+    fn by_appearance(self) -> (Vec<String>, Vec<u32>)
     where
         K: ToString,
     {
-        if self.kinds.is_empty() {
-            return Err(Failure::file(path, "the file has no labels"));
-        }
         let mut texts = vec![String::new(); self.index.len()];
         self.index.iter().for_each(|(label, &kind)| texts[kind as usize] = label.to_string());
-        let labels = ordered(texts);
-        Partition::of(self.kinds.iter().map(|&kind| &labels[kind as usize])).map_err(Failure::in_file(path))
+        (texts, self.kinds)
     }
+}
+
+/// The parts, in the order of their labels.
+fn group((texts, kinds): (Vec<String>, Vec<u32>), path: &Path) -> Result<Partition, Failure> {
+    if kinds.is_empty() {
+        return Err(Failure::file(path, "the file has no labels"));
+    }
+    let labels = ordered(texts);
+    Partition::of(kinds.iter().map(|&kind| &labels[kind as usize])).map_err(Failure::in_file(path))
 }
 
 /// Reads the labels of this many items from files, one file after the other.
 pub(super) fn read(source: Column<'_>, items: usize) -> Result<Partition, Failure> {
+    group(kinds(source, items)?, &source.files[0])
+}
+
+/// The distinct labels of this many items in order of appearance, and the number of each item's.
+pub(super) fn kinds(source: Column<'_>, items: usize) -> Result<(Vec<String>, Vec<u32>), Failure> {
     let Column { files, name: column } = source;
     let formats = files.iter().map(|path| format(path)).collect::<Result<Vec<_>, _>>()?;
     if formats.iter().all(|&format| format == Format::Npy) {
@@ -81,7 +91,7 @@ pub(super) fn read(source: Column<'_>, items: usize) -> Result<Partition, Failur
         for path in files {
             read_npy(path, column, items, |label| labels.push(&label))?;
         }
-        return labels.group(&files[0]);
+        return Ok(labels.by_appearance());
     }
     let mut labels = Labels::new();
     for (path, format) in files.iter().zip(formats) {
@@ -91,7 +101,7 @@ pub(super) fn read(source: Column<'_>, items: usize) -> Result<Partition, Failur
             Format::Parquet => labels.push_cells(&ParquetFile::open(path)?, column)?,
         }
     }
-    labels.group(&files[0])
+    Ok(labels.by_appearance())
 }
 
 fn read_npy(
@@ -111,7 +121,7 @@ fn read_npy(
 pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: Option<&str>) -> Result<Partition, Failure> {
     let mut labels = Labels::new();
     labels.push_column(Records::new(path, source), column)?;
-    labels.group(path)
+    group(labels.by_appearance(), path)
 }
 
 /// Labels with their order.
@@ -130,11 +140,21 @@ pub(super) fn ordered(labels: Vec<String>) -> Vec<Label> {
 impl Labels<String> {
     /// The labels of a column of a .parquet file.
     fn push_cells(&mut self, file: &ParquetFile, column: Option<&str>) -> Result<(), Failure> {
+        // Integers are looked up as integers first, which avoids a string for each.
+        let mut integers: HashMap<i128, u32> = HashMap::new();
         file.for_each_cell(column, "--label-column", |cell| {
             let added = match cell {
                 Cell::Text("") => return Err("the label is empty".into()),
                 Cell::Text(text) => self.push(text),
-                Cell::Integer(number) => self.push(&*number.to_string()),
+                Cell::Integer(number) => match integers.get(&number) {
+                    Some(&kind) => {
+                        self.kinds.push(kind);
+                        Ok(())
+                    }
+                    None => self.push(&*number.to_string()).map(|()| {
+                        integers.extend(self.kinds.last().map(|&kind| (number, kind)));
+                    }),
+                },
                 Cell::Bool(value) => self.push(if value { "true" } else { "false" }),
                 Cell::Real(number) if number.fract() == 0.0 => self.push(&*format!("{number:.0}")),
                 Cell::Real(number) => {

@@ -7,6 +7,7 @@ mod conditions;
 mod csv;
 pub(crate) mod csv_text;
 pub(crate) mod digits;
+mod groups;
 mod ids;
 mod items;
 mod labels;
@@ -33,6 +34,7 @@ use pdpp_plot::ImageShape;
 pub(crate) use self::{
     arguments::InputArguments,
     conditions::{ConditionArguments, Conditions},
+    groups::Groups,
     table::Table,
 };
 use self::{

@@ -82,6 +82,26 @@ impl<'a> LawRequest<'a> {
         }
     }
 
+    /// The same law over some of the items.
+    pub(crate) fn restricted_to<'b>(&self, input: &'b Input) -> Result<LawRequest<'b>, Error> {
+        let fitted = |quota: &Quota| match &input.partition {
+            Some(partition) => Ok::<_, Error>((partition, quota.fitted_to(partition)?)),
+            None => unreachable!("a law of parts has parts"),
+        };
+        Ok(match self {
+            Self::PartitionDpp { quota, has_ranges, .. } => {
+                let (partition, quota) = fitted(quota)?;
+                LawRequest::PartitionDpp { partition, quota, has_ranges: *has_ranges }
+            }
+            Self::IndependentKDpps { quota, .. } => {
+                let (partition, quota) = fitted(quota)?;
+                LawRequest::IndependentKDpps { partition, quota }
+            }
+            Self::KDpp { k } => LawRequest::KDpp { k: *k },
+            Self::Dpp => LawRequest::Dpp,
+        })
+    }
+
     /// The part counts asked for.
     pub(crate) fn asked(&self) -> Asked<'_> {
         match self {

@@ -5,6 +5,7 @@ use std::{fmt, time::Duration};
 use clap::{Args, ValueEnum};
 
 use crate::{
+    by::ByArguments,
     compute::ComputeArguments,
     input::{ConditionArguments, InputArguments},
     law::LawArguments,
@@ -19,6 +20,8 @@ use crate::{
 pub(crate) struct MapArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,
+    #[command(flatten)]
+    pub(crate) by: ByArguments,
     #[command(flatten)]
     pub(crate) law: LawArguments,
     /// Search every part by itself, blind to similarity across parts; "log_det" is the sum over the parts.
@@ -37,7 +40,7 @@ pub(crate) struct MapArguments {
     #[arg(long)]
     pub(crate) certify: bool,
     /// Stop after this many seconds with the best set so far. Local search restarts until then (1 second by default) or
-    /// until it finds nothing new; with 0 it ends where no swap improves. A search that a limit cuts short may differ
+    /// until it finds nothing new; with 0, or with --by, it ends where no swap improves. A search that a limit cuts short may differ
     /// from run to run.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,

@@ -2,6 +2,7 @@
 
 mod answer;
 mod arguments;
+mod by;
 mod json;
 mod kernel;
 mod search;
@@ -14,6 +15,7 @@ use partition_dpp::{engine::Cpu, map::Solution};
 pub(crate) use self::arguments::MapArguments;
 use self::{answer::Found, arguments::SolverChoice, search::Search};
 use crate::{
+    by::Problems,
     compute,
     failure::Failure,
     input::{Input, Reading, Scored},
@@ -33,7 +35,10 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
         file.check()?;
     }
     arguments.rows.check(&arguments.input)?;
-    let progress = Progress::new(arguments.output.quiet);
+    if arguments.by.by.is_some() {
+        by::check(arguments)?;
+    }
+    let (began, progress) = (Instant::now(), Progress::new(arguments.output.quiet));
     let used_for = kernel::features_used(arguments);
     let input =
         Input::read(&arguments.input, Reading { limit: Limit::of(None), used_for, progress: &progress })?;
@@ -42,6 +47,10 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let law = if arguments.independent { law.independent()? } else { law };
     let conditions = arguments.conditions.by_index(&input)?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
+    if let Some(column) = &arguments.by.by {
+        let problems = Problems::read(column, &arguments.input, question)?;
+        return by::run(arguments, (&problems, began.elapsed()), rows.as_ref(), &progress, out);
+    }
     let found = find(arguments, &question, &progress)?;
     progress.finish();
     check_complete(&found.solution, input.scored.as_ref())?;
@@ -78,11 +87,7 @@ fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) 
     progress.stage("searching");
     let started = Instant::now();
     let search = Search::new(engine.as_ref(), arguments, progress);
-    let solution = match input.scored.as_ref().filter(|scored| scored.decide_alone()) {
-        Some(scored) => search.top_scores(&model, &input.of_rows(&scored.scores))?,
-        None => search.run(&model)?,
-    };
-    Ok(found(solution, started))
+    Ok(found(search.on_rows(&model, input)?, started))
 }
 
 /// Refuses a set that lacks items, unless Ctrl-C asked for the best set so far.

@@ -12,7 +12,7 @@ use partition_dpp::{
 };
 
 use super::arguments::{MapArguments, SolverChoice};
-use crate::{failure::Failure, interrupt, law::Model, progress::Progress};
+use crate::{failure::Failure, input::Input, interrupt, law::Model, progress::Progress};
 
 /// The default time limit of local search.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -43,8 +43,23 @@ impl<'a> Search<'a> {
         Self { engine, arguments, progress, stop, limit, certificate }
     }
 
+    /// For one of many problems: local search ends where no swap improves, unless it has a time limit.
+    pub(super) fn of_many(self) -> Self {
+        let limit = self.arguments.time_limit;
+        let climbs = self.arguments.solver == SolverChoice::LocalSearch;
+        Self { limit: if climbs { limit.or(Some(Duration::ZERO)) } else { limit }, ..self }
+    }
+
+    /// The best set found; the top scores where these alone decide.
+    pub(super) fn on_rows(&self, model: &Model<'_>, input: &Input) -> Result<Solution, Failure> {
+        match input.scored.as_ref().filter(|scored| scored.decide_alone()) {
+            Some(scored) => self.top_scores(model, &input.of_rows(&scored.scores)),
+            None => self.run(model),
+        }
+    }
+
     /// The best set found, with a bound if one is asked for.
-    pub(super) fn run(&self, model: &Model<'_>) -> Result<Solution, Failure> {
+    fn run(&self, model: &Model<'_>) -> Result<Solution, Failure> {
         match model {
             Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
@@ -55,7 +70,7 @@ impl<'a> Search<'a> {
     }
 
     /// The top scores, whatever the solver.
-    pub(super) fn top_scores(&self, model: &Model<'_>, scores: &[f64]) -> Result<Solution, Failure> {
+    fn top_scores(&self, model: &Model<'_>, scores: &[f64]) -> Result<Solution, Failure> {
         let (top, engine) = (TopScores::new(scores), self.engine);
         Ok(match model {
             Model::PartitionDpp(dpp) => top.solve(dpp, engine)?,

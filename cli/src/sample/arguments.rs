@@ -8,6 +8,7 @@ use partition_dpp::{Method, SamplerOptions, sample::Bound};
 
 use super::{chains::ChainArguments, estimate::EstimateArguments};
 use crate::{
+    by::ByArguments,
     compute::ComputeArguments,
     input::{ConditionArguments, InputArguments},
     law::LawArguments,
@@ -23,13 +24,15 @@ pub(crate) struct SampleArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,
     #[command(flatten)]
+    pub(crate) by: ByArguments,
+    #[command(flatten)]
     pub(crate) law: LawArguments,
     /// One k-DPP per part, blind to similarity across parts.
     #[arg(long, requires = "quota", help_heading = "Law")]
     pub(crate) independent: bool,
     #[command(flatten)]
     pub(crate) conditions: ConditionArguments,
-    /// Number of subsets to draw.
+    /// Number of subsets to draw, for every value of --by.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = samples)]
     pub(crate) samples: u64,
     /// Seed of the random numbers: the same seed draws the same subsets.

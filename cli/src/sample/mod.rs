@@ -2,6 +2,7 @@
 
 mod answer;
 mod arguments;
+mod by;
 mod chains;
 mod draw;
 mod estimate;
@@ -22,6 +23,7 @@ use partition_dpp::engine::Watched;
 pub(crate) use self::arguments::SampleArguments;
 use self::{arguments::MethodChoice, draw::Run, memory::Memory};
 use crate::{
+    by::Problems,
     compute,
     failure::Failure,
     input::{Input, Reading},
@@ -41,6 +43,10 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
         file.check()?;
     }
     arguments.rows.check(&arguments.input)?;
+    if arguments.by.by.is_some() {
+        by::check(arguments)?;
+    }
+    let began = Instant::now();
     let limit = Limit::of(arguments.memory);
     let progress = Progress::new(arguments.output.quiet);
     let reading = Reading { limit, used_for: Use::Products, progress: &progress };
@@ -53,6 +59,11 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
         arguments.chains.check(arguments.samples, law.least_size())?;
     }
     let conditions = arguments.conditions.by_index(&input)?;
+    if let Some(column) = &arguments.by.by {
+        let question = Question { input: &input, law: &law, conditions: &conditions };
+        let problems = Problems::read(column, &arguments.input, question)?;
+        return by::run(arguments, (&problems, began.elapsed()), rows.as_ref(), (&progress, &watch), out);
+    }
     progress.stage("setting up");
     let started = Instant::now();
     let model = law.model(&input, &conditions).map_err(|failure| law.advise(failure))?;

@@ -4,6 +4,7 @@
 
 mod bench;
 mod budgets;
+mod by;
 mod cache;
 mod chains;
 mod conditions;

@@ -1,0 +1,56 @@
+//! What the answers about many problems share.
+
+use partition_dpp::Subset;
+use serde::Serialize;
+
+use super::{Errors, Problems, errors::ErrorAnswer};
+use crate::{
+    input::{Id, Input},
+    law::Question,
+    output::numbers::short,
+};
+
+/// Wall-clock times.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Seconds {
+    pub(crate) reading: f64,
+    pub(crate) solving: f64,
+}
+
+/// The values, those without an answer, and times, in JSON.
+#[derive(Serialize)]
+pub(crate) struct Answered<'a> {
+    by: Vec<Id<'a>>,
+    errors: Vec<ErrorAnswer<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_error: Option<f64>,
+    seconds: Seconds,
+}
+
+impl<'a> Answered<'a> {
+    pub(crate) fn new(problems: &'a Problems<'_>, errors: &'a Errors<'_>, seconds: Seconds) -> Self {
+        let groups = &problems.groups;
+        let by = (0..groups.len()).map(|group| groups.json(group)).collect();
+        Self { by, errors: errors.json(), kernel_error: problems.input.kernel_error, seconds }
+    }
+}
+
+/// The items of a set: their ids, or their indices without ids.
+pub(crate) fn listed(input: &Input, set: &Subset) -> String {
+    set.iter().map(|item| input.shown(item)).collect::<Vec<_>>().join(" ")
+}
+
+impl Problems<'_> {
+    /// The question, its solution, and times, in a few lines.
+    pub(crate) fn describe(&self, how: &str, Seconds { reading, solving }: Seconds) -> String {
+        let Self { groups, input, law, conditions } = self;
+        let question = Question { input, law, conditions };
+        let (count, rate) = (groups.len(), groups.len() as f64 / solving);
+        format!(
+            "{}problems  {count}, one for every value of --by ({how})\ntime      {reading:.2} s reading, {solving:.2} s \
+             solving: {} problems a second\n",
+            question.describe(),
+            short(rate)
+        )
+    }
+}

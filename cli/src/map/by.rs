@@ -1,0 +1,181 @@
+//! `pdpp map --by`.
+
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use comfy_table::Cell;
+use partition_dpp::{
+    Subset, Watch,
+    engine::Cpu,
+    map::{Solution, Termination},
+    slates::Slate,
+};
+use serde::Serialize;
+
+use super::{
+    arguments::{MapArguments, SolverChoice},
+    check_complete, kernel,
+    search::Search,
+};
+use crate::{
+    by::{self, Answered, Errors, Problems, Seconds},
+    failure::Failure,
+    input::{Id, Worth},
+    interrupt,
+    law::Question,
+    output::{
+        self,
+        numbers::decimals,
+        table::{MOST_ROWS, more, new_table, right},
+    },
+    progress::Progress,
+    rows::Rows,
+};
+
+/// The set of one problem, in items of the whole input.
+struct Best {
+    set: Subset,
+    log_det: f64,
+}
+
+/// Refuses what many problems do not have.
+pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
+    by::check_engine(&arguments.compute)?;
+    if arguments.certify {
+        return Err(Failure::Arguments("--certify bounds one problem: it takes no --by".into()));
+    }
+    Ok(())
+}
+
+/// Solves the problems, and prints their sets.
+pub(super) fn run(
+    arguments: &MapArguments,
+    (problems, reading): (&Problems<'_>, Duration),
+    rows: Option<&Rows<'_>>,
+    progress: &Progress,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let started = Instant::now();
+    let greedy = arguments.solver == SolverChoice::Greedy && !arguments.independent;
+    let watch = Watch::default().stopped_by(interrupt::flag());
+    let slates = if greedy { problems.solve_greedily((progress, &watch))? } else { None };
+    let solved: Vec<Result<Best, Failure>> = match slates {
+        Some(slates) => slates.into_iter().map(|slate| complete(problems, slate?)).collect(),
+        None => problems.each((progress, &watch), |_, question, items| one(arguments, question, items)),
+    };
+    let seconds = Seconds { reading: reading.as_secs_f64(), solving: started.elapsed().as_secs_f64() };
+    progress.finish();
+    let errors = Errors::of(&problems.groups, &solved)?;
+    if let Some(rows) = rows {
+        let none = Subset::new(Vec::new(), problems.input.items())?;
+        let sets: Vec<Subset> = solved
+            .iter()
+            .map(|best| best.as_ref().map_or_else(|_| none.clone(), |best| best.set.clone()))
+            .collect();
+        rows.write(problems.input, &sets)?;
+    }
+    if arguments.output.json {
+        output::print_json(out, &Answer::new(arguments, problems, &solved, (&errors, seconds)))?;
+    } else {
+        output::print(out, &text(arguments, problems, &solved, (&errors, seconds)))?;
+    }
+    errors.end(&watch)
+}
+
+/// A greedy set, if it is complete.
+fn complete(problems: &Problems<'_>, slate: Slate<Vec<u32>>) -> Result<Best, Failure> {
+    let Slate { items, missing, log_det, .. } = slate;
+    let found = items.len();
+    if missing > 0 {
+        let termination = Termination::RankExhausted;
+        return Err(Failure::Incomplete { termination, found, asked: found + missing });
+    }
+    let items = items.into_iter().map(|item| item as usize).collect();
+    Ok(Best { set: Subset::new(items, problems.input.items())?, log_det })
+}
+
+/// The best set of one problem by any solver.
+fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Result<Best, Failure> {
+    let Question { input, law, conditions } = *question;
+    let progress = Progress::new(true);
+    let search = Search::new(&Cpu, arguments, &progress).of_many();
+    let solution = if let Some(kernel) = input.kernel_of_pairs()? {
+        kernel::check_solver(arguments)?;
+        search.on_kernel(&law.kernel_models(&*kernel, input, conditions)?)?
+    } else {
+        let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
+        search.on_rows(&model, input)?
+    };
+    check_complete(&solution, input.scored.as_ref())?;
+    let Solution { subset, log_det, .. } = solution;
+    let last = items.last().map_or(0, |&item| item + 1);
+    Ok(Best { set: Subset::new(subset.iter().map(|at| items[at]).collect(), last)?, log_det })
+}
+
+/// One JSON object: a contract that scripts rely on.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    answered: Answered<'a>,
+    sets: Vec<Option<&'a [usize]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<Vec<Option<Vec<Id<'a>>>>>,
+    log_dets: Vec<Option<f64>>,
+    /// By value; without scores there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worths: Option<Vec<Option<Worth>>>,
+    solver: String,
+    engine: &'static str,
+}
+
+impl<'a> Answer<'a> {
+    fn new(
+        arguments: &MapArguments,
+        problems: &'a Problems<'_>,
+        solved: &'a [Result<Best, Failure>],
+        (errors, seconds): (&'a Errors<'_>, Seconds),
+    ) -> Self {
+        let input = problems.input;
+        let each = || solved.iter().map(|one| one.as_ref().ok());
+        let ids = input.ids.is_some();
+        Self {
+            answered: Answered::new(problems, errors, seconds),
+            sets: each().map(|best| Some(best?.set.as_slice())).collect(),
+            ids: ids.then(|| each().map(|best| input.ids_of(&best?.set)).collect()),
+            log_dets: each().map(|best| Some(best?.log_det)).collect(),
+            worths: input.scored.as_ref().map(|scored| {
+                each().map(|best| best.map(|best| scored.worth(best.set.as_slice(), best.log_det))).collect()
+            }),
+            solver: arguments.solver.to_string(),
+            engine: "cpu",
+        }
+    }
+}
+
+/// A row for each of the first few values.
+fn text(
+    arguments: &MapArguments,
+    problems: &Problems<'_>,
+    solved: &[Result<Best, Failure>],
+    (errors, seconds): (&Errors<'_>, Seconds),
+) -> String {
+    let mut table = new_table(vec!["by", "log det", "items"]);
+    for (group, best) in solved.iter().enumerate().take(MOST_ROWS) {
+        let (log_det, items) = match best {
+            Ok(best) => (decimals(best.log_det), by::listed(problems.input, &best.set)),
+            Err(_) => ("–".into(), "–".into()),
+        };
+        table.add_row([Cell::new(problems.groups.value(group)), right(log_det), Cell::new(items)]);
+    }
+    let mut text = format!("{}\n{}", table.trim_fmt(), more(solved.len()));
+    text.push_str(&errors.text());
+    if !arguments.output.quiet {
+        text.push_str(&problems.describe(&format!("{} solver", arguments.solver), seconds));
+        if let Some(file) = &arguments.rows.output {
+            text.extend(["rows      ", &file.path().display().to_string(), "\n"]);
+        }
+    }
+    text
+}

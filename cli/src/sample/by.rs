@@ -1,0 +1,189 @@
+//! `pdpp sample --by`.
+
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use comfy_table::Cell;
+use partition_dpp::{Subset, Watch, engine::Cpu};
+use serde::Serialize;
+
+use super::{
+    arguments::{BoundChoice, MethodChoice, SampleArguments},
+    method,
+};
+use crate::{
+    by::{self, Answered, Errors, Problems, Seconds},
+    failure::Failure,
+    input::Id,
+    interrupt,
+    law::Question,
+    output::{
+        self,
+        table::{MOST_ROWS, more, new_table, right},
+    },
+    progress::Progress,
+    rows::Rows,
+};
+
+/// The error of laws that are drawn by proposals without a sampler, in total variation.
+const PROPOSALS: f64 = 1e-11;
+
+/// The samples of one problem, in items of the whole input.
+struct Samples {
+    subsets: Vec<Subset>,
+    law_error: f64,
+}
+
+/// Refuses what many problems do not have.
+pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
+    by::check_engine(&arguments.compute)?;
+    if arguments.plan {
+        return Err(Failure::Arguments("--plan is about one problem: it takes no --by".into()));
+    }
+    if matches!(arguments.method, MethodChoice::Estimated | MethodChoice::Mcmc) {
+        let sentence = format!("--method {} draws from one law: it takes no --by", arguments.method);
+        return Err(Failure::Arguments(sentence));
+    }
+    Ok(())
+}
+
+/// Draws from all problems, and prints the samples.
+pub(super) fn run(
+    arguments: &SampleArguments,
+    (problems, reading): (&Problems<'_>, Duration),
+    rows: Option<&Rows<'_>>,
+    (progress, watch): (&Progress, &Watch<'_>),
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    interrupt::flag();
+    let started = Instant::now();
+    let any = arguments.method == MethodChoice::Auto && arguments.bound == BoundChoice::Auto;
+    let asked = (arguments.samples, arguments.seed);
+    let drawn = if any && !arguments.independent {
+        problems.sample_proposals(asked, (progress, watch))?
+    } else {
+        None
+    };
+    let solved: Vec<Result<Samples, Failure>> = match drawn {
+        Some(drawn) => {
+            let samples = |subsets| Samples { subsets, law_error: PROPOSALS };
+            drawn.into_iter().map(|subsets| subsets.map(samples)).collect()
+        }
+        None => problems.each((progress, watch), |group, question, items| {
+            one(arguments, (group, question), items, watch)
+        }),
+    };
+    let seconds = Seconds { reading: reading.as_secs_f64(), solving: started.elapsed().as_secs_f64() };
+    progress.finish();
+    let errors = Errors::of(&problems.groups, &solved)?;
+    if let Some(rows) = rows {
+        let none =
+            vec![Subset::new(Vec::new(), problems.input.items())?; usize::try_from(asked.0).unwrap_or(0)];
+        let subsets = solved.iter().flat_map(|one| one.as_ref().map_or(&none, |samples| &samples.subsets));
+        rows.write(problems.input, &subsets.cloned().collect::<Vec<_>>())?;
+    }
+    if arguments.output.json {
+        output::print_json(out, &Answer::new(arguments, problems, &solved, (&errors, seconds)))?;
+    } else {
+        output::print(out, &text(arguments, problems, &solved, (&errors, seconds)))?;
+    }
+    errors.end(watch)
+}
+
+/// The samples of one problem by any exact method. Draw d of problem g has number 2³² g + d.
+fn one(
+    arguments: &SampleArguments,
+    (group, question): (usize, &Question<'_>),
+    items: &[usize],
+    watch: &Watch<'_>,
+) -> Result<Samples, Failure> {
+    let Question { input, law, conditions } = *question;
+    let Some(options) = arguments.options() else { unreachable!("other methods are refused before") };
+    let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
+    let sampler = method::sampler(&model, (arguments, options), &Cpu)?;
+    let first = (group as u64) << 32;
+    let drawn = sampler.sample_watched(first..first + arguments.samples, arguments.seed, watch)?;
+    if let Some(ended) = drawn.ended() {
+        return Err(Failure::Abandoned(ended));
+    }
+    let last = items.last().map_or(0, |&item| item + 1);
+    let whole = |subset: Subset| Subset::new(subset.iter().map(|at| items[at]).collect(), last);
+    let subsets = drawn.into_iter().map(whole).collect::<Result<_, _>>()?;
+    Ok(Samples { subsets, law_error: sampler.law_error() })
+}
+
+/// One JSON object: a contract that scripts rely on.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    answered: Answered<'a>,
+    samples: Vec<Option<Vec<&'a [usize]>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<Vec<Option<Vec<Vec<Id<'a>>>>>>,
+    exactness: &'static str,
+    /// The largest of all.
+    law_error: f64,
+    method: String,
+    engine: &'static str,
+    seed: u64,
+}
+
+impl<'a> Answer<'a> {
+    fn new(
+        arguments: &SampleArguments,
+        problems: &'a Problems<'_>,
+        solved: &'a [Result<Samples, Failure>],
+        (errors, seconds): (&'a Errors<'_>, Seconds),
+    ) -> Self {
+        let input = problems.input;
+        let each = || solved.iter().map(|one| one.as_ref().ok());
+        let of_samples = |samples: &'a Samples| samples.subsets.iter().map(Subset::as_slice).collect();
+        Self {
+            answered: Answered::new(problems, errors, seconds),
+            samples: each().map(|samples| samples.map(of_samples)).collect(),
+            ids: input.ids.is_some().then(|| {
+                let all = |samples: &'a Samples| {
+                    samples.subsets.iter().map(|subset| input.ids_of(subset)).collect()
+                };
+                each().map(|samples| samples.and_then(all)).collect()
+            }),
+            exactness: "exact",
+            law_error: each().flatten().map(|samples| samples.law_error).fold(0.0, f64::max),
+            method: arguments.method.to_string(),
+            engine: "cpu",
+            seed: arguments.seed,
+        }
+    }
+}
+
+/// A row for each of the first few samples.
+fn text(
+    arguments: &SampleArguments,
+    problems: &Problems<'_>,
+    solved: &[Result<Samples, Failure>],
+    (errors, seconds): (&Errors<'_>, Seconds),
+) -> String {
+    let mut table = new_table(vec!["by", "sample", "items"]);
+    let value = |group: usize| Cell::new(problems.groups.value(group));
+    let rows = solved.iter().enumerate().flat_map(|(group, one)| match one {
+        Ok(samples) => (samples.subsets.iter().enumerate())
+            .map(|(draw, subset)| [value(group), right(draw), Cell::new(by::listed(problems.input, subset))])
+            .collect(),
+        Err(_) => vec![[value(group), right("–"), Cell::new("–")]],
+    });
+    rows.take(MOST_ROWS).for_each(|row| {
+        table.add_row(row);
+    });
+    let count = solved.iter().map(|one| one.as_ref().map_or(1, |samples| samples.subsets.len())).sum();
+    let mut text = format!("{}\n{}", table.trim_fmt(), more(count));
+    text.push_str(&errors.text());
+    if !arguments.output.quiet {
+        text.push_str(&problems.describe(&format!("exact, seed {}", arguments.seed), seconds));
+        if let Some(file) = &arguments.rows.output {
+            text.extend(["rows      ", &file.path().display().to_string(), "\n"]);
+        }
+    }
+    text
+}

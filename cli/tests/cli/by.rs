@@ -1,0 +1,249 @@
+//! `--by`: one problem for every value of a column.
+
+use std::{fmt::Write, fs, sync::Arc};
+
+use arrow_array::{Float64Array, Int64Array};
+use serde_json::{Value, json};
+
+use super::{
+    parquet::{lists, text, write},
+    support::Folder,
+};
+
+const USERS: usize = 7;
+const ITEMS: usize = 24;
+const DIMS: usize = 5;
+
+/// Items of several users in turns: user 30 comes first, then 10 and the others. User 4 has no tone c.
+struct Feed {
+    rows: Vec<Vec<f32>>,
+    users: Vec<i64>,
+    tones: Vec<&'static str>,
+    scores: Vec<f64>,
+}
+
+impl Feed {
+    fn new() -> Self {
+        // Decimal numbers in text are as exact as f32.
+        let value = |at: usize| {
+            ((0.3 + 0.61 * at as f32 + 0.017 * (at * at % 97) as f32).sin() * 1024.0).round() / 1024.0
+        };
+        let rows = (0..USERS * ITEMS).map(|row| (0..DIMS).map(|j| value(row * DIMS + j)).collect()).collect();
+        let names = [30, 10, 4, 77, 2, 51, 6];
+        let users: Vec<i64> = (0..USERS * ITEMS).map(|row| names[(row * 3 + row / 11) % USERS]).collect();
+        let tone = |row: usize| ["a", "b", "c"][(row / 2 + row % 5) % if users[row] == 4 { 2 } else { 3 }];
+        let tones = (0..USERS * ITEMS).map(tone).collect();
+        let scores = (0..USERS * ITEMS).map(|row| (row as f64 * 1.3).cos()).collect();
+        Self { rows, users, tones, scores }
+    }
+
+    /// In `all.parquet`, and in `all.csv` and `table.csv`.
+    fn write(&self, folder: &Folder) {
+        write(
+            folder,
+            "all.parquet",
+            vec![
+                ("embedding", lists(&self.rows)),
+                ("user", Arc::new(Int64Array::from(self.users.clone()))),
+                ("tone", text(&self.tones)),
+                ("score", Arc::new(Float64Array::from(self.scores.clone()))),
+            ],
+        );
+        self.write_csv(folder, "all", |_| true);
+    }
+
+    fn write_csv(&self, folder: &Folder, name: &str, keep: impl Fn(usize) -> bool) {
+        let (mut rows, mut table) = (String::new(), "user,tone,score\n".to_owned());
+        for row in (0..self.rows.len()).filter(|&row| keep(row)) {
+            let cells: Vec<String> = self.rows[row].iter().map(ToString::to_string).collect();
+            writeln!(rows, "{}", cells.join(",")).unwrap();
+            writeln!(table, "{},{},{}", self.users[row], self.tones[row], self.scores[row]).unwrap();
+        }
+        folder.write(&format!("{name}.csv"), rows);
+        folder.write(&format!("{name}-table.csv"), table);
+    }
+
+    fn order(&self) -> Vec<i64> {
+        let mut order = Vec::new();
+        for &user in &self.users {
+            if !order.contains(&user) {
+                order.push(user);
+            }
+        }
+        order
+    }
+
+    fn items_of(&self, user: i64) -> Vec<usize> {
+        (0..self.users.len()).filter(|&row| self.users[row] == user).collect()
+    }
+}
+
+const PARQUET: &str = "--features all.parquet --label-column tone --by user";
+const CSV: &str = "--features all.csv --labels all-table.csv --label-column tone --by user";
+
+/// Every value has the set of its items alone.
+#[test]
+fn sets_are_those_of_the_items_alone() {
+    let (folder, feed) = (Folder::new(), Feed::new());
+    feed.write(&folder);
+    for user in feed.order() {
+        feed.write_csv(&folder, &format!("u{user}"), |row| feed.users[row] == user);
+    }
+    let ways = [
+        "--quota 2,1,1 --solver greedy",
+        "--quota 2,1,1 --time-limit 0",
+        "--quota ..2,1..,.. --k 4 --solver greedy",
+        "--quota ..2,1..,.. --k 4 --solver exact",
+        "--quota 1..2,1,1.. --solver greedy",
+        "--k 3 --solver greedy --similarity cosine",
+        "--quota 2,1,1 --independent --time-limit 0",
+        "--quota 2,1,1 --ridge 0.3 --solver greedy",
+        "--quota 2,1,1 --similarity rbf --bandwidth 2 --solver greedy",
+        "--solver symmetric-greedy",
+    ];
+    for way in ways {
+        let scored = way.contains("--k");
+        let scores = if scored { " --scores all-table.csv --score-column score --diversity 0.7" } else { "" };
+        let all = folder.json(&format!("map {CSV} {way}{scores}"));
+        assert_eq!(all["by"], json!(feed.order()), "{way}");
+        for (at, user) in feed.order().into_iter().enumerate() {
+            let scores = scores.replace("all-", &format!("u{user}-"));
+            let law = if way.contains("--quota") {
+                format!("--labels u{user}-table.csv --label-column tone")
+            } else {
+                String::new()
+            };
+            // One part fewer: its entry is left out.
+            let way = if user == 4 {
+                way.replace(",1..,..", ",1..").replace(",1,1..", ",1")
+            } else {
+                way.to_owned()
+            };
+            if user == 4 && way.contains("2,1,1") || user == 4 && way.contains("1..2,1 ") {
+                assert!(all["sets"][at].is_null(), "{way}");
+                let refused =
+                    all["errors"].as_array().unwrap().iter().find(|error| error["by"] == 4).unwrap();
+                assert!(refused["error"].as_str().unwrap().contains("part c, which has 0"), "{refused}");
+                continue;
+            }
+            let one = folder.json(&format!("map --features u{user}.csv {law} {way}{scores}"));
+            let own = feed.items_of(user);
+            let set: Vec<usize> = serde_json::from_value(one["set"].clone()).unwrap();
+            let set: Vec<usize> = set.into_iter().map(|item| own[item]).collect();
+            assert_eq!(all["sets"][at], json!(set), "{way}, user {user}");
+            let log_det = |value: &Value| value.as_f64().unwrap();
+            let off = log_det(&all["log_dets"][at]) - log_det(&one["log_det"]);
+            assert!(off.abs() < 1e-9, "{way}, user {user}: {off:e}");
+            if scored {
+                assert_eq!(all["worths"][at]["score_total"], one["score_total"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn parquet_answers_as_csv_does() {
+    let (folder, feed) = (Folder::new(), Feed::new());
+    feed.write(&folder);
+    for way in ["map --quota 2,1,1 --solver greedy", "sample --quota 2,1,1 --samples 5 --seed 3", "map --k 4"]
+    {
+        let answer = |source: &str| {
+            let mut answer = folder.json(&format!("{way} {source}"));
+            answer["seconds"].take();
+            answer
+        };
+        assert_eq!(answer(PARQUET), answer(CSV), "{way}");
+    }
+}
+
+/// By proposals and by a sampler of every value.
+#[test]
+fn samples_are_of_their_value() {
+    let (folder, feed) = (Folder::new(), Feed::new());
+    feed.write(&folder);
+    for way in ["--quota ..2,1..,.. --k 4", "--k 3", "--k 3 --ridge 0.5", "--quota ..1,1..2,..1"] {
+        let answer = folder.sample(&format!("{PARQUET} {way} --samples 20 --seed 5"));
+        assert_eq!((&answer["by"], &answer["exactness"]), (&json!(feed.order()), &json!("exact")));
+        assert!(answer["law_error"].as_f64().unwrap() < 1e-9);
+        for (at, user) in feed.order().into_iter().enumerate() {
+            let own = feed.items_of(user);
+            let samples: Vec<Vec<usize>> = serde_json::from_value(answer["samples"][at].clone()).unwrap();
+            assert_eq!(samples.len(), 20);
+            assert!(samples.iter().flatten().all(|item| own.contains(item)), "{way}");
+            assert!(samples.iter().any(|sample| *sample != samples[0]), "{way}");
+        }
+        // Fewer are the first of more, for any number of threads.
+        let fewer = folder.sample(&format!("{PARQUET} {way} --samples 3 --seed 5 --threads 1"));
+        for at in 0..USERS {
+            assert_eq!(fewer["samples"][at], json!(answer["samples"][at].as_array().unwrap()[..3]), "{way}");
+        }
+    }
+}
+
+#[test]
+fn conditions_hold_where_their_items_are() {
+    let (folder, feed) = (Folder::new(), Feed::new());
+    feed.write(&folder);
+    let [mine, other] = [feed.items_of(10), feed.items_of(77)];
+    let conditions = format!("--include {},{} --exclude {}", mine[3], other[0], mine[4]);
+    for way in
+        ["map --k 4 --solver greedy", "map --k 4 --time-limit 0", "sample --k 4", "sample --ridge 1 --k 4"]
+    {
+        let answer = folder.json(&format!("{way} {PARQUET} {conditions}"));
+        for (at, user) in feed.order().into_iter().enumerate() {
+            let set = if way.starts_with("map") { &answer["sets"][at] } else { &answer["samples"][at][0] };
+            let set: Vec<usize> = serde_json::from_value(set.clone()).unwrap();
+            assert_eq!(set.contains(&mine[3]), user == 10, "{way}");
+            assert_eq!(set.contains(&other[0]), user == 77, "{way}");
+            assert!(!set.contains(&mine[4]), "{way}");
+        }
+    }
+}
+
+#[test]
+fn the_rows_of_all_sets_go_to_one_file() {
+    let (folder, feed) = (Folder::new(), Feed::new());
+    feed.write(&folder);
+    let answer = folder.json(&format!("map {PARQUET} --quota 2,1,1 --solver greedy --output rows.csv"));
+    let rows = fs::read_to_string(folder.path("rows.csv")).unwrap();
+    let mut lines = rows.lines();
+    assert_eq!(lines.next(), Some("sample,item,user,tone,score"));
+    for (at, set) in answer["sets"].as_array().unwrap().iter().enumerate() {
+        for item in set.as_array().into_iter().flatten() {
+            let item = item.as_u64().unwrap();
+            let start = format!("{at},{item},{},", feed.users[usize::try_from(item).unwrap()]);
+            assert!(lines.next().unwrap().starts_with(&start));
+        }
+    }
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn tables_name_the_values_without_an_answer() {
+    let (folder, feed) = (Folder::new(), Feed::new());
+    feed.write(&folder);
+    let text = folder.text(&format!("map {PARQUET} --quota 2,1,1"));
+    for part in ["log det", "no answer 4: the quota asks for 1 items of part c", "problems  7", "reading,"] {
+        assert!(text.contains(part), "'{part}' is missing in:\n{text}");
+    }
+    let text = folder.text(&format!("sample {PARQUET} --quota 2,1,1 --samples 4 --quiet"));
+    assert!(text.contains("… and 5 more") && !text.contains("problems"), "{text}");
+}
+
+#[test]
+fn what_many_problems_do_not_have() {
+    let folder = Folder::new();
+    Feed::new().write(&folder);
+    let none = ["none of the 7 values of --by has an answer; the first, 30: ", "part a"];
+    folder.refuses(&format!("map {PARQUET} --quota 20,1,1 --solver greedy"), 2, &none);
+    folder.refuses(&format!("sample {CSV} --quota 20,1,1"), 2, &none);
+    folder.refuses("map --features all.parquet --k 2 --by usr", 2, &["no column 'usr'", "user"]);
+    folder.refuses("map --features all.csv --k 2 --by user", 2, &["--by needs a column"]);
+    folder.refuses(&format!("map {PARQUET} --k 2 --certify"), 2, &["--certify", "--by"]);
+    folder.refuses(&format!("map {PARQUET} --k 2 --engine gpu"), 2, &["--engine gpu", "--by"]);
+    folder.refuses(&format!("map {PARQUET} --k 2 --include 500"), 2, &["item 500 does not exist"]);
+    folder.refuses(&format!("sample {PARQUET} --quota 1,1,1 --plan"), 2, &["--plan", "--by"]);
+    folder.refuses(&format!("sample {PARQUET} --quota 1,1,1 --method mcmc"), 2, &["--method mcmc", "--by"]);
+    folder.refuses(&format!("sample {PARQUET} --k 1 --plot p.png"), 2, &["--by", "--plot"]);
+    folder.refuses(&format!("sample {PARQUET} --k 1 --time-limit 0"), 4, &["the time limit passed"]);
+}

@@ -24,10 +24,7 @@ struct Feed {
 
 impl Feed {
     fn new() -> Self {
-        // Decimal numbers in text are as exact as f32.
-        let value = |at: usize| {
-            ((0.3 + 0.61 * at as f32 + 0.017 * (at * at % 97) as f32).sin() * 1024.0).round() / 1024.0
-        };
+        let value = |at: usize| (0.3 + 0.61 * at as f32 + 0.017 * (at * at % 97) as f32).sin();
         let rows = (0..USERS * ITEMS).map(|row| (0..DIMS).map(|j| value(row * DIMS + j)).collect()).collect();
         let names = [30, 10, 4, 77, 2, 51, 6];
         let users: Vec<i64> = (0..USERS * ITEMS).map(|row| names[(row * 3 + row / 11) % USERS]).collect();
@@ -55,7 +52,7 @@ impl Feed {
     fn write_csv(&self, folder: &Folder, name: &str, keep: impl Fn(usize) -> bool) {
         let (mut rows, mut table) = (String::new(), "user,tone,score\n".to_owned());
         for row in (0..self.rows.len()).filter(|&row| keep(row)) {
-            let cells: Vec<String> = self.rows[row].iter().map(ToString::to_string).collect();
+            let cells: Vec<String> = self.rows[row].iter().map(|&x| f64::from(x).to_string()).collect();
             writeln!(rows, "{}", cells.join(",")).unwrap();
             writeln!(table, "{},{},{}", self.users[row], self.tones[row], self.scores[row]).unwrap();
         }

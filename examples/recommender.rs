@@ -52,5 +52,12 @@ fn main() -> Result<()> {
     if let Some(first) = found.into_iter().next() {
         println!("the first user sees {:?}", first?.items);
     }
+    // What is drawn instead of chosen differs from visit to visit.
+    let started = Instant::now();
+    let drawn = slates.sample_many(&requests, 1, 7);
+    println!("as many drawn: {:.0} a second", USERS as f64 / started.elapsed().as_secs_f64());
+    if let Some(first) = drawn.into_iter().next() {
+        println!("the first user sees {:?}", first?);
+    }
     Ok(())
 }

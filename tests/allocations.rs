@@ -1,25 +1,34 @@
-//! Slates allocate nothing once their workspace has grown.
+//! Slates allocate nothing once their workspace has grown, and other draws little.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    sync::atomic::{AtomicU64, Ordering},
+    cell::Cell,
 };
 
 use partition_dpp::{
-    CountRange, Features, Partition, Quota,
+    CountRange, Features, Method, Partition, PartitionDpp, Quota,
+    engine::Cpu,
     slates::{SlateRequest, Slates},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
 struct Counting;
 
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    /// Of this thread: tests run side by side.
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn allocations() -> u64 {
+    ALLOCATIONS.with(Cell::get)
+}
 
 // SAFETY: every call goes to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // A thread that ends no longer counts.
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         // SAFETY: the caller's promises are those that the system's allocator asks for.
         unsafe { System.alloc(layout) }
     }
@@ -58,8 +67,26 @@ fn slates_allocate_nothing_in_the_steady_state() {
             }
         };
         all();
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations();
         all();
-        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "window {window}");
+        assert_eq!(allocations() - before, 0, "window {window}");
     }
+}
+
+#[test]
+fn draws_allocate_a_few_times() {
+    let (items, dims) = (200, 64);
+    let rows: Vec<f32> = (0..items * dims).map(|at| (0.37 * (at * at % 9973) as f32).sin()).collect();
+    let features = Features::from_rows(items, dims, rows).unwrap();
+    let partition = Partition::from_labels(&(0..items).map(|item| item % 8).collect::<Vec<_>>()).unwrap();
+    let quota = Quota::new(&partition, [2, 2, 2, 2, 1, 1, 1, 1]).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
+    let mut rng = StdRng::seed_from_u64(1);
+    let mut draw = || (0..100).for_each(|_| drop(sampler.try_sample_counted(&mut rng).unwrap()));
+    draw();
+    let before = allocations();
+    draw();
+    let made = allocations() - before;
+    assert!(made <= 1_600, "{made} allocations in a hundred draws");
 }

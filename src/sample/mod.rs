@@ -12,6 +12,7 @@ pub mod mcmc;
 mod memory;
 mod options;
 mod partition;
+mod pool;
 mod projection;
 mod rejection;
 mod ridge;

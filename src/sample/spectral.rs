@@ -6,6 +6,7 @@ use rand::{Rng, RngExt};
 
 use super::{
     Attempts, Projection,
+    pool::Pool,
     projection::{self, ProjectionDpp, Scratch},
     rejection::Question,
     stream,
@@ -42,6 +43,7 @@ pub(crate) struct SpectralLaw<'a> {
     /// Which proposals are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
+    pool: Pool<(Scratch, Vec<usize>)>,
 }
 
 /// How the eigenvectors of a proposal are chosen.
@@ -173,7 +175,7 @@ impl<'a> SpectralLaw<'a> {
     ) -> Result<Self> {
         let (weights, size) = (found.tilt.root_weights(), eigenvectors.expected());
         let projection = ProjectionDpp::new(engine, features, rows, &weights, &found.spectrum, size, way)?;
-        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0 })
+        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0, pool: Pool::new() })
     }
 
     /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
@@ -229,13 +231,13 @@ impl<'a> SpectralLaw<'a> {
         rng: &mut R,
         attempts: &mut Attempts<'_>,
     ) -> Result<Vec<u32>> {
-        let (mut scratch, mut found) = (Scratch::default(), self.counters());
-        loop {
+        let draw = |(scratch, found): &mut (Scratch, Vec<usize>)| loop {
             attempts.another()?;
-            if let Some(picks) = self.proposal(rng, &mut scratch, &mut found, || attempts.go_on()) {
+            if let Some(picks) = self.proposal(rng, scratch, found, || attempts.go_on()) {
                 return Ok(picks.to_vec());
             }
-        }
+        };
+        self.pool.lend(|| (Scratch::default(), self.counters()), draw)
     }
 
     /// A counter for every group that is counted.

@@ -41,7 +41,7 @@ use proposal::Buffers;
 use rows::{Reading, WhitenedRows};
 use whitening::Whitening;
 
-use super::{Attempts, Projection, rejection::Question};
+use super::{Attempts, Projection, pool::Pool, rejection::Question};
 use crate::{
     Result,
     engine::Engine,
@@ -71,6 +71,7 @@ pub(crate) struct BoundedLaw<'a> {
     fill: Option<Arc<Fill>>,
     /// Total variation error of the law from rounding in a factor of the acceptance near 1, and in draws from parts.
     rounding: [f64; 2],
+    pool: Pool<BoundedScratch>,
 }
 
 /// Buffers of one draw.
@@ -133,6 +134,7 @@ impl<'a> BoundedLaw<'a> {
             correction,
             fill,
             rounding,
+            pool: Pool::new(),
         })
     }
 
@@ -152,13 +154,13 @@ impl<'a> BoundedLaw<'a> {
         rng: &mut R,
         attempts: &mut Attempts<'_>,
     ) -> Result<Vec<u32>> {
-        let mut scratch = self.scratch();
-        loop {
+        let draw = |scratch: &mut BoundedScratch| loop {
             attempts.another()?;
-            if let Some(items) = self.proposal(rng, &mut scratch, || attempts.go_on()) {
+            if let Some(items) = self.proposal(rng, scratch, || attempts.go_on()) {
                 return Ok(items.to_vec());
             }
-        }
+        };
+        self.pool.lend(|| self.scratch(), draw)
     }
 
     pub(super) fn scratch(&self) -> BoundedScratch {

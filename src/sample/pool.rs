@@ -1,0 +1,24 @@
+//! Buffers that draws leave to later ones.
+
+use std::sync::{Mutex, PoisonError};
+
+/// As many buffers as draws were made at once.
+#[derive(Debug)]
+pub(super) struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> Pool<T> {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Lends a buffer, `new` if none is left, to a draw.
+    pub(super) fn lend<R>(&self, new: impl FnOnce() -> T, draw: impl FnOnce(&mut T) -> R) -> R {
+        let left = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The lock is not held while a new one is made.
+        let lent = left().pop();
+        let mut lent = lent.unwrap_or_else(new);
+        let drawn = draw(&mut lent);
+        left().push(lent);
+        drawn
+    }
+}

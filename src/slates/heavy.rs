@@ -25,7 +25,7 @@ pub(super) struct Shares<'s> {
     pub(super) rows: &'s [f64],
     pub(super) dims: usize,
     /// By row: its probability in its part.
-    pub(super) shares: &'s [f64],
+    pub(super) probabilities: &'s [f64],
     /// By part: the end of its rows, and how many of them are drawn.
     pub(super) ends: &'s [usize],
     pub(super) expected: &'s [f64],
@@ -60,7 +60,7 @@ impl Shares<'_> {
             let Some(own) = part.next() else { break };
             for place in start..end {
                 transposed_product(&directions, self.row(place), &mut along);
-                own.iter_mut().zip(&along).for_each(|(sum, x)| *sum += self.shares[place] * x * x);
+                own.iter_mut().zip(&along).for_each(|(sum, x)| *sum += self.probabilities[place] * x * x);
             }
             start = end;
         }
@@ -90,7 +90,7 @@ impl Shares<'_> {
     fn principal(&self, count: usize) -> Result<Vec<f64>> {
         let mut span = Span::default();
         let mut columns = vec![0.0; count * self.dims];
-        for place in 0..self.shares.len() {
+        for place in 0..self.probabilities.len() {
             // Sums of rows are a start with what all of them share.
             let column = &mut columns[place % count * self.dims..][..self.dims];
             add_scaled(column, 1.0, self.row(place));
@@ -110,7 +110,7 @@ impl Shares<'_> {
         let mut start = 0;
         for (&end, expected) in self.ends.iter().zip(self.expected) {
             for place in start..end {
-                let weight = expected * self.shares[place];
+                let weight = expected * self.probabilities[place];
                 if weight > 0.0 {
                     let row = self.row(place);
                     transposed_product(directions, row, &mut along);

@@ -180,8 +180,13 @@ impl Proposals {
             start = end;
         }
         let ends: Vec<usize> = self.parts.iter().map(|&(end, _)| end).collect();
-        let sample =
-            heavy::Shares { rows: &self.rows, dims, shares: &shares, ends: &ends, expected: &expected };
+        let sample = heavy::Shares {
+            rows: &self.rows,
+            dims,
+            probabilities: &shares,
+            ends: &ends,
+            expected: &expected,
+        };
         let thinning = sample.thinning(self.total)?;
         let Some(most) = thinning.beta().first() else { return Ok(false) };
         if most.ln() > 2.0 * LOST {

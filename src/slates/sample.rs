@@ -113,7 +113,7 @@ impl Whole {
     fn draw<R: Rng + ?Sized>(&self, items: &mut Vec<u32>, rng: &mut R) -> Result<()> {
         let (subset, _) = self.sampler.try_sample_counted(rng)?;
         let included = items.len();
-        for at in subset.iter() {
+        for at in &subset {
             #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
             let item = self.items[at] as u32;
             if !items[..included].contains(&item) {

@@ -37,6 +37,9 @@ pub(crate) struct ByArguments {
     pub(crate) by: Option<String>,
 }
 
+/// What became of every problem.
+pub(crate) type Each<T> = Vec<Result<T, Failure>>;
+
 /// A problem for every value: the items that have it, under the same law.
 #[derive(Debug)]
 pub(crate) struct Problems<'a> {
@@ -76,7 +79,7 @@ impl<'a> Problems<'a> {
         &self,
         (progress, watch): (&Progress, &Watch<'_>),
         solve: impl Fn(usize, &Question<'_>, &[usize]) -> Result<T, Failure> + Sync,
-    ) -> Vec<Result<T, Failure>> {
+    ) -> Each<T> {
         progress.counted("solving", self.groups.len() as u64);
         let done = AtomicU64::new(0);
         let solve = |group| {

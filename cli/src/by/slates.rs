@@ -5,7 +5,7 @@ use partition_dpp::{
     slates::{Slate, SlateRequest, Slates},
 };
 
-use super::Problems;
+use super::{Each, Problems};
 use crate::{failure::Failure, input::Conditions, law::LawRequest, progress::Progress};
 
 /// A law of sets of one size, over rows whose products are the similarity; `None` for others.
@@ -49,7 +49,7 @@ impl Problems<'_> {
     pub(crate) fn solve_greedily(
         &self,
         (progress, watch): (&Progress, &Watch<'_>),
-    ) -> Result<Option<Vec<Result<Slate<Vec<u32>>, Failure>>>, Failure> {
+    ) -> Result<Option<Each<Slate<Vec<u32>>>>, Failure> {
         let Some(slates) = slates(self)? else { return Ok(None) };
         let conditions = conditions(self);
         progress.counted("solving", self.groups.len() as u64);
@@ -64,7 +64,7 @@ impl Problems<'_> {
         &self,
         (count, seed): (u64, u64),
         (progress, watch): (&Progress, &Watch<'_>),
-    ) -> Result<Option<Vec<Result<Vec<Subset>, Failure>>>, Failure> {
+    ) -> Result<Option<Each<Vec<Subset>>>, Failure> {
         let (Some(slates), Ok(count)) = (slates(self)?, usize::try_from(count)) else { return Ok(None) };
         let conditions = conditions(self);
         progress.counted("solving", self.groups.len() as u64);

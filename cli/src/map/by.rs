@@ -20,7 +20,7 @@ use super::{
     search::Search,
 };
 use crate::{
-    by::{self, Answered, Errors, Problems, Seconds},
+    by::{self, Answered, Each, Errors, Problems, Seconds},
     failure::Failure,
     input::{Id, Worth},
     interrupt,
@@ -61,7 +61,7 @@ pub(super) fn run(
     let greedy = arguments.solver == SolverChoice::Greedy && !arguments.independent;
     let watch = Watch::default().stopped_by(interrupt::flag());
     let slates = if greedy { problems.solve_greedily((progress, &watch))? } else { None };
-    let solved: Vec<Result<Best, Failure>> = match slates {
+    let solved: Each<Best> = match slates {
         Some(slates) => slates.into_iter().map(|slate| complete(problems, slate?)).collect(),
         None => problems.each((progress, &watch), |_, question, items| one(arguments, question, items)),
     };

@@ -14,7 +14,7 @@ use super::{
     method,
 };
 use crate::{
-    by::{self, Answered, Errors, Problems, Seconds},
+    by::{self, Answered, Each, Errors, Problems, Seconds},
     failure::Failure,
     input::Id,
     interrupt,
@@ -66,7 +66,7 @@ pub(super) fn run(
     } else {
         None
     };
-    let solved: Vec<Result<Samples, Failure>> = match drawn {
+    let solved: Each<Samples> = match drawn {
         Some(drawn) => {
             let samples = |subsets| Samples { subsets, law_error: PROPOSALS };
             drawn.into_iter().map(|subsets| subsets.map(samples)).collect()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use partition_dpp::engine::EngineInfo;
+use partition_dpp::engine::{EngineInfo, gpu::Traffic};
 
 use super::data::Size;
 
@@ -26,6 +26,10 @@ pub(crate) struct OnDevice {
     pub(crate) first: Duration,
     /// Time with the rows on the device.
     pub(crate) again: Duration,
+    /// What goes between host and device with the upload of the rows, …
+    pub(crate) first_traffic: Traffic,
+    /// … and with the rows on the device.
+    pub(crate) again_traffic: Traffic,
     /// Largest difference of an answer, relative to the largest answer.
     pub(crate) difference: f64,
     /// The largest difference allowed.

@@ -2,7 +2,9 @@
 
 use ::csv::{Error, Writer};
 
-use super::answer::{Measured, Run};
+use partition_dpp::engine::gpu::Traffic;
+
+use super::answer::{Measured, OnDevice, Run};
 
 /// The contents of the file.
 pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
@@ -19,6 +21,12 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
         "difference",
         "right",
         "copy_bytes_per_second",
+        "submissions",
+        "dispatches",
+        "waits",
+        "downloaded_bytes",
+        "uploaded_first_bytes",
+        "uploaded_again_bytes",
     ])?;
     let rate = run.device.as_ref().map_or(String::new(), |(_, rate)| rate.to_string());
     for Measured { size, task, cpu, device, .. } in &run.measured {
@@ -35,7 +43,15 @@ pub(super) fn render(run: &Run) -> Result<Vec<u8>, Error> {
         record.extend([(*task).to_owned(), cpu.as_secs_f64().to_string()]);
         record.extend(on_device);
         record.push(rate.clone());
+        record.extend(device.as_ref().map_or_else(Default::default, traffic));
         writer.write_record(record)?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
+}
+
+/// Of the call that is timed again, with the bytes that the first one uploads beside its own.
+fn traffic(device: &OnDevice) -> [String; 6] {
+    let Traffic { submissions, dispatches, waits, downloaded, uploaded, .. } = device.again_traffic;
+    [submissions, dispatches, waits, downloaded, device.first_traffic.uploaded, uploaded]
+        .map(|n| n.to_string())
 }

@@ -107,13 +107,17 @@ fn on_device(
     // A first run compiles the shaders; then the features are new to the device.
     run(&BenchCase::new(size)?, gpu)?;
     let case = BenchCase::new(size)?;
+    let new = gpu.traffic();
     let (first, _) = timed(1, || run(&case, gpu))?;
+    let loaded = gpu.traffic();
+    run(&case, gpu)?;
+    let (first_traffic, again_traffic) = (loaded - new, gpu.traffic() - loaded);
     let (again, found) = timed(3, || run(&case, gpu))?;
     let largest = expected.iter().fold(f64::MIN_POSITIVE, |max, x| f64::max(max, x.abs()));
     let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
     let difference = differences.fold(0.0, |max, x| if x <= max { max } else { x }) / largest;
     let tolerance = size.dims as f64 * 30.0 * gpu.info().precision.epsilon();
-    Ok(OnDevice { first, again, difference, tolerance })
+    Ok(OnDevice { first, again, first_traffic, again_traffic, difference, tolerance })
 }
 
 /// The fastest of some runs, and the answer.

@@ -129,7 +129,7 @@ impl Context {
         let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
         let bytes = bytemuck::cast_slice(&words);
         let buffer = self.pool.take(&self.device, usage, bytes.len() as u64);
-        self.queue.write_buffer(&buffer, 0, bytes);
+        self.send_bytes(&buffer, 0, bytes);
         buffer
     }
 
@@ -154,11 +154,11 @@ impl Context {
                 Precision::F32 => {
                     #[expect(clippy::cast_possible_truncation, reason = "the device's precision")]
                     let narrow: Vec<f32> = values.iter().map(|x| x.max(-highest) as f32).collect();
-                    self.queue.write_buffer(buffer, offset, bytemuck::cast_slice(&narrow));
+                    self.send_bytes(buffer, offset, bytemuck::cast_slice(&narrow));
                 }
                 Precision::F64 => {
                     let finite: Vec<f64> = values.iter().map(|x| x.max(-highest)).collect();
-                    self.queue.write_buffer(buffer, offset, bytemuck::cast_slice(&finite));
+                    self.send_bytes(buffer, offset, bytemuck::cast_slice(&finite));
                 }
             }
         }
@@ -190,7 +190,7 @@ impl Context {
         // computed.
         let receipt = self.submissions.receipt().to_le_bytes();
         let number = self.storage(RECEIPT);
-        self.queue.write_buffer(&number, 0, &receipt);
+        self.send_bytes(&number, 0, &receipt);
         let mut staging = self.pool.take(&self.device, READBACK, total + RECEIPT);
         let parts = [parts, &[(&*number, 0, RECEIPT)]].concat();
         let mut at = 0;
@@ -247,6 +247,7 @@ impl Context {
             part
         };
         let found = parts.map(part).collect();
+        self.counters.downloaded.fetch_add(total, Ordering::Relaxed);
         drop(view);
         staging.unmap();
         Ok(found)

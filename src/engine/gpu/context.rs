@@ -12,6 +12,7 @@ use super::{
     pace::{Load, Pace, Run},
     shaders::{Pipelines, SHADERS, Shader},
     submissions::{Submissions, Work, one_line},
+    traffic::Counters,
     words,
 };
 use crate::{
@@ -33,6 +34,7 @@ pub(super) struct Context {
     pub(super) patches: Vec<Patch>,
     pub(super) pace: Pace,
     pub(super) submissions: Submissions,
+    pub(super) counters: Counters,
     /// The most workgroups along a dimension of a dispatch.
     most_groups: u32,
     info: EngineInfo,
@@ -105,6 +107,7 @@ impl Context {
             patches: options.patches(),
             pace: Pace::of(info.device_type, precision, options.longest_dispatch()),
             submissions: Submissions::new(options.time_limit()),
+            counters: Counters::default(),
             most_groups: limits.max_compute_workgroups_per_dimension,
             info: EngineInfo { name: interface(info.backend), adapter: Some(info.name.clone()), precision },
             pipelines: Pipelines::default(),

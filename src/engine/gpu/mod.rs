@@ -20,6 +20,7 @@ mod shaders;
 mod submissions;
 mod swap_gains;
 mod swap_table;
+mod traffic;
 mod whiten_rows;
 
 use std::{
@@ -33,6 +34,7 @@ pub(in crate::engine) use auto::worthwhile;
 pub use options::{AdapterSummary, GpuOptions, summaries};
 #[doc(hidden)]
 pub use submissions::Fault;
+pub use traffic::Traffic;
 
 use self::{
     buffers::{Lease, size_of},
@@ -120,6 +122,13 @@ impl Gpu {
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
         Shader::ALL.iter().map(|&shader| (shader.stem(), self.context().dispatches(shader))).collect()
+    }
+
+    /// What went between the host and the device so far.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        let dispatches = Shader::ALL.iter().map(|&shader| self.context().dispatches(shader)).sum();
+        self.context().traffic(dispatches)
     }
 
     /// Bytes per second that the device reads and writes when it copies: the limit of work that computes little.

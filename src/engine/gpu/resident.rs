@@ -148,7 +148,7 @@ fn upload(context: &Context, rows: &Rows<'_>, group: usize) -> Result<DeviceGrou
             }
             context.write(&buffer, first * pitch, &values[..count * pitch])?;
             // The upload overlaps with the conversion of the next values.
-            context.queue.submit([]);
+            context.hand_over(None);
         }
         Ok(Chunk { start, len, rows: buffer })
     };

@@ -134,7 +134,7 @@ impl Context {
         }
         let commands = encoder.finish();
         let commands = (self.submissions.fault() != Some(Fault::Dropped)).then_some(commands);
-        let index = self.queue.submit(commands);
+        let index = self.hand_over(commands);
         let mut pending = self.submissions.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.count += 1;
         let count = pending.count;
@@ -147,6 +147,7 @@ impl Context {
     /// # Errors
     /// [`DeviceProblem::TimedOut`] and [`DeviceProblem::Lost`].
     pub(super) fn wait(&self, what: &'static str, number: u64) -> Result<()> {
+        self.counters.waits.fetch_add(1, Ordering::Relaxed);
         while let Some((oldest, index)) = self.submissions.oldest().filter(|(oldest, _)| *oldest <= number) {
             let limit = self.submissions.limit;
             let waited =
@@ -176,7 +177,7 @@ impl Context {
     /// Finds out whether the device is lost, even if only its owner is notified: a lost device does not accept even an
     /// empty submission.
     pub(super) fn ask(&self) {
-        let submission_index = Some(self.queue.submit([]));
+        let submission_index = Some(self.hand_over(None));
         let now = wgpu::PollType::Wait { submission_index, timeout: Some(Duration::ZERO) };
         if let Err(wgpu::PollError::WrongSubmissionIndex(..)) = self.poll(now) {
             self.lose("it accepts no more commands");

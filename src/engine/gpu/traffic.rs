@@ -1,0 +1,91 @@
+//! What goes between the host and the device.
+
+use std::{
+    ops::Sub,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use super::context::Context;
+
+/// Bytes and commands between the host and a GPU: what its work costs besides the shaders, on any card.
+///
+/// The traffic of some work is the difference of what [`Gpu::traffic`](super::Gpu::traffic) counts after and before it.
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, engine::{Engine, Items, Rows, gpu::{Gpu, GpuOptions}}};
+/// let Ok(gpu) = Gpu::new(&GpuOptions::default()) else { return Ok(()) };
+/// let features = Features::from_rows(1000, 4, vec![1.0_f32; 4000])?;
+/// let rows = Rows::scaled(&features, vec![Items::All(1000)]);
+/// gpu.row_norms(&rows)?;
+/// let before = gpu.traffic();
+/// gpu.row_norms(&rows)?;
+/// let again = gpu.traffic() - before;
+/// assert!(again.uploaded < 100 && again.downloaded >= 4000);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Bytes written by the host, parameters of shaders among them.
+    pub uploaded: u64,
+    /// Bytes read by the host.
+    pub downloaded: u64,
+    /// Runs of shaders.
+    pub dispatches: u64,
+    /// Lists of commands handed over.
+    pub submissions: u64,
+    /// Times that the host waited for the device.
+    pub waits: u64,
+}
+
+impl Sub for Traffic {
+    type Output = Self;
+
+    /// What was added since `before`.
+    fn sub(self, before: Self) -> Self {
+        Self {
+            uploaded: self.uploaded - before.uploaded,
+            downloaded: self.downloaded - before.downloaded,
+            dispatches: self.dispatches - before.dispatches,
+            submissions: self.submissions - before.submissions,
+            waits: self.waits - before.waits,
+        }
+    }
+}
+
+/// The traffic so far.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    uploaded: AtomicU64,
+    pub(super) downloaded: AtomicU64,
+    pub(super) submissions: AtomicU64,
+    pub(super) waits: AtomicU64,
+}
+
+impl Context {
+    /// Writes bytes to a buffer; nothing else does.
+    pub(super) fn send_bytes(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
+        self.counters.uploaded.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.queue.write_buffer(buffer, offset, bytes);
+    }
+
+    /// Hands over commands, possibly none; nothing else does.
+    pub(super) fn hand_over(&self, commands: Option<wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
+        self.counters.submissions.fetch_add(1, Ordering::Relaxed);
+        self.queue.submit(commands)
+    }
+
+    pub(super) fn traffic(&self, dispatches: u64) -> Traffic {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let Counters { uploaded, downloaded, submissions, waits } = &self.counters;
+        Traffic {
+            uploaded: of(uploaded),
+            downloaded: of(downloaded),
+            dispatches,
+            submissions: of(submissions),
+            waits: of(waits),
+        }
+    }
+}

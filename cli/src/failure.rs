@@ -76,7 +76,7 @@ pub(crate) enum Failure {
     StoppedSampling { ended: Ended, done: u64, of: u64 },
     /// No value of --by has an answer.
     #[error("none of the {count} values of --by has an answer; the first, {value}: {first}")]
-    NoneSolved { count: usize, value: String, first: String },
+    NoneSolved { count: usize, value: String, first: String, status: u8 },
     /// Ctrl-C or a time limit; the answers so far are printed.
     #[error("{ended}: answers of {done} of {of} values are printed")]
     StoppedBy { ended: Ended, done: usize, of: usize },
@@ -99,6 +99,7 @@ impl Failure {
             | Failure::Abandoned(Ended::TimeLimit)
             | Failure::StoppedSampling { ended: Ended::TimeLimit, .. }
             | Failure::StoppedBy { ended: Ended::TimeLimit, .. } => 4,
+            Failure::NoneSolved { status, .. } => *status,
             Failure::Incomplete { termination, .. } if *termination != Termination::RankExhausted => 4,
             Failure::Library(Error::Device(_)) => 3,
             Failure::Abandoned(_)

@@ -3,11 +3,17 @@
 use std::cmp::Ordering;
 
 use super::{Candidate, SlateWorkspace, Slates, kernel};
-use crate::linalg::{
-    INDEPENDENCE_TOLERANCE, OrthonormalBasis,
-    kernels::{dot, scale, subtract_product, transposed_product},
+use crate::{
+    Error, Result,
+    linalg::{
+        INDEPENDENCE_TOLERANCE, OrthonormalBasis,
+        kernels::{dot, scale, subtract_product, transposed_product},
+        power_of_two_near,
+    },
 };
 
+/// A gain whose factors may be below the normal numbers of f32.
+const LEAST: f32 = 1e-25;
 /// Unit roundoff of f32.
 const ROUNDOFF: f32 = 0.5 * f32::EPSILON;
 
@@ -19,24 +25,39 @@ pub(super) struct Picking<'s, 'a> {
 
 impl Picking<'_, '_> {
     /// Picks until the set has its size, or all that is left depends on it. Returns ln det of the set.
-    pub(super) fn run(mut self) -> f64 {
-        let mut log_det = 0.0;
-        for at in 0..self.workspace.items.len() {
-            let item = self.workspace.items[at];
-            log_det += self.repel(item).unwrap_or(f64::NEG_INFINITY) + self.log_weight(item);
-        }
+    ///
+    /// # Errors
+    /// [`Error::DependentItems`] of the included ones, unless a window forgets some.
+    pub(super) fn run(mut self) -> Result<f64> {
+        let mut log_det = self.include()?;
         while self.workspace.items.len() < self.slates.size {
             let Some(position) = self.best() else { break };
-            let Candidate { item, part, log_quality, .. } = self.workspace.candidates[position];
+            let Candidate { item, part, scale, log_quality, .. } = self.workspace.candidates[position];
             self.take_out(position);
             // Otherwise it is a copy of what is chosen, or a combination of it.
-            if let Some(log_gain) = self.repel(item) {
+            if let Some(log_gain) = self.repel(item, scale) {
                 log_det += log_gain + self.log_weight(item) + log_quality;
                 self.workspace.items.push(item);
                 self.workspace.counts[part as usize] += 1;
             }
         }
-        log_det
+        Ok(log_det)
+    }
+
+    /// Adds the directions of the included items; returns their ln det.
+    fn include(&mut self) -> Result<f64> {
+        let mut log_det = 0.0;
+        for at in 0..self.workspace.items.len() {
+            let item = self.workspace.items[at];
+            let largest = power_of_two_near(self.slates.features.max_abs_of_stored(item as usize));
+            let scale = if largest > 0.0 { largest.recip() } else { 1.0 };
+            match self.repel(item, scale) {
+                Some(log_gain) => log_det += log_gain + self.log_weight(item),
+                None if self.slates.window < usize::MAX => log_det = f64::NEG_INFINITY,
+                None => return Err(Error::DependentItems { item: item as usize }),
+            }
+        }
+        Ok(log_det)
     }
 
     /// 2 ln q_i without scores.
@@ -79,8 +100,8 @@ impl Picking<'_, '_> {
         }
         close.clear();
         for (at, candidate) in candidates.iter().enumerate() {
-            // Without a floor all may be best: what is left is rounding, or weights are below those of f32.
-            let may_be = floor <= 0.0 || weights[at] * (left[at] + rounding * squares[at]) >= floor;
+            // Without a floor all may be best: what is left is rounding, or weights lose digits in f32.
+            let may_be = floor <= LEAST || weights[at] * (left[at] + rounding * squares[at]) >= floor;
             if may_be && !candidate.is_out && is_open[candidate.part as usize] {
                 #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
                 close.push(at as u32);
@@ -125,7 +146,7 @@ impl Picking<'_, '_> {
     }
 
     /// Adds the direction of an item; returns ln of its squared distance from the others, `None` if it depends on them.
-    fn repel(&mut self, item: u32) -> Option<f64> {
+    fn repel(&mut self, item: u32, scale: f64) -> Option<f64> {
         let (dims, window) = (self.slates.features.dims(), self.slates.window);
         if self.directions() >= window {
             self.slide();
@@ -134,8 +155,8 @@ impl Picking<'_, '_> {
         let SlateWorkspace { row, directions, picked_rows, .. } = &mut *self.workspace;
         row.resize(dims + count, 0.0);
         let (row, along) = row.split_at_mut(dims);
-        self.slates.features.read_stored(item as usize, self.slates.scale, row);
-        let log_length = OrthonormalBasis::normalise(row)? - self.slates.scale.ln();
+        self.slates.features.read_stored(item as usize, scale, row);
+        let log_length = OrthonormalBasis::normalise(row)? - scale.ln();
         if window < usize::MAX {
             picked_rows.extend_from_slice(row);
         }

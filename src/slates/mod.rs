@@ -7,15 +7,16 @@ mod kernel;
 mod proposals;
 mod request;
 mod sample;
+mod whole;
 mod workspace;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::Rng;
 
-use self::{greedy::Picking, sample::Drawing, workspace::Candidate};
+use self::{greedy::Picking, sample::Drawing, whole::Whole, workspace::Candidate};
 pub use self::{
-    request::{Slate, SlateRequest},
+    request::{Slate, SlateRequest, SlateSamples},
     workspace::SlateWorkspace,
 };
 use crate::{
@@ -27,8 +28,9 @@ use crate::{
     watch::Step,
 };
 
-/// Requests of one task of a batch.
+/// The most requests of one task of a batch, and the tasks of a small one.
 const TASK: usize = 64;
+const TASKS: usize = 64;
 
 /// Sets for one request after another: a few hundred candidates of a large matrix, a dozen items, at most so many and at
 /// least so many of each part, by relevance and diversity.
@@ -41,12 +43,12 @@ const TASK: usize = 64;
 ///
 /// The greedy picks are those of [`Greedy`](crate::map::Greedy), and samples those of a
 /// [`PartitionDpp`](crate::PartitionDpp), of the candidates alone. A greedy item is picked only if the picks left can still
-/// meet the open minima. What a request needs is kept in a [`SlateWorkspace`], which the next one uses again: in the steady
+/// meet the open minima; where the items left depend on the picks, the set is mended as that of `Greedy` is. What a request needs is kept in a [`SlateWorkspace`], which the next one uses again: in the steady
 /// state nothing is allocated.
 ///
 /// # Cost
 /// M rows read from the matrix for M candidates. Greedy: 2Mnk operations in f32. A sample: 2Mn, and at most k²n a proposal,
-/// most of which are rejected early; where a thousand are not enough, a [`Sampler`](crate::Sampler) is set up, in
+/// most of which are rejected early; where some thousands are not enough, a [`Sampler`](crate::Sampler) is set up, in
 /// milliseconds.
 ///
 /// # Numerics
@@ -133,10 +135,14 @@ impl<'a> Slates<'a> {
     /// The greedy set of a request, in `workspace`.
     ///
     /// # Errors
-    /// - [`Error::ItemOutOfRange`], [`Error::Shape`] for another number of scores than candidates,
+    /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
+    /// - [`Error::Shape`] for another number of scores than candidates,
     ///   [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) for a score;
     /// - [`Error::QuotaAbovePartSize`] if a part has too few candidates for its minimum, [`Error::SizeAboveItems`] if all
-    ///   have too few for the size, [`Error::QuotaBelowIncluded`] if too many are included.
+    ///   have too few for the size; [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`],
+    ///   [`Error::TotalOutsideRanges`] if too many are included;
+    /// - without a window [`Error::DependentItems`] for the included ones, and those of
+    ///   [`PartitionDpp::new`](crate::PartitionDpp::new) if no set has a positive determinant.
     pub fn solve<'w>(
         &self,
         request: SlateRequest<'_>,
@@ -145,16 +151,22 @@ impl<'a> Slates<'a> {
         workspace.read(self, request)?;
         workspace.count(self)?;
         workspace.gather(self);
-        let log_det = Picking { slates: self, workspace }.run();
+        let included = workspace.items.len();
+        let mut log_det = Picking { slates: self, workspace }.run()?;
+        if workspace.items.len() < self.size && self.window == usize::MAX {
+            // The picks have run into a dead end.
+            workspace.items.truncate(included);
+            workspace.read(self, request)?;
+            workspace.list(self)?;
+            log_det = Whole::of(self, workspace, included)?.solve(&mut workspace.items)?;
+        }
         Ok(Slate { missing: self.size - workspace.items.len(), items: &workspace.items, log_det })
     }
 
     /// An exact sample of a request, in `workspace`, whatever the window.
     ///
     /// # Errors
-    /// - those of [`solve`](Slates::solve), [`Error::DependentItems`] for the included items;
-    /// - those of [`PartitionDpp::new`](crate::PartitionDpp::new) if no set has a positive determinant, and of
-    ///   [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
+    /// Those of [`solve`](Slates::solve) without a window, and of [`PartitionDpp::sampler`](crate::PartitionDpp::sampler).
     pub fn sample<'w, R: Rng + ?Sized>(
         &self,
         request: SlateRequest<'_>,
@@ -194,7 +206,7 @@ impl<'a> Slates<'a> {
         requests: &[SlateRequest<'_>],
         count: usize,
         seed: u64,
-    ) -> Vec<Result<Vec<Subset>>> {
+    ) -> Vec<Result<SlateSamples>> {
         self.sample_watched(requests, count, seed, &Watch::default())
     }
 
@@ -207,7 +219,7 @@ impl<'a> Slates<'a> {
         count: usize,
         seed: u64,
         watch: &Watch<'_>,
-    ) -> Vec<Result<Vec<Subset>>> {
+    ) -> Vec<Result<SlateSamples>> {
         each(requests, (watch, Step::Draw), |number, request, workspace| {
             workspace.read(self, request)?;
             let (mut drawing, mut rng) = (Drawing::new(self, workspace)?, stream(seed, number as u64));
@@ -215,7 +227,8 @@ impl<'a> Slates<'a> {
                 watch.check()?;
                 Ok(Subset::from_distinct(drawing.draw(&mut rng)?.to_vec()))
             };
-            (0..count).map(draw).collect()
+            let subsets = (0..count).map(draw).collect::<Result<_>>()?;
+            Ok(SlateSamples { subsets, law_error: drawing.law_error() })
         })
     }
 }
@@ -227,9 +240,10 @@ fn each<T: Send>(
     task: impl Fn(usize, SlateRequest<'_>, &mut SlateWorkspace) -> Result<T> + Sync + Send,
 ) -> Vec<Result<T>> {
     let (begun, done) = (watch.begin(), AtomicU64::new(0));
-    let chunks = map_ordered(requests.len().div_ceil(TASK), |chunk| {
+    let size = requests.len().div_ceil(TASKS).clamp(1, TASK);
+    let chunks = map_ordered(requests.len().div_ceil(size), |chunk| {
         let mut workspace = SlateWorkspace::default();
-        let own = chunk * TASK..requests.len().min((chunk + 1) * TASK);
+        let own = chunk * size..requests.len().min((chunk + 1) * size);
         let made = own.len() as u64;
         let each = own.map(|number| {
             watch.check()?;

@@ -260,3 +260,88 @@ impl Candidate {
         square.ln()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use crate::{
+        Partition, Quota,
+        slates::{SlateRequest, SlateWorkspace},
+    };
+
+    /// det of some rows beside others, by Gram–Schmidt.
+    fn det(rows: &[[f64; 4]], others: &[usize], set: &[usize]) -> f64 {
+        let mut basis: Vec<[f64; 4]> = Vec::new();
+        let mut det = 1.0;
+        for (number, &item) in others.iter().chain(set).enumerate() {
+            let mut row = rows[item];
+            for q in &basis {
+                let along: f64 = q.iter().zip(&row).map(|(x, y)| x * y).sum();
+                row.iter_mut().zip(q).for_each(|(x, q)| *x -= along * q);
+            }
+            let square: f64 = row.iter().map(|x| x * x).sum();
+            det *= if number < others.len() { 1.0 } else { square };
+            basis.push(row.map(|x| x / square.sqrt()));
+        }
+        det
+    }
+
+    /// Proposals that allow for heavy directions, and nothing else, against enumeration.
+    #[test]
+    fn thinned_proposals_follow_the_law() {
+        // Two directions are heavy, one of them with either sign.
+        let row = |item: usize| {
+            let sign = if [0, 3, 6, 9].contains(&item) { -2.5 } else { 2.5 };
+            let noise = |at: usize| 0.5 * ((item * item + 7 * at) as f64 * 1.37).cos();
+            [3.0 + noise(0), 1.0 + noise(1), sign + noise(2), noise(3)]
+        };
+        let rows: Vec<[f64; 4]> = (0..10).map(row).collect();
+        let features = Features::from_rows(10, 4, rows.concat()).unwrap();
+        let partition = Partition::from_labels(&[0, 1, 0, 1, 0, 1, 0, 1, 0, 1]).unwrap();
+        for included in [&[][..], &[4]] {
+            let quota = Quota::new(&partition, [1..=2, 1..=2]).unwrap().with_total(3).unwrap();
+            let slates = Slates::new(&features, &partition, &quota).unwrap();
+            let mut workspace = SlateWorkspace::default();
+            let all: Vec<u32> = (0..10).collect();
+            workspace.read(&slates, SlateRequest::of(&all).including(included)).unwrap();
+            workspace.list(&slates).unwrap();
+            let SlateWorkspace { items, candidates, counts, proposals, .. } = &mut workspace;
+            let ranges = counts.iter().map(|&count| [1 - count.min(1), 2 - count]);
+            assert!(proposals.prepare(&slates, items, candidates, ranges).unwrap());
+            assert!(proposals.thin(4).unwrap(), "no direction is heavy");
+            let given: Vec<usize> = included.iter().map(|&item| item as usize).collect();
+            let mut law = BTreeMap::new();
+            for mask in 0_u32..1 << 10 {
+                let set: Vec<usize> = (0..10).filter(|item| mask >> item & 1 == 1).collect();
+                let evens = set.iter().chain(&given).filter(|&item| item % 2 == 0).count();
+                let is_free = set.iter().all(|item| !given.contains(item));
+                if is_free && set.len() + given.len() == 3 && (1..=2).contains(&evens) {
+                    law.insert(set.clone(), det(&rows, &given, &set));
+                }
+            }
+            let sum: f64 = law.values().sum();
+            let (mut rng, mut seen, mut draws) = (StdRng::seed_from_u64(2), BTreeMap::new(), 0_u32);
+            while draws < 40_000 {
+                if proposals.propose(4, &mut rng) {
+                    let mut set: Vec<usize> = proposals.accepted().collect();
+                    set.sort_unstable();
+                    *seen.entry(set).or_insert(0_u32) += 1;
+                    draws += 1;
+                }
+            }
+            let mut chi_square = 0.0;
+            for (set, weight) in &law {
+                let mean = weight / sum * f64::from(draws);
+                let found = f64::from(seen.remove(set).unwrap_or(0));
+                chi_square += (found - mean).powi(2) / mean.max(1.0);
+            }
+            assert!(seen.is_empty(), "sets of probability zero: {seen:?}");
+            let freedom = law.len() as f64 - 1.0;
+            assert!(chi_square < freedom + 5.0 * (2.0 * freedom).sqrt(), "{chi_square} with {freedom}");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Requests, and their sets.
 
+use crate::Subset;
+
 /// One request: who may be chosen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlateRequest<'r> {
@@ -9,13 +11,23 @@ pub struct SlateRequest<'r> {
     pub(super) excluded: &'r [u32],
 }
 
+/// Samples of one request.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SlateSamples {
+    /// In the order in which they were drawn.
+    pub subsets: Vec<Subset>,
+    /// Estimated total variation error of their law due to rounding.
+    pub law_error: f64,
+}
+
 /// The greedy set of a request, in a workspace or of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Slate<I> {
     /// Included items, then the picks in their order.
     pub items: I,
-    /// How many items the set lacks, because all that are left depend on those chosen.
+    /// How many items the set lacks, because all that are left depend on those chosen or on the window.
     pub missing: usize,
     /// ln det K_S; with a window, the sum of what the picks added.
     pub log_det: f64,

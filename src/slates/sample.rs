@@ -2,24 +2,30 @@
 
 use rand::Rng;
 
-use super::{SlateWorkspace, Slates};
-use crate::{PartitionDpp, Result, Sampler, SamplerOptions, engine};
+use super::{SlateWorkspace, Slates, whole::Whole};
+use crate::{Result, Sampler, SamplerOptions, engine::Cpu};
 
-/// Proposals for a request before heavy directions are found, …
+/// How many more proposals than accepted ones, by [`EARNED`] each, before heavy directions are sought, …
 const PLAIN: u32 = 1 << 7;
 /// … and before a sampler of its own is set up. Either takes about as long.
 const THINNED: u32 = 1 << 12;
+/// Proposals that every accepted one earns.
+const EARNED: u32 = 64;
+/// Estimated total variation error of proposals: their rows keep about twelve digits.
+const PROPOSALS: f64 = 1e-11;
 
 /// Draws from the law of the request in a workspace.
 ///
-/// Proposals need no set-up; where too few are accepted, a [`Sampler`] of the candidates is set up. The law is the same:
-/// whether a proposal is made depends only on those that were rejected before.
+/// Proposals need hardly any set-up; where too few are accepted, a [`Sampler`] of the candidates is set up. The law is the
+/// same: how a set is drawn depends on how many proposals were rejected before, not on the sets accepted.
 pub(super) struct Drawing<'s, 'a> {
     slates: &'s Slates<'a>,
     workspace: &'s mut SlateWorkspace,
     /// Number of included items.
     included: usize,
     stage: Stage,
+    /// The largest of all stages so far.
+    law_error: f64,
 }
 
 /// How sets are drawn.
@@ -29,23 +35,14 @@ enum Stage {
     /// … by those that allow for heavy directions, …
     Thinned(u32),
     /// … or by a sampler.
-    Whole(Box<Whole>),
-}
-
-/// A sampler of the candidates alone.
-struct Whole {
-    sampler: Sampler<'static>,
-    /// Its items in the matrix.
-    items: Vec<usize>,
+    Whole(Box<(Sampler<'static>, Whole)>),
 }
 
 impl<'s, 'a> Drawing<'s, 'a> {
     /// Prepares draws of the request that was read.
     pub(super) fn new(slates: &'s Slates<'a>, workspace: &'s mut SlateWorkspace) -> Result<Self> {
-        let SlateWorkspace { items, candidates, proposals, .. } = &mut *workspace;
-        let included = items.len();
-        proposals.list(candidates);
-        workspace.count(slates)?;
+        let included = workspace.items.len();
+        workspace.list(slates)?;
         let SlateWorkspace { items, candidates, counts, available, proposals, .. } = &mut *workspace;
         let quota = slates.quota.low().iter().zip(slates.quota.high());
         let ranges =
@@ -53,9 +50,10 @@ impl<'s, 'a> Drawing<'s, 'a> {
                 [low.saturating_sub(count), (high - count).min(available)]
             });
         let is_possible = proposals.prepare(slates, items, candidates, ranges)?;
-        let mut drawing = Self { slates, workspace, included, stage: Stage::Plain(PLAIN) };
+        let mut drawing =
+            Self { slates, workspace, included, stage: Stage::Plain(PLAIN), law_error: PROPOSALS };
         if !is_possible {
-            drawing.stage = drawing.whole()?;
+            drawing.set_up()?;
         }
         Ok(drawing)
     }
@@ -68,58 +66,42 @@ impl<'s, 'a> Drawing<'s, 'a> {
             items.truncate(self.included);
             match &mut self.stage {
                 Stage::Plain(0) => {
-                    let is_thinned = proposals.thin(dims)?;
-                    self.stage = if is_thinned { Stage::Thinned(THINNED) } else { self.whole()? };
+                    if proposals.thin(dims)? {
+                        self.stage = Stage::Thinned(THINNED);
+                    } else {
+                        self.set_up()?;
+                    }
                 }
-                Stage::Thinned(0) => self.stage = self.whole()?,
+                Stage::Thinned(0) => self.set_up()?,
                 Stage::Plain(left) | Stage::Thinned(left) => {
                     *left -= 1;
                     if proposals.propose(dims, rng) {
+                        *left = (*left + EARNED).min(THINNED);
                         items.extend(proposals.accepted().map(|at| candidates[at].item));
                         return Ok(&self.workspace.items);
                     }
                 }
                 Stage::Whole(whole) => {
-                    whole.draw(items, rng)?;
+                    let (sampler, whole) = &**whole;
+                    let (subset, _) = sampler.try_sample_counted(rng)?;
+                    whole.add(subset.iter(), items);
                     return Ok(&self.workspace.items);
                 }
             }
         }
     }
 
-    /// Sets up a sampler of the candidates and the included items.
-    fn whole(&self) -> Result<Stage> {
-        let Slates { features, partition, quota, .. } = self.slates;
-        let SlateWorkspace { items: included, candidates, proposals, .. } = &*self.workspace;
-        let free = proposals.listed().iter().map(|&at| candidates[at as usize]);
-        let scored = free.map(|candidate| (candidate.item as usize, 0.5 * candidate.log_quality));
-        let mut all: Vec<(usize, f64)> =
-            scored.chain(included.iter().map(|&item| (item as usize, 0.0))).collect();
-        all.sort_unstable_by_key(|&(item, _)| item);
-        let (items, log_quality): (Vec<usize>, Vec<f64>) = all.into_iter().unzip();
-        let features = features.restricted_to(&items)?.with_log_quality(&log_quality)?;
-        let partition = partition.restricted_to(&items)?;
-        let quota = quota.fitted_to(&partition)?;
-        let place = |item: &u32| items.partition_point(|other| *other < *item as usize);
-        let included: Vec<usize> = included.iter().map(place).collect();
-        let dpp = PartitionDpp::new(&features, &partition, &quota)?.including(&included)?;
-        let sampler = dpp.sampler(SamplerOptions::default(), &engine::Cpu)?;
-        Ok(Stage::Whole(Box::new(Whole { sampler, items })))
+    /// Estimated total variation error of the law.
+    pub(super) fn law_error(&self) -> f64 {
+        self.law_error
     }
-}
 
-impl Whole {
-    /// Adds the items of a draw to those that are included.
-    fn draw<R: Rng + ?Sized>(&self, items: &mut Vec<u32>, rng: &mut R) -> Result<()> {
-        let (subset, _) = self.sampler.try_sample_counted(rng)?;
-        let included = items.len();
-        for at in &subset {
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let item = self.items[at] as u32;
-            if !items[..included].contains(&item) {
-                items.push(item);
-            }
-        }
+    /// Sets up a sampler of the candidates and the included items.
+    fn set_up(&mut self) -> Result<()> {
+        let whole = Whole::of(self.slates, self.workspace, self.included)?;
+        let sampler = whole.dpp.sampler(SamplerOptions::default(), &Cpu)?;
+        self.law_error = self.law_error.max(sampler.law_error());
+        self.stage = Stage::Whole(Box::new((sampler, whole)));
         Ok(())
     }
 }

@@ -118,7 +118,7 @@ impl SlateWorkspace {
             self.available[candidate.part as usize] += 1;
         }
         let name = |part: usize| partition.names()[part].clone();
-        let mut most = 0;
+        let (mut least, mut most) = (0, 0);
         for part in 0..partition.parts() {
             let (low, high) = (quota.low()[part], quota.high()[part]);
             let (included, size) = (self.counts[part], self.counts[part] + self.available[part]);
@@ -128,12 +128,26 @@ impl SlateWorkspace {
             if low > size {
                 return Err(Error::QuotaAbovePartSize { part: name(part), quota: low, size });
             }
+            least += low.max(included);
             most += high.min(size);
         }
-        if slates.size > most {
-            return Err(Error::SizeAboveItems { k: slates.size, items: most });
+        let (total, included) = (slates.size, self.items.len());
+        if included > total {
+            return Err(Error::SizeBelowIncluded { k: total, included });
+        }
+        if total > most {
+            return Err(Error::SizeAboveItems { k: total, items: most });
+        }
+        if total < least {
+            return Err(Error::TotalOutsideRanges { total, low: least, high: most });
         }
         Ok(())
+    }
+
+    /// Lists the candidates that may be drawn, each once, and counts them.
+    pub(super) fn list(&mut self, slates: &Slates<'_>) -> Result<()> {
+        self.proposals.list(&mut self.candidates);
+        self.count(slates)
     }
 
     /// Reads the rows of the candidates.
@@ -178,7 +192,7 @@ impl Candidate {
     pub(super) fn rescale(&mut self, slates: &Slates<'_>) {
         let largest = power_of_two_near(slates.features.max_abs_of_stored(self.item as usize));
         if largest > 0.0 {
-            self.log_weight += 2.0 * (self.scale * largest).ln();
+            self.log_weight += 2.0 * (self.scale.ln() + largest.ln());
             self.scale = largest.recip();
         }
     }

@@ -320,3 +320,53 @@ fn excluded_items_are_as_good_as_absent() {
         assert_eq!(without.items, excluded.items);
     }
 }
+
+/// Where what is left of a part depends on the picks, others are picked instead.
+#[test]
+fn dead_ends_are_mended() {
+    let features = Features::from_rows(3, 2, vec![10.0, 0.0, 0.0, 1.0, 1.0, 0.0]).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "b"]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
+    let slates = Slates::new(&features, &partition, &quota).unwrap();
+    let mut workspace = slates.workspace();
+    let slate = slates.solve(SlateRequest::of(&[0, 1, 2]), &mut workspace).unwrap();
+    assert_eq!((sorted(slate.items), slate.missing, slate.log_det), (vec![1, 2], 0, 0.0));
+    let error = slates.solve(SlateRequest::of(&[0, 2]), &mut workspace).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::Infeasible { rank: 1, quota: 2, .. }), "{error}");
+    // Included items must leave room for the minima.
+    let included = SlateRequest::of(&[0, 1, 2]).including(&[0, 1]);
+    let error = slates.solve(included, &mut workspace).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::QuotaBelowIncluded { included: 2, .. }), "{error}");
+}
+
+/// Weights that f32 holds with few digits, because an item that cannot be picked has a far larger one.
+#[test]
+fn tiny_weights_are_compared_in_f64() {
+    let root = |x: f64| x.sqrt();
+    let rows = vec![1.0, 0.0, 0.0, 0.0, root(8.0), 0.0, 0.0, 0.0, root(12.8)];
+    let features = Features::from_rows(3, 3, rows).unwrap();
+    let partition = Partition::from_labels(&["a", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, [0..=0, 0..=2]).unwrap().with_total(1).unwrap();
+    let slates = Slates::new(&features, &partition, &quota).unwrap();
+    let mut workspace = slates.workspace();
+    for heavy in [100.0, 103.0, 110.0] {
+        let request = [heavy, 0.4, 0.0];
+        let request = SlateRequest::of(&[0, 1, 2]).with_scores(&request);
+        assert_eq!(slates.solve(request, &mut workspace).unwrap().items, [2], "{heavy}");
+    }
+}
+
+/// Rows whose lengths f64 cannot multiply.
+#[test]
+fn rows_at_both_ends_of_f64() {
+    let features = Features::from_rows(3, 2, vec![1e200, 0.0, 1e-200, 1e-201, 0.0, 2e-200]).unwrap();
+    let partition = Partition::from_labels(&["a", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
+    let slates = Slates::new(&features, &partition, &quota).unwrap();
+    let mut workspace = slates.workspace();
+    let slate = slates.solve(SlateRequest::of(&[0, 1, 2]), &mut workspace).unwrap();
+    assert_eq!((slate.items, slate.missing), (&[0, 2][..], 0));
+    assert!((slate.log_det - 4.0_f64.ln()).abs() < 1e-9, "{}", slate.log_det);
+    let slate = slates.solve(SlateRequest::of(&[0]).including(&[1]), &mut workspace).unwrap();
+    assert!((slate.log_det - 0.01_f64.ln()).abs() < 1e-9, "{}", slate.log_det);
+}

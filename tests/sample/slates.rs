@@ -158,12 +158,13 @@ fn samples_that_few_proposals_give() {
         case.check(what);
         let (slates, law) = (case.slates(), case.law());
         let many = slates.sample_many(&[case.request(); 3], 7_000, 9);
-        let many: Vec<Vec<Subset>> = many.into_iter().map(Result::unwrap).collect();
+        let many: Vec<Vec<Subset>> = many.into_iter().map(|samples| samples.unwrap().subsets).collect();
         let p = stats::chi_square_p(many.iter().flatten().map(Subset::as_slice), &law);
         assert!(p > stats::ALPHA / CHECKS, "{what}, many: p = {p:e}");
         // Fewer samples are the first of more, and requests do not share theirs.
         let fewer = slates.sample_many(&[case.request(); 2], 2_000, 9);
-        assert_eq!(fewer[1].as_ref().unwrap()[..], many[1][..2_000]);
+        assert_eq!(fewer[1].as_ref().unwrap().subsets, many[1][..2_000]);
+        assert!(fewer[1].as_ref().unwrap().law_error < 1e-9);
         assert_ne!(many[0], many[1]);
     }
 }
@@ -178,6 +179,12 @@ fn what_samples_refuse() {
     };
     case.included = vec![0, 3, 6];
     assert!(matches!(error(&case), Error::QuotaBelowIncluded { included: 3, .. }));
+    // Of different parts, but more than there may be in all.
+    case.included = vec![0, 3, 1, 4, 2];
+    assert!(matches!(error(&case), Error::SizeBelowIncluded { k: 4, included: 5 }));
+    // No room for the least of part 1.
+    case.included = vec![0, 3, 2, 5];
+    assert!(matches!(error(&case), Error::TotalOutsideRanges { total: 4, low: 5, .. }));
     case.included = vec![3, 3];
     assert!(matches!(error(&case), Error::RepeatedItem { item: 3 }));
     case.included = vec![3];

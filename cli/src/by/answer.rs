@@ -7,7 +7,7 @@ use super::{Errors, Problems, errors::ErrorAnswer};
 use crate::{
     input::{Id, Input},
     law::Question,
-    output::numbers::short,
+    output::{EngineAnswer, numbers::short},
 };
 
 /// Wall-clock times.
@@ -24,6 +24,8 @@ pub(crate) struct Answered<'a> {
     errors: Vec<ErrorAnswer<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_error: Option<f64>,
+    #[serde(flatten)]
+    engine: EngineAnswer<'static>,
     seconds: Seconds,
 }
 
@@ -31,7 +33,8 @@ impl<'a> Answered<'a> {
     pub(crate) fn new(problems: &'a Problems<'_>, errors: &'a Errors<'_>, seconds: Seconds) -> Self {
         let groups = &problems.groups;
         let by = (0..groups.len()).map(|group| groups.json(group)).collect();
-        Self { by, errors: errors.json(), kernel_error: problems.input.kernel_error, seconds }
+        let kernel_error = problems.input.kernel_error;
+        Self { by, errors: errors.json(), kernel_error, engine: EngineAnswer::CPU, seconds }
     }
 }
 
@@ -43,8 +46,8 @@ pub(crate) fn listed(input: &Input, set: &Subset) -> String {
 impl Problems<'_> {
     /// The question, its solution, and times, in a few lines.
     pub(crate) fn describe(&self, how: &str, Seconds { reading, solving }: Seconds) -> String {
-        let Self { groups, input, law, conditions } = self;
-        let question = Question { input, law, conditions };
+        let Self { groups, input, law, given, .. } = self;
+        let question = Question { input, law, conditions: given };
         let (count, rate) = (groups.len(), groups.len() as f64 / solving);
         format!(
             "{}problems  {count}, one for every value of --by ({how})\ntime      {reading:.2} s reading, {solving:.2} s \

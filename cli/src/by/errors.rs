@@ -1,6 +1,6 @@
 //! Problems without an answer.
 
-use partition_dpp::Watch;
+use partition_dpp::{Watch, watch::Ended};
 use serde::Serialize;
 
 use crate::{
@@ -24,26 +24,35 @@ pub(crate) struct ErrorAnswer<'a> {
     error: &'a str,
 }
 
+/// Why a problem has no answer. Ways out by other options, which take no --by, are left out.
+fn reason(failure: &Failure) -> String {
+    match failure {
+        Failure::Abandoned(ended) => ended.to_string(),
+        Failure::Budget { source, .. } => source.to_string(),
+        Failure::Slow { predicted, .. } => predicted.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn ended(failure: &Failure) -> Option<Ended> {
+    if let Failure::Abandoned(ended) = failure { Some(*ended) } else { None }
+}
+
 impl<'a> Errors<'a> {
     /// Those of problems in the order of their values.
     ///
     /// # Errors
     /// If no problem has an answer.
     pub(crate) fn of<T>(groups: &'a Groups, solved: &[Result<T, Failure>]) -> Result<Self, Failure> {
-        let failed = |(group, one): (usize, &'_ Result<T, Failure>)| {
-            one.as_ref().err().map(|failure| (group, failure.to_string()))
-        };
-        let reasons: Vec<_> = solved.iter().enumerate().filter_map(failed).collect();
-        let Some((group, first)) = reasons.first() else { return Ok(Self { groups, reasons }) };
-        let (value, first) = (groups.value(*group), first.clone());
-        let (missing, count) = (reasons.len(), solved.len());
-        if missing == count {
-            let ended = solved.iter().find_map(|one| match one {
-                Err(Failure::Abandoned(ended)) => Some(Failure::Abandoned(*ended)),
-                _ => None,
-            });
-            let value = value.to_owned();
-            return Err(ended.unwrap_or(Failure::NoneSolved { count, value, first }));
+        let failed = solved.iter().enumerate().filter_map(|(group, one)| Some((group, one.as_ref().err()?)));
+        let reasons: Vec<_> = failed.clone().map(|(group, failure)| (group, reason(failure))).collect();
+        if let Some((group, failure)) = failed.clone().next().filter(|_| reasons.len() == solved.len()) {
+            if let Some(ended) = failed.clone().find_map(|(_, failure)| ended(failure)) {
+                return Err(Failure::Abandoned(ended));
+            }
+            let (count, value) = (solved.len(), groups.value(group).to_owned());
+            let (first, status) = (reason(failure), failure.status());
+            return Err(Failure::NoneSolved { count, value, first, status });
         }
         Ok(Self { groups, reasons })
     }

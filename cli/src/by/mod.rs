@@ -4,10 +4,13 @@ mod answer;
 mod errors;
 mod slates;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use clap::Args;
-use partition_dpp::{Subset, Watch};
+use partition_dpp::{Error, Subset, Watch};
 use rayon::prelude::*;
 
 pub(crate) use self::{
@@ -19,6 +22,7 @@ use crate::{
     failure::Failure,
     input::{Conditions, Groups, Input, InputArguments},
     law::{LawRequest, Question},
+    memory::Limit,
     progress::Progress,
 };
 
@@ -46,7 +50,9 @@ pub(crate) struct Problems<'a> {
     pub(crate) groups: Groups,
     pub(crate) input: &'a Input,
     pub(crate) law: &'a LawRequest<'a>,
-    conditions: &'a Conditions,
+    given: &'a Conditions,
+    /// By problem: the conditions on its items, in the items of the whole input.
+    conditions: HashMap<usize, Conditions>,
 }
 
 impl<'a> Problems<'a> {
@@ -54,23 +60,32 @@ impl<'a> Problems<'a> {
     pub(crate) fn read(
         name: &str,
         arguments: &InputArguments,
-        Question { input, law, conditions }: Question<'a>,
+        Question { input, law, conditions: given }: Question<'a>,
     ) -> Result<Self, Failure> {
-        for listed in [&conditions.include, &conditions.exclude] {
+        for listed in [&given.include, &given.exclude] {
             Subset::new(listed.clone(), input.items())?;
         }
-        Ok(Self { groups: Groups::read(arguments, name, input)?, input, law, conditions })
+        if let Some(&item) = given.include.iter().find(|item| given.exclude.contains(item)) {
+            return Err(Failure::Library(Error::IncludedAndExcluded { item }));
+        }
+        let groups = Groups::read(arguments, name, input)?;
+        let mut conditions: HashMap<usize, Conditions> = HashMap::new();
+        let mut of = |item: usize, list: fn(&mut Conditions) -> &mut Vec<usize>| {
+            let none = || Conditions { include: Vec::new(), exclude: Vec::new() };
+            list(conditions.entry(groups.of(item)).or_insert_with(none)).push(item);
+        };
+        given.include.iter().for_each(|&item| of(item, |conditions| &mut conditions.include));
+        given.exclude.iter().for_each(|&item| of(item, |conditions| &mut conditions.exclude));
+        Ok(Self { groups, input, law, given, conditions })
     }
 
-    /// The conditions on the items of a value, in the items of the whole input.
-    fn conditions(&self, group: usize) -> Conditions {
-        let own = self.groups.items(group);
-        let is_own = |item: &usize| u32::try_from(*item).is_ok_and(|item| own.binary_search(&item).is_ok());
-        let of_group = |items: &[usize]| items.iter().copied().filter(is_own).collect();
-        Conditions {
-            include: of_group(&self.conditions.include),
-            exclude: of_group(&self.conditions.exclude),
-        }
+    /// Refuses problems whose rows, copied by every thread, would not fit into memory.
+    pub(crate) fn check_memory(&self, limit: Limit) -> Result<(), Failure> {
+        let (largest, dims) = (self.groups.largest(), self.input.features.dims());
+        let bytes = 16 * rayon::current_num_threads() as u64 * largest as u64 * dims as u64;
+        limit.check(bytes, || {
+            format!("every thread copies the rows of a value of --by, of which one has {largest}")
+        })
     }
 
     /// What `solve` makes of every problem, given its number, its question and its items, on all threads. Problems that the
@@ -97,15 +112,23 @@ impl<'a> Problems<'a> {
         solve: impl Fn(usize, &Question<'_>, &[usize]) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let items: Vec<usize> = self.groups.items(group).iter().map(|&item| item as usize).collect();
-        let Conditions { include, exclude } = self.conditions(group);
-        let place = |item: usize| items.partition_point(|&other| other < item);
+        let places = |listed: &[usize]| -> Vec<usize> {
+            listed.iter().map(|item| items.partition_point(|other| other < item)).collect()
+        };
+        let given = self.conditions.get(&group);
         let conditions = Conditions {
-            include: include.into_iter().map(place).collect(),
-            exclude: exclude.into_iter().map(place).collect(),
+            include: given.map_or_else(Vec::new, |given| places(&given.include)),
+            exclude: given.map_or_else(Vec::new, |given| places(&given.exclude)),
         };
         let input = self.input.restricted_to(&items)?;
         let law = self.law.restricted_to(&input)?;
-        solve(group, &Question { input: &input, law: &law, conditions: &conditions }, &items)
+        let solved = solve(group, &Question { input: &input, law: &law, conditions: &conditions }, &items);
+        solved.map_err(|failure| match failure {
+            Failure::Library(Error::DependentItems { item }) => {
+                Failure::Library(Error::DependentItems { item: items[item] })
+            }
+            other => other,
+        })
     }
 }
 

@@ -1,24 +1,29 @@
 //! Problems that slates solve.
 
+use std::collections::HashMap;
+
 use partition_dpp::{
-    CountRange, Partition, Quota, Subset, Watch,
-    slates::{Slate, SlateRequest, Slates},
+    CountRange, Partition, Quota, Watch,
+    slates::{Slate, SlateRequest, SlateSamples, Slates},
 };
 
 use super::{Each, Problems};
 use crate::{failure::Failure, input::Conditions, law::LawRequest, progress::Progress};
 
+/// The most items of a problem that a slate chooses from: it copies their rows, and sets up nothing for more than a few draws.
+const MOST: usize = 20_000;
+
 /// A law of sets of one size, over rows whose products are the similarity; `None` for others.
 fn slates<'i>(problems: &Problems<'i>) -> Result<Option<Slates<'i>>, Failure> {
     let input = problems.input;
-    if !input.is_of_rows() {
+    if !input.is_of_rows() || problems.groups.largest() > MOST {
         return Ok(None);
     }
     Ok(match problems.law {
         LawRequest::PartitionDpp { partition, quota, .. } if quota.total().is_some() => {
             Some(Slates::new(&input.features, partition, quota)?)
         }
-        LawRequest::KDpp { k } => {
+        LawRequest::KDpp { k } if *k <= input.features.items() => {
             let one = Partition::of((0..input.features.items()).map(|_| "all"))?;
             let quota = Quota::new(&one, [CountRange::from(..=*k)])?.with_total(*k)?;
             Some(Slates::new(&input.features, &one, &quota)?)
@@ -27,22 +32,29 @@ fn slates<'i>(problems: &Problems<'i>) -> Result<Option<Slates<'i>>, Failure> {
     })
 }
 
-/// The conditions of every problem, as items of the whole input.
-fn conditions(problems: &Problems<'_>) -> Vec<[Vec<u32>; 2]> {
-    let narrow = |items: Vec<usize>| items.into_iter().filter_map(|item| u32::try_from(item).ok()).collect();
-    let of_group = |group| {
-        let Conditions { include, exclude } = problems.conditions(group);
-        [narrow(include), narrow(exclude)]
-    };
-    (0..problems.groups.len()).map(of_group).collect()
+/// Items in 32 bits.
+fn narrow(items: &[usize]) -> Vec<u32> {
+    items.iter().filter_map(|&item| u32::try_from(item).ok()).collect()
 }
 
 impl Problems<'_> {
-    fn requests<'r>(&'r self, conditions: &'r [[Vec<u32>; 2]]) -> Vec<SlateRequest<'r>> {
-        let request = |(group, [include, exclude]): (usize, &'r [Vec<u32>; 2])| {
-            SlateRequest::of(self.groups.items(group)).including(include).excluding(exclude)
+    /// The conditions of the problems that have any.
+    fn narrow_conditions(&self) -> HashMap<usize, [Vec<u32>; 2]> {
+        let narrow = |(&group, given): (&usize, &Conditions)| {
+            (group, [narrow(&given.include), narrow(&given.exclude)])
         };
-        conditions.iter().enumerate().map(request).collect()
+        self.conditions.iter().map(narrow).collect()
+    }
+
+    fn requests<'r>(&'r self, conditions: &'r HashMap<usize, [Vec<u32>; 2]>) -> Vec<SlateRequest<'r>> {
+        let request = |group| {
+            let request = SlateRequest::of(self.groups.items(group));
+            match conditions.get(&group) {
+                Some([include, exclude]) => request.including(include).excluding(exclude),
+                None => request,
+            }
+        };
+        (0..self.groups.len()).map(request).collect()
     }
 
     /// The greedy sets of all problems, if slates find them.
@@ -51,7 +63,7 @@ impl Problems<'_> {
         (progress, watch): (&Progress, &Watch<'_>),
     ) -> Result<Option<Each<Slate<Vec<u32>>>>, Failure> {
         let Some(slates) = slates(self)? else { return Ok(None) };
-        let conditions = conditions(self);
+        let conditions = self.narrow_conditions();
         progress.counted("solving", self.groups.len() as u64);
         let report = |reached: partition_dpp::watch::Progress| progress.reached(reached.steps);
         let watch = watch.reporting_to(&report);
@@ -64,9 +76,9 @@ impl Problems<'_> {
         &self,
         (count, seed): (u64, u64),
         (progress, watch): (&Progress, &Watch<'_>),
-    ) -> Result<Option<Each<Vec<Subset>>>, Failure> {
+    ) -> Result<Option<Each<SlateSamples>>, Failure> {
         let (Some(slates), Ok(count)) = (slates(self)?, usize::try_from(count)) else { return Ok(None) };
-        let conditions = conditions(self);
+        let conditions = self.narrow_conditions();
         progress.counted("solving", self.groups.len() as u64);
         let report = |reached: partition_dpp::watch::Progress| progress.reached(reached.steps);
         let watch = watch.reporting_to(&report);

@@ -36,8 +36,16 @@ pub(crate) struct Conditions {
 impl ConditionArguments {
     /// All items by index, those named by id after the others.
     pub(crate) fn by_index(&self, input: &Input) -> Result<Conditions, Failure> {
-        let with =
-            |items: &[usize], ids| -> Result<_, Failure> { Ok([items, &input.items_called(ids)?].concat()) };
+        self.with(|ids| input.items_called(ids))
+    }
+
+    /// The same, where several items may have an id.
+    pub(crate) fn of_all_called(&self, input: &Input) -> Result<Conditions, Failure> {
+        self.with(|ids| input.all_called(ids))
+    }
+
+    fn with(&self, called: impl Fn(&[String]) -> Result<Vec<usize>, Failure>) -> Result<Conditions, Failure> {
+        let with = |items: &[usize], ids| -> Result<_, Failure> { Ok([items, &called(ids)?].concat()) };
         let Self { include, exclude, include_ids, exclude_ids } = self;
         Ok(Conditions { include: with(include, include_ids)?, exclude: with(exclude, exclude_ids)? })
     }

@@ -119,6 +119,27 @@ impl Ids {
     }
 }
 
+impl Ids {
+    /// All items with these ids.
+    ///
+    /// # Errors
+    /// For an id that no item has.
+    pub(super) fn find_all(&self, wanted: &[String]) -> Result<Vec<usize>, Failure> {
+        let mut found: HashMap<&str, bool> = wanted.iter().map(|id| (id.as_str(), false)).collect();
+        let mut items = Vec::new();
+        for item in 0..self.len() {
+            if let Some(is_found) = found.get_mut(self.of(item)) {
+                *is_found = true;
+                items.push(item);
+            }
+        }
+        match wanted.iter().find(|id| !found[id.as_str()]) {
+            Some(id) => Err(Failure::Arguments(format!("no item has the id '{}'", shorten(id.as_bytes())))),
+            None => Ok(items),
+        }
+    }
+}
+
 impl Serialize for Id<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

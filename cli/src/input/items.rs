@@ -6,7 +6,10 @@ use std::borrow::Cow;
 use partition_dpp::{Error, Estimate, Features, Subset, data::LabelCopies};
 use pdpp_plot::GroundSet;
 
-use super::{Conditions, Input, Scored, Worth, ids::Id};
+use super::{
+    Conditions, Input, Scored, Worth,
+    ids::{Id, Ids},
+};
 use crate::failure::Failure;
 
 impl Input {
@@ -80,11 +83,21 @@ impl Input {
         }
     }
 
-    /// The items with these ids.
+    /// The items with these ids, one for each.
     pub(super) fn items_called(&self, ids: &[String]) -> Result<Vec<usize>, Failure> {
+        self.known_ids(ids)?.map_or_else(|| Ok(Vec::new()), |known| known.find(ids))
+    }
+
+    /// All items with these ids.
+    pub(super) fn all_called(&self, ids: &[String]) -> Result<Vec<usize>, Failure> {
+        self.known_ids(ids)?.map_or_else(|| Ok(Vec::new()), |known| known.find_all(ids))
+    }
+
+    /// The ids of all items, unless none is asked for.
+    fn known_ids(&self, asked: &[String]) -> Result<Option<&Ids>, Failure> {
         match &self.ids {
-            _ if ids.is_empty() => Ok(Vec::new()),
-            Some(known) => known.find(ids),
+            _ if asked.is_empty() => Ok(None),
+            Some(known) => Ok(Some(known)),
             None => {
                 let sentence =
                     "--include-ids and --exclude-ids need the ids of the items: --ids or --id-column";

@@ -78,11 +78,16 @@ fn group((texts, kinds): (Vec<String>, Vec<u32>), path: &Path) -> Result<Partiti
 
 /// Reads the labels of this many items from files, one file after the other.
 pub(super) fn read(source: Column<'_>, items: usize) -> Result<Partition, Failure> {
-    group(kinds(source, items)?, &source.files[0])
+    group(kinds(source, items, "label")?, &source.files[0])
 }
 
-/// The distinct labels of this many items in order of appearance, and the number of each item's.
-pub(super) fn kinds(source: Column<'_>, items: usize) -> Result<(Vec<String>, Vec<u32>), Failure> {
+/// The distinct labels of this many items in order of appearance, and the number of each item's; `what` a label is called in
+/// messages.
+pub(super) fn kinds(
+    source: Column<'_>,
+    items: usize,
+    what: &str,
+) -> Result<(Vec<String>, Vec<u32>), Failure> {
     let Column { files, name: column } = source;
     let formats = files.iter().map(|path| format(path)).collect::<Result<Vec<_>, _>>()?;
     if formats.iter().all(|&format| format == Format::Npy) {
@@ -96,9 +101,9 @@ pub(super) fn kinds(source: Column<'_>, items: usize) -> Result<(Vec<String>, Ve
     let mut labels = Labels::new();
     for (path, format) in files.iter().zip(formats) {
         match format {
-            Format::Csv => labels.push_column(Records::open(path)?, column)?,
+            Format::Csv => labels.push_column(Records::open(path)?, column, what)?,
             Format::Npy => read_npy(path, column, items, |label| labels.push(&*label.to_string()))?,
-            Format::Parquet => labels.push_cells(&ParquetFile::open(path)?, column)?,
+            Format::Parquet => labels.push_cells(&ParquetFile::open(path)?, column, what)?,
         }
     }
     Ok(labels.by_appearance())
@@ -120,7 +125,7 @@ fn read_npy(
 /// Reads labels from .csv text.
 pub(super) fn read_csv<R: Read>(source: R, path: &Path, column: Option<&str>) -> Result<Partition, Failure> {
     let mut labels = Labels::new();
-    labels.push_column(Records::new(path, source), column)?;
+    labels.push_column(Records::new(path, source), column, "label")?;
     group(labels.by_appearance(), path)
 }
 
@@ -139,12 +144,12 @@ pub(super) fn ordered(labels: Vec<String>) -> Vec<Label> {
 
 impl Labels<String> {
     /// The labels of a column of a .parquet file.
-    fn push_cells(&mut self, file: &ParquetFile, column: Option<&str>) -> Result<(), Failure> {
+    fn push_cells(&mut self, file: &ParquetFile, column: Option<&str>, what: &str) -> Result<(), Failure> {
         // Integers are looked up as integers first, which avoids a string for each.
         let mut integers: HashMap<i128, u32> = HashMap::new();
         file.for_each_cell(column, "--label-column", |cell| {
             let added = match cell {
-                Cell::Text("") => return Err("the label is empty".into()),
+                Cell::Text("") => return Err(format!("the {what} is empty")),
                 Cell::Text(text) => self.push(text),
                 Cell::Integer(number) => match integers.get(&number) {
                     Some(&kind) => {
@@ -158,7 +163,7 @@ impl Labels<String> {
                 Cell::Bool(value) => self.push(if value { "true" } else { "false" }),
                 Cell::Real(number) if number.fract() == 0.0 => self.push(&*format!("{number:.0}")),
                 Cell::Real(number) => {
-                    return Err(format!("the label {number} is neither text nor an integer"));
+                    return Err(format!("the {what} {number} is neither text nor an integer"));
                 }
             };
             added.map_err(|error| error.to_string())
@@ -170,11 +175,12 @@ impl Labels<String> {
         &mut self,
         mut records: Records<'_, R>,
         column: Option<&str>,
+        what: &str,
     ) -> Result<(), Failure> {
         let column = records.find_column(column, "--label-column")?;
         while let Some(row) = records.next()? {
             match row.text(column)? {
-                "" => return Err(row.cell_problem(column, "the label is empty")),
+                "" => return Err(row.cell_problem(column, &format!("the {what} is empty"))),
                 label => self.push(label)?,
             }
         }

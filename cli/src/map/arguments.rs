@@ -39,7 +39,7 @@ pub(crate) struct MapArguments {
     /// as long as --time-limit once more, or 5 seconds if that is longer.
     #[arg(long)]
     pub(crate) certify: bool,
-    /// Stop after this many seconds with the best set so far. Local search restarts until then (1 second by default) or
+    /// Stop after this many seconds, for every value of --by, with the best set so far. Local search restarts until then (1 second by default) or
     /// until it finds nothing new; with 0, or with --by, it ends where no swap improves. A search that a limit cuts short may differ
     /// from run to run.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]

@@ -11,6 +11,7 @@ use partition_dpp::{
     engine::Cpu,
     map::{Solution, Termination},
     slates::Slate,
+    watch::Ended,
 };
 use serde::Serialize;
 
@@ -25,6 +26,7 @@ use crate::{
     input::{Id, Worth},
     interrupt,
     law::Question,
+    memory::Limit,
     output::{
         self,
         numbers::decimals,
@@ -38,6 +40,7 @@ use crate::{
 struct Best {
     set: Subset,
     log_det: f64,
+    termination: Termination,
 }
 
 /// Refuses what many problems do not have.
@@ -57,6 +60,7 @@ pub(super) fn run(
     progress: &Progress,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    problems.check_memory(Limit::of(None))?;
     let started = Instant::now();
     let greedy = arguments.solver == SolverChoice::Greedy && !arguments.independent;
     let watch = Watch::default().stopped_by(interrupt::flag());
@@ -93,7 +97,8 @@ fn complete(problems: &Problems<'_>, slate: Slate<Vec<u32>>) -> Result<Best, Fai
         return Err(Failure::Incomplete { termination, found, asked: found + missing });
     }
     let items = items.into_iter().map(|item| item as usize).collect();
-    Ok(Best { set: Subset::new(items, problems.input.items())?, log_det })
+    let termination = Termination::QuotaMet;
+    Ok(Best { set: Subset::new(items, problems.input.items())?, log_det, termination })
 }
 
 /// The best set of one problem by any solver.
@@ -103,15 +108,20 @@ fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Re
     let search = Search::new(&Cpu, arguments, &progress).of_many();
     let solution = if let Some(kernel) = input.kernel_of_pairs()? {
         kernel::check_solver(arguments)?;
+        kernel::check_memory(arguments, input.features.items(), law.most(input.features.items()))?;
         search.on_kernel(&law.kernel_models(&*kernel, input, conditions)?)?
     } else {
         let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
         search.on_rows(&model, input)?
     };
+    if solution.termination == Termination::Interrupted {
+        return Err(Failure::Abandoned(Ended::Interrupted));
+    }
     check_complete(&solution, input.scored.as_ref())?;
-    let Solution { subset, log_det, .. } = solution;
+    let Solution { subset, log_det, termination, .. } = solution;
     let last = items.last().map_or(0, |&item| item + 1);
-    Ok(Best { set: Subset::new(subset.iter().map(|at| items[at]).collect(), last)?, log_det })
+    let set = Subset::new(subset.iter().map(|at| items[at]).collect(), last)?;
+    Ok(Best { set, log_det, termination })
 }
 
 /// One JSON object: a contract that scripts rely on.
@@ -126,8 +136,8 @@ struct Answer<'a> {
     /// By value; without scores there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     worths: Option<Vec<Option<Worth>>>,
+    terminations: Vec<Option<String>>,
     solver: String,
-    engine: &'static str,
 }
 
 impl<'a> Answer<'a> {
@@ -148,8 +158,8 @@ impl<'a> Answer<'a> {
             worths: input.scored.as_ref().map(|scored| {
                 each().map(|best| best.map(|best| scored.worth(best.set.as_slice(), best.log_det))).collect()
             }),
+            terminations: each().map(|best| Some(best?.termination.to_string().replace(' ', "-"))).collect(),
             solver: arguments.solver.to_string(),
-            engine: "cpu",
         }
     }
 }

@@ -88,7 +88,7 @@ impl Search<'_> {
     pub(super) fn on_kernel(&self, models: &[KernelModel<'_>]) -> Result<Solution, Failure> {
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer parts than items")]
         let share = |limit: Duration| limit / models.len().max(1) as u32;
-        let given = self.arguments.time_limit.map(share);
+        let given = self.given.map(share);
         union(models.iter().map(|model| match (self.arguments.solver, given) {
             (SolverChoice::Greedy, _) => self.greedy(model),
             (_, Some(limit)) => self.climb(model, Some(limit).filter(|limit| !limit.is_zero())),

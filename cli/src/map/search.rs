@@ -26,8 +26,10 @@ pub(super) struct Search<'a> {
     pub(super) progress: &'a Progress,
     /// Stopped by Ctrl-C.
     pub(super) stop: Watch<'static>,
-    /// The time limit of a search, if there is one.
+    /// The time limit of a search, if there is one, …
     limit: Option<Duration>,
+    /// … and the one that is asked for.
+    pub(super) given: Option<Duration>,
     /// That of a certificate.
     certificate: Duration,
 }
@@ -40,14 +42,17 @@ impl<'a> Search<'a> {
         // Local search has one of its own.
         let limit =
             if arguments.solver == SolverChoice::LocalSearch { limit.or(Some(TIME_LIMIT)) } else { limit };
-        Self { engine, arguments, progress, stop, limit, certificate }
+        let given = arguments.time_limit;
+        Self { engine, arguments, progress, stop, limit, given, certificate }
     }
 
     /// For one of many problems: local search ends where no swap improves, unless it has a time limit.
     pub(super) fn of_many(self) -> Self {
-        let limit = self.arguments.time_limit;
-        let climbs = self.arguments.solver == SolverChoice::LocalSearch;
-        Self { limit: if climbs { limit.or(Some(Duration::ZERO)) } else { limit }, ..self }
+        if self.arguments.solver != SolverChoice::LocalSearch {
+            return self;
+        }
+        let limit = self.given.or(Some(Duration::ZERO));
+        Self { limit, given: limit, ..self }
     }
 
     /// The best set found; the top scores where these alone decide.

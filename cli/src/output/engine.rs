@@ -11,10 +11,15 @@ pub(crate) struct EngineAnswer<'a> {
     backend: Option<&'static str>,
 }
 
+impl EngineAnswer<'_> {
+    /// The CPU.
+    pub(crate) const CPU: Self = Self { engine: "cpu", adapter: None, backend: None };
+}
+
 impl<'a> From<&'a EngineInfo> for EngineAnswer<'a> {
     fn from(info: &'a EngineInfo) -> Self {
         match info.name {
-            "cpu" => Self { engine: "cpu", adapter: None, backend: None },
+            "cpu" => Self::CPU,
             backend => Self { engine: "gpu", adapter: info.adapter.as_deref(), backend: Some(backend) },
         }
     }

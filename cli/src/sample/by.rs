@@ -6,11 +6,16 @@ use std::{
 };
 
 use comfy_table::Cell;
-use partition_dpp::{Subset, Watch, engine::Cpu};
+use partition_dpp::{
+    Subset, Watch,
+    engine::{Cpu, Watched},
+    slates::SlateSamples,
+};
 use serde::Serialize;
 
 use super::{
     arguments::{BoundChoice, MethodChoice, SampleArguments},
+    forecast::Forecast,
     method,
 };
 use crate::{
@@ -19,6 +24,7 @@ use crate::{
     input::Id,
     interrupt,
     law::Question,
+    memory::Limit,
     output::{
         self,
         table::{MOST_ROWS, more, new_table, right},
@@ -26,9 +32,6 @@ use crate::{
     progress::Progress,
     rows::Rows,
 };
-
-/// The error of laws that are drawn by proposals without a sampler, in total variation.
-const PROPOSALS: f64 = 1e-11;
 
 /// The samples of one problem, in items of the whole input.
 struct Samples {
@@ -57,6 +60,7 @@ pub(super) fn run(
     (progress, watch): (&Progress, &Watch<'_>),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    problems.check_memory(Limit::of(arguments.memory))?;
     interrupt::flag();
     let started = Instant::now();
     let any = arguments.method == MethodChoice::Auto && arguments.bound == BoundChoice::Auto;
@@ -68,8 +72,8 @@ pub(super) fn run(
     };
     let solved: Each<Samples> = match drawn {
         Some(drawn) => {
-            let samples = |subsets| Samples { subsets, law_error: PROPOSALS };
-            drawn.into_iter().map(|subsets| subsets.map(samples)).collect()
+            let samples = |SlateSamples { subsets, law_error, .. }| Samples { subsets, law_error };
+            drawn.into_iter().map(|drawn| drawn.map(samples)).collect()
         }
         None => problems.each((progress, watch), |group, question, items| {
             one(arguments, (group, question), items, watch)
@@ -102,7 +106,11 @@ fn one(
     let Question { input, law, conditions } = *question;
     let Some(options) = arguments.options() else { unreachable!("other methods are refused before") };
     let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
-    let sampler = method::sampler(&model, (arguments, options), &Cpu)?;
+    let engine = Watched::new(&Cpu, *watch);
+    let sampler = method::sampler(&model, (arguments, options), &engine)?;
+    if let Some(forecast) = Forecast::after(&sampler, arguments.samples) {
+        forecast.check(arguments, || "".into())?;
+    }
     let first = (group as u64) << 32;
     let drawn = sampler.sample_watched(first..first + arguments.samples, arguments.seed, watch)?;
     if let Some(ended) = drawn.ended() {
@@ -126,7 +134,7 @@ struct Answer<'a> {
     /// The largest of all.
     law_error: f64,
     method: String,
-    engine: &'static str,
+    precision: &'static str,
     seed: u64,
 }
 
@@ -152,7 +160,7 @@ impl<'a> Answer<'a> {
             exactness: "exact",
             law_error: each().flatten().map(|samples| samples.law_error).fold(0.0, f64::max),
             method: arguments.method.to_string(),
-            engine: "cpu",
+            precision: "f64",
             seed: arguments.seed,
         }
     }

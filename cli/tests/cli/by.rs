@@ -162,6 +162,19 @@ fn samples_are_of_their_value() {
             let own = feed.items_of(user);
             let samples: Vec<Vec<usize>> = serde_json::from_value(answer["samples"][at].clone()).unwrap();
             assert_eq!(samples.len(), 20);
+            let size = if way.contains("--k 4") {
+                4..=4
+            } else if way.contains("--k 3") {
+                3..=3
+            } else {
+                1..=4
+            };
+            assert!(samples.iter().all(|sample| size.contains(&sample.len())), "{way}");
+            if way.contains("..2,1..,..") {
+                let of_tone =
+                    |sample: &[usize], tone| sample.iter().filter(|&&item| feed.tones[item] == tone).count();
+                assert!(samples.iter().all(|sample| of_tone(sample, "a") <= 2 && of_tone(sample, "b") >= 1));
+            }
             assert!(samples.iter().flatten().all(|item| own.contains(item)), "{way}");
             assert!(samples.iter().any(|sample| *sample != samples[0]), "{way}");
         }
@@ -239,4 +252,40 @@ fn what_many_problems_do_not_have() {
     folder.refuses(&format!("sample {PARQUET} --quota 1,1,1 --method mcmc"), 2, &["--method mcmc", "--by"]);
     folder.refuses(&format!("sample {PARQUET} --k 1 --plot p.png"), 2, &["--by", "--plot"]);
     folder.refuses(&format!("sample {PARQUET} --k 1 --time-limit 0"), 4, &["the time limit passed"]);
+    folder.refuses(&format!("map {PARQUET} --k 2 --include 3 --exclude 3"), 2, &["item 3", "both"]);
+    folder.refuses(&format!("sample {PARQUET} --k 4 --memory 1KB"), 4, &["memory"]);
+}
+
+/// Ids that several values have mean all their items.
+#[test]
+fn ids_may_be_shared_by_values() {
+    let folder = Folder::new();
+    folder.write("rows.csv", "1,0\n0,1\n1,1\n1,0\n0,1\n1,2\n");
+    folder.write("table.csv", "user,film\n07,a\n07,b\n07,c\n7,a\n7,b\n7,c\n");
+    let columns =
+        "--features rows.csv --labels table.csv --label-column film --ids table.csv --id-column film";
+    let answer = folder.json(&format!("map {columns} --by user --k 2 --solver greedy --exclude-ids c"));
+    assert_eq!(answer["by"], json!(["07", "7"]));
+    assert_eq!(answer["ids"], json!([["a", "b"], ["a", "b"]]));
+    assert_eq!((&answer["engine"], &answer["adapter"]), (&json!("cpu"), &Value::Null));
+    let answer = folder.json(&format!("sample {columns} --by user --k 1 --include-ids b --samples 2"));
+    assert_eq!(answer["ids"], json!([[["b"], ["b"]], [["b"], ["b"]]]));
+    let refused = ["no item has the id 'z'"];
+    folder.refuses(&format!("map {columns} --by user --k 2 --exclude-ids z"), 2, &refused);
+}
+
+/// Errors name items of the whole input, whoever solves.
+#[test]
+fn items_at_fault_are_named_as_in_the_input() {
+    let folder = Folder::new();
+    folder.write("rows.csv", "1,0\n0,1\n1,1\n1,0\n0,1\n2,0\n");
+    folder.write("table.csv", "user\nu\nu\nu\nv\nv\nv\n");
+    for solver in ["greedy", "local-search"] {
+        let way = format!(
+            "map --features rows.csv --labels table.csv --by user --k 2 --solver {solver} --include 3,5"
+        );
+        let answer = folder.json(&way);
+        let reason = answer["errors"][0]["error"].as_str().unwrap();
+        assert!(answer["errors"][0]["by"] == "v" && reason.contains("item 5"), "{solver}: {answer}");
+    }
 }

@@ -106,6 +106,11 @@ impl ParquetFile {
         self.metadata.metadata()
     }
 
+    /// Whether there is a column with this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
     /// The column of the table with a name.
     fn find(&self, name: &str) -> Result<usize, Failure> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();

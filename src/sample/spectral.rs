@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 
 use super::{
     Attempts, Projection,
-    pool::Pool,
+    pool::{Pool, Reused},
     projection::{self, ProjectionDpp, Scratch},
     rejection::Question,
     stream,
@@ -43,7 +43,21 @@ pub(crate) struct SpectralLaw<'a> {
     /// Which proposals are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
-    pool: Pool<(Scratch, Vec<usize>)>,
+    pool: Pool<ProposalScratch>,
+}
+
+/// Buffers of the proposals of a draw.
+#[derive(Debug)]
+struct ProposalScratch {
+    scratch: Scratch,
+    /// Items found of every group that is counted.
+    found: Vec<usize>,
+}
+
+impl Reused for ProposalScratch {
+    fn forget(&mut self) {
+        self.scratch.forget();
+    }
 }
 
 /// How the eigenvectors of a proposal are chosen.
@@ -231,13 +245,13 @@ impl<'a> SpectralLaw<'a> {
         rng: &mut R,
         attempts: &mut Attempts<'_>,
     ) -> Result<Vec<u32>> {
-        let draw = |(scratch, found): &mut (Scratch, Vec<usize>)| loop {
+        let draw = |ProposalScratch { scratch, found }: &mut ProposalScratch| loop {
             attempts.another()?;
             if let Some(picks) = self.proposal(rng, scratch, found, || attempts.go_on()) {
                 return Ok(picks.to_vec());
             }
         };
-        self.pool.lend(|| (Scratch::default(), self.counters()), draw)
+        self.pool.lend(|| ProposalScratch { scratch: Scratch::default(), found: self.counters() }, draw)
     }
 
     /// A counter for every group that is counted.

@@ -41,7 +41,11 @@ use proposal::Buffers;
 use rows::{Reading, WhitenedRows};
 use whitening::Whitening;
 
-use super::{Attempts, Projection, pool::Pool, rejection::Question};
+use super::{
+    Attempts, Projection,
+    pool::{Pool, Reused},
+    rejection::Question,
+};
 use crate::{
     Result,
     engine::Engine,
@@ -80,6 +84,12 @@ pub(super) struct BoundedScratch {
     buffers: Buffers,
     /// Of the k-DPPs of the groups.
     parts: Vec<PartScratch>,
+}
+
+impl Reused for BoundedScratch {
+    fn forget(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.spectral.forget());
+    }
 }
 
 impl<'a> BoundedLaw<'a> {

@@ -51,6 +51,13 @@ pub(crate) struct LeverageScratch {
     pipeline: Pipeline,
 }
 
+impl LeverageScratch {
+    /// Forgets the trials that were drawn ahead.
+    pub(super) fn forget(&mut self) {
+        self.pipeline.next = 0;
+    }
+}
+
 /// Trials in progress: words drawn, items looked up, rows prefetched.
 ///
 /// Trial t of a draw is at position t mod [`RING`]. Acceptance does not affect which items are tried, so trials are drawn

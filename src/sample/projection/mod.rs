@@ -7,6 +7,7 @@ mod leverage;
 use faer::{Mat, MatRef};
 use rand::Rng;
 
+use super::pool::Reused;
 use crate::{
     Features, Result,
     engine::{Engine, RowMap, Rows, bounded_forms, in_double},
@@ -52,6 +53,12 @@ pub(crate) struct Scratch {
     picks: Vec<u32>,
     leverage: leverage::LeverageScratch,
     elementary: elementary::ElementaryScratch,
+}
+
+impl Reused for Scratch {
+    fn forget(&mut self) {
+        self.leverage.forget();
+    }
 }
 
 impl<'a> ProjectionDpp<'a> {

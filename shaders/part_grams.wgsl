@@ -1,7 +1,7 @@
 // Σ b_i b_iᵀ over runs of rows: a block of 64×64 entries of a run per workgroup.
 //
 // rows: quads·rows values, four by four; partials: for every run from `first` on a matrix of 4·quads columns, of which
-// the blocks on and below the diagonal are written. The host adds the runs.
+// the blocks on and below the diagonal are written. sum_runs adds the runs.
 
 struct Parameters { start: u32, rows: u32, quads: u32, blocks: u32, run: u32, first: u32 }
 

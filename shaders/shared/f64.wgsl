@@ -14,3 +14,7 @@ fn is_broken(x: real) -> bool {
   return (bitcast<u32>(f32(x * 1.1830521861667747e-271lf)) & 0x7f800000u) == 0x7f800000u;
 }
 
+// x: f64 has no bits to take apart. Compilers may rearrange sums.
+fn kept(x: real4, zero: u32) -> real4 {
+  return x;
+}

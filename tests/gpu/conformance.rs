@@ -132,6 +132,22 @@ fn part_grams(tested: &Tested) {
     });
 }
 
+/// Sums of runs lose nothing: every run has one row, whose products are exact.
+fn part_grams_of_many_runs(tested: &Tested) {
+    let (runs, value) = (256, f64::from(1.0_f32 / 3.0));
+    let mut values = vec![0.0_f64; runs * 256 * 3];
+    for run in 0..runs {
+        values[run * 256 * 3..][..3].copy_from_slice(&[1.0, value, 0.0]);
+    }
+    let features = Features::from_rows(runs * 256, 3, values).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(runs * 256)]);
+    let gram = tested.engine.part_grams(&rows, None).unwrap().remove(0);
+    let scale = rows.groups()[0].scale.powi(2);
+    assert!((gram[(0, 0)] / scale - runs as f64).abs() < 1e-9, "{}", gram[(0, 0)]);
+    let off = (gram[(1, 0)] / scale - value * runs as f64).abs();
+    assert!(off < 1e-12 * runs as f64, "off by {off:e}");
+}
+
 fn row_forms(tested: &Tested) {
     each_rows(|rows, what| {
         let dims = rows.features().dims();
@@ -252,6 +268,7 @@ fn the_first_of_equal_gains(tested: &Tested) {
 on_every_engine!(
     row_norms,
     part_grams,
+    part_grams_of_many_runs,
     row_forms,
     whiten_rows,
     project_rows,
@@ -267,6 +284,9 @@ fn planted_faults_are_noticed() {
         (("part_grams", "r1 += a.y * b", "r1 += a.x * b"), part_grams),
         (("part_grams", "partials[at] = r0", "partials[at] = zero"), part_grams),
         (("part_grams", "(run + 1u) * p.run, p.rows", "(run + 1u) * p.run - 1u, p.rows"), part_grams),
+        (("sum_runs", "sum = next", "sum = x"), part_grams),
+        (("sum_runs", "p.anew == 0u", "p.anew == 1u"), part_grams),
+        (("sum_runs", "lost += ", "lost = "), part_grams_of_many_runs),
         (("row_forms", "dot(e.r1, e.r1)", "dot(e.r1, e.r0)"), row_forms),
         (("row_forms", "forms[first + thread] = sum", "forms[first + thread] = ZERO"), row_forms),
         (("row_forms", "step + quad < quads", "step + quad + 1u < quads"), row_forms),
@@ -308,6 +328,7 @@ fn a_dispatch_that_starts_anew_is_noticed() {
         &[
             forgotten("row_norms", row_norms as engines::Test),
             forgotten("part_grams", part_grams),
+            forgotten("sum_runs", part_grams),
             forgotten("row_forms", row_forms),
             forgotten("whiten_rows", whiten_rows),
             forgotten("project_rows", project_rows),

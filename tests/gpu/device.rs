@@ -121,3 +121,26 @@ fn rows_go_to_the_device_once_and_leave_with_their_features() {
     assert_ne!(norms(1), norms(2));
     assert_eq!(norms(1), norms(1));
 }
+
+/// What goes between host and device does not depend on the card.
+#[test]
+fn gram_matrices_come_home_once() {
+    for precision in [Precision::F32, Precision::F64] {
+        let Some(gpu) = gpu(precision) else { return };
+        let (items, dims, parts) = (5_000, 32, 40);
+        let features = Features::from_rows(items, dims, normals(items * dims, 3)).unwrap();
+        let members: Vec<Vec<u32>> =
+            (0..parts).map(|part| (part..items as u32).step_by(parts as usize).collect()).collect();
+        let rows = Rows::scaled(&features, members.iter().map(|items| Items::Listed(items)).collect());
+        gpu.part_grams(&rows, None).unwrap();
+        let before = gpu.traffic();
+        gpu.part_grams(&rows, None).unwrap();
+        let traffic = gpu.traffic() - before;
+        println!("{precision}: {traffic:?}");
+        assert_eq!(traffic.waits, 1);
+        assert!(traffic.downloaded <= 16 * u64::from(parts) * (dims * dims) as u64, "{traffic:?}");
+        // Parameters of dispatches.
+        assert!(traffic.uploaded <= 64 * traffic.dispatches, "{traffic:?}");
+        assert_eq!(traffic.dispatches, 2 * u64::from(parts), "{traffic:?}");
+    }
+}

@@ -58,7 +58,7 @@ use crate::Result;
 /// # Numerics
 /// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the
 /// CPU. In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices
-/// are summed in f64 over runs of rows. Single precision changes the law of samplers, which state the error; greedy
+/// are summed over runs of rows with their rounding errors. Single precision changes the law of samplers, which state the error; greedy
 /// and local search decide in f64 between items that single precision cannot distinguish, and compute determinants
 /// from the data in f64.
 ///

@@ -55,6 +55,7 @@ macro_rules! shaders {
 
 shaders! {
     PartGrams "part_grams" [] 2048 reals 0 words,
+    SumRuns "sum_runs" [] 0 reals 0 words,
     RowForms "row_forms" ["product"] 2112 reals 0 words,
     WhitenRows "whiten_rows" ["product"] 2112 reals 0 words,
     GridDeterminants "grid_determinants" ["elimination"] 64 reals 64 words,

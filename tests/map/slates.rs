@@ -337,6 +337,10 @@ fn dead_ends_are_mended() {
     let included = SlateRequest::of(&[0, 1, 2]).including(&[0, 1]);
     let error = slates.solve(included, &mut workspace).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::QuotaBelowIncluded { included: 2, .. }), "{error}");
+    let ranges = Quota::new(&partition, [0..=2, 1..=1]).unwrap().with_total(2).unwrap();
+    let slates = Slates::new(&features, &partition, &ranges).unwrap();
+    let error = slates.solve(included, &mut workspace).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::TotalOutsideRanges { total: 2, low: 3, .. }), "{error}");
 }
 
 /// Weights that f32 holds with few digits, because an item that cannot be picked has a far larger one.

@@ -48,6 +48,19 @@ impl Span {
         (square - transposed_product(&self.directions, row, &mut self.along)).max(0.0)
     }
 
+    /// Adds the direction P v / ‖P v‖ of a unit row, which it leaves in the row; returns ‖P v‖, `None` if that is `least` or
+    /// below.
+    pub(crate) fn add(&mut self, row: &mut [f64], least: f64) -> Option<f64> {
+        let left = self.project(row);
+        if left <= least {
+            return None;
+        }
+        scale(row, left.recip());
+        self.directions.extend_from_slice(row);
+        self.size += 1;
+        Some(left)
+    }
+
     /// Leaves P v of a row, and returns ‖P v‖.
     pub(crate) fn project(&mut self, row: &mut [f64]) -> f64 {
         if self.size > 0 {
@@ -59,12 +72,6 @@ impl Span {
             }
         }
         dot(row, row).sqrt()
-    }
-
-    /// Adds a unit vector orthogonal to the others.
-    pub(crate) fn push(&mut self, unit: &[f64]) {
-        self.directions.extend_from_slice(unit);
-        self.size += 1;
     }
 
     /// Adds the direction of a row whose [`distance`](Self::distance) was computed last.

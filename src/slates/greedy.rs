@@ -2,14 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::{Candidate, SlateWorkspace, Slates, kernel};
+use super::{Candidate, SlateWorkspace, Slates, kernel, scale_of};
 use crate::{
     Error, Result,
-    linalg::{
-        INDEPENDENCE_TOLERANCE, OrthonormalBasis,
-        kernels::{dot, scale, subtract_product, transposed_product},
-        power_of_two_near,
-    },
+    linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis},
 };
 
 /// A gain whose factors may be below the normal numbers of f32.
@@ -49,8 +45,7 @@ impl Picking<'_, '_> {
         let mut log_det = 0.0;
         for at in 0..self.workspace.items.len() {
             let item = self.workspace.items[at];
-            let largest = power_of_two_near(self.slates.features.max_abs_of_stored(item as usize));
-            let scale = if largest > 0.0 { largest.recip() } else { 1.0 };
+            let scale = scale_of(self.slates.features.max_abs_of_stored(item as usize));
             match self.repel(item, scale) {
                 Some(log_gain) => log_det += log_gain + self.log_weight(item),
                 None if self.slates.window < usize::MAX => log_det = f64::NEG_INFINITY,
@@ -89,7 +84,8 @@ impl Picking<'_, '_> {
         self.open_parts();
         // |fl(a·q) − a·q| ≤ (n + 4) u ‖a‖ for every direction, and u for every subtraction.
         let dims = self.slates.features.dims() as f32;
-        let rounding = ROUNDOFF * (self.directions() as f32 * (2.0 * (dims + 4.0) + 2.0) + dims + 2.0);
+        let rounding =
+            ROUNDOFF * (self.workspace.span.size() as f32 * (2.0 * (dims + 4.0) + 2.0) + dims + 2.0);
         let SlateWorkspace { left, squares, weights, candidates, is_open, close, .. } = &mut *self.workspace;
         let mut floor = 0.0_f32;
         for (at, candidate) in candidates.iter().enumerate() {
@@ -131,50 +127,43 @@ impl Picking<'_, '_> {
         best.map(|(.., at)| at)
     }
 
-    fn directions(&self) -> usize {
-        self.workspace.directions.len() / self.slates.features.dims()
-    }
-
     /// The squared distance of a scaled row from the picks, in f64.
     fn residual(&mut self, item: u32, scale: f64) -> f64 {
-        let (dims, count) = (self.slates.features.dims(), self.directions());
-        let SlateWorkspace { row, directions, .. } = &mut *self.workspace;
-        row.resize(dims + count, 0.0);
-        let (row, along) = row.split_at_mut(dims);
+        let SlateWorkspace { row, span, .. } = &mut *self.workspace;
+        row.resize(self.slates.features.dims(), 0.0);
         self.slates.features.read_stored(item as usize, scale, row);
-        (dot(row, row) - transposed_product(directions, row, along)).max(0.0)
+        span.distance(row)
     }
 
     /// Adds the direction of an item; returns ln of its squared distance from the others, `None` if it depends on them.
     fn repel(&mut self, item: u32, scale: f64) -> Option<f64> {
         let (dims, window) = (self.slates.features.dims(), self.slates.window);
-        if self.directions() >= window {
+        if self.workspace.span.size() >= window {
             self.slide();
         }
-        let count = self.directions();
-        let SlateWorkspace { row, directions, picked_rows, .. } = &mut *self.workspace;
-        row.resize(dims + count, 0.0);
-        let (row, along) = row.split_at_mut(dims);
+        let SlateWorkspace { row, span, picked_rows, .. } = &mut *self.workspace;
+        row.resize(dims, 0.0);
         self.slates.features.read_stored(item as usize, scale, row);
         let log_length = OrthonormalBasis::normalise(row)? - scale.ln();
         if window < usize::MAX {
             picked_rows.extend_from_slice(row);
         }
-        let Some(left) = extend(directions, row, along) else {
-            picked_rows.truncate(count * dims);
+        let Some(left) = span.add(row, INDEPENDENCE_TOLERANCE) else {
+            picked_rows.truncate(span.size() * dims);
             return None;
         };
-        self.subtract(count);
+        self.subtract();
         Some(2.0 * (log_length + left.ln()))
     }
 
-    /// Takes a direction off all candidates.
-    fn subtract(&mut self, number: usize) {
+    /// Takes the last direction off all candidates.
+    fn subtract(&mut self) {
         let dims = self.slates.features.dims();
-        let SlateWorkspace { rows, left, directions, direction, .. } = &mut *self.workspace;
+        let SlateWorkspace { rows, left, span, direction, .. } = &mut *self.workspace;
         direction.clear();
+        let last = &span.directions()[(span.size() - 1) * dims..];
         #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
-        direction.extend(directions[number * dims..(number + 1) * dims].iter().map(|&value| value as f32));
+        direction.extend(last.iter().map(|&value| value as f32));
         direction.resize(kernel::padded(dims), 0.0);
         kernel::subtract_squares(rows, direction, left);
     }
@@ -182,36 +171,17 @@ impl Picking<'_, '_> {
     /// Forgets the first pick of the window.
     fn slide(&mut self) {
         let dims = self.slates.features.dims();
-        let SlateWorkspace { picked_rows, directions, left, squares, .. } = &mut *self.workspace;
+        let SlateWorkspace { picked_rows, span, left, squares, .. } = &mut *self.workspace;
         picked_rows.drain(..dims);
-        directions.clear();
+        span.clear();
         left.clone_from(squares);
         for at in 0..self.workspace.picked_rows.len() / dims {
-            let SlateWorkspace { picked_rows, directions, row, .. } = &mut *self.workspace;
-            row.resize(dims + at, 0.0);
-            let (row, along) = row.split_at_mut(dims);
+            let SlateWorkspace { picked_rows, span, row, .. } = &mut *self.workspace;
             row.copy_from_slice(&picked_rows[at * dims..(at + 1) * dims]);
             // Rows that are independent with others before them are so without.
-            if extend(directions, row, along).is_some() {
-                self.subtract(at);
+            if span.add(row, INDEPENDENCE_TOLERANCE).is_some() {
+                self.subtract();
             }
         }
     }
-}
-
-/// Adds the direction of a unit row beyond some others, and leaves it in the row; returns the distance from them, `None` if it
-/// is zero.
-fn extend(directions: &mut Vec<f64>, row: &mut [f64], along: &mut [f64]) -> Option<f64> {
-    // Twice is enough (Kahan and Parlett).
-    for _ in 0..2 {
-        transposed_product(directions, row, along);
-        subtract_product(row, directions, along);
-    }
-    let norm = dot(row, row).sqrt();
-    if norm <= INDEPENDENCE_TOLERANCE {
-        return None;
-    }
-    scale(row, norm.recip());
-    directions.extend_from_slice(row);
-    Some(norm)
 }

@@ -131,11 +131,8 @@ impl Shares<'_> {
             let norm = dot(column, column).sqrt();
             if norm > 0.0 {
                 scale(column, norm.recip());
-                let left = span.project(column);
-                if left > LEAST {
-                    scale(column, left.recip());
-                    span.push(column);
-                }
+                // Without those that depend on the others.
+                span.add(column, LEAST);
             }
         }
     }

@@ -43,8 +43,8 @@ const TASKS: usize = 64;
 ///
 /// The greedy picks are those of [`Greedy`](crate::map::Greedy), and samples those of a
 /// [`PartitionDpp`](crate::PartitionDpp), of the candidates alone. A greedy item is picked only if the picks left can still
-/// meet the open minima; where the items left depend on the picks, the set is mended as that of `Greedy` is. What a request needs is kept in a [`SlateWorkspace`], which the next one uses again: in the steady
-/// state nothing is allocated.
+/// meet the open minima; where the items left depend on the picks, the set is mended as that of `Greedy` is. What a request
+/// needs is kept in a [`SlateWorkspace`], which the next one uses again: in the steady state nothing is allocated.
 ///
 /// # Cost
 /// M rows read from the matrix for M candidates. Greedy: 2Mnk operations in f32. A sample: 2Mn, and at most k²n a proposal,
@@ -100,8 +100,7 @@ impl<'a> Slates<'a> {
     pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         let Some(size) = quota.total() else { return Err(Error::Nothing { what: "the total of a slate" }) };
-        let scale = power_of_two_near(features.max_abs_stored());
-        let scale = if scale > 0.0 { scale.recip() } else { 1.0 };
+        let scale = scale_of(features.max_abs_stored());
         let (features, partition, quota) = (features.clone(), partition.clone(), quota.clone());
         Ok(Self { features, partition, quota, size, worth: 1.0, window: usize::MAX, scale })
     }
@@ -155,7 +154,6 @@ impl<'a> Slates<'a> {
         let mut log_det = Picking { slates: self, workspace }.run()?;
         if workspace.items.len() < self.size && self.window == usize::MAX {
             // The picks have run into a dead end.
-            workspace.items.truncate(included);
             workspace.read(self, request)?;
             workspace.list(self)?;
             log_det = Whole::of(self, workspace, included)?.solve(&mut workspace.items)?;
@@ -231,6 +229,11 @@ impl<'a> Slates<'a> {
             Ok(SlateSamples { subsets, law_error: drawing.law_error() })
         })
     }
+}
+
+/// The power of two that brings the largest entry near 1; 1 for zero.
+fn scale_of(largest: f64) -> f64 {
+    if largest > 0.0 { power_of_two_near(largest).recip() } else { 1.0 }
 }
 
 /// What `task` makes of every request with its number, on all threads; reports the number of requests as steps.

@@ -137,12 +137,7 @@ impl Proposals {
             let item = item as usize;
             features.read_stored(item, 1.0, row);
             OrthonormalBasis::normalise(row).ok_or(Error::DependentItems { item })?;
-            let norm = self.span.project(row);
-            if norm <= INDEPENDENCE_TOLERANCE {
-                return Err(Error::DependentItems { item });
-            }
-            scale(row, norm.recip());
-            self.span.push(row);
+            self.span.add(row, INDEPENDENCE_TOLERANCE).ok_or(Error::DependentItems { item })?;
         }
         Ok(())
     }

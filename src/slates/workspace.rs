@@ -1,7 +1,11 @@
 //! What one request needs, reused by the next.
 
 use super::{SlateRequest, Slates, kernel::padded, proposals::Proposals};
-use crate::{Error, Result, data::check_finite, linalg::power_of_two_near};
+use crate::{
+    Error, Result,
+    error::WeightProblem,
+    linalg::{power_of_two_near, span::Span},
+};
 
 /// The memory of [`Slates`].
 #[derive(Clone, Debug, Default)]
@@ -19,8 +23,8 @@ pub struct SlateWorkspace {
     pub(super) left: Vec<f32>,
     /// e^(2 ln q_i) in units of the largest; 0 for those that are out.
     pub(super) weights: Vec<f32>,
-    /// Orthonormal directions of the picks, in f64, …
-    pub(super) directions: Vec<f64>,
+    /// Directions of the picks, in f64, …
+    pub(super) span: Span,
     /// … and the last one in f32, padded.
     pub(super) direction: Vec<f32>,
     /// Rows of the picks, for a window.
@@ -65,7 +69,8 @@ impl SlateWorkspace {
             return Err(Error::Shape { what: "the list of scores", expected, found });
         }
         if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
-            check_finite(&[f64::from(scores[at])])?;
+            let (item, value) = (candidates[at] as usize, scores[at].into());
+            return Err(WeightProblem::NotFinite { item, value }.into());
         }
         self.items.clear();
         self.items.extend_from_slice(included);
@@ -182,7 +187,7 @@ impl SlateWorkspace {
         self.weights.extend(self.candidates.iter().map(weight));
         self.left.clear();
         self.left.extend_from_slice(&self.squares);
-        self.directions.clear();
+        self.span.clear();
         self.picked_rows.clear();
     }
 }

@@ -3,6 +3,7 @@
 use partition_dpp::{
     CountRange, Error, Features, Partition, PartitionDpp, Quota,
     engine::Cpu,
+    error::WeightProblem,
     map::{Greedy, Solver},
     slates::{SlateRequest, Slates},
 };
@@ -238,7 +239,8 @@ fn batches_and_what_is_refused() {
         |request: SlateRequest<'_>| slates.solve(request, &mut workspace).map(|_| ()).unwrap_err();
     assert!(matches!(refused(SlateRequest::of(&[2_000])), Error::ItemOutOfRange { item: 2_000, .. }));
     assert!(matches!(refused(SlateRequest::of(&[1]).with_scores(&[1.0, 2.0])), Error::Shape { .. }));
-    assert!(matches!(refused(SlateRequest::of(&[1]).with_scores(&[f32::NAN])), Error::Weights(_)));
+    let error = refused(SlateRequest::of(&[7, 1]).with_scores(&[0.0, f32::NAN]));
+    assert!(matches!(error, Error::Weights(WeightProblem::NotFinite { item: 1, .. })), "{error}");
     assert!(matches!(refused(SlateRequest::of(&[])), Error::QuotaAbovePartSize { .. }));
     assert!(slates.clone().with_window(0).is_err() && slates.clone().with_diversity(0.0).is_err());
     let open = Quota::new(&partition, vec![CountRange::from(0..=2); CATEGORIES]).unwrap();

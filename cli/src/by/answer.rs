@@ -7,7 +7,8 @@ use super::{Errors, Problems, errors::ErrorAnswer};
 use crate::{
     input::{Id, Input},
     law::Question,
-    output::{EngineAnswer, numbers::short},
+    output::{EngineAnswer, OutputArguments, numbers::short},
+    rows::RowsArguments,
 };
 
 /// Wall-clock times.
@@ -44,8 +45,24 @@ pub(crate) fn listed(input: &Input, set: &Subset) -> String {
 }
 
 impl Problems<'_> {
-    /// The question, its solution, and times, in a few lines.
-    pub(crate) fn describe(&self, how: &str, Seconds { reading, solving }: Seconds) -> String {
+    /// What follows the table: the values without an answer, and unless quiet the question, its solution and times.
+    pub(crate) fn after(
+        &self,
+        (errors, seconds): (&Errors<'_>, Seconds),
+        how: &str,
+        (output, rows): (&OutputArguments, &RowsArguments),
+    ) -> String {
+        let mut text = errors.text();
+        if !output.quiet {
+            text.push_str(&self.describe(how, seconds));
+            if let Some(file) = &rows.output {
+                text.extend(["rows      ", &file.path().display().to_string(), "\n"]);
+            }
+        }
+        text
+    }
+
+    fn describe(&self, how: &str, Seconds { reading, solving }: Seconds) -> String {
         let Self { groups, input, law, given, .. } = self;
         let question = Question { input, law, conditions: given };
         let (count, rate) = (groups.len(), groups.len() as f64 / solving);

@@ -20,7 +20,7 @@ pub(crate) use self::{
 use crate::{
     compute::{ComputeArguments, EngineChoice},
     failure::Failure,
-    input::{Conditions, Groups, Input, InputArguments},
+    input::{ConditionArguments, Conditions, Groups, Input, InputArguments},
     law::{LawRequest, Question},
     memory::Limit,
     progress::Progress,
@@ -39,6 +39,23 @@ pub(crate) struct ByArguments {
         help_heading = "Input"
     )]
     pub(crate) by: Option<String>,
+}
+
+impl ByArguments {
+    /// The conditions by index. With --by an id that several values share means all its items.
+    pub(crate) fn conditions(
+        &self,
+        given: &ConditionArguments,
+        input: &Input,
+    ) -> Result<Conditions, Failure> {
+        if self.by.is_some() { given.of_all_called(input) } else { given.by_index(input) }
+    }
+}
+
+/// A set of places among ascending items as a set of these items.
+pub(crate) fn whole(places: &Subset, items: &[usize]) -> Result<Subset, Failure> {
+    let after = items.last().map_or(0, |&item| item + 1);
+    Ok(Subset::new(places.iter().map(|at| items[at]).collect(), after)?)
 }
 
 /// What became of every problem.

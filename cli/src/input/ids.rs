@@ -100,6 +100,27 @@ impl Ids {
     /// # Errors
     /// For an id that no item has, or several.
     pub(super) fn find(&self, wanted: &[String]) -> Result<Vec<usize>, Failure> {
+        let items = self.places(wanted)?;
+        let only = |(id, items): (&String, &Vec<usize>)| match items[..] {
+            [first, second, ..] => {
+                let id = shorten(id.as_bytes());
+                Err(Failure::Arguments(format!("items {first} and {second} both have the id '{id}'")))
+            }
+            _ => Ok(items[0]),
+        };
+        wanted.iter().zip(&items).map(only).collect()
+    }
+
+    /// All items with these ids.
+    ///
+    /// # Errors
+    /// For an id that no item has.
+    pub(super) fn find_all(&self, wanted: &[String]) -> Result<Vec<usize>, Failure> {
+        Ok(self.places(wanted)?.concat())
+    }
+
+    /// For every id the items that have it, at least one.
+    fn places(&self, wanted: &[String]) -> Result<Vec<Vec<usize>>, Failure> {
         let mut found: HashMap<&str, Vec<usize>> =
             wanted.iter().map(|id| (id.as_str(), Vec::new())).collect();
         for item in 0..self.len() {
@@ -107,36 +128,11 @@ impl Ids {
                 items.push(item);
             }
         }
-        let only = |id: &String| match found[id.as_str()][..] {
-            [item] => Ok(item),
+        let of = |id: &String| match &found[id.as_str()][..] {
             [] => Err(Failure::Arguments(format!("no item has the id '{}'", shorten(id.as_bytes())))),
-            [first, second, ..] => {
-                let id = shorten(id.as_bytes());
-                Err(Failure::Arguments(format!("items {first} and {second} both have the id '{id}'")))
-            }
+            items => Ok(items.to_vec()),
         };
-        wanted.iter().map(only).collect()
-    }
-}
-
-impl Ids {
-    /// All items with these ids.
-    ///
-    /// # Errors
-    /// For an id that no item has.
-    pub(super) fn find_all(&self, wanted: &[String]) -> Result<Vec<usize>, Failure> {
-        let mut found: HashMap<&str, bool> = wanted.iter().map(|id| (id.as_str(), false)).collect();
-        let mut items = Vec::new();
-        for item in 0..self.len() {
-            if let Some(is_found) = found.get_mut(self.of(item)) {
-                *is_found = true;
-                items.push(item);
-            }
-        }
-        match wanted.iter().find(|id| !found[id.as_str()]) {
-            Some(id) => Err(Failure::Arguments(format!("no item has the id '{}'", shorten(id.as_bytes())))),
-            None => Ok(items),
-        }
+        wanted.iter().map(of).collect()
     }
 }
 

@@ -119,9 +119,7 @@ fn one(arguments: &MapArguments, question: &Question<'_>, items: &[usize]) -> Re
     }
     check_complete(&solution, input.scored.as_ref())?;
     let Solution { subset, log_det, termination, .. } = solution;
-    let last = items.last().map_or(0, |&item| item + 1);
-    let set = Subset::new(subset.iter().map(|at| items[at]).collect(), last)?;
-    Ok(Best { set, log_det, termination })
+    Ok(Best { set: by::whole(&subset, items)?, log_det, termination })
 }
 
 /// One JSON object: a contract that scripts rely on.
@@ -169,7 +167,7 @@ fn text(
     arguments: &MapArguments,
     problems: &Problems<'_>,
     solved: &[Result<Best, Failure>],
-    (errors, seconds): (&Errors<'_>, Seconds),
+    found: (&Errors<'_>, Seconds),
 ) -> String {
     let mut table = new_table(vec!["by", "log det", "items"]);
     for (group, best) in solved.iter().enumerate().take(MOST_ROWS) {
@@ -180,12 +178,7 @@ fn text(
         table.add_row([Cell::new(problems.groups.value(group)), right(log_det), Cell::new(items)]);
     }
     let mut text = format!("{}\n{}", table.trim_fmt(), more(solved.len()));
-    text.push_str(&errors.text());
-    if !arguments.output.quiet {
-        text.push_str(&problems.describe(&format!("{} solver", arguments.solver), seconds));
-        if let Some(file) = &arguments.rows.output {
-            text.extend(["rows      ", &file.path().display().to_string(), "\n"]);
-        }
-    }
+    let how = format!("{} solver", arguments.solver);
+    text.push_str(&problems.after(found, &how, (&arguments.output, &arguments.rows)));
     text
 }

@@ -45,10 +45,7 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };
-    let conditions = match arguments.by.by {
-        Some(_) => arguments.conditions.of_all_called(&input)?,
-        None => arguments.conditions.by_index(&input)?,
-    };
+    let conditions = arguments.by.conditions(&arguments.conditions, &input)?;
     let question = Question { input: &input, law: &law, conditions: &conditions };
     if let Some(column) = &arguments.by.by {
         let problems = Problems::read(column, &arguments.input, question)?;

@@ -116,9 +116,7 @@ fn one(
     if let Some(ended) = drawn.ended() {
         return Err(Failure::Abandoned(ended));
     }
-    let last = items.last().map_or(0, |&item| item + 1);
-    let whole = |subset: Subset| Subset::new(subset.iter().map(|at| items[at]).collect(), last);
-    let subsets = drawn.into_iter().map(whole).collect::<Result<_, _>>()?;
+    let subsets = drawn.subsets().iter().map(|subset| by::whole(subset, items)).collect::<Result<_, _>>()?;
     Ok(Samples { subsets, law_error: sampler.law_error() })
 }
 
@@ -171,7 +169,7 @@ fn text(
     arguments: &SampleArguments,
     problems: &Problems<'_>,
     solved: &[Result<Samples, Failure>],
-    (errors, seconds): (&Errors<'_>, Seconds),
+    found: (&Errors<'_>, Seconds),
 ) -> String {
     let mut table = new_table(vec!["by", "sample", "items"]);
     let value = |group: usize| Cell::new(problems.groups.value(group));
@@ -186,12 +184,7 @@ fn text(
     });
     let count = solved.iter().map(|one| one.as_ref().map_or(1, |samples| samples.subsets.len())).sum();
     let mut text = format!("{}\n{}", table.trim_fmt(), more(count));
-    text.push_str(&errors.text());
-    if !arguments.output.quiet {
-        text.push_str(&problems.describe(&format!("exact, seed {}", arguments.seed), seconds));
-        if let Some(file) = &arguments.rows.output {
-            text.extend(["rows      ", &file.path().display().to_string(), "\n"]);
-        }
-    }
+    let how = format!("exact, seed {}", arguments.seed);
+    text.push_str(&problems.after(found, &how, (&arguments.output, &arguments.rows)));
     text
 }

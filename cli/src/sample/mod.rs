@@ -58,10 +58,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     if arguments.method == MethodChoice::Mcmc {
         arguments.chains.check(arguments.samples, law.least_size())?;
     }
-    let conditions = match arguments.by.by {
-        Some(_) => arguments.conditions.of_all_called(&input)?,
-        None => arguments.conditions.by_index(&input)?,
-    };
+    let conditions = arguments.by.conditions(&arguments.conditions, &input)?;
     if let Some(column) = &arguments.by.by {
         let question = Question { input: &input, law: &law, conditions: &conditions };
         let problems = Problems::read(column, &arguments.input, question)?;

@@ -127,8 +127,7 @@ impl Gpu {
     /// What went between the host and the device so far.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
-        let dispatches = Shader::ALL.iter().map(|&shader| self.context().dispatches(shader)).sum();
-        self.context().traffic(dispatches)
+        self.context().traffic()
     }
 
     /// Bytes per second that the device reads and writes when it copies: the limit of work that computes little.

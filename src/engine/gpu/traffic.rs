@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::context::Context;
+use super::{context::Context, shaders::Shader};
 
 /// Bytes and commands between the host and a GPU: what its work costs besides the shaders, on any card.
 ///
@@ -77,13 +77,13 @@ impl Context {
         self.queue.submit(commands)
     }
 
-    pub(super) fn traffic(&self, dispatches: u64) -> Traffic {
+    pub(super) fn traffic(&self) -> Traffic {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let Counters { uploaded, downloaded, submissions, waits } = &self.counters;
         Traffic {
             uploaded: of(uploaded),
             downloaded: of(downloaded),
-            dispatches,
+            dispatches: Shader::ALL.iter().map(|&shader| self.dispatches(shader)).sum(),
             submissions: of(submissions),
             waits: of(waits),
         }

@@ -1,13 +1,13 @@
-// Σ b_i b_iᵀ over runs of rows: a block of 64×64 entries of a run per workgroup.
+// Σ b_i b_iᵀ over runs of tiles of a group: a block of 64×64 entries of a run per workgroup.
 //
-// rows: quads·rows values, four by four; partials: for every run from `first` on a matrix of 4·quads columns, of which
-// the blocks on and below the diagonal are written. sum_runs adds the runs.
+// runs: first tile of every run, and how many; partials: for every run from `first` on a matrix of 4·quads columns, of
+// which the blocks on and below the diagonal are written. sum_runs adds the runs.
 
-struct Parameters { start: u32, rows: u32, quads: u32, blocks: u32, run: u32, first: u32 }
+struct Parameters { start: u32, tiles: u32, quads: u32, reading: u32, blocks: u32, first: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> rows: array<real4>;
-@group(0) @binding(2) var<storage, read_write> partials: array<real4>;
+@group(0) @binding(4) var<storage, read> runs: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read_write> partials: array<real4>;
 
 const BLOCK_QUADS: u32 = 16u;
 // Rows added between two barriers.
@@ -27,7 +27,7 @@ fn main(
   let number = workgroup_of(group, groups);
   let pairs = p.blocks * (p.blocks + 1u) / 2u;
   let own = number / pairs;
-  let run = p.first + own;
+  let run = runs[p.first + own];
   // Pair number b(b+1)/2 + c is block row b, block column c ≤ b.
   var left = 0u;
   var right = number % pairs;
@@ -41,35 +41,38 @@ fn main(
   var r3 = zero;
   let row = thread / BLOCK_QUADS;
   let quad = thread % BLOCK_QUADS;
-  let last = min((run + 1u) * p.run, p.rows);
-  for (var first = run * p.run; first < last; first += STEP) {
-    var x = zero;
-    var y = zero;
-    if first + row < last {
-      let start = (first + row) * p.quads;
-      if left * BLOCK_QUADS + quad < p.quads {
-        x = rows[start + left * BLOCK_QUADS + quad];
+  for (var number = run.x; number < run.x + run.y; number++) {
+    let tile = tile_at(number);
+    for (var first = 0u; first < tile.rows; first += STEP) {
+      var x = zero;
+      var y = zero;
+      if first + row < tile.rows {
+        let start = row_start(tile, first + row);
+        let scale = row_factor(tile, first + row);
+        if left * BLOCK_QUADS + quad < p.quads {
+          x = scale * stored_quad(start + left * BLOCK_QUADS + quad);
+        }
+        if right * BLOCK_QUADS + quad < p.quads {
+          y = scale * stored_quad(start + right * BLOCK_QUADS + quad);
+        }
       }
-      if right * BLOCK_QUADS + quad < p.quads {
-        y = rows[start + right * BLOCK_QUADS + quad];
+      workgroupBarrier();
+      sh_left[thread] = x;
+      sh_right[thread] = y;
+      workgroupBarrier();
+      for (var j = 0u; j < STEP; j++) {
+        let a = sh_left[j * BLOCK_QUADS + row];
+        let b = sh_right[j * BLOCK_QUADS + quad];
+        r0 += a.x * b;
+        r1 += a.y * b;
+        r2 += a.z * b;
+        r3 += a.w * b;
       }
-    }
-    workgroupBarrier();
-    sh_left[thread] = x;
-    sh_right[thread] = y;
-    workgroupBarrier();
-    for (var j = 0u; j < STEP; j++) {
-      let a = sh_left[j * BLOCK_QUADS + row];
-      let b = sh_right[j * BLOCK_QUADS + quad];
-      r0 += a.x * b;
-      r1 += a.y * b;
-      r2 += a.z * b;
-      r3 += a.w * b;
     }
   }
   let i = (left * BLOCK_QUADS + row) * 4u;
   let j = right * BLOCK_QUADS + quad;
-  if run * p.run < p.rows && i < p.quads * 4u && j < p.quads {
+  if i < p.quads * 4u && j < p.quads {
     let at = (own * p.quads * 4u + i) * p.quads + j;
     partials[at] = r0;
     partials[at + p.quads] = r1;

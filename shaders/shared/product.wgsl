@@ -14,25 +14,37 @@ var<workgroup> sh_factor: array<real4, 256>;
 // Four rows of four columns.
 struct Entries { r0: real4, r1: real4, r2: real4, r3: real4 }
 
-// Thread t has rows first_row + 4·(t / 16) … + 3 and columns 4·(first_quad + t % 16) … + 3. All threads of a
-// workgroup must call it together.
+// Blocks of a tile.
+const BLOCKS: u32 = 4u;
+
+// Thread t has rows first + 4·(t / 16) … + 3 of a tile and columns 4·(t % 16) … + 3 of the factor that begins at
+// `factor_start`, of which there are `column_quads` groups of four in rows of `pitch`. All threads of a workgroup must
+// call it together.
 fn product(
-  first_row: u32, row_count: u32, quads: u32, first_quad: u32, column_quads: u32, thread: u32,
+  tile: Tile, first: u32, factor_start: u32, column_quads: u32, pitch: u32, thread: u32,
 ) -> Entries {
+  let quads = parameters.quads;
   let zero = real4(ZERO, ZERO, ZERO, ZERO);
   var entries = Entries(zero, zero, zero, zero);
   let row = thread / STEP_QUADS;
   let quad = thread % STEP_QUADS;
   let feature = thread / BLOCK_QUADS;
   let column = thread % BLOCK_QUADS;
+  let is_row = first + row < tile.rows;
+  var start = 0u;
+  var scale = ZERO;
+  if is_row {
+    start = row_start(tile, first + row);
+    scale = row_factor(tile, first + row);
+  }
   for (var step = 0u; step < quads; step += STEP_QUADS) {
     var x = zero;
-    if first_row + row < row_count && step + quad < quads {
-      x = rows[(first_row + row) * quads + step + quad];
+    if is_row && step + quad < quads {
+      x = scale * stored_quad(start + step + quad);
     }
     var y = zero;
-    if step * 4u + feature < quads * 4u && first_quad + column < column_quads {
-      y = factor[(step * 4u + feature) * column_quads + first_quad + column];
+    if step * 4u + feature < quads * 4u && column < column_quads {
+      y = factor[factor_start + (step * 4u + feature) * pitch + column];
     }
     workgroupBarrier();
     let at = row * STEP_PITCH + quad * 4u;

@@ -35,16 +35,12 @@ fn main(
   }
   // 16 threads share a row; their sums are added in workgroup memory.
   workgroupBarrier();
-  let at = thread / BLOCK_QUADS * 4u * STEP_PITCH + thread % BLOCK_QUADS;
-  sh_rows[at] = squares.x;
-  sh_rows[at + STEP_PITCH] = squares.y;
-  sh_rows[at + 2u * STEP_PITCH] = squares.z;
-  sh_rows[at + 3u * STEP_PITCH] = squares.w;
+  sh_rows[thread + thread / BLOCK_QUADS] = squares;
   workgroupBarrier();
   if thread < BLOCK && first + thread < tile.rows {
     var sum = ZERO;
     for (var j = 0u; j < BLOCK_QUADS; j++) {
-      sum += sh_rows[thread * STEP_PITCH + j];
+      sum += sh_rows[thread / 4u * ROWS_PITCH + j][thread % 4u];
     }
     let position = tile.start + first + thread;
     if p.first_quad > 0u {

@@ -3,12 +3,12 @@
 //
 // places: where the coefficients of every tile begin, then the number of slots of every group; swap: w, then w', 4·quads
 // values each, then for every group α, γ, M_ii, f_i of `most` slots and a, b, 0, 0; coefficients: 256 per slot and tile;
-// residuals: one per position; tops: largest and second largest ratio of every tile, row and slot of the largest. Without
-// `update` the table is only searched. One workgroup per tile.
+// residuals: one per position; tops: largest and second largest ratio of every tile, from `top` on, and row and slot of
+// the largest. Without `update` the table is only searched. One workgroup per tile.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
-  first: u32, count: u32, most: u32, update: u32,
+  first: u32, count: u32, most: u32, update: u32, top: u32,
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -99,6 +99,6 @@ fn main(
   }
   let leading = lead(thread, best);
   if thread == 0u {
-    tops[own] = real4(leading.value, leading.second, real(leading.position), real(leading.slot));
+    tops[p.top + own] = real4(leading.value, leading.second, real(leading.position), real(leading.slot));
   }
 }

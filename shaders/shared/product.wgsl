@@ -4,15 +4,45 @@ const BLOCK_QUADS: u32 = 16u;
 // Features multiplied between two barriers.
 const STEP: u32 = 16u;
 const STEP_QUADS: u32 = 4u;
-// One more than the step, so that threads that read a column read from different banks.
-const STEP_PITCH: u32 = 17u;
+// Four rows of a step and one more, so that threads that read different rows read from different banks.
+const ROWS_PITCH: u32 = 17u;
 
-// Rows of A, then columns of F, of one step.
-var<workgroup> sh_rows: array<real, 1088>;
+// Rows of A, then columns of F, of one step, four values at a time.
+var<workgroup> sh_rows: array<real4, 272>;
 var<workgroup> sh_factor: array<real4, 256>;
 
 // Four rows of four columns.
 struct Entries { r0: real4, r1: real4, r2: real4, r3: real4 }
+
+// Adds the products of four features: those of four rows from `own` on, those of four columns from `column` on.
+fn four_features(so_far: Entries, own: u32, column: u32) -> Entries {
+  var entries = so_far;
+  let a0 = sh_rows[own];
+  let a1 = sh_rows[own + STEP_QUADS];
+  let a2 = sh_rows[own + 2u * STEP_QUADS];
+  let a3 = sh_rows[own + 3u * STEP_QUADS];
+  let f0 = sh_factor[column];
+  entries.r0 += a0.x * f0;
+  entries.r1 += a1.x * f0;
+  entries.r2 += a2.x * f0;
+  entries.r3 += a3.x * f0;
+  let f1 = sh_factor[column + BLOCK_QUADS];
+  entries.r0 += a0.y * f1;
+  entries.r1 += a1.y * f1;
+  entries.r2 += a2.y * f1;
+  entries.r3 += a3.y * f1;
+  let f2 = sh_factor[column + 2u * BLOCK_QUADS];
+  entries.r0 += a0.z * f2;
+  entries.r1 += a1.z * f2;
+  entries.r2 += a2.z * f2;
+  entries.r3 += a3.z * f2;
+  let f3 = sh_factor[column + 3u * BLOCK_QUADS];
+  entries.r0 += a0.w * f3;
+  entries.r1 += a1.w * f3;
+  entries.r2 += a2.w * f3;
+  entries.r3 += a3.w * f3;
+  return entries;
+}
 
 // Blocks of a tile.
 const BLOCKS: u32 = 4u;
@@ -47,21 +77,14 @@ fn product(
       y = factor[factor_start + (step * 4u + feature) * pitch + column];
     }
     workgroupBarrier();
-    let at = row * STEP_PITCH + quad * 4u;
-    sh_rows[at] = x.x;
-    sh_rows[at + 1u] = x.y;
-    sh_rows[at + 2u] = x.z;
-    sh_rows[at + 3u] = x.w;
+    sh_rows[thread + thread / BLOCK_QUADS] = x;
     sh_factor[thread] = y;
     workgroupBarrier();
-    let own = thread / BLOCK_QUADS * 4u * STEP_PITCH;
-    for (var j = 0u; j < STEP; j++) {
-      let f = sh_factor[j * BLOCK_QUADS + column];
-      entries.r0 += sh_rows[own + j] * f;
-      entries.r1 += sh_rows[own + STEP_PITCH + j] * f;
-      entries.r2 += sh_rows[own + 2u * STEP_PITCH + j] * f;
-      entries.r3 += sh_rows[own + 3u * STEP_PITCH + j] * f;
-    }
+    let own = thread / BLOCK_QUADS * ROWS_PITCH;
+    entries = four_features(entries, own, column);
+    entries = four_features(entries, own + 1u, column + BLOCK);
+    entries = four_features(entries, own + 2u, column + 2u * BLOCK);
+    entries = four_features(entries, own + 3u, column + 3u * BLOCK);
   }
   return entries;
 }

@@ -10,7 +10,7 @@ use super::{
     buffers::Pool,
     options::{GpuOptions, Patch, interface},
     pace::{Load, Pace, Run},
-    shaders::{Pipelines, SHADERS, Shader},
+    shaders::{Pipelines, SHADERS, Shader, Variant},
     submissions::{Submissions, Work, one_line},
     traffic::Counters,
     words,
@@ -199,14 +199,15 @@ impl Context {
     pub(super) fn dispatch(
         &self,
         work: &mut Work,
-        shader: Shader,
+        shader: impl Into<Variant>,
         parameters: &[u32],
         bindings: &[wgpu::BindingResource<'_>],
         load: Load,
     ) -> Result<()> {
+        let variant = shader.into();
         for run in self.pace.runs(load, self.most_groups) {
             self.make_room(work, self.pace.seconds(Load { groups: run.groups(), ..load }))?;
-            self.record(work, shader, parameters, bindings, run)?;
+            self.record(work, variant, parameters, bindings, run)?;
         }
         Ok(())
     }
@@ -214,12 +215,13 @@ impl Context {
     fn record(
         &self,
         work: &mut Work,
-        shader: Shader,
+        variant: Variant,
         parameters: &[u32],
         bindings: &[wgpu::BindingResource<'_>],
         run: Run,
     ) -> Result<()> {
-        let pipeline = self.pipelines.get(self, shader)?;
+        let pipeline = self.pipelines.get(self, variant)?;
+        let shader = variant.shader;
         let parameters = work.hold(self.uniform(&[&[words(run.start)], parameters].concat()));
         let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: parameters.as_entire_binding() }];
         entries.extend(

@@ -2,6 +2,6 @@
 @group(0) @binding(1) var<storage, read> rows: array<vec4<f32>>;
 
 fn stored_quad(at: u32) -> real4 {
-  return real4(rows[at]);
+  return of_single(rows[at]);
 }
 

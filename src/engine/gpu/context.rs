@@ -31,6 +31,8 @@ pub(super) struct Context {
     /// The most bytes in a binding.
     pub(super) largest_binding: u64,
     pub(super) workgroup_memory: u64,
+    /// The most bytes of rows that stay.
+    pub(super) row_memory: u64,
     pub(super) patches: Vec<Patch>,
     pub(super) pace: Pace,
     pub(super) submissions: Submissions,
@@ -104,6 +106,7 @@ impl Context {
             // At least rows of four values of 8 bytes fit.
             largest_binding: largest.min(options.largest_binding()).max(256),
             workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
+            row_memory: options.row_memory().unwrap_or(u64::MAX),
             patches: options.patches(),
             pace: Pace::of(info.device_type, precision, options.longest_dispatch()),
             submissions: Submissions::new(options.time_limit()),

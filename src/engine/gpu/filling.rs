@@ -63,12 +63,12 @@ impl Filling<'_> {
         }
     }
 
-    /// The exponents of all rows.
-    pub(super) fn exponents(&self, exponents: &mut [i16]) {
+    /// The exponents of the rows from `first` on.
+    pub(super) fn exponents(&self, first: usize, exponents: &mut [i16]) {
         let rows = (TASK / (self.pitch * self.row_type.width())).max(1);
         map_ordered_mut(exponents.chunks_mut(rows).collect(), |task, exponents: &mut [i16]| {
             for (at, exponent) in exponents.iter_mut().enumerate() {
-                *exponent = self.exponent(task * rows + at);
+                *exponent = self.exponent(first + task * rows + at);
             }
         });
     }
@@ -146,7 +146,8 @@ impl Filling<'_> {
                     T::narrow(row, 1.0, &mut narrow);
                 }
                 Form::Normalised => {
-                    let (largest, weight) = (T::largest_magnitude(row).unwrap_or(0.0), self.features.weight(item));
+                    let (largest, weight) =
+                        (T::largest_magnitude(row).unwrap_or(0.0), self.features.weight(item));
                     let size = exponent(largest).max(-MOST);
                     let weight = scaled(weight, -i32::from(exponent(weight).max(-MOST)));
                     for (narrow, value) in narrow.iter_mut().zip(row) {

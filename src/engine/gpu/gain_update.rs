@@ -56,9 +56,8 @@ pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Res
             }
             context.uploaded(&own)
         };
-        let largest = |group: usize| {
-            gains[starts[group]..starts[group + 1]].iter().copied().fold(0.0, f64::max)
-        };
+        let largest =
+            |group: usize| gains[starts[group]..starts[group + 1]].iter().copied().fold(0.0, f64::max);
         Ok(DeviceGains {
             gpu: gpu.clone(),
             gains: rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?,

@@ -53,7 +53,8 @@ impl Leaders {
         let (mut spans, mut tiles) = (Vec::new(), 0);
         for chunk in &rows.chunks {
             let own = chunk.spans();
-            spans.extend(own.map(|(group, span)| Span { group, tiles: tiles + span.start..tiles + span.end }));
+            spans
+                .extend(own.map(|(group, span)| Span { group, tiles: tiles + span.start..tiles + span.end }));
             tiles += chunk.tiles.len();
         }
         let table: Vec<[u32; 2]> =
@@ -85,7 +86,8 @@ impl Leaders {
         let len = (LEADER * spans * size_of(context.precision)) as u64;
         let found = context.download(work, &[(&self.leaders, 0, len)])?;
         let values = context.values_or_lowest(what, &found[0])?;
-        let leading = |numbers: &[f64; LEADER]| Leading { tile: whole(numbers[4]), ..Leading::of(numbers, 0) };
+        let leading =
+            |numbers: &[f64; LEADER]| Leading { tile: whole(numbers[4]), ..Leading::of(numbers, 0) };
         Ok(self.spans.iter().zip(values.as_chunks().0.iter().map(leading)).collect())
     }
 

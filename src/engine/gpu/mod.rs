@@ -47,7 +47,6 @@ use self::{
     context::Context,
     resident::Resident,
     shaders::{Shader, Variant},
-    stored::Residence,
 };
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
@@ -176,20 +175,20 @@ impl Gpu {
     /// Runs work on the device; if its memory is full, again after freeing everything else, and then with rows that do
     /// not stay on the device.
     fn with_room<T>(&self, what: &'static str, work: impl Fn() -> Result<T>) -> Result<T> {
-        let is_full = |outcome: &Result<T>| {
-            matches!(outcome, Err(Error::Device(DeviceProblem::Memory { .. })))
-        };
-        let mut outcome = self.context().checked(what, &work);
-        for residence in [Residence::Stay, Residence::Pass] {
-            if !is_full(&outcome) {
-                break;
-            }
+        let is_full =
+            |outcome: &Result<T>| matches!(outcome, Err(Error::Device(DeviceProblem::Memory { .. })));
+        let again = || {
             self.resident().clear();
             self.context().pool.clear();
-            if residence == Residence::Pass {
-                self.resident().stream();
-            }
-            outcome = self.context().checked(what, &work);
+            self.context().checked(what, &work)
+        };
+        let mut outcome = self.context().checked(what, &work);
+        if is_full(&outcome) {
+            outcome = again();
+        }
+        if is_full(&outcome) {
+            self.resident().stream();
+            outcome = again();
         }
         outcome
     }

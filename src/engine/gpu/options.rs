@@ -12,6 +12,7 @@ pub struct GpuOptions {
     largest_binding: Option<u64>,
     longest_dispatch: Option<Duration>,
     time_limit: Option<Duration>,
+    row_memory: Option<u64>,
     patches: Vec<Patch>,
 }
 
@@ -61,6 +62,13 @@ impl GpuOptions {
         Self { time_limit: Some(limit), ..self }
     }
 
+    /// Keeps at most this many bytes of rows of features on the device, by default all that its memory holds. Others are
+    /// uploaded, chunk after chunk, whenever they are used.
+    #[must_use]
+    pub fn with_row_memory(self, bytes: u64) -> Self {
+        Self { row_memory: Some(bytes), ..self }
+    }
+
     /// Replaces a text in a verb's shader, for tests that plant faults.
     #[doc(hidden)]
     #[must_use]
@@ -71,6 +79,10 @@ impl GpuOptions {
 
     pub(super) fn patches(&self) -> Vec<Patch> {
         self.patches.clone()
+    }
+
+    pub(super) fn row_memory(&self) -> Option<u64> {
+        self.row_memory
     }
 
     pub(super) fn longest_dispatch(&self) -> Option<Duration> {

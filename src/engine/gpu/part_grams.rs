@@ -191,9 +191,7 @@ impl Sums<'_> {
         };
         let parameters = [words(blocks), words(first)];
         match terms {
-            Terms::Rows(loaded) => {
-                loaded.dispatch(context, work, Shader::PartGrams, &parameters, own, load)
-            }
+            Terms::Rows(loaded) => loaded.dispatch(context, work, Shader::PartGrams, &parameters, own, load),
             Terms::Images(images) => context.dispatch(
                 work,
                 Shader::PartGrams.on(RowType::of(context.precision)),

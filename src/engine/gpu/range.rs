@@ -67,16 +67,9 @@ mod tests {
             let factor = faer::mat![[size, -0.5 * size], [0.0, 1e-3 * size]];
             let padded = Padded::factor(Precision::F32, factor.as_ref());
             assert!(padded.values.iter().all(|x| x.abs() <= 1.0));
-            assert_eq!(
-                (padded.values[0] * padded.unit).to_bits(),
-                size.to_bits(),
-                "nothing is rounded"
-            );
+            assert_eq!((padded.values[0] * padded.unit).to_bits(), size.to_bits(), "nothing is rounded");
             assert_eq!(padded.values.len(), 16);
-            assert_eq!(
-                Padded::factor(Precision::F64, factor.as_ref()).unit.to_bits(),
-                1.0_f64.to_bits()
-            );
+            assert_eq!(Padded::factor(Precision::F64, factor.as_ref()).unit.to_bits(), 1.0_f64.to_bits());
         }
         assert_eq!(unit_of(Precision::F32, []).to_bits(), 1.0_f64.to_bits());
     }

@@ -5,12 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use super::{
-    context::Context,
-    device_rows::DeviceRows,
-    stored::{Residence, Stored},
-    words,
-};
+use super::{context::Context, device_rows::DeviceRows, stored::Stored, words};
 use crate::{
     Result,
     engine::{Items, Rows},
@@ -123,13 +118,13 @@ impl Resident {
         if let Some((_, stored)) = matrices.iter().find(|(features, _)| is(features, rows)) {
             return Ok(Arc::clone(stored));
         }
-        let residence =
-            if self.is_full.load(Ordering::Relaxed) { Residence::Pass } else { Residence::Stay };
+        let room = if self.is_full.load(Ordering::Relaxed) { 0 } else { context.row_memory };
+        let room = room.saturating_sub(matrices.iter().map(|(_, stored)| stored.bytes()).sum());
         if rows.len() < features.items() / SPARSE {
             let items = rows.iter().map(|(item, _)| words(item)).collect();
-            return Ok(Arc::new(Stored::new(context, features, Selection::Listed(items), residence)?));
+            return Ok(Arc::new(Stored::new(context, features, Selection::Listed(items), room)?));
         }
-        let stored = Arc::new(Stored::new(context, features, Selection::All(features.items()), residence)?);
+        let stored = Arc::new(Stored::new(context, features, Selection::All(features.items()), room)?);
         matrices.push((Arc::downgrade(features.identity()), Arc::clone(&stored)));
         Ok(stored)
     }

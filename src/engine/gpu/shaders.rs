@@ -169,10 +169,7 @@ impl Shader {
             Input::Own => vec![self.into()],
             Input::Rows => {
                 let types = RowType::ALL.into_iter();
-                types
-                    .filter(|rows| rows.width() <= size_of(precision))
-                    .map(|rows| self.on(rows))
-                    .collect()
+                types.filter(|rows| rows.width() <= size_of(precision)).map(|rows| self.on(rows)).collect()
             }
         }
     }
@@ -231,7 +228,11 @@ impl Pipelines {
 fn build(context: &Context, variant: Variant) -> wgpu::ComputePipeline {
     let (shader, mut source) = (variant.shader, variant.source(context.precision));
     for patch in context.patches.iter().filter(|patch| patch.verb == shader.stem()) {
-        assert!(source.contains(patch.from), "{} is not in {}", patch.from, patch.verb);
+        let of_any = shader
+            .variants(context.precision)
+            .iter()
+            .any(|of| of.source(context.precision).contains(patch.from));
+        assert!(of_any, "{} is not in {}", patch.from, patch.verb);
         source = source.replace(patch.from, patch.to);
     }
     let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {

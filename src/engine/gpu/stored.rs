@@ -38,20 +38,14 @@ pub(super) struct Stored {
     chunks: Vec<RwLock<Option<Lease>>>,
     /// The exponent of the largest entry of every weighted row, in single precision.
     exponents: Vec<i16>,
-    residence: Residence,
-}
-
-/// Whether chunks stay on the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Residence {
-    /// Until the features are dropped.
-    Stay,
-    /// For one use, where the device has no room for all of them.
-    Pass,
+    /// Number of chunks that stay until the features are dropped; the device has no room for the others, which are there
+    /// for one use.
+    staying: usize,
 }
 
 impl Stored {
-    /// The rows of a selection. In single precision, chunks that stay are uploaded at once.
+    /// The rows of a selection, of which as many stay as fit into so many bytes. In single precision they are uploaded
+    /// at once.
     ///
     /// # Errors
     /// Those of the device.
@@ -59,7 +53,7 @@ impl Stored {
         context: &Context,
         features: &Features<'_>,
         selection: Selection,
-        residence: Residence,
+        room: u64,
     ) -> Result<Self> {
         let quads = features.dims().div_ceil(QUAD);
         let row_type = row_type(context.precision, features);
@@ -67,6 +61,8 @@ impl Stored {
         let fit = CHUNK / (quads * QUAD * size_of(context.precision));
         let chunk_rows = most.min((fit / TILE).max(1) * TILE);
         let items = selection.items().len();
+        let chunk_bytes = (chunk_rows * quads * QUAD * row_type.width()) as u64;
+        let staying = usize::try_from(room / chunk_bytes).unwrap_or(usize::MAX);
         let chunks = (0..items.div_ceil(chunk_rows)).map(|_| RwLock::default()).collect();
         let mut stored = Self {
             row_type,
@@ -76,7 +72,7 @@ impl Stored {
             chunk_rows,
             chunks,
             exponents: Vec::new(),
-            residence,
+            staying,
         };
         if context.precision == Precision::F32 {
             stored.narrow(context, features)?;
@@ -88,13 +84,14 @@ impl Stored {
     fn narrow(&mut self, context: &Context, features: &Features<'_>) -> Result<()> {
         let items = self.selection.items();
         let mut exponents = vec![NONE; items.len()];
-        let filling = Filling { features, items, row_type: self.row_type, pitch: self.pitch(), form: self.form };
-        if self.residence == Residence::Pass {
-            filling.exponents(&mut exponents);
-        } else {
-            for (chunk, exponents) in exponents.chunks_mut(self.chunk_rows).enumerate() {
+        let filling =
+            Filling { features, items, row_type: self.row_type, pitch: self.pitch(), form: self.form };
+        for (chunk, exponents) in exponents.chunks_mut(self.chunk_rows).enumerate() {
+            if chunk < self.staying {
                 let buffer = self.upload(context, &filling, chunk, exponents)?;
                 *self.chunks[chunk].write().unwrap_or_else(PoisonError::into_inner) = Some(buffer);
+            } else {
+                filling.exponents(chunk * self.chunk_rows, exponents);
             }
         }
         if !filling.fits_single(&exponents) {
@@ -132,10 +129,7 @@ impl Stored {
             form: self.form,
         };
         let rows = self.upload(context, &filling, chunk, &mut [])?;
-        match self.residence {
-            Residence::Stay => Ok((**kept.insert(rows)).clone()),
-            Residence::Pass => Ok(work.hold(rows)),
-        }
+        if chunk < self.staying { Ok((**kept.insert(rows)).clone()) } else { Ok(work.hold(rows)) }
     }
 
     /// Values of a row.
@@ -176,6 +170,12 @@ impl Stored {
             context.hand_over(None);
         }
         Ok(rows)
+    }
+
+    /// Bytes of the rows that stay.
+    pub(super) fn bytes(&self) -> u64 {
+        let rows = self.len().min(self.staying.saturating_mul(self.chunk_rows));
+        (rows * self.pitch() * self.row_type.width()) as u64
     }
 
     /// Number of rows.

@@ -37,7 +37,7 @@ pub(super) fn complete(
     let mut picked = if rows.len() < LAZY {
         run(space, PlainGains::new(engine, rows), start, barred, clock)?
     } else {
-        run(space, LazyGains::new(rows), start, barred, clock)?
+        run(space, LazyGains::new(engine, rows), start, barred, clock)?
     };
     picked.places.splice(0..0, start.iter().copied());
     let repairs = repair::complete(space.candidates, engine, rows, &mut picked, clock)?;

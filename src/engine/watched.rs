@@ -11,8 +11,9 @@ use std::{
 use faer::{Mat, MatRef};
 
 use super::{
-    Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
-    PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top, sealed::Sealed,
+    Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
+    GridRequest, PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top,
+    sealed::Sealed,
 };
 use crate::{
     Result,

@@ -1,18 +1,13 @@
 //! Greedy picks that the device makes on its own.
 
-use std::time::Duration;
-
 use partition_dpp::{
     Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::{
-        Cpu, Engine, Precision,
-        gpu::{Gpu, GpuOptions, Traffic},
-    },
+    engine::{Cpu, Engine},
     map::{Greedy, LazyGreedy, Solution, Solver},
 };
 
 use crate::common::{
-    engines::{self, Tested, open},
+    engines::{self, Tested},
     random::normals,
 };
 
@@ -43,7 +38,9 @@ fn problems() -> Vec<(Features<'static>, usize, Vec<usize>)> {
     // Ten of each, which single precision cannot distinguish.
     let alike: Vec<f64> = normals(40 * 8, 3)
         .chunks_exact(8)
-        .flat_map(|row| (0..10).flat_map(move |copy| row.iter().map(move |x| x * (1.0 + 1e-10 * f64::from(copy)))))
+        .flat_map(|row| {
+            (0..10).flat_map(move |copy| row.iter().map(move |x| x * (1.0 + 1e-10 * f64::from(copy))))
+        })
         .collect();
     vec![
         (gaussian(3, 2), 1, vec![2]),
@@ -79,38 +76,6 @@ fn single_part(tested: &Tested) {
 
 on_every_engine!(same_sets, single_part);
 
-fn traffic_of(gpu: &Gpu, run: impl FnOnce()) -> Traffic {
-    let before = gpu.traffic();
-    run();
-    gpu.traffic() - before
-}
-
-#[test]
-fn fifty_picks_are_three_submissions() {
-    for precision in [Precision::F32, Precision::F64] {
-        // Work is cut into submissions by time, and the software driver is slow.
-        let options =
-            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(60));
-        let Some(gpu) = open(&options, "graphics device") else { return };
-        let (items, dims) = (100_000, 64);
-        let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| x as f32).collect();
-        let features = Features::from_rows(items, dims, values).unwrap();
-        let partition = labels(items, 5);
-        let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [16, 17, 17]).unwrap()).unwrap();
-        let first = Greedy::default().solve(&dpp, &gpu).unwrap();
-        let traffic = traffic_of(&gpu, || {
-            assert_eq!(Greedy::default().solve(&dpp, &gpu).unwrap().subset, first.subset);
-        });
-        println!("{precision}: {traffic:?}");
-        assert_eq!(first.subset.as_slice().len(), 50);
-        assert!(traffic.submissions <= 3, "{traffic:?}");
-        assert!(traffic.waits <= 2, "{traffic:?}");
-        assert!(traffic.downloaded <= 1 << 16, "{traffic:?}");
-        // Parameters of dispatches; no rows.
-        assert!(traffic.uploaded <= 64 * traffic.dispatches, "{traffic:?}");
-    }
-}
-
 #[test]
 fn planted_faults_are_noticed() {
     engines::assert_noticed(&[
@@ -119,7 +84,10 @@ fn planted_faults_are_noticed() {
         (("choose_pick", "< best.value - rounding(best.slot)", "< HIGHEST"), same_sets),
         (("pick_direction", "x -= sh_along[j]", "x += sh_along[j]"), same_sets),
         (("pick_direction", "directions[own + quad] *= unit", "directions[own + quad] *= ONE"), same_sets),
-        (("pick_direction", "first + at < parameters.count", "first + at + 1u < parameters.count"), same_sets),
+        (
+            ("pick_direction", "first + at < parameters.count", "first + at + 1u < parameters.count"),
+            same_sets,
+        ),
         (("pick_direction", "gains[tile.start + row] = LOWEST", "gains[tile.start] = LOWEST"), same_sets),
         (("pick_direction", "first += 256u", "first += 512u"), same_sets),
     ]);

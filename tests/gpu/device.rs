@@ -2,7 +2,6 @@
 
 use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
-use half::f16;
 use partition_dpp::{
     Error, Features, KDpp,
     engine::{
@@ -123,30 +122,6 @@ fn rows_go_to_the_device_once_and_leave_with_their_features() {
     assert_eq!(norms(1), norms(1));
 }
 
-/// What goes between host and device does not depend on the card.
-#[test]
-fn gram_matrices_come_home_once() {
-    for precision in [Precision::F32, Precision::F64] {
-        let Some(gpu) = gpu(precision) else { return };
-        let (items, dims, parts) = (5_000, 32, 40);
-        let features = Features::from_rows(items, dims, normals(items * dims, 3)).unwrap();
-        let members: Vec<Vec<u32>> =
-            (0..parts).map(|part| (part..items as u32).step_by(parts as usize).collect()).collect();
-        let rows = Rows::scaled(&features, members.iter().map(|items| Items::Listed(items)).collect());
-        gpu.part_grams(&rows, None).unwrap();
-        let before = gpu.traffic();
-        gpu.part_grams(&rows, None).unwrap();
-        let traffic = gpu.traffic() - before;
-        println!("{precision}: {traffic:?}");
-        assert_eq!(traffic.waits, 1);
-        assert!(traffic.downloaded <= 16 * u64::from(parts) * (dims * dims) as u64, "{traffic:?}");
-        // Parameters of dispatches, and the runs of every part.
-        assert!(traffic.uploaded <= 64 * traffic.dispatches + 32 * u64::from(parts), "{traffic:?}");
-        // All parts together: their runs, and the sums of these.
-        assert_eq!(traffic.dispatches, 2, "{traffic:?}");
-    }
-}
-
 #[test]
 fn rows_beyond_the_memory_come_and_go() {
     let (items, dims) = (3_000, 32);
@@ -172,37 +147,5 @@ fn rows_beyond_the_memory_come_and_go() {
         let dpp = KDpp::new(&features, 7).unwrap();
         let [found, expected] = [&small, &whole].map(|gpu| Greedy::default().solve(&dpp, gpu).unwrap());
         assert_eq!(found.subset, expected.subset);
-    }
-}
-
-#[test]
-fn rows_go_up_as_they_are_stored() {
-    let (items, dims) = (20_000, 64);
-    let values = normals(items * dims, 6);
-    let half: Vec<f16> = values.iter().map(|&x| f16::from_f64(x)).collect();
-    let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-    for precision in [Precision::F32, Precision::F64] {
-        let Some(gpu) = gpu(precision) else { return };
-        for (features, width) in [
-            (Features::from_rows(items, dims, &half[..]).unwrap(), 2),
-            (Features::from_rows(items, dims, &single[..]).unwrap(), 4),
-            (
-                Features::from_rows(items, dims, &values[..]).unwrap(),
-                if precision == Precision::F32 { 4 } else { 8 },
-            ),
-        ] {
-            let uploaded = |rows: &Rows<'_>| {
-                let before = gpu.traffic();
-                gpu.row_norms(rows).unwrap();
-                (gpu.traffic() - before).uploaded
-            };
-            let bytes = (items * dims * width) as u64;
-            let first = uploaded(&Rows::scaled(&features, vec![Items::All(items)]));
-            assert!((bytes..=bytes + bytes / 100).contains(&first), "{first} bytes of {bytes}");
-            // Other lists of items are new tables over the same rows.
-            let [odd, even] = [0, 1].map(|l| (l..items as u32).step_by(2).collect::<Vec<u32>>());
-            let other = uploaded(&Rows::scaled(&features, vec![Items::Listed(&even), Items::Listed(&odd)]));
-            assert!(other <= 5 * items as u64, "{other} bytes");
-        }
     }
 }

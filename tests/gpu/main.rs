@@ -20,3 +20,4 @@ mod device;
 mod faults;
 mod range;
 mod shaders;
+mod traffic;

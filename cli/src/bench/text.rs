@@ -10,8 +10,20 @@ use crate::output::table::{new_table, right};
 
 /// A table, the engines, and the sizes from which on the GPU is faster.
 pub(super) fn render(run: &Run) -> String {
-    let mut table =
-        new_table(["m", "n", "k", "p", "task", "cpu, s", "device, s", "and transfer", "cpu/device", "rate"]);
+    let mut table = new_table([
+        "m",
+        "n",
+        "k",
+        "p",
+        "task",
+        "cpu, s",
+        "device, s",
+        "and transfer",
+        "cpu/device",
+        "rate",
+        "waits",
+        "kB down",
+    ]);
     for measured in &run.measured {
         let size = measured.size;
         let mut row = vec![right(size.items), right(size.dims), right(size.k), right(size.parts)];
@@ -35,15 +47,12 @@ pub(super) fn render(run: &Run) -> String {
 }
 
 fn device_cells(measured: &Measured, run: &Run) -> Vec<Cell> {
-    let Some(device) = &measured.device else { return ["–"; 4].map(right).into() };
+    let Some(device) = &measured.device else { return ["–"; 6].map(right).into() };
     if !device.is_right() {
         // The time of a wrong answer is not shown.
-        return vec![
-            right(format!("wrong by {:.0e}", device.difference)),
-            right("–"),
-            right("–"),
-            right("–"),
-        ];
+        let mut cells = vec![right(format!("wrong by {:.0e}", device.difference))];
+        cells.extend(["–"; 5].map(right));
+        return cells;
     }
     let again = device.again.as_secs_f64();
     let transfer = device.first.saturating_sub(device.again);
@@ -57,6 +66,8 @@ fn device_cells(measured: &Measured, run: &Run) -> Vec<Cell> {
         right(seconds(transfer)),
         right(format!("{:.2}", measured.cpu.as_secs_f64() / again)),
         right(rate),
+        right(device.again_traffic.waits),
+        right(format!("{:.1}", device.again_traffic.downloaded as f64 / 1e3)),
     ]
 }
 

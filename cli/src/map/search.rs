@@ -6,8 +6,8 @@ use partition_dpp::{
     Dpp, IndependentKDpps, Watch,
     engine::Engine,
     map::{
-        BranchAndBound, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
-        SymmetricGreedy, TopScores, UpperBound,
+        BranchAndBound, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
+        Solver, SymmetricGreedy, TopScores, UpperBound,
     },
 };
 

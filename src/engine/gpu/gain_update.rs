@@ -194,12 +194,7 @@ impl DeviceGains<'_> {
     }
 
     /// Updates all open groups and reads the leading gain of every span.
-    fn run(
-        &self,
-        context: &Context,
-        direction: Option<&[f64]>,
-        start: Start,
-    ) -> Result<Vec<Leading>> {
+    fn run(&self, context: &Context, direction: Option<&[f64]>, start: Start) -> Result<Vec<Leading>> {
         let number = direction.map(|_| 0);
         let direction = Padded::vector(Precision::F64, direction.unwrap_or(&[0.0]));
         let direction = context.uploaded(&direction.values)?;

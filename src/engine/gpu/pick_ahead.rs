@@ -141,7 +141,11 @@ impl DeviceGains<'_> {
                 Shader::PickDirection,
                 &[words(pick), words(first), words(count), groups],
                 &[&state.directions, &state.picks, gains, &state.numbers],
-                Load { groups: 1, flops: 8.0 * values, bytes: 4.0 * values * size_of(context.precision) as f64 },
+                Load {
+                    groups: 1,
+                    flops: 8.0 * values,
+                    bytes: 4.0 * values * size_of(context.precision) as f64,
+                },
             )?;
             first += chunk.tiles.len();
         }

@@ -1,0 +1,178 @@
+//! What goes between the host and the device: counted, so that it holds on any card.
+
+use std::time::Duration;
+
+use half::f16;
+use partition_dpp::{
+    Features, Method, Partition, PartitionDpp, Quota,
+    engine::{
+        Engine, Items, Precision, Rows,
+        gpu::{Gpu, GpuOptions, Traffic},
+    },
+    map::{Greedy, LocalSearch, Solver},
+};
+
+use crate::common::{
+    engines::{gpu, open},
+    random::normals,
+};
+
+const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+
+fn traffic_of(gpu: &Gpu, run: impl FnOnce()) -> Traffic {
+    let before = gpu.traffic();
+    run();
+    gpu.traffic() - before
+}
+
+#[test]
+fn gram_matrices_come_home_once() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let (items, dims, parts) = (5_000, 32, 40);
+        let features = Features::from_rows(items, dims, normals(items * dims, 3)).unwrap();
+        let members: Vec<Vec<u32>> =
+            (0..parts).map(|part| (part..items as u32).step_by(parts as usize).collect()).collect();
+        let rows = Rows::scaled(&features, members.iter().map(|items| Items::Listed(items)).collect());
+        gpu.part_grams(&rows, None).unwrap();
+        let before = gpu.traffic();
+        gpu.part_grams(&rows, None).unwrap();
+        let traffic = gpu.traffic() - before;
+        println!("{precision}: {traffic:?}");
+        assert_eq!(traffic.waits, 1);
+        assert!(traffic.downloaded <= 16 * u64::from(parts) * (dims * dims) as u64, "{traffic:?}");
+        // Parameters of dispatches, and the runs of every part.
+        assert!(traffic.uploaded <= 64 * traffic.dispatches + 32 * u64::from(parts), "{traffic:?}");
+        // All parts together: their runs, and the sums of these.
+        assert_eq!(traffic.dispatches, 2, "{traffic:?}");
+    }
+}
+
+#[test]
+fn rows_go_up_as_they_are_stored() {
+    let (items, dims) = (20_000, 64);
+    let values = normals(items * dims, 6);
+    let half: Vec<f16> = values.iter().map(|&x| f16::from_f64(x)).collect();
+    let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        for (features, width) in [
+            (Features::from_rows(items, dims, &half[..]).unwrap(), 2),
+            (Features::from_rows(items, dims, &single[..]).unwrap(), 4),
+            (
+                Features::from_rows(items, dims, &values[..]).unwrap(),
+                if precision == Precision::F32 { 4 } else { 8 },
+            ),
+        ] {
+            let uploaded = |rows: &Rows<'_>| {
+                let before = gpu.traffic();
+                gpu.row_norms(rows).unwrap();
+                (gpu.traffic() - before).uploaded
+            };
+            let bytes = (items * dims * width) as u64;
+            let first = uploaded(&Rows::scaled(&features, vec![Items::All(items)]));
+            assert!((bytes..=bytes + bytes / 100).contains(&first), "{first} bytes of {bytes}");
+            // Other lists of items are new tables over the same rows.
+            let [odd, even] = [0, 1].map(|l| (l..items as u32).step_by(2).collect::<Vec<u32>>());
+            let other = uploaded(&Rows::scaled(&features, vec![Items::Listed(&even), Items::Listed(&odd)]));
+            assert!(other <= 5 * items as u64, "{other} bytes");
+        }
+    }
+}
+
+#[test]
+fn fifty_picks_are_three_submissions() {
+    for precision in PRECISIONS {
+        // Work is cut into submissions by time, and the software driver is slow.
+        let options =
+            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(60));
+        let Some(gpu) = open(&options, "graphics device") else { return };
+        let (items, dims) = (100_000, 64);
+        let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| x as f32).collect();
+        let features = Features::from_rows(items, dims, values).unwrap();
+        let partition = Partition::from_labels(&(0..items).map(|item| item % 3).collect::<Vec<_>>()).unwrap();
+        let dpp =
+            PartitionDpp::new(&features, &partition, &Quota::new(&partition, [16, 17, 17]).unwrap()).unwrap();
+        let first = Greedy::default().solve(&dpp, &gpu).unwrap();
+        let traffic = traffic_of(&gpu, || {
+            assert_eq!(Greedy::default().solve(&dpp, &gpu).unwrap().subset, first.subset);
+        });
+        println!("{precision}: {traffic:?}");
+        assert_eq!(first.subset.as_slice().len(), 50);
+        assert!(traffic.submissions <= 3, "{traffic:?}");
+        assert!(traffic.waits <= 2, "{traffic:?}");
+        assert!(traffic.downloaded <= 1 << 16, "{traffic:?}");
+        // Parameters of dispatches; no rows.
+        assert!(traffic.uploaded <= 64 * traffic.dispatches, "{traffic:?}");
+    }
+}
+
+/// A quota of three items for each of four parts.
+struct Problem {
+    features: Features<'static>,
+    partition: Partition,
+}
+
+const ITEMS: usize = 12_000;
+const DIMS: usize = 16;
+const PARTS: usize = 4;
+
+impl Problem {
+    fn new() -> Self {
+        let features = Features::from_rows(ITEMS, DIMS, normals(ITEMS * DIMS, 12)).unwrap();
+        let labels: Vec<usize> = (0..ITEMS).map(|item| item % PARTS).collect();
+        Self { features, partition: Partition::from_labels(&labels).unwrap() }
+    }
+
+    fn model(&self) -> PartitionDpp<'_> {
+        let quota = Quota::new(&self.partition, [3; PARTS]).unwrap();
+        PartitionDpp::new(&self.features, &self.partition, &quota).unwrap()
+    }
+}
+
+/// Asserts the most that an algorithm may send home and wait for in f64, with the features on the device.
+#[track_caller]
+fn assert_traffic(what: &str, downloaded: u64, waits: u64, run: impl Fn(&Problem, &Gpu)) {
+    let problem = Problem::new();
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    run(&problem, &gpu);
+    let traffic = traffic_of(&gpu, || run(&problem, &gpu));
+    println!("{what}: {traffic:?}");
+    assert!(traffic.downloaded <= downloaded, "{what}: {traffic:?}");
+    assert!(traffic.waits <= waits, "{what}: {traffic:?}");
+}
+
+/// Bytes of a Gram matrix of every part, twice: with its rounding.
+const GRAMS: u64 = (16 * PARTS * DIMS * DIMS) as u64;
+/// Bytes of a number for every row.
+const NUMBERS: u64 = 8 * ITEMS as u64;
+
+#[test]
+fn set_up_sends_gram_matrices() {
+    assert_traffic("set-up", 2 * GRAMS, 2, |problem, gpu| {
+        problem.model().sampler(Method::Interpolation, gpu).unwrap();
+    });
+}
+
+#[test]
+fn set_up_of_proposals_sends_whitened_rows() {
+    assert_traffic("set-up of proposals", 2 * GRAMS + DIMS as u64 * NUMBERS, 3, |problem, gpu| {
+        problem.model().sampler(Method::Rejection, gpu).unwrap();
+    });
+}
+
+#[test]
+fn inference_sends_a_number_per_row() {
+    // And an inverse for every node.
+    let nodes = 1 << 20;
+    assert_traffic("inference", 2 * GRAMS + 2 * NUMBERS + nodes, 6, |problem, gpu| {
+        problem.model().inference(gpu).unwrap().inclusion_probabilities().unwrap();
+    });
+}
+
+#[test]
+fn a_local_search_sends_residuals_and_then_a_swap_at_a_time() {
+    assert_traffic("local search", 2 * NUMBERS + (1 << 16), 40, |problem, gpu| {
+        LocalSearch::default().solve(&problem.model(), gpu).unwrap();
+    });
+}

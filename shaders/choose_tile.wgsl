@@ -1,7 +1,8 @@
 // The tile in which the sum of weights so far passes u times their total.
 //
 // draw: u first; sums: one per tile; found: the second number receives the total, the third what is left of u times the
-// total at the tile's start; marks: the second word receives the tile, NONE if no weight is positive. One workgroup.
+// total at the tile's start; marks: the second word receives the tile, NONE if no weight is positive, and the third
+// NONE. One workgroup.
 
 struct Parameters { start: u32, tiles: u32 }
 
@@ -35,6 +36,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   found[1] = total;
   found[2] = ZERO;
   marks[1] = NONE;
+  marks[2] = NONE;
   if total <= ZERO || total >= HIGHEST {
     return;
   }

@@ -123,7 +123,9 @@ fn main(
     } else if p.step == CONDITION {
       let along = image(base, p.n, run * p.n, thread);
       let square = dot(along, along);
-      if is_broken(square) || square < 1.0e-12 || square >= 1.0e8 {
+      if is_broken(square) {
+        flag(thread, BROKEN);
+      } else if square < 1.0e-12 || square >= 1.0e8 {
         flag(thread, NEAR_SINGULAR);
       } else {
         inverse = complex(along.x, -along.y) / square;

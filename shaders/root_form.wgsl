@@ -1,10 +1,10 @@
 // R with R Rᵀ = W for a positive semidefinite W, by Cholesky steps on the largest pivot left, and the sum of the tallies.
 //
-// draw: its second number is the pivot, as a fraction of the first, at which what is left counts as rounding; form: W;
-// tallies: one per run of nodes; root: n columns of R, zeros after the last step, then the diagonal that is left; found:
-// the first number receives the sum. One workgroup, two barriers a step.
+// draw: its second number is a pivot that counts as rounding; form: W; tallies: one per run of nodes; root: n columns of
+// R, zeros once what is left is rounding, then the diagonal that is left; found: the first number receives the sum. One
+// workgroup, two barriers a step. Steps first … last − 1, as drivers end long dispatches.
 
-struct Parameters { start: u32, n: u32, runs: u32 }
+struct Parameters { start: u32, n: u32, runs: u32, first: u32, last: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> draw: array<real>;
@@ -57,9 +57,8 @@ fn pivot(n: u32, thread: u32) -> Pivot {
   return largest;
 }
 
-@compute @workgroup_size(256)
-fn main(@builtin(local_invocation_index) thread: u32) {
-  let n = parameters.n;
+// The sum of the tallies, and the diagonal of W.
+fn begin(n: u32, thread: u32) {
   var tally = ZERO;
   for (var run = thread; run < parameters.runs; run += 256u) {
     tally += tallies[run];
@@ -76,14 +75,24 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   for (var i = thread; i < n; i += 256u) {
     root[n * n + i] = counted(form[i * n + i]);
   }
-  var least = ZERO;
-  var step = 0u;
-  for (; step < n; step++) {
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(local_invocation_index) thread: u32) {
+  let p = parameters;
+  let n = p.n;
+  if p.first == 0u {
+    begin(n, thread);
+  }
+  // What is no number ends the steps, and makes weights so.
+  var rest = ZERO;
+  var step = p.first;
+  for (; step < p.last; step++) {
     let largest = pivot(n, thread);
-    if step == 0u {
-      least = largest.size * draw[1];
+    if largest.size >= HIGHEST {
+      rest = HIGHEST;
     }
-    if largest.size <= least || largest.size >= HIGHEST {
+    if largest.size <= draw[1] || largest.size >= HIGHEST {
       break;
     }
     let scale = ONE / sqrt(largest.size);
@@ -101,20 +110,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
       root[n * n + i] = left;
     }
   }
-  // A diagonal that is no number ends the steps, and what is not finite in a column makes its weights so.
-  var rest = ZERO;
-  if step < n && sh_largest_is_broken() {
-    rest = HIGHEST;
-  }
-  for (var at = step * n + thread; at < n * n; at += 256u) {
+  for (var at = step * n + thread; at < p.last * n; at += 256u) {
     root[at] = rest;
   }
-}
-
-fn sh_largest_is_broken() -> bool {
-  var largest = sh_largest[0].size;
-  for (var other = 1u; other < 16u; other++) {
-    largest = max(largest, sh_largest[other].size);
-  }
-  return largest >= HIGHEST;
 }

@@ -8,8 +8,6 @@ struct Parameters { start: u32, rows: u32, first_tile: u32 }
 @group(0) @binding(1) var<storage, read> weights: array<real>;
 @group(0) @binding(2) var<storage, read_write> sums: array<real>;
 
-var<workgroup> sh_sums: array<real, 256>;
-
 @compute @workgroup_size(256)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
@@ -22,12 +20,12 @@ fn main(
   if row < parameters.rows {
     sum = weights[row];
   }
-  sh_sums[thread] = sum;
+  sh_weights[thread] = sum;
   for (var half = 128u; half > 0u; half /= 2u) {
     workgroupBarrier();
     if thread < half {
-      sum += sh_sums[thread + half];
-      sh_sums[thread] = sum;
+      sum += sh_weights[thread + half];
+      sh_weights[thread] = sum;
     }
   }
   if thread == 0u && tile * TILE < parameters.rows {

@@ -1,4 +1,5 @@
-// A choice in proportion to weights.
+// A choice in proportion to weights, which are added up by tiles of 256.
+const TILE: u32 = 256u;
 const NONE: u32 = 0xffffffffu;
 
 var<workgroup> sh_weights: array<real, 256>;
@@ -22,4 +23,3 @@ fn passed(sum: real) -> Passed {
   }
   return chosen;
 }
-

@@ -14,6 +14,7 @@ mod common;
 
 mod algorithms;
 mod conformance;
+mod conformance_nodes;
 mod conformance_tables;
 mod device;
 mod faults;

@@ -201,9 +201,13 @@ fn every_shader_has_its_twins_and_its_conformance() {
         "swap_gains" => "gains".to_owned(),
         // Part of the same verb.
         "sum_runs" => "part_grams".to_owned(),
+        "condition_nodes" => "condition".to_owned(),
+        "sum_forms" | "root_form" | "map_root" | "weigh_tiles" | "choose_tile" | "choose_row" => {
+            "choose".to_owned()
+        }
         verb => verb.to_owned(),
     };
-    let tests = ["conformance", "conformance_tables"];
+    let tests = ["conformance", "conformance_nodes", "conformance_tables"];
     let conformance: String = tests
         .iter()
         .map(|test| {

@@ -8,6 +8,8 @@ mod context;
 mod copy_rate;
 mod gain_update;
 mod grid_determinants;
+mod node_table;
+mod node_table_passes;
 mod options;
 mod pace;
 mod part_grams;
@@ -44,8 +46,8 @@ use self::{
     submissions::Work,
 };
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
-    Precision, RowMap, Rows, SwapTable,
+    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
+    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable,
 };
 use crate::Result;
 
@@ -268,5 +270,15 @@ impl Engine for Gpu {
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
         Ok(Box::new(swap_table::swap_table(self, rows, duals, residuals)?))
+    }
+
+    fn node_table(
+        &self,
+        rows: &Rows<'_>,
+        map: &RowMap<'_>,
+        grid: &PhaseGrid<'_>,
+        factors: &NodeFactors<'_>,
+    ) -> Result<Option<Box<dyn NodeTable>>> {
+        Ok(Some(Box::new(node_table::node_table(self, rows, map, grid, factors)?)))
     }
 }

@@ -64,6 +64,13 @@ shaders! {
     RowNorms "row_norms" ["tile", "rows"] 2304 reals 0 words,
     GainUpdate "gain_update" ["tile", "rows", "leading"] 2816 reals 512 words,
     SwapTable "swap_table" ["product"] 2112 reals 0 words,
+    ConditionNodes "condition_nodes" [] 512 reals 0 words,
+    SumForms "sum_forms" [] 0 reals 0 words,
+    RootForm "root_form" [] 544 reals 0 words,
+    MapRoot "map_root" [] 0 reals 0 words,
+    WeighTiles "weigh_tiles" ["choice"] 256 reals 0 words,
+    ChooseTile "choose_tile" ["choice"] 256 reals 0 words,
+    ChooseRow "choose_row" ["choice"] 256 reals 0 words,
     Arithmetic "arithmetic" [] 0 reals 0 words,
     SwapGains "swap_gains" ["tile", "leading"] 3072 reals 512 words,
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rand::{Rng, RngExt};
-
 use crate::{
     Error, PartitionDpp, Result,
     engine::{Cpu, Engine, Group, Items, Rows},
@@ -237,23 +235,6 @@ impl<'a> Stage<'a> {
     pub(super) fn compute_on(&mut self, engine: &'a dyn Engine) {
         self.setup = Arc::new(DrawSetup { engine, ..(*self.setup).clone() });
     }
-}
-
-/// A position with probability in proportion to its weight; `None` if no weight is positive.
-pub(super) fn choose<R: Rng + ?Sized>(weights: &[f64], rng: &mut R) -> Option<usize> {
-    let total: f64 = weights.iter().filter(|&&weight| weight > 0.0).sum();
-    let mut left = rng.random::<f64>() * total;
-    let mut last = None;
-    for (position, &weight) in weights.iter().enumerate() {
-        if weight > 0.0 {
-            last = Some(position);
-            if left < weight {
-                break;
-            }
-            left -= weight;
-        }
-    }
-    last
 }
 
 /// Attempts at a draw before it fails.

@@ -3,10 +3,10 @@
 // P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv), φ ← φ·(qᵀv), v = P⁻¹q;   Re Σ x φ P⁻¹ and Re Σ y φ for the factors x and y of the nodes
 //
 // inputs: q, then x and y of every node; exponents: powers of two of the values that determinants come with; matrices:
-// P⁻¹, row after row; values: φ; images: v, one per run; partials: the sum over every run of nodes, `pitch` values
+// P⁻¹, row after row; values: φ; images: v, one per run; partials: the sum over every run of nodes, n² values
 // each; tallies: the sum of y φ over every run; marks: flags in the first word. One workgroup per run of nodes.
 
-struct Parameters { start: u32, nodes: u32, n: u32, run: u32, pitch: u32, first_run: u32, step: u32 }
+struct Parameters { start: u32, nodes: u32, n: u32, run: u32, first_run: u32, step: u32 }
 
 // The first step: values are mantissas. Later ones condition or not.
 const START: u32 = 0u;
@@ -144,9 +144,9 @@ fn main(
       }
       var sum = factor.x * x.x - factor.y * x.y;
       if node > first {
-        sum += partials[run * p.pitch + at];
+        sum += partials[run * p.n * p.n + at];
       }
-      partials[run * p.pitch + at] = sum;
+      partials[run * p.n * p.n + at] = sum;
     }
     // All threads have read the value, and what the next node's image overwrites.
     workgroupBarrier();

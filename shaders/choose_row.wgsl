@@ -25,6 +25,9 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   if first + thread < p.rows {
     weight = weights[first + thread];
   }
+  if is_broken(weight) {
+    weight = HIGHEST;
+  }
   sh_weights[thread] = weight;
   workgroupBarrier();
   if thread == 0u && is_here {

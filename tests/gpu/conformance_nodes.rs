@@ -273,7 +273,6 @@ fn planted_faults_are_noticed() {
             (("sum_forms", "p.earlier != 0u", "false"), choices_by_nodes),
             (("weigh_tiles", "parameters.first_tile + tile", "tile"), choices_by_nodes),
             (("choose_row", "p.first_row + first", "first"), choices_by_nodes),
-            (("choose_row", "tile - p.first_tile < tiles", "true"), choices_by_nodes),
         ],
     );
 }

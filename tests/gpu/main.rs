@@ -18,5 +18,6 @@ mod conformance_nodes;
 mod conformance_tables;
 mod device;
 mod faults;
+mod interpolation;
 mod range;
 mod shaders;

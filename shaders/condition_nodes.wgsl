@@ -3,16 +3,16 @@
 // P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv), φ ← φ·(qᵀv), v = P⁻¹q;   Re Σ x φ P⁻¹ and Re Σ y φ for the factors x and y of the nodes
 //
 // inputs: q, then x and y of every node; exponents: powers of two of the values that determinants come with; matrices:
-// P⁻¹, row after row; values: φ; images: v, one per run; partials: the sum over every run of nodes, n² values
-// each; tallies: the sum of y φ over every run; marks: flags in the first word. One workgroup per run of nodes.
+// P⁻¹, row after row; values: φ; images: v, one per run; partials: the sum over every run of nodes, n² values each;
+// tallies: the sum of y φ over every run; marks: flags in the first word. One workgroup per run of nodes.
 
 struct Parameters { start: u32, nodes: u32, n: u32, run: u32, first_run: u32, step: u32 }
 
-// The first step: values are mantissas. Later ones condition or not.
+// The first step: values are mantissas.
 const START: u32 = 0u;
 const CONDITION: u32 = 1u;
 
-// Conditioning by such a pivot spoils its node.
+// Flags: a pivot that spoils its node, a matrix that was not inverted, a value that is no number.
 const NEAR_SINGULAR: u32 = 1u;
 const SINGULAR: u32 = 2u;
 const BROKEN: u32 = 4u;
@@ -135,11 +135,14 @@ fn main(
     let factors = p.n + 4u * node;
     let factor = times(complex(inputs[factors], inputs[factors + 1u]), value);
     tally += inputs[factors + 2u] * value.x - inputs[factors + 3u] * value.y;
+    // Row and column of the entry, without a division in the loop.
+    var i = thread / p.n;
+    var j = thread % p.n;
     for (var at = thread; at < p.n * p.n; at += 256u) {
       var x = matrices[base + at];
       if p.step == CONDITION {
-        let v = times(images[run * p.n + at % p.n], inverse);
-        x -= times(images[run * p.n + at / p.n], v);
+        let v = times(images[run * p.n + j], inverse);
+        x -= times(images[run * p.n + i], v);
         matrices[base + at] = x;
       }
       var sum = factor.x * x.x - factor.y * x.y;
@@ -147,6 +150,12 @@ fn main(
         sum += partials[run * p.n * p.n + at];
       }
       partials[run * p.n * p.n + at] = sum;
+      i += 256u / p.n;
+      j += 256u % p.n;
+      if j >= p.n {
+        i++;
+        j -= p.n;
+      }
     }
     // All threads have read the value, and what the next node's image overwrites.
     workgroupBarrier();

@@ -54,7 +54,7 @@ use crate::Result;
 /// A GPU.
 ///
 /// Rows of features are uploaded once, scaled and in the device's precision, and stay there as long as the features
-/// live, as do tables of gains and swaps. Small and delicate work stays on the host in f64: eigen-decompositions, sums
+/// live, as do tables of gains, swaps and nodes. Small and delicate work stays on the host in f64: eigen-decompositions, sums
 /// over groups, logarithms, random numbers.
 ///
 /// # Numerics

@@ -72,7 +72,7 @@ fn another_law_is_noticed() {
     ] {
         let options = GpuOptions::default().with_precision(Precision::F64).with_patch(shader, from, to);
         let Some(gpu) = open(&options, "another law") else { return };
-        let p = p_of_law(&gpu, 10, 4, &[1, 2], 800);
+        let p = p_of_law(&gpu, 10, 4, &[1, 2], 1500);
         assert!(p < 1e-6, "{shader}: p = {p:e}");
     }
 }

@@ -44,7 +44,7 @@ fn dispatches(gpu: &Gpu, shader: &str) -> u64 {
 /// p of the draws under the law by enumeration.
 fn p_of_law(gpu: &Gpu, items: usize, dims: usize, quota: &[usize], draws: u64) -> f64 {
     let problem = Problem::new(items, dims, quota);
-    let rows = (0..items).map(|i| problem.features.row(i).to_vec()).collect();
+    let rows = (0..items).map(|i| problem.features.row(i).clone()).collect();
     let labels: Vec<usize> = (0..items).map(|i| i % quota.len()).collect();
     let (law, _) = Determinants::of_features(rows).partition_dpp(&labels, quota);
     let before = dispatches(gpu, "choose_row");
@@ -120,6 +120,24 @@ fn a_pick_is_one_wait_and_64_bytes() {
         assert!(traffic.uploaded < 40_000, "{traffic:?}");
         println!("{items} items: {traffic:?}");
     }
+}
+
+/// That a grid has faded is known with the next choice, which is used all the same.
+#[test]
+fn grids_that_fade_are_no_more_waits() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    let problem = Problem::new(120, 40, &[16, 18]);
+    let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
+    let sampler = dpp.sampler(Method::Interpolation, &gpu).unwrap();
+    let (before, grids) = (gpu.traffic(), dispatches(&gpu, "grid_determinants"));
+    let draws = 3;
+    let _ = sampler.sample_many(draws, 2);
+    let (traffic, grids) = (gpu.traffic() - before, dispatches(&gpu, "grid_determinants") - grids);
+    println!("{grids} grids in {draws} draws: {traffic:?}");
+    // The grid of the second part is due in any case.
+    assert!(grids > draws);
+    assert_eq!(traffic.waits, draws * 34, "{traffic:?}");
+    assert!(traffic.downloaded <= traffic.waits * 64, "{traffic:?}");
 }
 
 #[test]

@@ -66,9 +66,11 @@ impl DeviceNodes {
             let uniform = uniforms.next();
             let choice = self.table.choose(uniform)?;
             setup.engine.proceed_after(items.len())?;
-            // The last pick may have spent the grid: it was made on the device before that is known here.
+            // That the pick before has spent the grid is known only now. A choice from a grid that has just faded is good,
+            // one from a grid that has nothing left is made again.
             let spent = choice.soundness != Soundness::Sound
-                || stage.is_used() && stage.has_faded(choice.coefficient);
+                || stage.is_used() && stage.has_vanished(choice.coefficient);
+            let is_last = stage.is_used() && stage.has_faded(choice.coefficient);
             if spent {
                 uniforms.put_back(uniform);
                 return Ok(if stage.is_used() { Drawn::Some } else { Drawn::Nothing });
@@ -84,7 +86,7 @@ impl DeviceNodes {
                 chosen = self.table.choose(uniforms.next())?.chosen;
             };
             stage.record(&pick);
-            if stage.left[at] == 0 {
+            if stage.left[at] == 0 || is_last {
                 return Ok(Drawn::Some);
             }
             let [form, coefficient] = factors(stage, at);

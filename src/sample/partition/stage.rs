@@ -20,6 +20,9 @@ use crate::{
 /// The grid is renewed when the coefficient wanted falls below this fraction of what a fresh tilt guarantees: at a fixed
 /// radius late picks of large quotas lose their digits.
 const FADED: f64 = 0.25;
+/// Below this fraction not even one more pick is made on the grid, where it is known only with the next choice that the
+/// coefficient has faded.
+const VANISHED: f64 = 0.01;
 
 /// The data that all stages share, and the engine.
 #[derive(Clone, Debug)]
@@ -159,7 +162,16 @@ impl<'a> Stage<'a> {
 
     /// Whether the coefficient wanted has faded, so that the rest should be drawn on new nodes.
     pub(super) fn has_faded(&self, coefficient: f64) -> bool {
-        self.total() > 0 && (coefficient.is_nan() || coefficient < FADED * coefficient_bound(&self.left))
+        self.is_below(FADED, coefficient)
+    }
+
+    /// Whether it has faded so much that too few digits are left for any pick.
+    pub(super) fn has_vanished(&self, coefficient: f64) -> bool {
+        self.is_below(VANISHED, coefficient)
+    }
+
+    fn is_below(&self, share: f64, coefficient: f64) -> bool {
+        self.total() > 0 && (coefficient.is_nan() || coefficient < share * coefficient_bound(&self.left))
     }
 
     /// A new grid for what is left, at its own tilt, without the groups that are done.

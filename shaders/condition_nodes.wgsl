@@ -32,29 +32,6 @@ const BROKEN_EXPONENT: i32 = -2147483646;
 
 var<workgroup> sh_sums: array<complex, 256>;
 
-fn times(x: complex, y: complex) -> complex {
-  return complex(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
-}
-
-// A mantissa times a power of two; zero where that is zero in either precision.
-fn scaled(mantissa: complex, exponent: i32) -> complex {
-  var x = mantissa;
-  if exponent < -2048 {
-    return complex(ZERO, ZERO);
-  }
-  var left = exponent;
-  for (; left <= -32; left += 32) {
-    x *= 2.3283064365386963e-10;
-  }
-  for (; left < 0; left++) {
-    x *= 0.5;
-  }
-  for (; left > 0; left--) {
-    x *= 2.0;
-  }
-  return x;
-}
-
 // Stores v = P⁻¹q, and returns qᵀv to all threads. P⁻¹ is symmetric.
 fn image(base: u32, n: u32, at: u32, thread: u32) -> complex {
   let lane = thread % 64u;

@@ -64,7 +64,7 @@ shaders! {
     RowNorms "row_norms" ["tile", "rows"] 2304 reals 0 words,
     GainUpdate "gain_update" ["tile", "rows", "leading"] 2816 reals 512 words,
     SwapTable "swap_table" ["product"] 2112 reals 0 words,
-    ConditionNodes "condition_nodes" [] 512 reals 0 words,
+    ConditionNodes "condition_nodes" ["complex"] 512 reals 0 words,
     SumForms "sum_forms" [] 0 reals 0 words,
     RootForm "root_form" [] 544 reals 0 words,
     MapRoot "map_root" [] 0 reals 0 words,

@@ -8,6 +8,7 @@ mod gains;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod grid;
+mod nodes;
 mod prepared;
 pub(crate) mod row_kernels;
 mod rows;
@@ -21,6 +22,7 @@ use std::fmt;
 use faer::{Mat, MatRef};
 
 pub use cpu::Cpu;
+pub(crate) use cpu::node_table::{choose, condition};
 pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
 pub(crate) use double::{bounded_forms, in_double};
 /// Complex numbers.
@@ -29,6 +31,7 @@ pub use faer::c64;
 pub use gains::{Ahead, AheadEnd, PickAhead};
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
+pub use nodes::{NodeChoice, NodeFactors, NodeTable, Soundness};
 pub use prepared::Prepared;
 pub use rows::{Group, Items, Rows};
 pub use shard::{LocalShard, Shard, ShardFactor, ShardMap, ShardRows};
@@ -49,6 +52,7 @@ use crate::{Features, Result};
 /// | [`candidate_determinants`](Engine::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
 /// | [`project_rows`](Engine::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
 /// | [`row_norms`](Engine::row_norms) | ‖a_i‖² for every row | 2mn |
+/// | [`NodeTable::choose`] | a pick's condition on every node, and the next choice | 16r² per node, 2mnr |
 /// | [`GainTable::update`] | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
 /// | [`swap_table`](Engine::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
 /// | [`SwapTable::gains`] | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
@@ -174,6 +178,23 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
         Cpu.swap_table(rows, duals, residuals)
+    }
+
+    /// A table of the nodes of a grid, to choose rows of one group w Fᵀ s a_i by; `None` from an engine that has no
+    /// memory of its own. The host then conditions nodes itself, which [`grid_determinants`](Engine::grid_determinants)
+    /// returns, and weighs rows by [`row_forms`](Engine::row_forms).
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn node_table(
+        &self,
+        rows: &Rows<'_>,
+        map: &RowMap<'_>,
+        grid: &PhaseGrid<'_>,
+        factors: &NodeFactors<'_>,
+    ) -> Result<Option<Box<dyn NodeTable>>> {
+        let _ = (rows, map, grid, factors);
+        Ok(None)
     }
 }
 

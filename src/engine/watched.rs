@@ -12,8 +12,8 @@ use faer::{Mat, MatRef};
 
 use super::{
     Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
-    GridRequest, PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top,
-    sealed::Sealed,
+    GridRequest, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers,
+    SwapTable, SwapUpdate, Top, sealed::Sealed,
 };
 use crate::{
     Result,
@@ -214,6 +214,22 @@ impl Engine for Watched<'_> {
     ) -> Result<Box<dyn SwapTable + 'e>> {
         let table = self.pass(rows, |rows| self.engine.swap_table(rows, duals, residuals))?;
         Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
+    }
+
+    /// A table does not check the watch; its callers do between choices.
+    fn node_table(
+        &self,
+        rows: &Rows<'_>,
+        map: &RowMap<'_>,
+        grid: &PhaseGrid<'_>,
+        factors: &NodeFactors<'_>,
+    ) -> Result<Option<Box<dyn NodeTable>>> {
+        self.latch.check()?;
+        let table = self.engine.node_table(rows, map, grid, factors)?;
+        if table.is_some() {
+            self.passed(Step::Node, &self.nodes, grid.nodes())?;
+        }
+        Ok(table)
     }
 }
 

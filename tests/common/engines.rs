@@ -13,7 +13,7 @@ use partition_dpp::{
 };
 
 /// Bytes that a binding may have where everything is to be cut in chunks.
-const CHUNK: u64 = 1 << 16;
+pub const CHUNK: u64 = 1 << 16;
 
 /// An engine under test.
 #[derive(Debug)]

@@ -174,7 +174,7 @@ fn swap_table_and_gains(tested: &Tested) {
 }
 
 /// Shares N_l that sum to something below the identity: Σ v vᵀ over random vectors, normalised.
-fn shares(parts: usize, size: usize) -> Vec<Mat<f64>> {
+pub(super) fn shares(parts: usize, size: usize) -> Vec<Mat<f64>> {
     let each = size / parts + 1;
     let values = normals(parts * each * size, (parts * size) as u64);
     let all = DMatrix::from_row_slice(parts * each, size, &values);
@@ -197,7 +197,7 @@ fn phases(parts: usize, nodes: usize) -> Vec<c64> {
 }
 
 /// P(θ), with candidates projected out.
-fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) -> DMatrix<Complex<f64>> {
+pub(super) fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) -> DMatrix<Complex<f64>> {
     let n = shares[0].nrows();
     let q = DMatrix::from_fn(n, n, |i, j| {
         let terms = shares

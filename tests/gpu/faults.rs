@@ -10,7 +10,7 @@ use faer::{Mat, c64};
 use partition_dpp::{
     Error, Features, KDpp,
     engine::{
-        CandidateGrid, Cpu, Engine, GridRequest, Items, PhaseGrid, Precision, RowMap, Rows,
+        CandidateGrid, Cpu, Engine, GridRequest, Items, NodeFactors, PhaseGrid, Precision, RowMap, Rows,
         gpu::{Fault, Gpu, GpuOptions},
     },
     error::DeviceProblem,
@@ -195,7 +195,21 @@ fn determinants(gpu: &Gpu, request: GridRequest) -> Result<(), Error> {
     gpu.grid_determinants(&grid, request).map(drop)
 }
 
-const VERBS: [Verb; 13] = [
+/// A choice, and one after a pick.
+fn choices(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
+    let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
+    let grid = PhaseGrid { shares: &shares, phases: &[c64::new(1.0, 0.0), c64::new(0.0, 1.0)] };
+    let factor = Mat::<f64>::identity(7, 5);
+    let map = RowMap { weights: &[1.0], factor: factor.as_ref() };
+    let real = [c64::new(1.0, 0.0), c64::new(0.0, 0.0)];
+    let factors = NodeFactors { form: &real, coefficient: &real };
+    let Some(mut table) = gpu.node_table(rows, &map, &grid, &factors)? else { return Ok(()) };
+    table.choose(0.5)?;
+    table.condition(&[1.0, 0.0, 0.0, 0.0, 0.0], &factors);
+    table.choose(0.5).map(drop)
+}
+
+const VERBS: [Verb; 23] = [
     ("row_norms", "= row_sum(thread)", |gpu, rows| gpu.row_norms(rows).map(drop)),
     ("row_forms", "dot(e.r1, e.r1)", |gpu, rows| {
         gpu.row_forms(rows, &[Mat::<f64>::identity(7, 3).as_ref()]).map(drop)
@@ -218,6 +232,16 @@ const VERBS: [Verb; 13] = [
     ("grid_determinants", "times(matrices[base + step * n + j], inverse)", |gpu, _| {
         determinants(gpu, GridRequest::Inverses)
     }),
+    ("condition_nodes", "inputs[j] * sum", choices),
+    ("condition_nodes", "factors + 1u]), value)", choices),
+    ("condition_nodes", "inputs[factors + 2u] * value.x", choices),
+    ("sum_forms", "partials[run * p.pitch + at]", choices),
+    ("root_form", "tallies[run]", choices),
+    ("root_form", "form[largest.row * n + i]", choices),
+    ("map_root", "root[column * p.n + i]", choices),
+    ("weigh_tiles", "weights[row]", choices),
+    ("choose_tile", "sums[tile]", choices),
+    ("choose_row", "weights[first + thread]", choices),
     ("candidate_determinants", "entry.x += ONE", |gpu, _| {
         let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
         let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0)] };
@@ -238,7 +262,10 @@ fn what_is_no_number_is_never_an_answer() {
                 let Some(gpu) = broken(precision, verb, from, nothing) else { return };
                 match run(&gpu, &all(&features)) {
                     Err(Error::Device(DeviceProblem::NotFinite { what })) => {
-                        assert!(what == verb || verb == "swap_table", "{what} {verb}");
+                        assert!(
+                            what == verb || verb == "swap_table" || what == "node_table",
+                            "{what} {verb}"
+                        );
                     }
                     other => panic!("{verb} in {precision}, {from} + {nothing}: {other:?}"),
                 }

@@ -207,9 +207,13 @@ fn every_shader_has_its_twins_and_its_conformance() {
         // Part of the same verb.
         "sum_runs" => "part_grams".to_owned(),
         "leaders" | "choose_pick" | "pick_direction" => "update".to_owned(),
+        "condition_nodes" => "condition".to_owned(),
+        "sum_forms" | "root_form" | "map_root" | "weigh_tiles" | "choose_tile" | "choose_row" => {
+            "choose".to_owned()
+        }
         verb => verb.to_owned(),
     };
-    let tests = ["conformance", "conformance_tables"];
+    let tests = ["conformance", "conformance_nodes", "conformance_tables"];
     let conformance: String = tests
         .iter()
         .map(|test| {

@@ -4,6 +4,7 @@ mod blocks;
 mod candidate_determinants;
 mod gain_update;
 mod grid_determinants;
+pub(super) mod node_table;
 mod part_grams;
 mod project_rows;
 mod row_forms;

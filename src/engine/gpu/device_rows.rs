@@ -142,6 +142,23 @@ impl DeviceRows {
         self.stored.chunk(context, features, work, chunk.stored)
     }
 
+    /// The rows of every chunk, if all of them stay on the device.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn stay(
+        &self,
+        context: &Context,
+        features: &Features<'_>,
+    ) -> Result<Option<Vec<wgpu::Buffer>>> {
+        if !self.stored.stays() {
+            return Ok(None);
+        }
+        let mut work = context.work("rows");
+        let chunks = self.chunks.iter().map(|chunk| self.load(context, features, &mut work, chunk));
+        chunks.collect::<Result<_>>().map(Some)
+    }
+
     /// The first parameters of every shader that reads rows.
     pub(super) fn parameters(&self, chunk: &RowChunk, own: &[u32]) -> Vec<u32> {
         [&[words(chunk.tiles.len()), words(self.quads()), self.reading], own].concat()

@@ -43,30 +43,18 @@ pub(super) fn grid_determinants(
             let pivots = context.storage(4 * (nodes * size) as u64);
             let found = Found::new(context, nodes);
             let mut work = context.work("grid_determinants");
-            let inverses = u32::from(request == GridRequest::Inverses);
-            for steps in steps(size) {
-                context.dispatch(
-                    &mut work,
-                    Shader::GridDeterminants,
-                    &[
-                        words(nodes),
-                        words(size),
-                        words(grid.shares.len()),
-                        inverses,
-                        words(steps.start),
-                        words(steps.end),
-                    ],
-                    &[
-                        shares.as_entire_binding(),
-                        phases.as_entire_binding(),
-                        matrices.as_entire_binding(),
-                        pivots.as_entire_binding(),
-                        found.mantissas.as_entire_binding(),
-                        found.exponents.as_entire_binding(),
-                    ],
-                    elimination(context, nodes, size, grid.shares.len(), &steps),
-                )?;
-            }
+            let elimination = Elimination {
+                nodes,
+                size,
+                parts: grid.shares.len(),
+                shares: &shares,
+                phases: &phases,
+                matrices: &matrices,
+                pivots: &pivots,
+                mantissas: &found.mantissas,
+                exponents: &found.exponents,
+            };
+            record_elimination(context, &mut work, &elimination, request)?;
             let wanted = if request == GridRequest::Inverses { nodes * matrix } else { 0 };
             let (determinants, entries) = found.read(context, work, nodes, &matrices, wanted)?;
             for (node, determinant) in determinants.into_iter().enumerate() {
@@ -83,6 +71,53 @@ pub(super) fn grid_determinants(
         }
         Ok(points)
     })
+}
+
+/// Nodes to eliminate, and the buffers for it.
+pub(super) struct Elimination<'a> {
+    pub(super) nodes: usize,
+    pub(super) size: usize,
+    pub(super) parts: usize,
+    pub(super) shares: &'a wgpu::Buffer,
+    pub(super) phases: &'a wgpu::Buffer,
+    pub(super) matrices: &'a wgpu::Buffer,
+    pub(super) pivots: &'a wgpu::Buffer,
+    pub(super) mantissas: &'a wgpu::Buffer,
+    pub(super) exponents: &'a wgpu::Buffer,
+}
+
+/// Records the determinants, and on request the inverses, of some nodes.
+pub(super) fn record_elimination(
+    context: &Context,
+    work: &mut Work,
+    of: &Elimination<'_>,
+    request: GridRequest,
+) -> Result<()> {
+    let inverses = u32::from(request == GridRequest::Inverses);
+    for steps in steps(of.size) {
+        context.dispatch(
+            work,
+            Shader::GridDeterminants,
+            &[
+                words(of.nodes),
+                words(of.size),
+                words(of.parts),
+                inverses,
+                words(steps.start),
+                words(steps.end),
+            ],
+            &[
+                of.shares.as_entire_binding(),
+                of.phases.as_entire_binding(),
+                of.matrices.as_entire_binding(),
+                of.pivots.as_entire_binding(),
+                of.mantissas.as_entire_binding(),
+                of.exponents.as_entire_binding(),
+            ],
+            elimination(context, of.nodes, of.size, of.parts, &steps),
+        )?;
+    }
+    Ok(())
 }
 
 /// A node whose matrix is too nearly singular for the device.

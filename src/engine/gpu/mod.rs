@@ -13,6 +13,8 @@ mod gain_update;
 mod grid_determinants;
 mod leaders;
 mod map_rows;
+mod node_table;
+mod node_table_passes;
 mod options;
 mod pace;
 mod part_grams;
@@ -50,15 +52,15 @@ use self::{
     shaders::{Shader, Variant},
 };
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
-    Precision, RowMap, Rows, SwapTable,
+    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
+    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
 /// A GPU.
 ///
 /// Rows of features are uploaded once, scaled and in the device's precision, and stay there as long as the features
-/// live, as do tables of gains and swaps. Small and delicate work stays on the host in f64: eigen-decompositions, sums
+/// live, as do tables of gains, swaps and nodes. Small and delicate work stays on the host in f64: eigen-decompositions, sums
 /// over groups, logarithms, random numbers.
 ///
 /// # Numerics
@@ -248,5 +250,16 @@ impl Engine for Gpu {
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
         Ok(Box::new(swap_table::swap_table(self, rows, duals, residuals)?))
+    }
+
+    fn node_table(
+        &self,
+        rows: &Rows<'_>,
+        map: &RowMap<'_>,
+        grid: &PhaseGrid<'_>,
+        factors: &NodeFactors<'_>,
+    ) -> Result<Option<Box<dyn NodeTable>>> {
+        let table = node_table::node_table(self, rows, map, grid, factors)?;
+        Ok(table.map(|table| -> Box<dyn NodeTable> { Box::new(table) }))
     }
 }

@@ -18,7 +18,7 @@ pub(super) const TILE: usize = 256;
 pub(super) const BLOCK: usize = 64;
 
 /// The most sets of tiles that are kept.
-const MOST_TILINGS: usize = 16;
+const MOST_TILINGS: usize = 64;
 /// Of features that are not on the device, all rows are uploaded if at least one of so many is asked for.
 const SPARSE: usize = 8;
 

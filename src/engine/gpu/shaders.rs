@@ -91,6 +91,13 @@ shaders! {
     ChoosePick "choose_pick" Own ["leading"] 514 reals 514 words,
     PickDirection "pick_direction" Rows ["rows"] 2560 reals 0 words,
     SwapTable "swap_table" Rows ["product"] 2112 reals 0 words,
+    ConditionNodes "condition_nodes" Own ["complex"] 512 reals 0 words,
+    SumForms "sum_forms" Own [] 0 reals 0 words,
+    RootForm "root_form" Own [] 544 reals 0 words,
+    MapRoot "map_root" Own [] 0 reals 0 words,
+    WeighTiles "weigh_tiles" Own ["choice"] 256 reals 0 words,
+    ChooseTile "choose_tile" Own ["choice"] 256 reals 0 words,
+    ChooseRow "choose_row" Own ["choice"] 256 reals 0 words,
     Arithmetic "arithmetic" Own [] 0 reals 0 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
 }

@@ -172,6 +172,11 @@ impl Stored {
         Ok(rows)
     }
 
+    /// Whether all chunks stay.
+    pub(super) fn stays(&self) -> bool {
+        self.staying >= self.chunks.len()
+    }
+
     /// Bytes of the rows that stay.
     pub(super) fn bytes(&self) -> u64 {
         let rows = self.len().min(self.staying.saturating_mul(self.chunk_rows));

@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use self::known::Known;
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, Group, Items,
-    PhaseGrid, RowMap, Rows, SwapTable, in_double,
+    NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double,
 };
 use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
 
@@ -256,6 +256,16 @@ impl Engine for Prepared<'_> {
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
         self.engine.swap_table(rows, duals, residuals)
+    }
+
+    fn node_table(
+        &self,
+        rows: &Rows<'_>,
+        map: &RowMap<'_>,
+        grid: &PhaseGrid<'_>,
+        factors: &NodeFactors<'_>,
+    ) -> Result<Option<Box<dyn NodeTable>>> {
+        self.engine.node_table(rows, map, grid, factors)
     }
 }
 

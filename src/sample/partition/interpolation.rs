@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use rand::Rng;
+use rand::{Rng, RngExt};
 
 use super::{
+    device_nodes::{DeviceNodes, Drawn},
     item_nodes::{ItemNodes, ItemPicks},
     row_nodes::RowNodes,
-    stage::{Pick, Stage, attempted, choose},
+    stage::{Pick, Stage, attempted},
 };
 use crate::{
     PartitionDpp, Result,
-    engine::{Engine, Watched},
+    engine::{Engine, Watched, choose},
     watch::Watch,
 };
 
@@ -25,26 +26,53 @@ use crate::{
 pub(crate) struct Interpolation<'a> {
     start: Stage<'a>,
     first: Evaluation,
-    /// Weights of the first pick's candidates.
-    weights: Vec<f64>,
     error: f64,
 }
 
 /// The nodes of a stage, evaluated for the group to draw from.
 #[derive(Clone, Debug)]
 enum Evaluation {
+    Host(HostNodes),
+    Device(DeviceNodes),
+}
+
+/// Nodes on the host, and the weights of the next pick's candidates, if they are known.
+#[derive(Clone, Debug)]
+struct HostNodes {
+    nodes: Nodes,
+    weights: Option<Vec<f64>>,
+}
+
+#[derive(Clone, Debug)]
+enum Nodes {
     Items(ItemPicks),
     Rows(RowNodes),
+}
+
+/// The uniform numbers of a draw. One that a grid could not use serves on the next, so that draws do not depend on where
+/// the nodes are.
+pub(super) struct Uniforms<'r, R: ?Sized> {
+    rng: &'r mut R,
+    unused: Option<f64>,
+}
+
+impl<R: Rng + ?Sized> Uniforms<'_, R> {
+    pub(super) fn next(&mut self) -> f64 {
+        self.unused.take().unwrap_or_else(|| self.rng.random())
+    }
+
+    pub(super) fn put_back(&mut self, uniform: f64) {
+        self.unused = Some(uniform);
+    }
 }
 
 impl<'a> Interpolation<'a> {
     pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let at = start.current(None);
-        let first = Evaluation::on(&start, at)?;
-        let weights = first.weights(&start, at)?;
-        let error = start.error(weights.iter().sum::<f64>() / start.left[at] as f64)?;
-        Ok(Self { start, first, weights, error })
+        let (first, total) = Evaluation::on(&start, at)?.weighed(&start, at)?;
+        let error = start.error(total / start.left[at] as f64)?;
+        Ok(Self { start, first, error })
     }
 
     /// Estimated total variation error of the law.
@@ -58,20 +86,28 @@ impl<'a> Interpolation<'a> {
         let engine = Watched::new(self.start.setup.engine, *watch);
         attempted(&self.start.on(&engine), |mut stage| {
             let at = stage.current(None);
-            self.first.clone().draw(&mut stage, at, Some(self.weights.clone()), rng)?;
-            finish(stage, rng)
+            let mut uniforms = Uniforms { rng: &mut *rng, unused: None };
+            let mut first = match &self.first {
+                // A device failed, and the attempt is on the CPU.
+                Evaluation::Device(_) if stage.setup.engine.info() != engine.info() => {
+                    Evaluation::on(&stage, at)?
+                }
+                first => first.clone(),
+            };
+            first.draw(&mut stage, at, &mut uniforms)?;
+            finish(stage, &mut uniforms)
         })
     }
 }
 
 /// Draws the remaining items.
-fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, rng: &mut R) -> Result<Vec<u32>> {
+fn finish<R: Rng + ?Sized>(mut stage: Stage<'_>, uniforms: &mut Uniforms<'_, R>) -> Result<Vec<u32>> {
     while stage.total() > 0 {
         if stage.is_used() {
             stage = stage.renewed()?;
         }
         let at = stage.current(stage.last_group());
-        Evaluation::on(&stage, at)?.draw(&mut stage, at, None, rng)?;
+        Evaluation::on(&stage, at)?.draw(&mut stage, at, uniforms)?;
     }
     Ok(stage.drawn())
 }
@@ -81,46 +117,87 @@ impl Evaluation {
         if stage.setup.items(stage.groups[at]).len() <= stage.function.rank()
             && let Some(nodes) = ItemNodes::new(stage, at)?
         {
-            return Ok(Self::Items(ItemPicks::new(Arc::new(nodes))));
+            let nodes = Nodes::Items(ItemPicks::new(Arc::new(nodes)));
+            return Ok(Self::Host(HostNodes { nodes, weights: None }));
         }
-        Ok(Self::Rows(RowNodes::on(stage)?))
-    }
-
-    fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
-        match self {
-            Self::Items(picks) => Ok(picks.weights(&stage.left)),
-            Self::Rows(nodes) => nodes.weights(stage, at),
+        match DeviceNodes::on(stage, at)? {
+            Some(nodes) => Ok(Self::Device(nodes)),
+            None => Ok(Self::Host(HostNodes::of_rows(stage)?)),
         }
     }
 
-    /// Draws from a group until it is done or the grid is spent; `weights` are those of the first pick, if known.
+    /// With the weights of the first pick, and their sum.
+    fn weighed(self, stage: &Stage<'_>, at: usize) -> Result<(Self, f64)> {
+        let mut host = match self {
+            Self::Host(host) => host,
+            Self::Device(mut nodes) => match nodes.total()? {
+                Some(total) => return Ok((Self::Device(nodes), total)),
+                None => HostNodes::of_rows(stage)?,
+            },
+        };
+        let weights = host.nodes.weights(stage, at)?;
+        let total = weights.iter().sum();
+        host.weights = Some(weights);
+        Ok((Self::Host(host), total))
+    }
+
+    /// Draws from a group until it is done or the grid is spent.
     fn draw<R: Rng + ?Sized>(
         &mut self,
         stage: &mut Stage<'_>,
         at: usize,
-        mut weights: Option<Vec<f64>>,
-        rng: &mut R,
+        uniforms: &mut Uniforms<'_, R>,
+    ) -> Result<()> {
+        match self {
+            Self::Host(host) => host.draw(stage, at, uniforms),
+            Self::Device(nodes) => match nodes.draw(stage, at, uniforms)? {
+                Drawn::Some => Ok(()),
+                Drawn::Nothing => HostNodes::of_rows(stage)?.draw(stage, at, uniforms),
+            },
+        }
+    }
+}
+
+impl HostNodes {
+    fn of_rows(stage: &Stage<'_>) -> Result<Self> {
+        Ok(Self { nodes: Nodes::Rows(RowNodes::on(stage)?), weights: None })
+    }
+
+    fn draw<R: Rng + ?Sized>(
+        &mut self,
+        stage: &mut Stage<'_>,
+        at: usize,
+        uniforms: &mut Uniforms<'_, R>,
     ) -> Result<()> {
         let setup = Arc::clone(&stage.setup);
         let items = setup.items(stage.groups[at]);
         loop {
             setup.engine.proceed()?;
-            let mut weights = match weights.take() {
+            let mut weights = match self.weights.take() {
                 Some(known) => known,
-                None => self.weights(stage, at)?,
+                None => self.nodes.weights(stage, at)?,
             };
             let (position, pick) = loop {
-                let position = choose(&weights, rng).ok_or_else(|| stage.lost())?;
+                let position = choose(&weights, uniforms.next()).ok_or_else(|| stage.lost())?;
                 match stage.consider(items.at(position), at) {
                     Some(pick) => break (position, pick),
                     // Its weight is a rounding error.
                     None => weights[position] = 0.0,
                 }
             };
-            let spent = self.pick(stage, position, &pick);
+            let spent = self.nodes.pick(stage, position, &pick);
             if spent || stage.left[at] == 0 {
                 return Ok(());
             }
+        }
+    }
+}
+
+impl Nodes {
+    fn weights(&self, stage: &Stage<'_>, at: usize) -> Result<Vec<f64>> {
+        match self {
+            Self::Items(picks) => Ok(picks.weights(&stage.left)),
+            Self::Rows(nodes) => nodes.weights(stage, at),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The samplers of the Partition-DPP.
 
 mod conditionals;
+mod device_nodes;
 mod interpolation;
 mod item_nodes;
 mod per_candidate;

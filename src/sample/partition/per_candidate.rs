@@ -1,12 +1,12 @@
 //! Algorithm 2 of the paper, literally: projected rows, and one determinant per candidate and node.
 
 use faer::Mat;
-use rand::Rng;
+use rand::{Rng, RngExt};
 
-use super::stage::{Pick, Stage, attempted, choose};
+use super::stage::{Pick, Stage, attempted};
 use crate::{
     PartitionDpp, Result,
-    engine::{CandidateGrid, Engine, PhaseGrid, RowMap, Watched},
+    engine::{CandidateGrid, Engine, PhaseGrid, RowMap, Watched, choose},
     linalg::{kernels::dot, project},
     polynomial::torus::less_one,
     watch::Watch,
@@ -147,7 +147,7 @@ fn finish<R: Rng + ?Sized>(
     while stage.total() > 0 {
         let mut weights: Vec<f64> = candidates.weights().collect();
         let (item, pick) = loop {
-            let position = choose(&weights, rng).ok_or_else(|| stage.lost())?;
+            let position = choose(&weights, rng.random()).ok_or_else(|| stage.lost())?;
             let (at, item) = stage.candidate(position);
             match stage.consider(item, at) {
                 Some(pick) => break (item, pick),

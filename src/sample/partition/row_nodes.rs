@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use faer::{Mat, MatMut, MatRef, c64};
+use faer::{Mat, c64};
 
 use super::stage::{Pick, Stage};
 use crate::{
     Result,
-    engine::{PhaseGrid, grid_inverses},
-    linalg::{self, column, column_mut},
+    engine::{PhaseGrid, condition, grid_inverses},
+    linalg,
     polynomial::torus::{add_real_part, less_one, real_sum},
 };
 
@@ -75,30 +75,6 @@ impl RowNodes {
         let coefficient = || real_sum(&stage.torus.extractors(&stage.left), &self.values);
         stage.total() > 0 && (self.near_singular || stage.has_faded(coefficient()))
     }
-}
-
-/// P⁻¹ ← P⁻¹ − vvᵀ/(qᵀv) with v = P⁻¹q; returns qᵀv.
-fn condition(mut inverse: MatMut<'_, c64>, direction: &[f64]) -> c64 {
-    let image = product(inverse.as_ref(), direction);
-    let along: c64 = image.iter().zip(direction).map(|(v, q)| v * q).sum();
-    for j in 0..inverse.ncols() {
-        let factor = image[j] / along;
-        for (out, v) in column_mut(inverse.as_mut(), j).iter_mut().zip(&image) {
-            *out -= v * factor;
-        }
-    }
-    along
-}
-
-/// X q for a real q.
-fn product(matrix: MatRef<'_, c64>, vector: &[f64]) -> Vec<c64> {
-    let mut out = vec![c64::new(0.0, 0.0); matrix.nrows()];
-    for (j, &q) in vector.iter().enumerate() {
-        for (out, x) in out.iter_mut().zip(column(matrix, j)) {
-            *out += x * q;
-        }
-    }
-    out
 }
 
 #[cfg(test)]

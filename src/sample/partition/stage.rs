@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rand::{Rng, RngExt};
-
 use crate::{
     Error, PartitionDpp, Result,
     engine::{Cpu, Engine, Group, Items, Rows},
@@ -22,6 +20,9 @@ use crate::{
 /// The grid is renewed when the coefficient wanted falls below this fraction of what a fresh tilt guarantees: at a fixed
 /// radius late picks of large quotas lose their digits.
 const FADED: f64 = 0.25;
+/// Below this fraction not even one more pick is made on the grid, where it is known only with the next choice that the
+/// coefficient has faded.
+const VANISHED: f64 = 0.01;
 
 /// The data that all stages share, and the engine.
 #[derive(Clone, Debug)]
@@ -161,7 +162,16 @@ impl<'a> Stage<'a> {
 
     /// Whether the coefficient wanted has faded, so that the rest should be drawn on new nodes.
     pub(super) fn has_faded(&self, coefficient: f64) -> bool {
-        self.total() > 0 && (coefficient.is_nan() || coefficient < FADED * coefficient_bound(&self.left))
+        self.is_below(FADED, coefficient)
+    }
+
+    /// Whether it has faded so much that too few digits are left for any pick.
+    pub(super) fn has_vanished(&self, coefficient: f64) -> bool {
+        self.is_below(VANISHED, coefficient)
+    }
+
+    fn is_below(&self, share: f64, coefficient: f64) -> bool {
+        self.total() > 0 && (coefficient.is_nan() || coefficient < share * coefficient_bound(&self.left))
     }
 
     /// A new grid for what is left, at its own tilt, without the groups that are done.
@@ -237,23 +247,6 @@ impl<'a> Stage<'a> {
     pub(super) fn compute_on(&mut self, engine: &'a dyn Engine) {
         self.setup = Arc::new(DrawSetup { engine, ..(*self.setup).clone() });
     }
-}
-
-/// A position with probability in proportion to its weight; `None` if no weight is positive.
-pub(super) fn choose<R: Rng + ?Sized>(weights: &[f64], rng: &mut R) -> Option<usize> {
-    let total: f64 = weights.iter().filter(|&&weight| weight > 0.0).sum();
-    let mut left = rng.random::<f64>() * total;
-    let mut last = None;
-    for (position, &weight) in weights.iter().enumerate() {
-        if weight > 0.0 {
-            last = Some(position);
-            if left < weight {
-                break;
-            }
-            left -= weight;
-        }
-    }
-    last
 }
 
 /// Attempts at a draw before it fails.

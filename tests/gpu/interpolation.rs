@@ -1,0 +1,156 @@
+//! Draws by interpolation whose nodes are on the device: their law, the CPU's subsets, and what travels.
+
+use partition_dpp::{
+    Features, Method, Partition, PartitionDpp, Quota, Subset,
+    engine::{
+        Cpu, Engine, Precision,
+        gpu::{Fault, Gpu, GpuOptions},
+    },
+};
+
+use crate::common::{
+    engines::{gpu, open},
+    oracle::Determinants,
+    random::normals,
+    stats,
+};
+
+/// Items in turn in every part.
+struct Problem {
+    features: Features<'static>,
+    partition: Partition,
+    quota: Quota,
+}
+
+impl Problem {
+    fn new(items: usize, dims: usize, quota: &[usize]) -> Self {
+        let features = Features::from_rows(items, dims, normals(items * dims, 11)).unwrap();
+        let labels: Vec<usize> = (0..items).map(|i| i % quota.len()).collect();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let quota = Quota::new(&partition, quota).unwrap();
+        Self { features, partition, quota }
+    }
+
+    fn draws(&self, engine: &dyn Engine, count: u64, seed: u64) -> Vec<Subset> {
+        let dpp = PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap();
+        dpp.sampler(Method::Interpolation, engine).unwrap().sample_many(count, seed).subsets().to_vec()
+    }
+}
+
+fn dispatches(gpu: &Gpu, shader: &str) -> u64 {
+    gpu.dispatches().iter().find(|(name, _)| *name == shader).unwrap().1
+}
+
+/// p of the draws under the law by enumeration.
+fn p_of_law(gpu: &Gpu, items: usize, dims: usize, quota: &[usize], draws: u64) -> f64 {
+    let problem = Problem::new(items, dims, quota);
+    let rows = (0..items).map(|i| problem.features.row(i).clone()).collect();
+    let labels: Vec<usize> = (0..items).map(|i| i % quota.len()).collect();
+    let (law, _) = Determinants::of_features(rows).partition_dpp(&labels, quota);
+    let before = dispatches(gpu, "choose_row");
+    let subsets = problem.draws(gpu, draws, 2016);
+    let picks = draws * quota.iter().sum::<usize>() as u64;
+    assert!(dispatches(gpu, "choose_row") >= before + picks, "every pick is made on the device");
+    stats::chi_square_p(subsets.iter().map(Subset::as_slice), &law)
+}
+
+#[test]
+fn draws_follow_the_law() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    for (items, dims, quota) in [(12, 3, &[2, 1][..]), (10, 4, &[1, 2]), (9, 5, &[3])] {
+        let p = p_of_law(&gpu, items, dims, quota, 1500);
+        assert!(p > stats::ALPHA / 3.0, "{items}×{dims}, {quota:?}: p = {p:e}");
+    }
+}
+
+#[test]
+fn another_law_is_noticed() {
+    for (shader, from, to) in [
+        ("choose_tile", "draw[0] * total", "draw[0] * draw[0] * total"),
+        ("condition_nodes", "x -= times(images", "x -= 0.2 * times(images"),
+        ("root_form", "x -= root", "x += root"),
+    ] {
+        let options = GpuOptions::default().with_precision(Precision::F64).with_patch(shader, from, to);
+        let Some(gpu) = open(&options, "another law") else { return };
+        let p = p_of_law(&gpu, 10, 4, &[1, 2], 1500);
+        assert!(p < 1e-6, "{shader}: p = {p:e}");
+    }
+}
+
+#[test]
+fn subsets_are_those_of_the_cpu() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    for (items, dims, quota, count) in [
+        (600, 8, &[2, 3, 2][..], 20),
+        (3000, 20, &[4, 2], 6),
+        (64, 30, &[6], 10),
+        // Late picks of large quotas fade, so that grids are renewed within a part.
+        (120, 40, &[16, 18], 2),
+    ] {
+        let problem = Problem::new(items, dims, quota);
+        let before = dispatches(&gpu, "condition_nodes");
+        assert_eq!(problem.draws(&gpu, count, 7), problem.draws(&Cpu, count, 7), "{items}×{dims}, {quota:?}");
+        assert!(dispatches(&gpu, "condition_nodes") > before);
+    }
+}
+
+/// Single precision conditions nodes on the host.
+#[test]
+fn single_precision_keeps_its_law() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let problem = Problem::new(24, 8, &[2, 2]);
+    assert_eq!(problem.draws(&gpu, 3, 7).len(), 3);
+    assert_eq!(dispatches(&gpu, "condition_nodes"), 0);
+}
+
+#[test]
+fn a_pick_is_one_wait_and_64_bytes() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    for items in [2_000, 20_000] {
+        let problem = Problem::new(items, 8, &[3, 4]);
+        let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
+        let sampler = dpp.sampler(Method::Interpolation, &gpu).unwrap();
+        let _ = sampler.sample_many(1, 1);
+        let before = gpu.traffic();
+        let _ = sampler.sample_many(1, 2);
+        let traffic = gpu.traffic() - before;
+        assert_eq!((traffic.waits, traffic.submissions), (7, 7), "{traffic:?}");
+        assert!(traffic.downloaded <= 7 * 64, "{traffic:?}");
+        // Directions, phases and factors of nodes; a hundred rows would be more.
+        assert!(traffic.uploaded < 40_000, "{traffic:?}");
+        println!("{items} items: {traffic:?}");
+    }
+}
+
+/// That a grid has faded is known with the next choice, which is used all the same.
+#[test]
+fn grids_that_fade_are_no_more_waits() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    let problem = Problem::new(120, 40, &[16, 18]);
+    let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
+    let sampler = dpp.sampler(Method::Interpolation, &gpu).unwrap();
+    let (before, grids) = (gpu.traffic(), dispatches(&gpu, "grid_determinants"));
+    let draws = 3;
+    let _ = sampler.sample_many(draws, 2);
+    let (traffic, grids) = (gpu.traffic() - before, dispatches(&gpu, "grid_determinants") - grids);
+    println!("{grids} grids in {draws} draws: {traffic:?}");
+    // The grid of the second part is due in any case.
+    assert!(grids > draws);
+    assert_eq!(traffic.waits, draws * 34, "{traffic:?}");
+    assert!(traffic.downloaded <= traffic.waits * 64, "{traffic:?}");
+}
+
+#[test]
+fn draws_go_on_without_the_device() {
+    for fault in [Fault::Reset, Fault::Dropped] {
+        let Some(gpu) = gpu(Precision::F64) else { return };
+        let problem = Problem::new(600, 8, &[2, 3]);
+        let dpp = PartitionDpp::new(&problem.features, &problem.partition, &problem.quota).unwrap();
+        let sampler = dpp.sampler(Method::Interpolation, &gpu).unwrap();
+        let _ = sampler.sample_many(1, 1);
+        gpu.fake(fault);
+        for subset in sampler.sample_many(3, 2).subsets() {
+            assert_eq!(subset.part_counts(&problem.partition), [2, 3]);
+        }
+    }
+}

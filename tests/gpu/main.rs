@@ -13,6 +13,7 @@
 mod common;
 
 mod algorithms;
+mod barriers;
 mod conformance;
 mod conformance_tables;
 mod device;

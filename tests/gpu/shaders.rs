@@ -138,11 +138,14 @@ fn shared_memory_is_what_the_host_says() {
         let at = PRECISIONS.iter().position(|&known| known == precision).unwrap();
         let known = stated[at].iter().find(|(known, _)| *known == name).unwrap().1;
         assert_eq!(bytes, known, "{name} {precision}");
-        // Every Vulkan device has as much in single precision, most have twice that.
-        assert!(
-            bytes <= if precision == Precision::F32 { 16_384 } else { 32_768 },
-            "{name} {precision}: {bytes}"
-        );
+        // Every Vulkan device has as much in single precision, most have twice that, large cards 48 KiB; a matrix may need
+        // it, as where there is less it lies elsewhere.
+        let most = match precision {
+            _ if name.ends_with("_64") => 49_152,
+            Precision::F64 => 32_768,
+            _ => 16_384,
+        };
+        assert!(bytes <= most, "{name} {precision}: {bytes}");
     });
 }
 
@@ -178,8 +181,9 @@ fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
 #[test]
 fn every_shader_has_its_twins_and_its_conformance() {
     let shaders = stems("shaders", "wgsl");
-    let listed: BTreeSet<String> =
-        Gpu::shaders(Precision::F32).iter().map(|(name, _)| (*name).to_owned()).collect();
+    // Variants end in a number.
+    let stem = |name: &str| name.trim_end_matches(|c: char| c == '_' || c.is_ascii_digit()).to_owned();
+    let listed: BTreeSet<String> = Gpu::shaders(Precision::F32).iter().map(|(name, _)| stem(name)).collect();
     assert_eq!(shaders, listed);
     // One file holds two verbs where they share a table: gains with their norms, exchanges with theirs.
     let host = |name: &str, folder: &str| {

@@ -228,12 +228,12 @@ impl Context {
                 .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() }),
         );
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(shader.label()),
+            label: Some(shader.name()),
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
         let mut pass = work.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some(shader.label()),
+            label: Some(shader.name()),
             timestamp_writes: None,
         });
         pass.set_pipeline(pipeline);

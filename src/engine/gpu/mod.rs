@@ -118,10 +118,18 @@ impl Gpu {
         Self { inner: Arc::new(Inner { context, resident: Resident::default() }) }
     }
 
-    /// Number of runs of each shader, by the name of its verb.
+    /// Number of runs of the shaders of each verb.
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
-        Shader::ALL.iter().map(|&shader| (shader.stem(), self.context().dispatches(shader))).collect()
+        let mut runs: Vec<(&'static str, u64)> = Vec::new();
+        for &shader in Shader::ALL {
+            let own = self.context().dispatches(shader);
+            match runs.iter_mut().find(|(verb, _)| *verb == shader.stem()) {
+                Some((_, runs)) => *runs += own,
+                None => runs.push((shader.stem(), own)),
+            }
+        }
+        runs
     }
 
     /// What went between the host and the device so far.
@@ -138,17 +146,17 @@ impl Gpu {
         copy_rate::copy_rate(self.context())
     }
 
-    /// The complete shaders in a precision: the verb's name, and the source.
+    /// The complete shaders in a precision: the verb's name, with the variant, and the source.
     #[must_use]
     pub fn shaders(precision: Precision) -> Vec<(&'static str, String)> {
-        Shader::ALL.iter().map(|shader| (shader.stem(), shader.source(precision))).collect()
+        Shader::ALL.iter().map(|shader| (shader.name(), shader.source(precision))).collect()
     }
 
     /// Bytes of workgroup memory of each shader.
     #[doc(hidden)]
     #[must_use]
     pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
-        Shader::ALL.iter().map(|shader| (shader.stem(), shader.workgroup_memory(precision))).collect()
+        Shader::ALL.iter().map(|shader| (shader.name(), shader.workgroup_memory(precision))).collect()
     }
 
     /// Fakes a failure of the device from now on, for tests.

@@ -6,8 +6,9 @@ use super::{buffers::size_of, context::Context};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 macro_rules! shaders {
-    ($($shader:ident $stem:literal [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
-        /// One compute shader, `shaders/<stem>.wgsl`.
+    ($($shader:ident $stem:literal $(of $order:literal ($single:literal, $double:literal))? [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
+        /// One compute shader, `shaders/<stem>.wgsl`; `of` the largest matrix that a variant holds in workgroup memory, in
+        /// f32 and f64.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Shader {
             $(#[doc = $stem] $shader,)*
@@ -24,11 +25,19 @@ macro_rules! shaders {
                 }
             }
 
-            /// The label in GPU debuggers.
-            pub(super) fn label(self) -> &'static str {
+            /// The stem, and which variant it is.
+            pub(super) fn name(self) -> &'static str {
                 match self {
-                    $(Shader::$shader => concat!("pdpp.", $stem),)*
+                    $(Shader::$shader => concat!($stem $(, "_", $order)?),)*
                 }
+            }
+
+            /// Rows of the largest matrix in workgroup memory, for shaders that have one there.
+            pub(super) fn largest_matrix(self, precision: Precision) -> Option<usize> {
+                let orders: &[(usize, usize)] = match self {
+                    $(Shader::$shader => &[$(($single, $double))?],)*
+                };
+                orders.first().map(|&(single, double)| if precision == Precision::F32 { single } else { double })
             }
 
             /// Bytes that the threads of a workgroup share.
@@ -36,7 +45,8 @@ macro_rules! shaders {
                 let (reals, words) = match self {
                     $(Shader::$shader => ($reals, $words),)*
                 };
-                reals * size_of(precision) as u64 + 4 * words
+                let matrix = self.largest_matrix(precision).map_or(0, |order| 2 * (order * order) as u64);
+                (matrix + reals) * size_of(precision) as u64 + 4 * words
             }
 
             /// Shared source, then the file's own.
@@ -58,8 +68,16 @@ shaders! {
     SumRuns "sum_runs" [] 0 reals 0 words,
     RowForms "row_forms" ["product"] 2112 reals 0 words,
     WhitenRows "whiten_rows" ["product"] 2112 reals 0 words,
-    GridDeterminants "grid_determinants" ["elimination"] 64 reals 64 words,
-    CandidateDeterminants "candidate_determinants" ["elimination"] 64 reals 64 words,
+    GridDeterminants "grid_determinants" ["stored_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf16 "grid_determinants" of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf32 "grid_determinants" of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf45 "grid_determinants" of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf64 "grid_determinants" of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminants "candidate_determinants" ["stored_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf16 "candidate_determinants" of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf32 "candidate_determinants" of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf45 "candidate_determinants" of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf64 "candidate_determinants" of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
     ProjectRows "project_rows" ["tile", "rows"] 2560 reals 0 words,
     RowNorms "row_norms" ["tile", "rows"] 2304 reals 0 words,
     GainUpdate "gain_update" ["tile", "rows", "leading"] 2816 reals 512 words,
@@ -71,6 +89,16 @@ shaders! {
 pub(super) const SHADERS: usize = Shader::ALL.len();
 
 impl Shader {
+    /// The variant of a shader for matrices of this order: in workgroup memory if they fit.
+    pub(super) fn for_order(self, context: &Context, order: usize) -> Self {
+        let fits = |shader: &Self| {
+            shader.largest_matrix(context.precision).is_some_and(|largest| order <= largest)
+                && shader.workgroup_memory(context.precision) <= context.workgroup_memory
+        };
+        let mut variants = Self::ALL.iter().copied().filter(|shader| shader.stem() == self.stem());
+        variants.find(fits).unwrap_or(self)
+    }
+
     /// The complete source.
     pub(super) fn source(self, precision: Precision) -> String {
         let prelude = match precision {
@@ -78,6 +106,11 @@ impl Shader {
             Precision::F64 => include_str!("../../../shaders/shared/f64.wgsl"),
         };
         let mut source = prelude.to_owned();
+        if let Some(order) = self.largest_matrix(precision) {
+            source.push_str(&format!(
+                "// Rows of the largest matrix in workgroup memory.\nconst LARGEST: u32 = {order}u;\n"
+            ));
+        }
         self.texts().iter().for_each(|text| source.push_str(text));
         source
     }
@@ -117,11 +150,11 @@ fn build(context: &Context, shader: Shader) -> wgpu::ComputePipeline {
         source = source.replace(patch.from, patch.to);
     }
     let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some(shader.label()),
+        label: Some(shader.name()),
         source: wgpu::ShaderSource::Wgsl(source.into()),
     });
     context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some(shader.label()),
+        label: Some(shader.name()),
         layout: None,
         module: &module,
         entry_point: Some("main"),

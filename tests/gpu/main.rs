@@ -18,5 +18,7 @@ mod conformance;
 mod conformance_tables;
 mod device;
 mod faults;
+mod indices;
 mod range;
 mod shaders;
+mod testimony;

@@ -21,7 +21,9 @@ mod submissions;
 mod swap_gains;
 mod swap_table;
 mod traffic;
+mod trusted;
 mod whiten_rows;
+mod witness;
 
 use std::{
     fmt,

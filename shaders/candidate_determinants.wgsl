@@ -49,7 +49,7 @@ fn assemble(base: u32, image: u32, n: u32, node: u32, unit: u32, thread: u32) {
   matrix_barrier();
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,

@@ -2,7 +2,7 @@
 //
 // shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: a matrix per node, which
 // receives the inverse, and is the space of the elimination where workgroup memory is too small for it; pivots: n per
-// node; determinants and exponents: mantissa and power of two. One workgroup of 64 threads per node. Steps
+// node; determinants and exponents: mantissa and power of two. One workgroup per node. Steps
 // first … last − 1 of the elimination, as drivers end long dispatches; all where the matrix is in workgroup memory.
 
 struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
@@ -15,7 +15,7 @@ struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, f
 @group(0) @binding(5) var<storage, read_write> determinants: array<complex>;
 @group(0) @binding(6) var<storage, read_write> exponents: array<i32>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,

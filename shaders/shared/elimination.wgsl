@@ -1,6 +1,5 @@
-// Complex matrices, row after row, and their determinants and inverses by 64 threads each. Where entries lie is said by
-// `stored_matrix` or `shared_matrix`.
-const THREADS: u32 = 64u;
+// Complex matrices, row after row, and their determinants and inverses by a workgroup each. `stored_matrix` or
+// `shared_matrix` says where entries lie, and how many threads there are.
 // Pivots below this are left to the host.
 const SINGULAR: real = 1.0e-18;
 const SINGULAR_EXPONENT: i32 = -2147483647;

@@ -1,4 +1,7 @@
-// One matrix of at most LARGEST rows in workgroup memory.
+// One matrix of at most LARGEST rows in workgroup memory. The more of it a workgroup takes, the fewer of them a core holds,
+// and the more threads each needs to hide latency.
+const THREADS: u32 = (LARGEST + 15u) / 16u * 64u;
+
 var<workgroup> sh_matrix: array<complex, LARGEST * LARGEST>;
 
 fn entry(at: u32) -> complex {

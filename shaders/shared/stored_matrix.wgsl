@@ -1,4 +1,6 @@
 // Matrices of any size in `matrices`.
+const THREADS: u32 = 256u;
+
 fn entry(at: u32) -> complex {
   return matrices[at];
 }

@@ -17,6 +17,7 @@ mod barriers;
 mod conformance;
 mod conformance_tables;
 mod device;
+mod emitted;
 mod faults;
 mod indices;
 mod range;

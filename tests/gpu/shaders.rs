@@ -3,16 +3,15 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use naga::{
-    AddressSpace, Expression, MathFunction, Module, ShaderStage,
-    back::spv,
-    proc::{BoundsCheckPolicies, BoundsCheckPolicy, Layouter},
+    AddressSpace, Expression, MathFunction, Module,
+    proc::Layouter,
     valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
 };
 use partition_dpp::engine::{Precision, gpu::Gpu};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
-fn validated(name: &str, source: &str, precision: Precision) -> (Module, ModuleInfo) {
+pub(crate) fn validated(name: &str, source: &str, precision: Precision) -> (Module, ModuleInfo) {
     let module = naga::front::wgsl::parse_str(source)
         .unwrap_or_else(|error| panic!("{name} {precision}: {}", error.emit_to_string(source)));
     let capabilities = match precision {
@@ -26,59 +25,13 @@ fn validated(name: &str, source: &str, precision: Precision) -> (Module, ModuleI
 }
 
 /// Calls `check` with every shader in both precisions.
-fn each_shader(check: impl Fn(&str, Precision, &Module, &ModuleInfo)) {
+pub(crate) fn each_shader(check: impl Fn(&str, Precision, &Module, &ModuleInfo)) {
     for precision in PRECISIONS {
         for (name, source) in Gpu::shaders(precision) {
             let (module, info) = validated(name, &source, precision);
             check(name, precision, &module, &info);
         }
     }
-}
-
-/// What wgpu's Vulkan backend adds to a shader: everything, or what it still adds to a trusted one.
-#[derive(Clone, Copy, Debug)]
-enum Checks {
-    Checked,
-    Trusted,
-}
-
-/// A shader in SPIR-V, as wgpu 30 emits it for a driver with Vulkan 1.3 and robust access to buffers, as those of AMD,
-/// Intel and NVIDIA have.
-fn emitted(module: &Module, info: &ModuleInfo, checks: Checks) -> Vec<u32> {
-    let options = spv::Options {
-        lang_version: (1, 6),
-        flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
-        bounds_check_policies: BoundsCheckPolicies {
-            index: match checks {
-                Checks::Checked => BoundsCheckPolicy::Restrict,
-                Checks::Trusted => BoundsCheckPolicy::Unchecked,
-            },
-            buffer: BoundsCheckPolicy::Unchecked,
-            ..Default::default()
-        },
-        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
-        force_loop_bounding: matches!(checks, Checks::Checked),
-        ..Default::default()
-    };
-    let entry = spv::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".to_owned() };
-    spv::write_vec(module, info, &options, Some(&entry)).unwrap()
-}
-
-/// Where `PDPP_SPIRV` names a folder, the shaders are left there in SPIR-V, for another validator and for compilers.
-#[test]
-fn shaders_are_valid_in_both_precisions() {
-    let folder = std::env::var_os("PDPP_SPIRV");
-    each_shader(|name, precision, module, info| {
-        for checks in [Checks::Checked, Checks::Trusted] {
-            let words = emitted(module, info, checks);
-            assert!(words.len() > 100);
-            if let Some(folder) = &folder {
-                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                let file = format!("{name}.{precision}.{checks:?}.spv").to_lowercase();
-                fs::write(Path::new(folder).join(file), bytes).unwrap();
-            }
-        }
-    });
 }
 
 /// What naga takes in f64 and SPIR-V does not have: results would be garbage without an error.

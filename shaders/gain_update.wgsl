@@ -1,17 +1,18 @@
-// d ← d − (A q)² for every row of a chunk whose gain d is not −∞, and the largest d of every tile.
+// d ← d − (a_i·q)² for every row of an open group whose gain d is not −∞, and the leading gain of every tile.
 //
-// rows: quads·rows values, four by four; direction: quads·4; gains: one per row. Per tile of 256 rows, which is one
-// workgroup: largest and second largest gain in `values`, position of the largest in `positions`. Without `update`
-// gains are only searched.
+// directions: 4·quads values each, of which q is number `direction`, or NONE, where gains are only searched; gains: one
+// per position; open: 0 for groups that are closed; tops: largest and second largest gain of every tile from `first` on,
+// and the row of the largest. One workgroup per tile.
 
-struct Parameters { start: u32, rows: u32, quads: u32, update: u32 }
+struct Parameters { start: u32, tiles: u32, quads: u32, reading: u32, direction: u32, first: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> rows: array<real4>;
-@group(0) @binding(2) var<storage, read> direction: array<real4>;
-@group(0) @binding(3) var<storage, read_write> gains: array<real>;
-@group(0) @binding(4) var<storage, read_write> values: array<vec2<real>>;
-@group(0) @binding(5) var<storage, read_write> positions: array<u32>;
+@group(0) @binding(4) var<storage, read> directions: array<real4>;
+@group(0) @binding(5) var<storage, read_write> gains: array<real>;
+@group(0) @binding(6) var<storage, read> open: array<u32>;
+@group(0) @binding(7) var<storage, read_write> tops: array<real4>;
+
+const NONE: u32 = 0xffffffffu;
 
 @compute @workgroup_size(256)
 fn main(
@@ -19,34 +20,36 @@ fn main(
   @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let tile = workgroup_of(group, groups);
-  let first = tile * TILE;
-  if parameters.update != 0u {
+  let number = workgroup_of(group, groups);
+  let tile = tile_at(number);
+  let quads = parameters.quads;
+  let is_open = open[tile.group] != 0u;
+  let update = is_open && parameters.direction != NONE;
+  if update {
     let lane = thread % LANES;
-    for (var at = thread / LANES; at < TILE; at += TILE / LANES) {
+    let q = parameters.direction * quads;
+    for (var at = thread / LANES; at < tile.rows; at += TILE / LANES) {
+      let start = row_start(tile, at);
+      let factor = row_factor(tile, at);
       var sum = ZERO;
-      if first + at < parameters.rows {
-        let start = (first + at) * parameters.quads;
-        for (var quad = lane; quad < parameters.quads; quad += LANES) {
-          sum += dot(rows[start + quad], direction[quad]);
-        }
+      for (var quad = lane; quad < quads; quad += LANES) {
+        sum += dot(factor * stored_quad(start + quad), directions[q + quad]);
       }
       sh_partial[at * PITCH + lane] = sum;
     }
   }
   workgroupBarrier();
   var gain = LOWEST;
-  if first + thread < parameters.rows {
-    gain = counted(gains[first + thread]);
-    if parameters.update != 0u && gain > LOWEST {
+  if is_open && thread < tile.rows {
+    gain = counted(gains[tile.start + thread]);
+    if update && gain > LOWEST {
       let along = row_sum(thread);
       gain = counted(gain - along * along);
-      gains[first + thread] = gain;
+      gains[tile.start + thread] = gain;
     }
   }
-  let leading = lead(thread, Leading(gain, LOWEST, first + thread, 0u));
-  if thread == 0u && first < parameters.rows {
-    values[tile] = vec2<real>(leading.value, leading.second);
-    positions[tile] = leading.position;
+  let leading = lead(thread, Leading(gain, LOWEST, thread, 0u));
+  if thread == 0u {
+    tops[parameters.first + number] = real4(leading.value, leading.second, real(leading.position), ZERO);
   }
 }

@@ -1,21 +1,58 @@
-// Σ b_i b_iᵀ over runs of rows: a block of 64×64 entries of a run per workgroup.
+// Σ b_i b_iᵀ over runs of tiles of a group: a block of 64×64 entries of a run per workgroup.
 //
-// rows: quads·rows values, four by four; partials: for every run from `first` on a matrix of 4·quads columns, of which
-// the blocks on and below the diagonal are written. sum_runs adds the runs.
+// runs: first tile of every run, and how many; partials: for every run from `first` on a matrix of 4·quads columns, of
+// which the blocks on and below the diagonal are written. sum_runs adds the runs.
 
-struct Parameters { start: u32, rows: u32, quads: u32, blocks: u32, run: u32, first: u32 }
+struct Parameters { start: u32, tiles: u32, quads: u32, reading: u32, blocks: u32, first: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> rows: array<real4>;
-@group(0) @binding(2) var<storage, read_write> partials: array<real4>;
+@group(0) @binding(4) var<storage, read> runs: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read_write> partials: array<real4>;
 
+const BLOCK: u32 = 64u;
 const BLOCK_QUADS: u32 = 16u;
 // Rows added between two barriers.
 const STEP: u32 = 16u;
 
+// Where the rows of a tile begin, and what they are multiplied by: zero after the last.
+var<workgroup> sh_start: array<u32, 256>;
+var<workgroup> sh_scale: array<real, 256>;
 // Values of these rows, for the block's rows and for its columns.
 var<workgroup> sh_left: array<real4, 256>;
 var<workgroup> sh_right: array<real4, 256>;
+
+// Four rows of four columns.
+struct Entries { r0: real4, r1: real4, r2: real4, r3: real4 }
+
+// Adds the products of four rows of the step.
+fn four_rows(so_far: Entries, left: u32, right: u32) -> Entries {
+  var entries = so_far;
+  let a0 = sh_left[left];
+  let b0 = sh_right[right];
+  entries.r0 += a0.x * b0;
+  entries.r1 += a0.y * b0;
+  entries.r2 += a0.z * b0;
+  entries.r3 += a0.w * b0;
+  let a1 = sh_left[left + BLOCK_QUADS];
+  let b1 = sh_right[right + BLOCK_QUADS];
+  entries.r0 += a1.x * b1;
+  entries.r1 += a1.y * b1;
+  entries.r2 += a1.z * b1;
+  entries.r3 += a1.w * b1;
+  let a2 = sh_left[left + 2u * BLOCK_QUADS];
+  let b2 = sh_right[right + 2u * BLOCK_QUADS];
+  entries.r0 += a2.x * b2;
+  entries.r1 += a2.y * b2;
+  entries.r2 += a2.z * b2;
+  entries.r3 += a2.w * b2;
+  let a3 = sh_left[left + 3u * BLOCK_QUADS];
+  let b3 = sh_right[right + 3u * BLOCK_QUADS];
+  entries.r0 += a3.x * b3;
+  entries.r1 += a3.y * b3;
+  entries.r2 += a3.z * b3;
+  entries.r3 += a3.w * b3;
+  return entries;
+}
 
 @compute @workgroup_size(256)
 fn main(
@@ -27,7 +64,7 @@ fn main(
   let number = workgroup_of(group, groups);
   let pairs = p.blocks * (p.blocks + 1u) / 2u;
   let own = number / pairs;
-  let run = p.first + own;
+  let run = runs[p.first + own];
   // Pair number b(b+1)/2 + c is block row b, block column c ≤ b.
   var left = 0u;
   var right = number % pairs;
@@ -35,45 +72,42 @@ fn main(
     right -= left + 1u;
   }
   let zero = real4(ZERO, ZERO, ZERO, ZERO);
-  var r0 = zero;
-  var r1 = zero;
-  var r2 = zero;
-  var r3 = zero;
+  var entries = Entries(zero, zero, zero, zero);
   let row = thread / BLOCK_QUADS;
   let quad = thread % BLOCK_QUADS;
-  let last = min((run + 1u) * p.run, p.rows);
-  for (var first = run * p.run; first < last; first += STEP) {
-    var x = zero;
-    var y = zero;
-    if first + row < last {
-      let start = (first + row) * p.quads;
-      if left * BLOCK_QUADS + quad < p.quads {
-        x = rows[start + left * BLOCK_QUADS + quad];
-      }
-      if right * BLOCK_QUADS + quad < p.quads {
-        y = rows[start + right * BLOCK_QUADS + quad];
-      }
+  // Of columns after the last, which are not written, any value will do.
+  let left_quad = min(left * BLOCK_QUADS + quad, p.quads - 1u);
+  let right_quad = min(right * BLOCK_QUADS + quad, p.quads - 1u);
+  for (var at = run.x; at < run.x + run.y; at++) {
+    let tile = tile_at(at);
+    sh_start[thread] = row_start(tile, min(thread, tile.rows - 1u));
+    var scale = ZERO;
+    if thread < tile.rows {
+      scale = row_factor(tile, thread);
     }
+    sh_scale[thread] = scale;
     workgroupBarrier();
-    sh_left[thread] = x;
-    sh_right[thread] = y;
-    workgroupBarrier();
-    for (var j = 0u; j < STEP; j++) {
-      let a = sh_left[j * BLOCK_QUADS + row];
-      let b = sh_right[j * BLOCK_QUADS + quad];
-      r0 += a.x * b;
-      r1 += a.y * b;
-      r2 += a.z * b;
-      r3 += a.w * b;
+    for (var first = 0u; first < tile.rows; first += STEP) {
+      let start = sh_start[first + row];
+      let x = sh_scale[first + row] * stored_quad(start + left_quad);
+      let y = sh_scale[first + row] * stored_quad(start + right_quad);
+      workgroupBarrier();
+      sh_left[thread] = x;
+      sh_right[thread] = y;
+      workgroupBarrier();
+      entries = four_rows(entries, row, quad);
+      entries = four_rows(entries, row + BLOCK, quad + BLOCK);
+      entries = four_rows(entries, row + 2u * BLOCK, quad + 2u * BLOCK);
+      entries = four_rows(entries, row + 3u * BLOCK, quad + 3u * BLOCK);
     }
   }
   let i = (left * BLOCK_QUADS + row) * 4u;
   let j = right * BLOCK_QUADS + quad;
-  if run * p.run < p.rows && i < p.quads * 4u && j < p.quads {
+  if i < p.quads * 4u && j < p.quads {
     let at = (own * p.quads * 4u + i) * p.quads + j;
-    partials[at] = r0;
-    partials[at + p.quads] = r1;
-    partials[at + 2u * p.quads] = r2;
-    partials[at + 3u * p.quads] = r3;
+    partials[at] = entries.r0;
+    partials[at + p.quads] = entries.r1;
+    partials[at + 2u * p.quads] = entries.r2;
+    partials[at + 3u * p.quads] = entries.r3;
   }
 }

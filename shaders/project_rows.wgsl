@@ -9,6 +9,8 @@ struct Parameters { start: u32, rows: u32, quads: u32 }
 @group(0) @binding(2) var<storage, read> direction: array<real4>;
 @group(0) @binding(3) var<storage, read_write> norms: array<real>;
 
+const TILE: u32 = 256u;
+
 var<workgroup> sh_along: array<real, 256>;
 
 @compute @workgroup_size(256)

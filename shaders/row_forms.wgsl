@@ -1,15 +1,17 @@
-// ‖Fᵀ a_i‖² for every row of a chunk.
+// ‖F_lᵀ a_i‖² for every row.
 //
-// rows: quads·rows values, four by four; factor: 4·quads rows of column_quads·4 values; forms: one per row. One
-// workgroup per 64 rows, which goes through columns first_quad·4 … last_quad·4 − 1, 64 at a time, and adds to
-// the sums of the columns before.
+// factor: 4·quads rows of column_quads·4 values, for every group from `first_group` on; forms: one per position. Four
+// workgroups per tile, of 64 rows each, which go through columns first_quad·4 … last_quad·4 − 1, 64 at a time, and add
+// to the sums of the columns before.
 
-struct Parameters { start: u32, rows: u32, quads: u32, column_quads: u32, first_quad: u32, last_quad: u32 }
+struct Parameters {
+  start: u32, tiles: u32, quads: u32, reading: u32,
+  column_quads: u32, first_quad: u32, last_quad: u32, first_group: u32, last_group: u32,
+}
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> rows: array<real4>;
-@group(0) @binding(2) var<storage, read> factor: array<real4>;
-@group(0) @binding(3) var<storage, read_write> forms: array<real>;
+@group(0) @binding(4) var<storage, read> factor: array<real4>;
+@group(0) @binding(5) var<storage, read_write> forms: array<real>;
 
 @compute @workgroup_size(256)
 fn main(
@@ -17,29 +19,33 @@ fn main(
   @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let first = workgroup_of(group, groups) * BLOCK;
   let p = parameters;
+  let number = workgroup_of(group, groups);
+  let tile = tile_at(number / BLOCKS);
+  let first = number % BLOCKS * BLOCK;
+  // Uniform over a workgroup, so that all threads reach the barriers or none.
+  if first >= tile.rows || tile.group < p.first_group || tile.group >= p.last_group {
+    return;
+  }
+  let own = (tile.group - p.first_group) * 4u * p.quads * p.column_quads;
   var squares = real4(ZERO, ZERO, ZERO, ZERO);
   for (var quad = p.first_quad; quad < p.last_quad; quad += BLOCK_QUADS) {
-    let e = product(first, p.rows, p.quads, quad, p.column_quads, thread);
+    let e = product(tile, first, own + quad, p.column_quads - quad, p.column_quads, thread);
     squares += real4(dot(e.r0, e.r0), dot(e.r1, e.r1), dot(e.r2, e.r2), dot(e.r3, e.r3));
   }
   // 16 threads share a row; their sums are added in workgroup memory.
   workgroupBarrier();
-  let at = thread / BLOCK_QUADS * 4u * STEP_PITCH + thread % BLOCK_QUADS;
-  sh_rows[at] = squares.x;
-  sh_rows[at + STEP_PITCH] = squares.y;
-  sh_rows[at + 2u * STEP_PITCH] = squares.z;
-  sh_rows[at + 3u * STEP_PITCH] = squares.w;
+  sh_rows[thread + thread / BLOCK_QUADS] = squares;
   workgroupBarrier();
-  if thread < BLOCK && first + thread < p.rows {
+  if thread < BLOCK && first + thread < tile.rows {
     var sum = ZERO;
     for (var j = 0u; j < BLOCK_QUADS; j++) {
-      sum += sh_rows[thread * STEP_PITCH + j];
+      sum += sh_rows[thread / 4u * ROWS_PITCH + j][thread % 4u];
     }
+    let position = tile.start + first + thread;
     if p.first_quad > 0u {
-      sum += forms[first + thread];
+      sum += forms[position];
     }
-    forms[first + thread] = sum;
+    forms[position] = sum;
   }
 }

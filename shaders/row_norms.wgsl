@@ -1,12 +1,11 @@
-// ‖a_i‖² for every row of a chunk.
+// ‖a_i‖² for every row.
 //
-// rows: quads·rows values, four by four; norms: one per row. One workgroup per tile of 256 rows, one barrier.
+// norms: one per position. One workgroup per tile, one barrier.
 
-struct Parameters { start: u32, rows: u32, quads: u32 }
+struct Parameters { start: u32, tiles: u32, quads: u32, reading: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> rows: array<real4>;
-@group(0) @binding(2) var<storage, read_write> norms: array<real>;
+@group(0) @binding(4) var<storage, read_write> norms: array<real>;
 
 @compute @workgroup_size(256)
 fn main(
@@ -14,21 +13,22 @@ fn main(
   @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let first = workgroup_of(group, groups) * TILE;
+  let tile = tile_at(workgroup_of(group, groups));
   let lane = thread % LANES;
   for (var at = thread / LANES; at < TILE; at += TILE / LANES) {
     var sum = ZERO;
-    if first + at < parameters.rows {
-      let start = (first + at) * parameters.quads;
+    if at < tile.rows {
+      let start = row_start(tile, at);
+      let factor = row_factor(tile, at);
       for (var quad = lane; quad < parameters.quads; quad += LANES) {
-        let x = rows[start + quad];
+        let x = factor * stored_quad(start + quad);
         sum += dot(x, x);
       }
     }
     sh_partial[at * PITCH + lane] = sum;
   }
   workgroupBarrier();
-  if first + thread < parameters.rows {
-    norms[first + thread] = row_sum(thread);
+  if thread < tile.rows {
+    norms[tile.start + thread] = row_sum(thread);
   }
 }

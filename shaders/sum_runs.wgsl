@@ -1,13 +1,15 @@
-// Sums of matrices over runs, and what their rounding loses.
+// Sums of matrices over the runs of every group, and what their rounding loses.
 //
-// partials: a matrix of `quads` times four values for every run; sums: as many sums, then the losses. Sums go on where they
-// were unless `anew` is 1. In f64 the losses are no use.
+// partials: a matrix of `quads` times four values for every run from `first` to `last`; spans: first and last run of
+// every group; sums: as many sums for every group, then their losses, which go on where they were after the first run. In
+// f64 the losses are no use.
 
-struct Parameters { start: u32, quads: u32, runs: u32, anew: u32, zero: u32 }
+struct Parameters { start: u32, quads: u32, first: u32, last: u32, blocks: u32, zero: u32 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> partials: array<real4>;
-@group(0) @binding(2) var<storage, read_write> sums: array<real4>;
+@group(0) @binding(2) var<storage, read> spans: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read_write> sums: array<real4>;
 
 @compute @workgroup_size(256)
 fn main(
@@ -16,18 +18,24 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let at = workgroup_of(group, groups) * 256u + thread;
-  if at >= p.quads {
+  let number = workgroup_of(group, groups);
+  let own = number / p.blocks;
+  let at = number % p.blocks * 256u + thread;
+  let span = spans[own];
+  let first = max(span.x, p.first);
+  let last = min(span.y, p.last);
+  if at >= p.quads || first >= last {
     return;
   }
+  let place = 2u * own * p.quads + at;
   var sum = real4(ZERO, ZERO, ZERO, ZERO);
   var lost = sum;
-  if p.anew == 0u {
-    sum = sums[at];
-    lost = sums[p.quads + at];
+  if first > span.x || span.z == 0u {
+    sum = sums[place];
+    lost = sums[place + p.quads];
   }
-  for (var run = 0u; run < p.runs; run++) {
-    let x = partials[run * p.quads + at];
+  for (var run = first; run < last; run++) {
+    let x = partials[(run - p.first) * p.quads + at];
     let next = kept(sum + x, p.zero);
     // Two numbers are the sum and its error (Knuth).
     let added = kept(next - sum, p.zero);
@@ -35,6 +43,6 @@ fn main(
     lost += (sum - before) + (x - added);
     sum = next;
   }
-  sums[at] = sum;
-  sums[p.quads + at] = lost;
+  sums[place] = sum;
+  sums[place + p.quads] = lost;
 }

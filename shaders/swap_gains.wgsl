@@ -1,20 +1,22 @@
-// C ← C − α cᵀ − γ gᵀ and d ← d + a c∘c − b g∘g with c = A w, g = A w', for some rows of a chunk; and per tile the
+// C ← C − α cᵀ − γ gᵀ and d ← d + a c∘c − b g∘g with c = A w, g = A w', for the rows of some tiles; and per tile the
 // largest M_ii d_j + f_i C_ij².
 //
-// rows: quads·(first + rows) values, four by four; exchange: w, then w', 4·quads values each; slots: α, γ, M_ii, f_i of
-// every slot, then a, b, 0, 0; coefficients: `rows` values per slot; residuals: one per row. Without `update` the
-// table is only searched. One workgroup per 256 rows.
+// places: where the coefficients of every tile begin, then the number of slots of every group; swap: w, then w', 4·quads
+// values each, then for every group α, γ, M_ii, f_i of `most` slots and a, b, 0, 0; coefficients: 256 per slot and tile;
+// residuals: one per position; tops: largest and second largest ratio of every tile, from `top` on, and row and slot of
+// the largest. Without `update` the table is only searched. One workgroup per tile.
 
-struct Parameters { start: u32, rows: u32, quads: u32, slots: u32, first: u32, update: u32 }
+struct Parameters {
+  start: u32, tiles: u32, quads: u32, reading: u32,
+  first: u32, count: u32, most: u32, update: u32, top: u32,
+}
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> rows: array<real4>;
-@group(0) @binding(2) var<storage, read> exchange: array<real4>;
-@group(0) @binding(3) var<storage, read> slots: array<real4>;
-@group(0) @binding(4) var<storage, read_write> coefficients: array<real>;
-@group(0) @binding(5) var<storage, read_write> residuals: array<real>;
-@group(0) @binding(6) var<storage, read_write> values: array<vec2<real>>;
-@group(0) @binding(7) var<storage, read_write> places: array<vec2<u32>>;
+@group(0) @binding(4) var<storage, read> places: array<u32>;
+@group(0) @binding(5) var<storage, read> swap: array<real4>;
+@group(0) @binding(6) var<storage, read_write> coefficients: array<real>;
+@group(0) @binding(7) var<storage, read_write> residuals: array<real>;
+@group(0) @binding(8) var<storage, read_write> tops: array<real4>;
 
 // Four threads per row, plus one for padding, so that threads that add up read from different banks.
 const LANES: u32 = 4u;
@@ -24,19 +26,18 @@ const PITCH: u32 = 5u;
 var<workgroup> sh_leaving: array<real, 1280>;
 var<workgroup> sh_entering: array<real, 1280>;
 
-fn products(first: u32, thread: u32) {
-  let p = parameters;
+fn products(tile: Tile, thread: u32) {
+  let quads = parameters.quads;
   let lane = thread % LANES;
-  for (var at = thread / LANES; at < TILE; at += TILE / LANES) {
+  for (var at = thread / LANES; at < tile.rows; at += TILE / LANES) {
+    let start = row_start(tile, at);
+    let factor = row_factor(tile, at);
     var c = ZERO;
     var g = ZERO;
-    if first + at < p.rows {
-      let start = (p.first + first + at) * p.quads;
-      for (var quad = lane; quad < p.quads; quad += LANES) {
-        let x = rows[start + quad];
-        c += dot(x, exchange[quad]);
-        g += dot(x, exchange[p.quads + quad]);
-      }
+    for (var quad = lane; quad < quads; quad += LANES) {
+      let x = factor * stored_quad(start + quad);
+      c += dot(x, swap[quad]);
+      g += dot(x, swap[quads + quad]);
     }
     sh_leaving[at * PITCH + lane] = c;
     sh_entering[at * PITCH + lane] = g;
@@ -50,33 +51,34 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let tile = workgroup_of(group, groups);
-  let first = tile * TILE;
-  let row = first + thread;
-  if p.update != 0u {
-    products(first, thread);
+  let own = workgroup_of(group, groups);
+  let tile = tile_at(p.first + own);
+  let slots = places[p.count + tile.group];
+  if p.update != 0u && slots > 0u {
+    products(tile, thread);
   }
   workgroupBarrier();
-  var best = Leading(LOWEST, LOWEST, row, 0u);
-  if row < p.rows {
+  var best = Leading(LOWEST, LOWEST, thread, 0u);
+  if thread < tile.rows && slots > 0u {
+    let base = places[own];
+    let numbers = 2u * p.quads + tile.group * (p.most + 1u);
     var c = ZERO;
     var g = ZERO;
-    var d = counted(residuals[row]);
+    var d = counted(residuals[tile.start + thread]);
     if p.update != 0u {
       for (var lane = 0u; lane < LANES; lane++) {
         c += sh_leaving[thread * PITCH + lane];
         g += sh_entering[thread * PITCH + lane];
       }
-      // The last entry of slots holds a and b.
-      let change = slots[p.slots];
+      let change = swap[numbers + p.most];
       if d > LOWEST {
         d = counted(d + change.x * c * c - change.y * g * g);
-        residuals[row] = d;
+        residuals[tile.start + thread] = d;
       }
     }
-    for (var slot = 0u; slot < p.slots; slot++) {
-      let at = slot * p.rows + row;
-      let s = slots[slot];
+    for (var slot = 0u; slot < slots; slot++) {
+      let at = base + slot * TILE + thread;
+      let s = swap[numbers + slot];
       var x = coefficients[at];
       if p.update != 0u {
         x -= s.x * c + s.y * g;
@@ -88,7 +90,7 @@ fn main(
           ratio = HIGHEST;
         }
         if ratio > best.value {
-          best = Leading(ratio, best.value, row, slot);
+          best = Leading(ratio, best.value, thread, slot);
         } else {
           best.second = max(best.second, ratio);
         }
@@ -96,8 +98,7 @@ fn main(
     }
   }
   let leading = lead(thread, best);
-  if thread == 0u && first < p.rows {
-    values[tile] = vec2<real>(leading.value, leading.second);
-    places[tile] = vec2<u32>(leading.position, leading.slot);
+  if thread == 0u {
+    tops[p.top + own] = real4(leading.value, leading.second, real(leading.position), real(leading.slot));
   }
 }

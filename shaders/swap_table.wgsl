@@ -1,23 +1,22 @@
-// C = Wᵀ Aᵀ for some rows of a chunk: a run of coefficients per slot.
+// C = W_lᵀ Aᵀ for the rows of some tiles: 256 coefficients per slot and tile.
 //
-// rows: quads·(first + rows) values, four by four; factor (W): 4·quads rows of column_quads·4 values; coefficients:
-// `rows` values per slot. One workgroup per 64 rows and 64 slots.
+// factor (W_l): 4·quads rows of column_quads·4 values for every group; places: where the coefficients of every tile
+// begin, then the number of slots of every group. Four workgroups per tile and 64 slots, of 64 rows each.
 
-struct Parameters { start: u32, rows: u32, quads: u32, column_quads: u32, slots: u32, column_blocks: u32, first: u32 }
+struct Parameters {
+  start: u32, tiles: u32, quads: u32, reading: u32,
+  column_quads: u32, column_blocks: u32, first: u32, count: u32,
+}
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> rows: array<real4>;
-@group(0) @binding(2) var<storage, read> factor: array<real4>;
-@group(0) @binding(3) var<storage, read_write> coefficients: array<real>;
+@group(0) @binding(4) var<storage, read> factor: array<real4>;
+@group(0) @binding(5) var<storage, read> places: array<u32>;
+@group(0) @binding(6) var<storage, read_write> coefficients: array<real>;
 
-fn store(row: u32, column: u32, values: real4) {
-  let p = parameters;
-  if row >= p.rows {
-    return;
-  }
+fn store(row: u32, column: u32, slots: u32, base: u32, values: real4) {
   for (var c = 0u; c < 4u; c++) {
-    if column + c < p.slots {
-      coefficients[(column + c) * p.rows + row] = values[c];
+    if column + c < slots {
+      coefficients[base + (column + c) * TILE + row] = values[c];
     }
   }
 }
@@ -29,14 +28,22 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let p = parameters;
-  let block = workgroup_of(group, groups);
-  let first = block / p.column_blocks * BLOCK;
-  let quad = block % p.column_blocks * BLOCK_QUADS;
-  let e = product(p.first + first, p.first + p.rows, p.quads, quad, p.column_quads, thread);
+  let number = workgroup_of(group, groups);
+  let own = number / p.column_blocks / BLOCKS;
+  let tile = tile_at(p.first + own);
+  let first = number / p.column_blocks % BLOCKS * BLOCK;
+  let quad = number % p.column_blocks * BLOCK_QUADS;
+  let slots = places[p.count + tile.group];
+  if first >= tile.rows || 4u * quad >= slots {
+    return;
+  }
+  let begin = tile.group * 4u * p.quads * p.column_quads + quad;
+  let e = product(tile, first, begin, p.column_quads - quad, p.column_quads, thread);
   let row = first + thread / BLOCK_QUADS * 4u;
   let column = (quad + thread % BLOCK_QUADS) * 4u;
-  store(row, column, e.r0);
-  store(row + 1u, column, e.r1);
-  store(row + 2u, column, e.r2);
-  store(row + 3u, column, e.r3);
+  let base = places[own];
+  store(row, column, slots, base, e.r0);
+  store(row + 1u, column, slots, base, e.r1);
+  store(row + 2u, column, slots, base, e.r2);
+  store(row + 3u, column, slots, base, e.r3);
 }

@@ -124,7 +124,12 @@ impl<'a> Features<'a> {
 
     /// The length of rows and the type of their values, in words.
     fn kind(&self) -> String {
-        format!("rows of {} values in {}", self.dims, with_rows!(&self.values, rows => rows.scalar()))
+        format!("rows of {} values in {}", self.dims, self.scalar())
+    }
+
+    /// Name of the type of the values.
+    pub(crate) fn scalar(&self) -> &'static str {
+        with_rows!(&self.values, rows => rows.scalar())
     }
 
     /// Number of items, m.
@@ -266,7 +271,6 @@ impl Features<'static> {
 
 impl fmt::Debug for Features<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scalar = with_rows!(&self.values, rows => rows.scalar());
-        write!(f, "Features({}×{} {scalar})", self.items, self.dims)
+        write!(f, "Features({}×{} {})", self.items, self.dims, self.scalar())
     }
 }

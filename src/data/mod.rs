@@ -30,7 +30,7 @@ mod ridge;
 mod serialized;
 #[cfg(feature = "arrow")]
 mod shared;
-mod stored_rows;
+pub(crate) mod stored_rows;
 mod subset;
 pub(crate) mod values;
 mod weights;

@@ -53,6 +53,13 @@ impl<'a, T: Scalar> StoredRows<'a, T> {
         &shard[start..start + self.dims]
     }
 
+    /// The values from a row to the end of its shard.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn from(&self, item: usize) -> &[T] {
+        let (shard, start) = self.place(item);
+        &shard[start..]
+    }
+
     /// Prefetches a row into the cache of the CPU.
     #[inline]
     pub(crate) fn prefetch(&self, item: usize) {

@@ -81,9 +81,10 @@ pub fn tested(gpu: Gpu, largest_matrix: usize) -> Tested {
     Tested { engine: Box::new(gpu), epsilon, largest_matrix }
 }
 
-/// With bindings so small that everything is cut in chunks.
+/// With bindings so small that everything is cut in chunks, of which few stay on the device.
 pub fn in_chunks(precision: Precision) -> Option<Tested> {
-    let options = GpuOptions::default().with_precision(precision).with_largest_binding(CHUNK);
+    let options =
+        GpuOptions::default().with_precision(precision).with_largest_binding(CHUNK).with_row_memory(CHUNK);
     open(&options, "graphics device")
         .map(|gpu| tested(gpu, if precision == Precision::F64 { 60 } else { 85 }))
 }
@@ -120,6 +121,7 @@ pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&faulty)));
             let Err(message) = outcome else { panic!("{verb}: {from} → {to} goes unnoticed") };
             let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+            assert!(!message.contains(" is not in "), "{message}");
             assert!(!message.contains("parsing error"), "{verb}: {to} is no shader: {message}");
         }
     }

@@ -1,6 +1,7 @@
 //! Every verb over rows on every engine, against naive loops, at sizes around the edges of tiles, blocks and chunks.
 
 use faer::{Mat, MatRef};
+use half::f16;
 use partition_dpp::{
     Features,
     engine::{Engine, Items, RowMap, Rows},
@@ -46,13 +47,32 @@ fn listed(groups: &[Vec<u32>]) -> Vec<Items<'_>> {
     groups.iter().map(|items| Items::Listed(items)).collect()
 }
 
-/// Calls `check` with all rows as one group, and with rows in groups.
+/// The same features in the types that are stored, some below the normal range of their type.
+fn narrow(items: usize, dims: usize) -> [Features<'static>; 3] {
+    let values = normals(items * dims, (31 * items + dims) as u64);
+    let half = values.iter().map(|x| f16::from_f64(x / 16_384.0)).collect::<Vec<_>>();
+    let single = |size: f64| values.iter().map(|x| (x * size) as f32).collect::<Vec<_>>();
+    [
+        Features::from_rows(items, dims, half).unwrap(),
+        Features::from_rows(items, dims, single(1.0)).unwrap(),
+        Features::from_rows(items, dims, single(1e-38)).unwrap(),
+    ]
+}
+
+/// Calls `check` with all rows as one group, and with rows in groups, in all types.
 fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
-    for (items, dims) in SIZES {
-        let features = features(items, dims);
-        check(&Rows::scaled(&features, vec![Items::All(items)]), &format!("all of {items}×{dims}"));
+    for (number, (items, dims)) in SIZES.into_iter().enumerate() {
         let groups = groups(items);
-        check(&Rows::scaled(&features, listed(&groups)), &format!("groups of {items}×{dims}"));
+        let mut all = vec![features(items, dims)];
+        // Sizes around the edges of everything, and such that chunks end inside them.
+        if number % 3 == 1 {
+            all.extend(narrow(items, dims));
+        }
+        for features in all {
+            let what = format!("{items}×{dims} in {features:?}");
+            check(&Rows::scaled(&features, vec![Items::All(items)]), &format!("all of {what}"));
+            check(&Rows::scaled(&features, listed(&groups)), &format!("groups of {what}"));
+        }
     }
 }
 
@@ -146,6 +166,37 @@ fn part_grams_of_many_runs(tested: &Tested) {
     assert!((gram[(0, 0)] / scale - runs as f64).abs() < 1e-9, "{}", gram[(0, 0)]);
     let off = (gram[(1, 0)] / scale - value * runs as f64).abs();
     assert!(off < 1e-12 * runs as f64, "off by {off:e}");
+}
+
+fn weighted_rows(tested: &Tested) {
+    let logs: Vec<f64> = normals(700, 41).iter().map(|x| 3.0 * x).collect();
+    let values = normals(700 * 19, 42);
+    let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    let tiny: Vec<f32> = values.iter().map(|&x| (x * 1e-37) as f32).collect();
+    let all = [
+        Features::from_rows(700, 19, values),
+        Features::from_rows(700, 19, single),
+        Features::from_rows(700, 19, tiny),
+    ];
+    let groups = groups(700);
+    for features in all.map(|features| features.unwrap().with_log_quality(&logs).unwrap()) {
+        let rows = Rows::scaled(&features, listed(&groups));
+        let found = tested.engine.row_norms(&rows).unwrap();
+        let members = rows
+            .groups()
+            .iter()
+            .flat_map(|group| (0..group.items.len()).map(|position| (group.items.at(position), group.scale)));
+        for (found, (item, scale)) in found.iter().zip(members) {
+            let row: Vec<f64> = features.row(item).iter().map(|x| x * scale * logs[item].exp()).collect();
+            tested.close(
+                *found,
+                dot(&row, &row),
+                19,
+                dot(&row, &row),
+                &format!("item {item} of {features:?}"),
+            );
+        }
+    }
 }
 
 fn row_forms(tested: &Tested) {
@@ -265,6 +316,26 @@ fn the_first_of_equal_gains(tested: &Tested) {
     assert!(table.update(None).unwrap()[0].is_empty());
 }
 
+fn more_tiles_than_threads(tested: &Tested) {
+    let items = 257 * 256;
+    let features = Features::from_rows(items, 1, vec![1.0_f32; items]).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(items)]);
+    let mut gains = vec![2.0; items];
+    gains[items - 7] = 3.0;
+    let mut table = tested.engine.gain_table(&rows, &gains).unwrap();
+    assert_eq!(table.update(Some(&[0.5])).unwrap()[0][0].position, items - 7);
+}
+
+/// Gains that single precision cannot distinguish, in one tile.
+fn near_ties(tested: &Tested) {
+    let features = Features::from_rows(200, 3, [0.5, -0.25, 1.0].repeat(200)).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(200)]);
+    let gains: Vec<f64> = (0..200).map(|i| 1.3125 + 1e-12 * f64::from(i)).collect();
+    let mut table = tested.engine.gain_table(&rows, &gains).unwrap();
+    let tops = table.update(Some(&[0.0, 1.0, 0.0])).unwrap();
+    assert!(tops[0].iter().any(|top| top.position == 199), "{:?}", tops[0]);
+}
+
 on_every_engine!(
     row_norms,
     part_grams,
@@ -274,6 +345,9 @@ on_every_engine!(
     project_rows,
     gain_update,
     the_first_of_equal_gains,
+    more_tiles_than_threads,
+    near_ties,
+    weighted_rows,
 );
 
 #[test]
@@ -281,24 +355,39 @@ fn planted_faults_are_noticed() {
     engines::assert_noticed(&[
         (("row_norms", "dot(x, x)", "dot(x, x.yzwx)"), row_norms),
         (("row_norms", "= row_sum(thread)", "= ZERO"), row_norms),
-        (("part_grams", "r1 += a.y * b", "r1 += a.x * b"), part_grams),
-        (("part_grams", "partials[at] = r0", "partials[at] = zero"), part_grams),
-        (("part_grams", "(run + 1u) * p.run, p.rows", "(run + 1u) * p.run - 1u, p.rows"), part_grams),
+        (("row_norms", "(tile.item + at)", "(tile.item + at / 2u)"), row_norms),
+        (("row_norms", "return factors[tile.group]", "return factors[0]"), row_norms),
+        (("part_grams", "entries.r1 += a2.y * b2", "entries.r1 += a2.x * b2"), part_grams),
+        (("part_grams", "partials[at] = entries.r0", "partials[at] = zero"), part_grams),
+        (("part_grams", "at < run.x + run.y", "at + 1u < run.x + run.y"), part_grams),
         (("sum_runs", "sum = next", "sum = x"), part_grams),
-        (("sum_runs", "p.anew == 0u", "p.anew == 1u"), part_grams),
+        (("sum_runs", "span.z == 0u", "span.z == 1u"), part_grams),
         (("sum_runs", "lost += ", "lost = "), part_grams_of_many_runs),
+        (("row_norms", "return factors[tile.start + at]", "return factors[tile.group]"), weighted_rows),
+        (("row_norms", "pair.x >> 16u", "pair.x & 0xffffu"), row_norms),
+        (("row_norms", "small, size <", "normal, size <"), row_norms),
         (("row_forms", "dot(e.r1, e.r1)", "dot(e.r1, e.r0)"), row_forms),
-        (("row_forms", "forms[first + thread] = sum", "forms[first + thread] = ZERO"), row_forms),
+        (("row_forms", "forms[position] = sum", "forms[position] = ZERO"), row_forms),
         (("row_forms", "step + quad < quads", "step + quad + 1u < quads"), row_forms),
         (("whiten_rows", "column, e.r2", "column, e.r1"), whiten_rows),
         (("whiten_rows", "column + c < p.width", "column + c + 1u < p.width"), whiten_rows),
         (("project_rows", "rows[start + quad] - sh_along", "rows[start + quad] + sh_along"), project_rows),
         (("project_rows", "] = row_sum(thread);\n  }", "] = ZERO;\n  }"), project_rows),
-        (("gain_update", "gain -= along", "gain += along"), gain_update),
-        (("gain_update", "gains[first + thread] = gain;", "gains[first + thread] = ZERO;"), gain_update),
+        (("gain_update", "gain - along", "gain + along"), gain_update),
+        (
+            ("gain_update", "gains[tile.start + thread] = gain;", "gains[tile.start + thread] = ZERO;"),
+            gain_update,
+        ),
         (("gain_update", "other.value > one.value", "other.value < one.value"), gain_update),
+        (("leaders", "other.value > one.value", "other.value < one.value"), gain_update),
+        (("leaders", "Leading(top.x, top.y, tile, 0u)", "Leading(top.x, LOWEST, tile, 0u)"), near_ties),
+        (("leaders", "tile += 256u", "tile += 512u"), more_tiles_than_threads),
         (
             ("gain_update", "other.position < one.position", "other.position > one.position"),
+            the_first_of_equal_gains,
+        ),
+        (
+            ("leaders", "other.position < one.position", "other.position > one.position"),
             the_first_of_equal_gains,
         ),
     ]);
@@ -307,11 +396,13 @@ fn planted_faults_are_noticed() {
 #[test]
 fn a_skipped_chunk_is_noticed() {
     // In chunks, 4097 rows of 13 values are four chunks of 1024 rows and one more row.
-    let skip = "if parameters.rows == 1024u { return; }\n  let first = ";
+    let skip =
+        "if parameters.tiles == 4u && parameters.quads == 4u { norms[tile.start + thread] = ZERO; return; }
+  let lane = ";
     let options = partition_dpp::engine::gpu::GpuOptions::default()
         .with_precision(partition_dpp::engine::Precision::F32)
         .with_largest_binding(1 << 16)
-        .with_patch("row_norms", "let first = ", skip);
+        .with_patch("row_norms", "let lane = ", skip);
     let Some(gpu) = engines::open(&options, "a skipped chunk") else { return };
     let faulty = engines::tested(gpu, 0);
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| row_norms(&faulty)));
@@ -333,7 +424,7 @@ fn a_dispatch_that_starts_anew_is_noticed() {
             forgotten("whiten_rows", whiten_rows),
             forgotten("project_rows", project_rows),
             forgotten("gain_update", gain_update),
-            (("row_forms", "sum += forms[first + thread]", "sum += ZERO"), row_forms),
+            (("row_forms", "sum += forms[position]", "sum += ZERO"), row_forms),
         ],
     );
 }

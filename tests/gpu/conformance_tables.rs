@@ -357,10 +357,10 @@ fn planted_faults_are_noticed() {
     engines::assert_noticed(&[
         (("swap_table", "= values[c]", "= values[0]"), swap_table_and_gains),
         (("swap_gains", "s.x * c + s.y * g", "s.x * c - s.y * g"), swap_table_and_gains),
-        (("swap_gains", "s.z * d + x * x", "s.z * d - x * x"), swap_table_and_gains),
+        (("swap_gains", "s.z * d + s.w * x * x", "s.z * d - s.w * x * x"), swap_table_and_gains),
         (("swap_gains", "c * c - change.y", "c * c + change.y"), swap_table_and_gains),
         (("swap_gains", "coefficients[at] = x;", "coefficients[at] = ZERO;"), swap_table_and_gains),
-        (("swap_gains", "vec2<u32>(leading.position", "vec2<u32>(first"), swap_table_and_gains),
+        (("swap_gains", "real(leading.slot)", "ZERO"), swap_table_and_gains),
         (("grid_determinants", "x.x += ONE", "x.x += ZERO"), grid_determinants),
         (("grid_determinants", "x.x * y.x - x.y * y.y", "x.x * y.x + x.y * y.y"), grid_determinants),
         (("grid_determinants", "factor = -pivot", "factor = pivot"), grid_determinants),

@@ -2,6 +2,7 @@
 
 use approx::assert_abs_diff_eq;
 use faer::{Mat, c64};
+use half::f16;
 use partition_dpp::{
     Error, Features, KDpp,
     engine::{
@@ -139,8 +140,69 @@ fn gram_matrices_come_home_once() {
         println!("{precision}: {traffic:?}");
         assert_eq!(traffic.waits, 1);
         assert!(traffic.downloaded <= 16 * u64::from(parts) * (dims * dims) as u64, "{traffic:?}");
-        // Parameters of dispatches.
-        assert!(traffic.uploaded <= 64 * traffic.dispatches, "{traffic:?}");
-        assert_eq!(traffic.dispatches, 2 * u64::from(parts), "{traffic:?}");
+        // Parameters of dispatches, and the runs of every part.
+        assert!(traffic.uploaded <= 64 * traffic.dispatches + 32 * u64::from(parts), "{traffic:?}");
+        // All parts together: their runs, and the sums of these.
+        assert_eq!(traffic.dispatches, 2, "{traffic:?}");
+    }
+}
+
+#[test]
+fn rows_beyond_the_memory_come_and_go() {
+    let (items, dims) = (3_000, 32);
+    let features = Features::from_rows(items, dims, normals(items * dims, 6)).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(items)]);
+    for precision in [Precision::F32, Precision::F64] {
+        let Some(whole) = gpu(precision) else { return };
+        // Chunks of 512 rows in f64 and of 1024 in f32, of which one stays.
+        let options = GpuOptions::default().with_precision(precision).with_largest_binding(1 << 17);
+        let Some(small) = open(&options.with_row_memory(1 << 17), "graphics device") else { return };
+        let grams = |gpu: &Gpu| gpu.part_grams(&rows, None).unwrap();
+        let expected = grams(&whole);
+        for _ in 0..2 {
+            let before = small.traffic();
+            let found = grams(&small);
+            let uploaded = (small.traffic() - before).uploaded;
+            let error = (&found[0] - &expected[0]).norm_max();
+            assert!(error <= 1e-6 * expected[0].norm_max(), "{error}");
+            // All but the first chunk, again and again.
+            let width = if precision == Precision::F32 { 4 } else { 8 };
+            assert!(uploaded as usize >= (items - 1024) * dims * width, "{uploaded}");
+        }
+        let dpp = KDpp::new(&features, 7).unwrap();
+        let [found, expected] = [&small, &whole].map(|gpu| Greedy::default().solve(&dpp, gpu).unwrap());
+        assert_eq!(found.subset, expected.subset);
+    }
+}
+
+#[test]
+fn rows_go_up_as_they_are_stored() {
+    let (items, dims) = (20_000, 64);
+    let values = normals(items * dims, 6);
+    let half: Vec<f16> = values.iter().map(|&x| f16::from_f64(x)).collect();
+    let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    for precision in [Precision::F32, Precision::F64] {
+        let Some(gpu) = gpu(precision) else { return };
+        for (features, width) in [
+            (Features::from_rows(items, dims, &half[..]).unwrap(), 2),
+            (Features::from_rows(items, dims, &single[..]).unwrap(), 4),
+            (
+                Features::from_rows(items, dims, &values[..]).unwrap(),
+                if precision == Precision::F32 { 4 } else { 8 },
+            ),
+        ] {
+            let uploaded = |rows: &Rows<'_>| {
+                let before = gpu.traffic();
+                gpu.row_norms(rows).unwrap();
+                (gpu.traffic() - before).uploaded
+            };
+            let bytes = (items * dims * width) as u64;
+            let first = uploaded(&Rows::scaled(&features, vec![Items::All(items)]));
+            assert!((bytes..=bytes + bytes / 100).contains(&first), "{first} bytes of {bytes}");
+            // Other lists of items are new tables over the same rows.
+            let [odd, even] = [0, 1].map(|l| (l..items as u32).step_by(2).collect::<Vec<u32>>());
+            let other = uploaded(&Rows::scaled(&features, vec![Items::Listed(&even), Items::Listed(&odd)]));
+            assert!(other <= 5 * items as u64, "{other} bytes");
+        }
     }
 }

@@ -197,7 +197,7 @@ fn determinants(gpu: &Gpu, request: GridRequest) -> Result<(), Error> {
 
 const VERBS: [Verb; 13] = [
     ("row_norms", "= row_sum(thread)", |gpu, rows| gpu.row_norms(rows).map(drop)),
-    ("row_forms", "squares.y", |gpu, rows| {
+    ("row_forms", "dot(e.r1, e.r1)", |gpu, rows| {
         gpu.row_forms(rows, &[Mat::<f64>::identity(7, 3).as_ref()]).map(drop)
     }),
     ("whiten_rows", "= values[c]", |gpu, rows| {
@@ -205,12 +205,12 @@ const VERBS: [Verb; 13] = [
         let map = RowMap { weights: &[1.0], factor: factor.as_ref() };
         gpu.whiten_rows(rows, &map).map(drop)
     }),
-    ("part_grams", "a.y * b", |gpu, rows| gpu.part_grams(rows, None).map(drop)),
+    ("part_grams", "a1.y * b1", |gpu, rows| gpu.part_grams(rows, None).map(drop)),
     ("project_rows", "= row_sum(thread)", |gpu, _| {
         gpu.project_rows(&mut normals(70, 1), &[0.5; 7]).map(drop)
     }),
     ("gain_update", "gain - along * along", gains),
-    ("gain_update", "(gains[first + thread]", gains),
+    ("gain_update", "(gains[tile.start + thread]", gains),
     ("swap_table", "= values[c]", swaps),
     ("swap_gains", "s.x * c", swaps),
     ("swap_gains", "change.x * c * c", swaps),

@@ -26,7 +26,7 @@ fn options(precision: Precision) -> [(GpuOptions, usize); 4] {
     let matrix = if precision == Precision::F64 { 60 } else { 85 };
     [
         (whole.clone(), usize::MAX),
-        (whole.clone().with_largest_binding(1 << 16), matrix),
+        (whole.clone().with_largest_binding(1 << 16).with_row_memory(1 << 16), matrix),
         (whole.clone().with_longest_dispatch(Duration::from_nanos(1)), usize::MAX),
         (whole.with_workgroup_memory(49_152), usize::MAX),
     ]
@@ -35,7 +35,7 @@ fn options(precision: Precision) -> [(GpuOptions, usize); 4] {
 /// What shaders testified: names of those that ran, and those of an index out of bounds.
 fn testimony(gpu: &Gpu) -> (Vec<&'static str>, Vec<(&'static str, u32)>) {
     let words = gpu.testimony().unwrap();
-    let shaders = Gpu::shaders(Precision::F32);
+    let shaders = Gpu::shaders(Precision::F64);
     let ran = shaders.iter().map(|(name, _)| *name).filter(|name| words[2 * place(name)] == 1).collect();
     let words_of = |name: &'static str| (name, words[2 * place(name) + 1]);
     (ran, shaders.iter().map(|(name, _)| words_of(name)).filter(|(_, index)| *index > 0).collect())
@@ -53,7 +53,7 @@ fn every_index_is_in_bounds(precision: Precision) {
             seen.extend(ran);
         }
     }
-    for name in Gpu::trusted_shaders() {
+    for name in Gpu::trusted_shaders(precision) {
         assert!(seen.contains(&name), "{name} is trusted, but no test ran it in {precision}");
     }
 }

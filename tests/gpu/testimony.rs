@@ -15,7 +15,7 @@ const BINDING: u32 = 15;
 
 /// The place of a shader in the lists of shaders.
 pub(crate) fn place(name: &str) -> usize {
-    Gpu::shaders(Precision::F32).iter().position(|(known, _)| *known == name).unwrap()
+    Gpu::shaders(Precision::F64).iter().position(|(known, _)| *known == name).unwrap()
 }
 
 /// A shader that notes that it ran, and where an index was out of bounds.

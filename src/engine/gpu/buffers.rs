@@ -175,6 +175,14 @@ impl Context {
         Ok(buffer)
     }
 
+    /// A buffer with these words.
+    pub(super) fn uploaded_words(&self, words: &[u32]) -> Lease {
+        let bytes = bytemuck::cast_slice(words);
+        let buffer = self.storage(bytes.len() as u64);
+        self.send_bytes(&buffer, 0, bytes);
+        buffer
+    }
+
     /// Reads ranges of buffers, by offset and length in bytes, after all recorded commands.
     pub(super) fn download(
         &self,

@@ -10,7 +10,7 @@ use super::{
     buffers::Pool,
     options::{GpuOptions, Patch, interface},
     pace::{Load, Pace, Run},
-    shaders::{Pipelines, SHADERS, Shader},
+    shaders::{Pipelines, SHADERS, Shader, Variant},
     submissions::{Submissions, Work, one_line},
     traffic::Counters,
     trusted::Checks,
@@ -33,6 +33,8 @@ pub(super) struct Context {
     /// The most bytes in a binding.
     pub(super) largest_binding: u64,
     pub(super) workgroup_memory: u64,
+    /// The most bytes of rows that stay.
+    pub(super) row_memory: u64,
     pub(super) patches: Vec<Patch>,
     pub(super) checks: Checks,
     pub(super) witness: Option<Witness>,
@@ -110,6 +112,7 @@ impl Context {
             workgroup_memory: options
                 .workgroup_memory()
                 .unwrap_or(limits.max_compute_workgroup_storage_size.into()),
+            row_memory: options.row_memory().unwrap_or(u64::MAX),
             patches: options.patches(),
             checks: options.checks(),
             witness: options.rewrite().map(|rewrite| Witness::new(&device, rewrite)),
@@ -207,14 +210,15 @@ impl Context {
     pub(super) fn dispatch(
         &self,
         work: &mut Work,
-        shader: Shader,
+        shader: impl Into<Variant>,
         parameters: &[u32],
         bindings: &[wgpu::BindingResource<'_>],
         load: Load,
     ) -> Result<()> {
+        let variant = shader.into();
         for run in self.pace.runs(load, self.most_groups) {
             self.make_room(work, self.pace.seconds(Load { groups: run.groups(), ..load }))?;
-            self.record(work, shader, parameters, bindings, run)?;
+            self.record(work, variant, parameters, bindings, run)?;
         }
         Ok(())
     }
@@ -222,12 +226,13 @@ impl Context {
     fn record(
         &self,
         work: &mut Work,
-        shader: Shader,
+        variant: Variant,
         parameters: &[u32],
         bindings: &[wgpu::BindingResource<'_>],
         run: Run,
     ) -> Result<()> {
-        let pipeline = self.pipelines.get(self, shader)?;
+        let pipeline = self.pipelines.get(self, variant)?;
+        let shader = variant.shader;
         let parameters = work.hold(self.uniform(&[&[words(run.start)], parameters].concat()));
         let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: parameters.as_entire_binding() }];
         entries.extend(
@@ -237,12 +242,12 @@ impl Context {
         );
         entries.extend(self.witness.as_ref().map(Witness::entry));
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(shader.name()),
+            label: Some(shader.label()),
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
         let mut pass = work.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some(shader.name()),
+            label: Some(shader.label()),
             timestamp_writes: None,
         });
         pass.set_pipeline(pipeline);

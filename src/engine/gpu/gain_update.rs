@@ -6,8 +6,10 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    range::Padded,
-    resident::{DeviceGroup, TILE, tiles},
+    device_rows::{DeviceRows, Tile},
+    leaders::{Leaders, Leading, Span},
+    map_rows::LoadedChunk,
+    range::{Padded, QUAD},
     shaders::Shader,
     words,
 };
@@ -18,12 +20,21 @@ use crate::{
 
 /// Tiles whose gains are read together where rounding cannot distinguish them.
 const TILES_TOGETHER: usize = 1024;
+/// In place of a direction: gains are only searched.
+const NO_DIRECTION: u32 = u32::MAX;
 
 /// A table on the device.
 #[derive(Debug)]
-pub(super) struct DeviceGains {
+pub(super) struct DeviceGains<'e> {
     gpu: Gpu,
-    groups: Vec<GroupGains>,
+    rows: Arc<DeviceRows>,
+    /// The rows on the host, for those that do not stay on the device.
+    source: Rows<'e>,
+    /// The gains of every chunk.
+    gains: Vec<Lease>,
+    leaders: Leaders,
+    /// The largest gain of every group at the start.
+    references: Vec<f64>,
     /// Groups that are open.
     open: Vec<bool>,
     /// Group and position of rows removed since the last update.
@@ -32,71 +43,52 @@ pub(super) struct DeviceGains {
     updates: usize,
 }
 
-#[derive(Debug)]
-struct GroupGains {
-    rows: Arc<DeviceGroup>,
-    chunks: Vec<ChunkGains>,
-    /// The largest gain at the start.
-    reference: f64,
-}
-
-#[derive(Debug)]
-struct ChunkGains {
-    gains: Lease,
-    /// Largest and second largest of every tile.
-    values: Lease,
-    /// Position of the largest.
-    positions: Lease,
-}
-
-pub(super) fn gain_table(gpu: &Gpu, rows: &Rows<'_>, gains: &[f64]) -> Result<DeviceGains> {
+pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Result<DeviceGains<'e>> {
     let context = gpu.context();
-    let groups = gpu.with_room("gain_table", || {
-        let mut rest = gains;
-        let mut groups = Vec::with_capacity(rows.groups().len());
-        for rows in gpu.resident().groups(context, rows)? {
-            let len = rows.chunks.iter().map(|chunk| chunk.len).sum();
-            let (own, others) = rest.split_at(len);
-            rest = others;
-            let square = rows.unit * rows.unit;
-            let chunk = |chunk: &super::resident::Chunk| {
-                let tiles = chunk.len.div_ceil(TILE);
-                let gains: Vec<f64> =
-                    own[chunk.start..chunk.start + chunk.len].iter().map(|gain| gain / square).collect();
-                Ok(ChunkGains {
-                    gains: context.uploaded(&gains)?,
-                    values: context.reals(2 * tiles),
-                    positions: context.storage(4 * tiles as u64),
-                })
-            };
-            let chunks = rows.chunks.iter().map(chunk).collect::<Result<_>>()?;
-            let reference = own.iter().copied().fold(0.0, f64::max);
-            groups.push(GroupGains { rows, chunks, reference });
-        }
-        Ok(groups)
-    })?;
-    let open = vec![true; rows.groups().len()];
-    Ok(DeviceGains { gpu: gpu.clone(), groups, open, removed: Vec::new(), updates: 0 })
+    gpu.with_room("gain_table", || {
+        let rows = gpu.resident().rows(context, source)?;
+        let starts = rows.starts();
+        let of_chunk = |chunk: &super::device_rows::RowChunk| {
+            let mut own = Vec::with_capacity(chunk.len);
+            for tile in &chunk.tiles {
+                let (square, first) = (rows.units[tile.group].powi(2), starts[tile.group] + tile.position);
+                own.extend(gains[first..first + tile.len].iter().map(|gain| gain / square));
+            }
+            context.uploaded(&own)
+        };
+        let largest =
+            |group: usize| gains[starts[group]..starts[group + 1]].iter().copied().fold(0.0, f64::max);
+        Ok(DeviceGains {
+            gpu: gpu.clone(),
+            gains: rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?,
+            leaders: Leaders::new(context, &rows),
+            references: (0..rows.lens.len()).map(largest).collect(),
+            open: vec![true; rows.lens.len()],
+            removed: Vec::new(),
+            updates: 0,
+            source: source.clone(),
+            rows,
+        })
+    })
 }
 
-impl Sealed for DeviceGains {}
+impl Sealed for DeviceGains<'_> {}
 
-impl GainTable for DeviceGains {
+impl GainTable for DeviceGains<'_> {
     fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
         context.checked("gain_update", || {
-            let lowest = [f64::NEG_INFINITY];
-            for (group, position) in self.removed.drain(..) {
-                let group = &self.groups[group];
-                let at = group.rows.chunks.partition_point(|chunk| chunk.start + chunk.len <= position);
-                context.write(&group.chunks[at].gains, position - group.rows.chunks[at].start, &lowest)?;
+            for (group, position) in std::mem::take(&mut self.removed) {
+                self.write_lowest(context, group, position)?;
             }
             self.updates += usize::from(direction.is_some());
-            let tiles = self.run(context, direction)?;
+            let found = self.run(context, direction)?;
             let mut tops = vec![Vec::new(); self.open.len()];
-            for (group, tiles) in tiles {
-                tops[group] = self.leading(context, group, &tiles)?;
+            for group in (0..tops.len()).filter(|&group| self.open[group]) {
+                let own: Vec<&(&Span, Leading)> =
+                    found.iter().filter(|(span, _)| span.group == group).collect();
+                tops[group] = self.leading(context, group, &own)?;
             }
             Ok(tops)
         })
@@ -113,120 +105,116 @@ impl GainTable for DeviceGains {
     fn read(&self) -> Result<Vec<Vec<f64>>> {
         let context = self.gpu.context();
         context.checked("gain_update", || {
-            let read = |group: &GroupGains| {
-                let width = size_of(context.precision) as u64;
-                let chunks = group.chunks.iter().zip(&group.rows.chunks);
-                let parts: Vec<(&wgpu::Buffer, u64, u64)> =
-                    chunks.map(|(own, rows)| (&*own.gains, 0, width * rows.len as u64)).collect();
-                let bytes = context.download(context.work("gain_update"), &parts)?.concat();
-                let gains = context.values_or_lowest("gain_update", &bytes)?;
-                Ok(gains.iter().map(|gain| gain * group.rows.unit * group.rows.unit).collect())
-            };
-            self.groups.iter().map(read).collect()
+            let width = size_of(context.precision) as u64;
+            let chunks = self.gains.iter().zip(&self.rows.chunks);
+            let parts: Vec<(&wgpu::Buffer, u64, u64)> =
+                chunks.map(|(gains, chunk)| (&**gains, 0, width * chunk.len as u64)).collect();
+            let found = context.download(context.work("gain_update"), &parts)?;
+            let mut all: Vec<Vec<f64>> = self.rows.lens.iter().map(|&len| vec![0.0; len]).collect();
+            for (bytes, chunk) in found.iter().zip(&self.rows.chunks) {
+                let gains = context.values_or_lowest("gain_update", bytes)?;
+                for tile in &chunk.tiles {
+                    let square = self.rows.units[tile.group].powi(2);
+                    let own = &mut all[tile.group][tile.position..tile.position + tile.len];
+                    own.iter_mut().zip(&gains[tile.start..]).for_each(|(own, gain)| *own = gain * square);
+                }
+            }
+            Ok(all)
         })
     }
 }
 
-/// The result of a tile.
-struct TileTop {
-    chunk: usize,
-    /// First row of the tile in the chunk.
-    first: usize,
-    top: Top,
-    second: f64,
-}
+impl DeviceGains<'_> {
+    /// Makes the gain of a row −∞.
+    fn write_lowest(&self, context: &Context, group: usize, position: usize) -> Result<()> {
+        match self.rows.place(group, position) {
+            Some((chunk, row)) => context.write(&self.gains[chunk], row, &[f64::NEG_INFINITY]),
+            None => Ok(()),
+        }
+    }
 
-impl DeviceGains {
-    /// Updates all open groups and reads the results of their tiles.
-    fn run(&self, context: &Context, direction: Option<&[f64]>) -> Result<Vec<(usize, Vec<TileTop>)>> {
-        let update = u32::from(direction.is_some());
+    /// Updates all open groups and reads the leading gain of every span.
+    fn run(&self, context: &Context, direction: Option<&[f64]>) -> Result<Vec<(&Span, Leading)>> {
+        let number = if direction.is_some() { 0 } else { NO_DIRECTION };
         let direction = Padded::vector(Precision::F64, direction.unwrap_or(&[0.0]));
         let direction = context.uploaded(&direction.values)?;
+        let open: Vec<u32> = self.open.iter().map(|&open| u32::from(open)).collect();
+        let open = context.uploaded_words(&open);
         let mut work = context.work("gain_update");
-        let mut parts: Vec<(&wgpu::Buffer, u64, u64)> = Vec::new();
-        let width = size_of(context.precision) as u64;
-        let opened = || self.groups.iter().enumerate().filter(|(group, _)| self.open[*group]);
-        for (_, group) in opened() {
-            for (rows, own) in group.rows.chunks.iter().zip(&group.chunks) {
-                let load = tiles(context.precision, rows.len, group.rows.quads);
-                context.dispatch(
-                    &mut work,
-                    Shader::GainUpdate,
-                    &[words(rows.len), words(group.rows.quads), update],
-                    &[
-                        rows.rows.as_entire_binding(),
-                        direction.as_entire_binding(),
-                        own.gains.as_entire_binding(),
-                        own.values.as_entire_binding(),
-                        own.positions.as_entire_binding(),
-                    ],
-                    load,
-                )?;
-                parts.push((&own.values, 0, 2 * width * load.groups as u64));
-                parts.push((&own.positions, 0, 4 * load.groups as u64));
-            }
+        let mut first = 0;
+        for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
+            let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
+            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+                context,
+                &mut work,
+                Shader::GainUpdate,
+                &[number, words(first)],
+                &[&direction, gains, &open, &self.leaders.tops],
+                self.rows.tile_load(chunk.tiles.len()),
+            )?;
+            first += chunk.tiles.len();
         }
-        let mut found = context.download(work, &parts)?.into_iter();
-        let mut tops = Vec::new();
-        for (number, group) in opened() {
-            let square = group.rows.unit * group.rows.unit;
-            let mut tiles = Vec::new();
-            for (chunk, rows) in group.rows.chunks.iter().enumerate() {
-                let (Some(values), Some(positions)) = (found.next(), found.next()) else { break };
-                let values = context.values_or_lowest("gain_update", &values)?;
-                let positions = bytemuck::pod_collect_to_vec::<u8, u32>(&positions);
-                for (tile, (values, position)) in values.chunks_exact(2).zip(positions).enumerate() {
-                    let [gain, second] = [values[0] * square, values[1] * square];
-                    let top = Top { position: rows.start + position as usize, gain };
-                    tiles.push(TileTop { chunk, first: tile * TILE, top, second });
-                }
-            }
-            tops.push((number, tiles));
-        }
-        Ok(tops)
+        self.leaders.read(context, work)
     }
 
     /// The largest gain of a group, and in single precision those that may be larger.
-    fn leading(&self, context: &Context, group: usize, tiles: &[TileTop]) -> Result<Vec<Top>> {
-        let mut best = None;
-        tiles.iter().for_each(|tile| Top::keep_larger(&mut best, Some(tile.top)));
+    fn leading(&self, context: &Context, group: usize, found: &[&(&Span, Leading)]) -> Result<Vec<Top>> {
+        let first = |one: Top, other: Top| {
+            let wins = other.gain > one.gain || other.gain >= one.gain && other.position < one.position;
+            if wins { other } else { one }
+        };
+        let best = found.iter().map(|(_, leading)| self.top(leading)).reduce(first);
         let Some(best) = best.filter(|best| best.gain > f64::NEG_INFINITY) else { return Ok(Vec::new()) };
         if context.precision == Precision::F64 {
             return Ok(vec![best]);
         }
         let floor = best.gain - self.tolerance(group);
+        let square = self.rows.units[group].powi(2);
         let mut leading = vec![best];
         let is_rival = |top: &Top| top.position != best.position && top.gain >= floor;
-        let (several, single): (Vec<&TileTop>, Vec<_>) = tiles.iter().partition(|tile| tile.second >= floor);
-        leading.extend(single.iter().map(|tile| tile.top).filter(is_rival));
-        for tiles in several.chunks(TILES_TOGETHER) {
-            leading.extend(self.read_tiles(context, group, tiles)?.into_iter().filter(is_rival));
+        for (span, top) in found {
+            if top.second * square < floor {
+                leading.extend(Some(self.top(top)).filter(is_rival));
+                continue;
+            }
+            let tiles = self.leaders.read_tiles(context, "gain_update", span)?;
+            let (several, single): (Vec<Leading>, Vec<_>) =
+                tiles.into_iter().partition(|tile| tile.second * square >= floor);
+            leading.extend(single.iter().map(|tile| self.top(tile)).filter(is_rival));
+            for tiles in several.chunks(TILES_TOGETHER) {
+                leading.extend(self.read_tiles(context, tiles)?.into_iter().filter(is_rival));
+            }
         }
         Ok(leading)
     }
 
+    fn top(&self, leading: &Leading) -> Top {
+        let (_, tile) = self.rows.tile(leading.tile);
+        let gain = leading.value * self.rows.units[tile.group].powi(2);
+        Top { position: tile.position + leading.row, gain }
+    }
+
     /// A bound on the rounding error of a gain: every update adds the error of a product of n terms.
     fn tolerance(&self, group: usize) -> f64 {
-        let GroupGains { rows, reference, .. } = &self.groups[group];
-        let (terms, updates) = ((rows.quads * 4) as f64, self.updates as f64);
-        f64::from(f32::EPSILON) * reference * (2.0 * (terms * (updates + 1.0)).sqrt() + updates.sqrt() + 4.0)
+        let (terms, updates) = ((self.rows.quads() * QUAD) as f64, self.updates as f64);
+        let factor = 2.0 * (terms * (updates + 1.0)).sqrt() + updates.sqrt() + 4.0;
+        f64::from(f32::EPSILON) * self.references[group] * factor
     }
 
     /// All gains of some tiles.
-    fn read_tiles(&self, context: &Context, group: usize, tiles: &[&TileTop]) -> Result<Vec<Top>> {
-        let GroupGains { rows, chunks, .. } = &self.groups[group];
+    fn read_tiles(&self, context: &Context, tiles: &[Leading]) -> Result<Vec<Top>> {
         let width = size_of(context.precision);
-        let part = |tile: &&TileTop| {
-            let len = TILE.min(rows.chunks[tile.chunk].len - tile.first);
-            (&*chunks[tile.chunk].gains, (tile.first * width) as u64, (len * width) as u64)
+        let tiles: Vec<(usize, &Tile)> = tiles.iter().map(|leading| self.rows.tile(leading.tile)).collect();
+        let part = |(chunk, tile): &(usize, &Tile)| {
+            (&*self.gains[*chunk], (tile.start * width) as u64, (tile.len * width) as u64)
         };
         let parts: Vec<_> = tiles.iter().map(part).collect();
         let found = context.download(context.work("gain_update"), &parts)?;
         let mut tops = Vec::new();
-        for (tile, bytes) in tiles.iter().zip(&found) {
-            let first = rows.chunks[tile.chunk].start + tile.first;
+        for ((_, tile), bytes) in tiles.iter().zip(&found) {
+            let square = self.rows.units[tile.group].powi(2);
             let gains = context.values_or_lowest("gain_update", bytes)?;
-            let top = |(at, gain)| Top { position: first + at, gain: gain * (rows.unit * rows.unit) };
+            let top = |(at, gain)| Top { position: tile.position + at, gain: gain * square };
             tops.extend(gains.into_iter().enumerate().map(top));
         }
         Ok(tops)

@@ -6,17 +6,24 @@ mod buffers;
 mod candidate_determinants;
 mod context;
 mod copy_rate;
+mod device_rows;
+mod exponents;
+mod filling;
 mod gain_update;
 mod grid_determinants;
+mod leaders;
+mod map_rows;
 mod options;
 mod pace;
 mod part_grams;
 mod project_rows;
 mod range;
 mod resident;
+mod row_factors;
 mod row_forms;
 mod row_norms;
 mod shaders;
+mod stored;
 mod submissions;
 mod swap_gains;
 mod swap_table;
@@ -39,17 +46,15 @@ pub use submissions::Fault;
 pub use traffic::Traffic;
 
 use self::{
-    buffers::{Lease, size_of},
     context::Context,
-    resident::{Chunk, DeviceGroup, Resident},
-    shaders::Shader,
-    submissions::Work,
+    resident::Resident,
+    shaders::{Shader, Variant},
 };
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
     Precision, RowMap, Rows, SwapTable,
 };
-use crate::Result;
+use crate::{Error, Result, error::DeviceProblem};
 
 /// A GPU.
 ///
@@ -148,17 +153,20 @@ impl Gpu {
         copy_rate::copy_rate(self.context())
     }
 
-    /// The complete shaders in a precision: the verb's name, with the variant, and the source.
+    /// The complete shaders in a precision: the verb's name, followed by the type of rows that they read if they read
+    /// rows of features or by the largest matrix that they hold, and the source.
     #[must_use]
     pub fn shaders(precision: Precision) -> Vec<(&'static str, String)> {
-        Shader::ALL.iter().map(|shader| (shader.name(), shader.source(precision))).collect()
+        let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
+        variants.map(|variant: Variant| (variant.name(), variant.source(precision))).collect()
     }
 
     /// Bytes of workgroup memory of each shader.
     #[doc(hidden)]
     #[must_use]
     pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
-        Shader::ALL.iter().map(|shader| (shader.name(), shader.workgroup_memory(precision))).collect()
+        let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
+        variants.map(|variant| (variant.name(), variant.shader.workgroup_memory(precision))).collect()
     }
 
     /// Fakes a failure of the device from now on, for tests.
@@ -175,57 +183,25 @@ impl Gpu {
         &self.inner.resident
     }
 
-    /// Runs work on the device; if its memory is full, once more after freeing everything else.
+    /// Runs work on the device; if its memory is full, again after freeing everything else, and then with rows that do
+    /// not stay on the device.
     fn with_room<T>(&self, what: &'static str, work: impl Fn() -> Result<T>) -> Result<T> {
-        match self.context().checked(what, &work) {
-            Err(crate::Error::Device(crate::error::DeviceProblem::Memory { .. })) => {
-                self.resident().clear();
-                self.context().pool.clear();
-                self.context().checked(what, &work)
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// Computes this many values for every row, group after group: `record` dispatches one chunk and returns the factor
-    /// of its answers. The device works on the first chunks while others are uploaded; answers are read together.
-    fn map_rows(
-        &self,
-        what: &'static str,
-        rows: &Rows<'_>,
-        width: usize,
-        record: impl Fn(&Context, &mut Work, usize, &DeviceGroup, &Chunk, &Lease) -> Result<f64>,
-    ) -> Result<Vec<f64>> {
-        /// The most bytes of answers that wait on the device.
-        const MOST_WAITING: u64 = 1 << 28;
-        let context = self.context();
-        let read = |answers: &mut Vec<(Lease, u64, f64)>, values: &mut Vec<f64>| -> Result<()> {
-            let parts: Vec<(&wgpu::Buffer, u64, u64)> =
-                answers.iter().map(|(out, bytes, _)| (&**out, 0, *bytes)).collect();
-            let found = context.download(context.work(what), &parts)?;
-            for (bytes, (_, _, unit)) in found.iter().zip(answers.drain(..)) {
-                values.extend(context.values(what, bytes)?.into_iter().map(|x| x * unit));
-            }
-            Ok(())
+        let is_full =
+            |outcome: &Result<T>| matches!(outcome, Err(Error::Device(DeviceProblem::Memory { .. })));
+        let again = || {
+            self.resident().clear();
+            self.context().pool.clear();
+            self.context().checked(what, &work)
         };
-        self.with_room(what, || {
-            let (mut answers, mut values) = (Vec::new(), Vec::with_capacity(rows.len() * width));
-            for number in 0..rows.groups().len() {
-                let group = self.resident().group(context, rows, number)?;
-                for chunk in &group.chunks {
-                    let out = context.reals(chunk.len * width);
-                    let mut work = context.work(what);
-                    let unit = record(context, &mut work, number, &group, chunk, &out)?;
-                    context.submit(work)?;
-                    answers.push((out, (chunk.len * width * size_of(context.precision)) as u64, unit));
-                    if answers.iter().map(|(_, bytes, _)| bytes).sum::<u64>() > MOST_WAITING {
-                        read(&mut answers, &mut values)?;
-                    }
-                }
-            }
-            read(&mut answers, &mut values)?;
-            Ok(values)
-        })
+        let mut outcome = self.context().checked(what, &work);
+        if is_full(&outcome) {
+            outcome = again();
+        }
+        if is_full(&outcome) {
+            self.resident().stream();
+            outcome = again();
+        }
+        outcome
     }
 }
 

@@ -15,6 +15,7 @@ pub struct GpuOptions {
     time_limit: Option<Duration>,
     checks: Checks,
     workgroup_memory: Option<u64>,
+    row_memory: Option<u64>,
     patches: Vec<Patch>,
     rewrite: Option<Rewrite>,
 }
@@ -86,6 +87,13 @@ impl GpuOptions {
         Self { rewrite: Some(rewrite), ..self }
     }
 
+    /// Keeps at most this many bytes of rows of features on the device, by default all that its memory holds. Others are
+    /// uploaded, chunk after chunk, whenever they are used.
+    #[must_use]
+    pub fn with_row_memory(self, bytes: u64) -> Self {
+        Self { row_memory: Some(bytes), ..self }
+    }
+
     /// Replaces a text in a verb's shader, for tests that plant faults.
     #[doc(hidden)]
     #[must_use]
@@ -109,6 +117,10 @@ impl GpuOptions {
     /// Sources that are changed are never trusted.
     pub(super) fn checks(&self) -> Checks {
         if self.patches.is_empty() && self.rewrite.is_none() { self.checks } else { Checks::Everywhere }
+    }
+
+    pub(super) fn row_memory(&self) -> Option<u64> {
+        self.row_memory
     }
 
     pub(super) fn longest_dispatch(&self) -> Option<Duration> {

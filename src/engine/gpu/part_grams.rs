@@ -1,4 +1,6 @@
-//! `part_grams`: G_l = Σ b_i b_iᵀ, in runs of rows that the device adds; one wait for all groups.
+//! `part_grams`: G_l = Σ b_i b_iᵀ, in runs of tiles that the device adds; one wait for all groups.
+
+use std::ops::Range;
 
 use faer::Mat;
 
@@ -6,57 +8,70 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
+    device_rows::{DeviceRows, RowChunk},
+    map_rows::{LoadedChunk, PerRow},
     pace::Load,
     range::QUAD,
     resident::{BLOCK, TILE},
-    shaders::Shader,
+    shaders::{RowType, Shader},
     submissions::Work,
-    whiten_rows, words,
+    whiten_rows::Images,
+    words,
 };
 use crate::{
     Result,
     engine::{Precision, RowMap, Rows},
 };
 
-/// The least number of rows of a run; each run takes a matrix.
-const SHORTEST_RUN: usize = 256;
-/// The most runs whose matrices are held.
+/// The most runs of a chunk, besides one for every group; each run takes a matrix.
 const MOST_RUNS: usize = 256;
 
 pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
     let context = gpu.context();
     let size = map.map_or(rows.features().dims(), |map| map.factor.ncols());
     gpu.with_room("part_grams", || {
-        let mut sums = Sums::new(context, size);
+        let pitch = size.next_multiple_of(QUAD);
+        let images = map.map(|map| Images::upload(context, map, pitch)).transpose()?;
+        let on_device = gpu.resident().rows(context, rows)?;
+        let sums = Sums { context, rows: &on_device, size, pitch };
         let mut found = Vec::with_capacity(rows.groups().len());
-        for number in 0..rows.groups().len() {
-            let group = gpu.resident().group(context, rows, number)?;
-            if group.chunks.is_empty() {
-                found.push(None);
-                continue;
-            }
-            let total = context.reals(2 * sums.values());
-            let mut unit = group.unit;
-            for (at, chunk) in group.chunks.iter().enumerate() {
-                let mut work = context.work("part_grams");
-                let start = if at == 0 { Start::Anew } else { Start::Before };
-                if let Some(map) = map {
-                    let pitch = sums.pitch;
-                    let images = context.reals(chunk.len * pitch);
-                    unit =
-                        whiten_rows::record(context, &mut work, map, number, &group, chunk, pitch, &images)?;
-                    sums.add(&mut work, (&images, chunk.len), &total, start)?;
-                    work.hold(images);
-                } else {
-                    sums.add(&mut work, (&chunk.rows, chunk.len), &total, start)?;
+        for groups in sums.batches() {
+            let totals = context.reals(2 * sums.values() * groups.len());
+            let mut so_far = vec![Start::Anew; groups.len()];
+            for chunk in &on_device.chunks {
+                let runs = sums.runs(chunk, &groups);
+                if runs.is_empty() {
+                    continue;
                 }
+                let mut work = context.work("part_grams");
+                let stored = on_device.load(context, rows.features(), &mut work, chunk)?;
+                let loaded = LoadedChunk { rows: &on_device, chunk, stored: &stored };
+                let terms = match &images {
+                    Some(images) => {
+                        let out = context.reals(chunk.len * pitch);
+                        images.record(context, &mut work, loaded, &out)?;
+                        Terms::Images(work.hold(out))
+                    }
+                    None => Terms::Rows(loaded),
+                };
+                sums.add(&mut work, chunk, &terms, &runs, (&groups, &mut so_far), &totals)?;
                 // The device works on these rows while others are uploaded.
                 context.submit(work)?;
             }
-            found.push(Some((total, unit)));
+            let unit = |l: usize| match &images {
+                Some(images) => images.unit(l, on_device.units[l]),
+                None => on_device.units[l],
+            };
+            found.extend(sums.read(&totals, &groups, &so_far, unit)?);
         }
-        sums.read(&found)
+        Ok(found)
     })
+}
+
+/// What is summed over the rows of a chunk.
+enum Terms<'r> {
+    Rows(LoadedChunk<'r>),
+    Images(wgpu::Buffer),
 }
 
 /// Where a sum begins.
@@ -68,21 +83,23 @@ enum Start {
     Before,
 }
 
+/// Some tiles of one group.
+struct Run {
+    group: usize,
+    first: usize,
+    tiles: usize,
+}
+
 /// Gram matrices of one size.
-struct Sums<'c> {
-    context: &'c Context,
+struct Sums<'r> {
+    context: &'r Context,
+    rows: &'r DeviceRows,
     size: usize,
     /// Numbers in a row of a matrix.
     pitch: usize,
-    /// Matrices of runs.
-    partials: Option<Lease>,
 }
 
-impl<'c> Sums<'c> {
-    fn new(context: &'c Context, size: usize) -> Self {
-        Self { context, size, pitch: size.next_multiple_of(QUAD), partials: None }
-    }
-
+impl Sums<'_> {
     /// Numbers in a matrix.
     fn values(&self) -> usize {
         self.pitch * self.pitch
@@ -91,72 +108,125 @@ impl<'c> Sums<'c> {
     /// Matrices that fit into a binding.
     fn most(&self) -> usize {
         let bytes = self.values() * size_of(self.context.precision);
-        let fit = usize::try_from(self.context.largest_binding).unwrap_or(usize::MAX) / bytes;
-        fit.clamp(1, MOST_RUNS)
+        (usize::try_from(self.context.largest_binding).unwrap_or(usize::MAX) / bytes.max(1)).max(1)
     }
 
-    /// Adds Σ b bᵀ of some rows to `total`: matrices of runs, then their sum.
+    /// Groups whose sums fit into a binding.
+    fn batches(&self) -> Vec<Range<usize>> {
+        let (all, most) = (self.rows.lens.len(), (self.most() / 2).max(1));
+        (0..all).step_by(most).map(|first| first..all.min(first + most)).collect()
+    }
+
+    /// Operations, and bytes read, of a tile in a block of the matrix.
+    fn of_a_tile(&self) -> (f64, f64) {
+        let width = size_of(self.context.precision);
+        ((2 * TILE * BLOCK * BLOCK) as f64, (2 * TILE * BLOCK * width) as f64)
+    }
+
+    /// The runs of some groups, so long that there are few and that none is too long for one workgroup.
+    fn runs(&self, chunk: &RowChunk, groups: &Range<usize>) -> Vec<Run> {
+        let (flops, bytes) = self.of_a_tile();
+        let longest = self.context.pace.units_of_a_group(flops, bytes);
+        let tiles = chunk.tiles.len().div_ceil(MOST_RUNS).min(longest);
+        let own = chunk.spans().filter(|(group, _)| groups.contains(group));
+        let run = |(group, span): (usize, Range<usize>)| {
+            let end = span.end;
+            span.step_by(tiles).map(move |first| Run { group, first, tiles: tiles.min(end - first) })
+        };
+        own.flat_map(run).collect()
+    }
+
+    /// Adds Σ b bᵀ of all runs to the totals of their groups: matrices of runs, then their sums.
     fn add(
-        &mut self,
+        &self,
         work: &mut Work,
-        (rows, len): (&Lease, usize),
-        total: &Lease,
-        mut start: Start,
+        chunk: &RowChunk,
+        terms: &Terms<'_>,
+        runs: &[Run],
+        (groups, so_far): (&Range<usize>, &mut [Start]),
+        totals: &Lease,
     ) -> Result<()> {
-        let (context, most) = (self.context, self.most());
-        let (quads, blocks) = (self.pitch / QUAD, self.pitch.div_ceil(BLOCK));
-        let width = size_of(context.precision);
-        // A block of a row's products, so that no run is too long for one workgroup.
-        let (flops, row_bytes) = ((2 * BLOCK * BLOCK) as f64, (2 * BLOCK * width) as f64);
-        let longest = context.pace.units_of_a_group(flops, row_bytes).max(SHORTEST_RUN);
-        let run = len.div_ceil(len.div_ceil(SHORTEST_RUN).min(MOST_RUNS)).min(longest);
-        let runs = len.div_ceil(run);
-        let values = self.values();
-        let partials = self.partials.get_or_insert_with(|| context.reals(most * values));
-        for first in (0..runs).step_by(most) {
-            let count = most.min(runs - first);
-            context.dispatch(
-                work,
-                Shader::PartGrams,
-                &[words(len), words(quads), words(blocks), words(run), words(first)],
-                &[rows.as_entire_binding(), partials.as_entire_binding()],
-                Load {
-                    groups: count * blocks * (blocks + 1) / 2,
-                    flops: flops * run as f64,
-                    bytes: row_bytes * run as f64,
-                },
-            )?;
-            let (terms, bytes) = ((count + 2) as f64, (TILE * QUAD * width) as f64);
+        let context = self.context;
+        let most = self.most().min(MOST_RUNS + groups.len()).min(runs.len());
+        let table: Vec<[u32; 2]> = runs.iter().map(|run| [words(run.first), words(run.tiles)]).collect();
+        let table = work.hold(context.uploaded_words(table.as_flattened()));
+        let spans = work.hold(context.uploaded_words(&spans(runs, groups, so_far)));
+        let partials = context.reals(most * self.values());
+        for first in (0..runs.len()).step_by(most) {
+            let last = runs.len().min(first + most);
+            self.record_runs(work, chunk, terms, &runs[first..last], first, &[&table, &partials])?;
+            let (quads, blocks) = (self.values() / QUAD, (self.values() / QUAD).div_ceil(TILE));
+            let added = (last - first).div_ceil(groups.len()) + 2;
+            let bytes = (added * TILE * QUAD * size_of(context.precision)) as f64;
             context.dispatch(
                 work,
                 Shader::SumRuns,
-                &[words(values / QUAD), words(count), u32::from(start == Start::Anew), 0],
-                &[partials.as_entire_binding(), total.as_entire_binding()],
-                Load {
-                    groups: (values / QUAD).div_ceil(TILE),
-                    flops: 7.0 * terms * (TILE * QUAD) as f64,
-                    bytes: bytes * terms,
-                },
+                &[words(quads), words(first), words(last), words(blocks), 0],
+                &[&partials, &spans, totals].map(wgpu::Buffer::as_entire_binding),
+                Load { groups: blocks * groups.len(), flops: 7.0 * (added * TILE * QUAD) as f64, bytes },
             )?;
-            start = Start::Before;
         }
+        work.hold(partials);
+        runs.iter().for_each(|run| so_far[run.group - groups.start] = Start::Before);
         Ok(())
     }
 
-    /// Reads all sums, of rows that were divided by these units; `None` for a group without rows.
-    fn read(&self, totals: &[Option<(Lease, f64)>]) -> Result<Vec<Mat<f64>>> {
+    fn record_runs(
+        &self,
+        work: &mut Work,
+        chunk: &RowChunk,
+        terms: &Terms<'_>,
+        runs: &[Run],
+        first: usize,
+        own: &[&wgpu::Buffer],
+    ) -> Result<()> {
+        let context = self.context;
+        let blocks = self.pitch.div_ceil(BLOCK);
+        let (flops, bytes) = self.of_a_tile();
+        let longest = runs.iter().map(|run| run.tiles).max().unwrap_or(0) as f64;
+        let load = Load {
+            groups: runs.len() * blocks * (blocks + 1) / 2,
+            flops: flops * longest,
+            bytes: bytes * longest,
+        };
+        let parameters = [words(blocks), words(first)];
+        match terms {
+            Terms::Rows(loaded) => loaded.dispatch(context, work, Shader::PartGrams, &parameters, own, load),
+            Terms::Images(images) => context.dispatch(
+                work,
+                Shader::PartGrams.on(RowType::of(context.precision)),
+                &chunk.image_parameters(self.pitch / QUAD, &parameters),
+                &chunk.bindings(images, own),
+                load,
+            ),
+        }
+    }
+
+    /// Reads the sums of some groups; `unit` divides the rows of a group.
+    fn read(
+        &self,
+        totals: &Lease,
+        groups: &Range<usize>,
+        so_far: &[Start],
+        unit: impl Fn(usize) -> f64,
+    ) -> Result<Vec<Mat<f64>>> {
         let context = self.context;
         // In f64 the rounding of the sums is no more than that of the runs.
         let numbers = self.values() * if context.precision == Precision::F32 { 2 } else { 1 };
-        let bytes = (numbers * size_of(context.precision)) as u64;
-        let parts: Vec<(&wgpu::Buffer, u64, u64)> =
-            totals.iter().flatten().map(|(total, _)| (&**total, 0, bytes)).collect();
+        let width = size_of(context.precision);
+        let place = |own: usize| ((2 * own * self.values() * width) as u64, (numbers * width) as u64);
+        let parts: Vec<(&wgpu::Buffer, u64, u64)> = (0..groups.len())
+            .filter(|&own| so_far[own] == Start::Before)
+            .map(|own| (&**totals, place(own).0, place(own).1))
+            .collect();
         let mut found = context.download(context.work("part_grams"), &parts)?.into_iter();
-        let gram = |total: &Option<(Lease, f64)>| {
-            let Some((_, unit)) = total else { return Ok(Mat::zeros(self.size, self.size)) };
-            let bytes = found.next().unwrap_or_default();
-            let values = context.widened(&bytes);
+        let gram = |(group, start): (usize, &Start)| {
+            if *start == Start::Anew {
+                return Ok(Mat::zeros(self.size, self.size));
+            }
+            let values = context.widened(&found.next().unwrap_or_default());
             let (sums, lost) = values.split_at(self.values());
+            let unit = unit(group);
             let entry = |i: usize, j: usize| {
                 // On and below the diagonal.
                 let at = i.max(j) * self.pitch + i.min(j);
@@ -166,6 +236,16 @@ impl<'c> Sums<'c> {
             let is_finite = (0..self.size).all(|j| gram.col(j).iter().all(|x| x.is_finite()));
             if is_finite { Ok(gram) } else { Err(Context::not_finite("part_grams").into()) }
         };
-        totals.iter().map(gram).collect()
+        groups.clone().zip(so_far).map(gram).collect()
     }
+}
+
+/// The first and last run of every group, and whether its sum begins with them.
+fn spans(runs: &[Run], groups: &Range<usize>, so_far: &[Start]) -> Vec<u32> {
+    let span = |(group, start): (usize, &Start)| {
+        let first = runs.partition_point(|run| run.group < group);
+        let last = runs.partition_point(|run| run.group <= group);
+        [words(first), words(last), u32::from(*start == Start::Anew), 0]
+    };
+    groups.clone().zip(so_far).flat_map(span).collect()
 }

@@ -5,8 +5,9 @@ use super::{
     buffers::size_of,
     pace::Load,
     range::{Padded, QUAD, unit_of},
-    resident::{rows_per_binding, tiles},
+    resident::TILE,
     shaders::Shader,
+    stored::rows_per_binding,
     words,
 };
 use crate::{Result, engine::Precision};
@@ -29,14 +30,14 @@ pub(super) fn project_rows(gpu: &Gpu, rows: &mut [f64], direction: &[f64]) -> Re
             }
             let (device, out) = (context.uploaded(&values)?, context.reals(len));
             let mut work = context.work("project_rows");
-            let tiles = tiles(context.precision, len, pitch / QUAD);
+            let values = (TILE * pitch) as f64;
             context.dispatch(
                 &mut work,
                 Shader::ProjectRows,
                 &[words(len), words(pitch / QUAD)],
                 &[device.as_entire_binding(), direction.as_entire_binding(), out.as_entire_binding()],
                 // Read twice, written once.
-                Load { flops: 3.0 * tiles.flops, bytes: 3.0 * tiles.bytes, ..tiles },
+                Load { groups: len.div_ceil(TILE), flops: 6.0 * values, bytes: 3.0 * values * width as f64 },
             )?;
             let parts = [(&*device, 0, (len * pitch * width) as u64), (&*out, 0, (len * width) as u64)];
             let found = context.download(work, &parts)?;

@@ -4,39 +4,86 @@ use faer::MatRef;
 
 use super::{
     Gpu,
+    buffers::{Lease, size_of},
+    context::Context,
+    map_rows::{LoadedChunk, PerRow},
     pace::Load,
-    range::{Padded, QUAD},
-    resident::{BLOCK, blocks},
+    range::{QUAD, push_factor, unit_of},
+    resident::BLOCK,
     shaders::Shader,
+    submissions::Work,
     words,
 };
 use crate::{Result, engine::Rows};
 
-pub(super) fn row_forms(gpu: &Gpu, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
-    gpu.map_rows("row_forms", rows, 1, |context, work, number, group, chunk, out| {
-        let columns = factors[number].ncols();
-        let factor = Padded::factor(context.precision, factors[number], 1.0);
-        let device = work.hold(context.uploaded(&factor.values)?);
-        let block = blocks(context.precision, chunk.len, group.quads, BLOCK);
+/// The factors of all groups.
+struct Forms {
+    /// Columns of the widest.
+    columns: usize,
+    units: Vec<f64>,
+    /// The factors of groups from the first to the last, as many as can be bound.
+    batches: Vec<(std::ops::Range<usize>, Lease)>,
+}
+
+impl Forms {
+    fn upload(context: &Context, factors: &[MatRef<'_, f64>]) -> Result<Self> {
+        let columns = factors.iter().map(|factor| factor.ncols()).max().unwrap_or(0);
+        let pitch = columns.next_multiple_of(QUAD);
+        let rows = factors.first().map_or(0, |factor| factor.nrows().next_multiple_of(QUAD));
+        let bytes = (rows * pitch * size_of(context.precision)).max(1) as u64;
+        let most = usize::try_from(context.largest_binding / bytes).unwrap_or(usize::MAX).max(1);
+        let unit = |factor: &MatRef<'_, f64>| {
+            unit_of(context.precision, (0..factor.ncols()).flat_map(|j| factor.col(j).iter()).copied())
+        };
+        let units: Vec<f64> = factors.iter().map(unit).collect();
+        let batch = |first: usize| {
+            let groups = first..factors.len().min(first + most);
+            let mut values = Vec::with_capacity(groups.len() * rows * pitch);
+            groups.clone().for_each(|l| push_factor(&mut values, factors[l], pitch, units[l]));
+            Ok((groups, context.uploaded(&values)?))
+        };
+        let batches = (0..factors.len()).step_by(most).map(batch).collect::<Result<_>>()?;
+        Ok(Self { columns, units, batches })
+    }
+}
+
+impl PerRow for Forms {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn unit(&self, group: usize, unit: f64) -> f64 {
+        (unit * self.units[group]).powi(2)
+    }
+
+    fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()> {
+        let block = loaded.rows.block_load(loaded.chunk.tiles.len(), BLOCK);
         // Few enough columns at a time for one workgroup.
         let wide = BLOCK * context.pace.units_of_a_group(block.flops, block.bytes);
-        for first in (0..columns.max(1)).step_by(wide) {
-            let (last, all) = (columns.min(first + wide), columns.div_ceil(QUAD));
-            let times = (last - first).div_ceil(BLOCK) as f64;
-            context.dispatch(
-                work,
-                Shader::RowForms,
-                &[
-                    words(chunk.len),
-                    words(group.quads),
-                    words(all),
-                    words(first / QUAD),
-                    words(last.div_ceil(QUAD)),
-                ],
-                &[chunk.rows.as_entire_binding(), device.as_entire_binding(), out.as_entire_binding()],
-                Load { flops: times * block.flops, bytes: times * block.bytes, ..block },
-            )?;
+        for (groups, factors) in &self.batches {
+            for first in (0..self.columns.max(1)).step_by(wide) {
+                let last = self.columns.min(first + wide);
+                let times = (last - first).div_ceil(BLOCK) as f64;
+                loaded.dispatch(
+                    context,
+                    work,
+                    Shader::RowForms,
+                    &[
+                        words(self.columns.div_ceil(QUAD)),
+                        words(first / QUAD),
+                        words(last.div_ceil(QUAD)),
+                        words(groups.start),
+                        words(groups.end),
+                    ],
+                    &[factors, out],
+                    Load { flops: times * block.flops, bytes: times * block.bytes, ..block },
+                )?;
+            }
         }
-        Ok((group.unit * factor.unit).powi(2))
-    })
+        Ok(())
+    }
+}
+
+pub(super) fn row_forms(gpu: &Gpu, rows: &Rows<'_>, factors: &[MatRef<'_, f64>]) -> Result<Vec<f64>> {
+    gpu.map_rows("row_forms", rows, |context| Forms::upload(context, factors))
 }

@@ -1,17 +1,32 @@
 //! `row_norms`: ‖a_i‖² for every row.
 
-use super::{Gpu, resident::tiles, shaders::Shader, words};
+use super::{
+    Gpu,
+    buffers::Lease,
+    context::Context,
+    map_rows::{LoadedChunk, PerRow},
+    shaders::Shader,
+    submissions::Work,
+};
 use crate::{Result, engine::Rows};
 
+struct Norms;
+
+impl PerRow for Norms {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn unit(&self, _: usize, unit: f64) -> f64 {
+        unit * unit
+    }
+
+    fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()> {
+        let load = loaded.rows.tile_load(loaded.chunk.tiles.len());
+        loaded.dispatch(context, work, Shader::RowNorms, &[], &[out], load)
+    }
+}
+
 pub(super) fn row_norms(gpu: &Gpu, rows: &Rows<'_>) -> Result<Vec<f64>> {
-    gpu.map_rows("row_norms", rows, 1, |context, work, _, group, chunk, out| {
-        context.dispatch(
-            work,
-            Shader::RowNorms,
-            &[words(chunk.len), words(group.quads)],
-            &[chunk.rows.as_entire_binding(), out.as_entire_binding()],
-            tiles(context.precision, chunk.len, group.quads),
-        )?;
-        Ok(group.unit * group.unit)
-    })
+    gpu.map_rows("row_norms", rows, |_| Ok(Norms))
 }

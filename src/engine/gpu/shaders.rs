@@ -6,9 +6,9 @@ use super::{buffers::size_of, context::Context, trusted};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 macro_rules! shaders {
-    ($($shader:ident $stem:literal $(of $order:literal ($single:literal, $double:literal))? [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
-        /// One compute shader, `shaders/<stem>.wgsl`; `of` the largest matrix that a variant holds in workgroup memory, in
-        /// f32 and f64.
+    ($($shader:ident $stem:literal $reads:ident $(of $order:literal ($single:literal, $double:literal))? [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
+        /// One compute shader, `shaders/<stem>.wgsl`; `of` the largest matrix that it holds in workgroup memory, in f32 and
+        /// f64.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Shader {
             $(#[doc = $stem] $shader,)*
@@ -25,10 +25,26 @@ macro_rules! shaders {
                 }
             }
 
-            /// The stem, and which variant it is.
-            pub(super) fn name(self) -> &'static str {
+            /// The names of its variants: the verb's, and the type of the rows that it reads, or its largest matrix.
+            fn names(self) -> [&'static str; ROW_TYPES] {
                 match self {
-                    $(Shader::$shader => concat!($stem $(, "_", $order)?),)*
+                    $(Shader::$shader => match Input::$reads {
+                        Input::Rows => [concat!($stem, ".f16"), concat!($stem, ".f32"), concat!($stem, ".f64")],
+                        Input::Own => [concat!($stem $(, ".", $order)?); ROW_TYPES],
+                    },)*
+                }
+            }
+
+            fn input(self) -> Input {
+                match self {
+                    $(Shader::$shader => Input::$reads,)*
+                }
+            }
+
+            /// The label in GPU debuggers.
+            pub(super) fn label(self) -> &'static str {
+                match self {
+                    $(Shader::$shader => concat!("pdpp.", $stem),)*
                 }
             }
 
@@ -53,7 +69,6 @@ macro_rules! shaders {
             fn texts(self) -> &'static [&'static str] {
                 match self {
                     $(Shader::$shader => &[
-                        include_str!("../../../shaders/shared/dispatch.wgsl"),
                         $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")),)*
                         include_str!(concat!("../../../shaders/", $stem, ".wgsl")),
                     ],)*
@@ -63,40 +78,135 @@ macro_rules! shaders {
     };
 }
 
+/// What a shader works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    /// Rows of features as they are stored, in the tiles of a verb.
+    Rows,
+    /// Something of its own.
+    Own,
+}
+
 shaders! {
-    PartGrams "part_grams" [] 2048 reals 0 words,
-    SumRuns "sum_runs" [] 0 reals 0 words,
-    RowForms "row_forms" ["product"] 2112 reals 0 words,
-    WhitenRows "whiten_rows" ["product"] 2112 reals 0 words,
-    GridDeterminants "grid_determinants" ["stored_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf16 "grid_determinants" of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf32 "grid_determinants" of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf45 "grid_determinants" of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
-    GridDeterminantsOf64 "grid_determinants" of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminants "candidate_determinants" ["stored_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf16 "candidate_determinants" of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf32 "candidate_determinants" of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf45 "candidate_determinants" of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
-    CandidateDeterminantsOf64 "candidate_determinants" of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
-    ProjectRows "project_rows" ["tile", "rows"] 2560 reals 0 words,
-    RowNorms "row_norms" ["tile", "rows"] 2304 reals 0 words,
-    GainUpdate "gain_update" ["tile", "rows", "leading"] 2816 reals 512 words,
-    SwapTable "swap_table" ["product"] 2112 reals 0 words,
-    Arithmetic "arithmetic" [] 0 reals 0 words,
-    SwapGains "swap_gains" ["tile", "leading"] 3072 reals 512 words,
+    PartGrams "part_grams" Rows [] 2304 reals 256 words,
+    SumRuns "sum_runs" Own [] 0 reals 0 words,
+    RowForms "row_forms" Rows ["product"] 2112 reals 0 words,
+    WhitenRows "whiten_rows" Rows ["product"] 2112 reals 0 words,
+    GridDeterminants "grid_determinants" Own ["stored_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf16 "grid_determinants" Own of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf32 "grid_determinants" Own of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf45 "grid_determinants" Own of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf64 "grid_determinants" Own of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminants "candidate_determinants" Own ["stored_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf16 "candidate_determinants" Own of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf32 "candidate_determinants" Own of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf45 "candidate_determinants" Own of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf64 "candidate_determinants" Own of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
+    ProjectRows "project_rows" Own ["rows"] 2560 reals 0 words,
+    RowNorms "row_norms" Rows ["rows"] 2304 reals 0 words,
+    GainUpdate "gain_update" Rows ["rows", "leading"] 2816 reals 512 words,
+    Leaders "leaders" Own ["leading"] 512 reals 512 words,
+    SwapTable "swap_table" Rows ["product"] 2112 reals 0 words,
+    Arithmetic "arithmetic" Own [] 0 reals 0 words,
+    SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
 }
 
 pub(super) const SHADERS: usize = Shader::ALL.len();
 
+/// The type of rows on the device: that of the features, or f32 instead of f64 in single precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowType {
+    F16,
+    F32,
+    F64,
+}
+
+pub(super) const ROW_TYPES: usize = 3;
+
+impl RowType {
+    const ALL: [Self; ROW_TYPES] = [Self::F16, Self::F32, Self::F64];
+
+    /// The type of rows in the device's precision.
+    pub(super) fn of(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::F32,
+            Precision::F64 => Self::F64,
+        }
+    }
+
+    /// Bytes of a value.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::F16 => 2,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// The name of the type in Rust.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::F16 => "f16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::F16 => include_str!("../../../shaders/shared/stored_f16.wgsl"),
+            Self::F32 => include_str!("../../../shaders/shared/stored_f32.wgsl"),
+            Self::F64 => include_str!("../../../shaders/shared/stored_f64.wgsl"),
+        }
+    }
+}
+
+/// A shader, for rows of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    pub(super) shader: Shader,
+    rows: RowType,
+}
+
+impl From<Shader> for Variant {
+    /// A shader that does not read rows.
+    fn from(shader: Shader) -> Self {
+        Self { shader, rows: RowType::F32 }
+    }
+}
+
 impl Shader {
-    /// The variant of a shader for matrices of this order: in workgroup memory if they fit.
+    /// The variant for rows of this type.
+    pub(super) fn on(self, rows: RowType) -> Variant {
+        Variant { shader: self, rows }
+    }
+
+    /// The shader of the same verb for matrices of this order: in workgroup memory if they fit.
     pub(super) fn for_order(self, context: &Context, order: usize) -> Self {
         let fits = |shader: &Self| {
             shader.largest_matrix(context.precision).is_some_and(|largest| order <= largest)
                 && shader.workgroup_memory(context.precision) <= context.workgroup_memory
         };
-        let mut variants = Self::ALL.iter().copied().filter(|shader| shader.stem() == self.stem());
-        variants.find(fits).unwrap_or(self)
+        let mut others = Self::ALL.iter().copied().filter(|shader| shader.stem() == self.stem());
+        others.find(fits).unwrap_or(self)
+    }
+
+    /// All variants in a precision.
+    pub(super) fn variants(self, precision: Precision) -> Vec<Variant> {
+        match self.input() {
+            Input::Own => vec![self.into()],
+            Input::Rows => {
+                let types = RowType::ALL.into_iter();
+                types.filter(|rows| rows.width() <= size_of(precision)).map(|rows| self.on(rows)).collect()
+            }
+        }
+    }
+}
+
+impl Variant {
+    /// The verb's name, then the type of rows if it reads any, or its largest matrix.
+    pub(super) fn name(self) -> &'static str {
+        self.shader.names()[self.rows as usize]
     }
 
     /// The complete source.
@@ -105,24 +215,27 @@ impl Shader {
             Precision::F32 => include_str!("../../../shaders/shared/f32.wgsl"),
             Precision::F64 => include_str!("../../../shaders/shared/f64.wgsl"),
         };
-        let mut source = prelude.to_owned();
-        if let Some(order) = self.largest_matrix(precision) {
-            source.push_str(&format!(
-                "// Rows of the largest matrix in workgroup memory.\nconst LARGEST: u32 = {order}u;\n"
-            ));
+        let mut source = [prelude, include_str!("../../../shaders/shared/dispatch.wgsl")].concat();
+        if let Some(order) = self.shader.largest_matrix(precision) {
+            source.push_str("// Rows of the largest matrix in workgroup memory.\n");
+            source.push_str(&format!("const LARGEST: u32 = {order}u;\n"));
         }
-        self.texts().iter().for_each(|text| source.push_str(text));
+        if self.shader.input() == Input::Rows {
+            source.push_str(self.rows.text());
+            source.push_str(include_str!("../../../shaders/shared/tiles.wgsl"));
+        }
+        self.shader.texts().iter().for_each(|text| source.push_str(text));
         source
     }
 }
 
 /// Pipelines, built on first use.
 #[derive(Debug)]
-pub(super) struct Pipelines([OnceLock<wgpu::ComputePipeline>; SHADERS]);
+pub(super) struct Pipelines([[OnceLock<wgpu::ComputePipeline>; ROW_TYPES]; SHADERS]);
 
 impl Default for Pipelines {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| OnceLock::new()))
+        Self(std::array::from_fn(|_| std::array::from_fn(|_| OnceLock::new())))
     }
 }
 
@@ -130,8 +243,8 @@ impl Pipelines {
     /// # Errors
     /// [`DeviceProblem::Limit`] if the shader needs more shared memory than the device has, since drivers may not
     /// report it.
-    pub(super) fn get(&self, context: &Context, shader: Shader) -> Result<&wgpu::ComputePipeline> {
-        let (needed, limit) = (shader.workgroup_memory(context.precision), context.workgroup_memory);
+    pub(super) fn get(&self, context: &Context, variant: Variant) -> Result<&wgpu::ComputePipeline> {
+        let (needed, limit) = (variant.shader.workgroup_memory(context.precision), context.workgroup_memory);
         if needed > limit {
             return Err(Error::Device(DeviceProblem::Limit {
                 what: "workgroup memory, in bytes,",
@@ -139,25 +252,31 @@ impl Pipelines {
                 limit,
             }));
         }
-        Ok(self.0[shader as usize].get_or_init(|| build(context, shader)))
+        let pipeline = &self.0[variant.shader as usize][variant.rows as usize];
+        Ok(pipeline.get_or_init(|| build(context, variant)))
     }
 }
 
-fn build(context: &Context, shader: Shader) -> wgpu::ComputePipeline {
-    let mut source = shader.source(context.precision);
+fn build(context: &Context, variant: Variant) -> wgpu::ComputePipeline {
+    let (shader, precision) = (variant.shader, context.precision);
+    let mut source = variant.source(precision);
     for patch in context.patches.iter().filter(|patch| patch.verb == shader.stem()) {
-        // A variant may lack it.
-        let mut variants = Shader::ALL.iter().filter(|other| other.stem() == patch.verb);
-        let is_there = variants.any(|other| other.source(context.precision).contains(patch.from));
-        assert!(is_there, "{} is not in {}", patch.from, patch.verb);
+        let mut of_verb =
+            Shader::ALL.iter().filter(|of| of.stem() == patch.verb).flat_map(|of| of.variants(precision));
+        assert!(
+            of_verb.any(|of| of.source(precision).contains(patch.from)),
+            "{} is not in {}",
+            patch.from,
+            patch.verb
+        );
         source = source.replace(patch.from, patch.to);
     }
     if let Some(witness) = &context.witness {
-        source = (witness.rewrite)(shader.name(), &source);
+        source = (witness.rewrite)(variant.name(), &source);
     }
     let module = trusted::module(&context.device, shader, source, context.checks);
     context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some(shader.name()),
+        label: Some(shader.label()),
         layout: None,
         module: &module,
         entry_point: Some("main"),

@@ -1,6 +1,6 @@
-//! `swap_table`: C = WᵀAᵀ, a run per slot.
+//! `swap_table`: C = WᵀAᵀ, 256 coefficients per slot and tile.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use faer::{ColRef, Mat, MatRef};
 
@@ -8,10 +8,14 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    range::{Padded, QUAD, unit_of},
-    resident::{BLOCK, DeviceGroup, TILE, blocks, rows_per_binding},
+    device_rows::{DeviceRows, RowChunk},
+    leaders::Leaders,
+    map_rows::LoadedChunk,
+    range::{QUAD, push_factor, unit_of},
+    resident::{BLOCK, TILE},
     row_norms::row_norms,
     shaders::Shader,
+    stored::rows_per_binding,
     words,
 };
 use crate::{
@@ -21,111 +25,160 @@ use crate::{
 
 /// A table on the device.
 #[derive(Debug)]
-pub(super) struct DeviceSwaps {
+pub(super) struct DeviceSwaps<'e> {
     pub(super) gpu: Gpu,
-    pub(super) groups: Vec<GroupSwaps>,
+    pub(super) rows: Arc<DeviceRows>,
+    /// The rows on the host, for those that do not stay on the device.
+    pub(super) source: Rows<'e>,
+    /// The divisors of the duals of every slot of every group.
+    pub(super) slots: Vec<Vec<f64>>,
+    pub(super) pieces: Vec<Piece>,
+    /// The residuals of every chunk.
+    pub(super) residuals: Vec<Lease>,
+    pub(super) leaders: Leaders,
+    /// The largest ‖a_j‖² of every group, in single precision.
+    pub(super) longest: Vec<f64>,
     /// Number of swaps so far.
     pub(super) updates: usize,
 }
 
-#[derive(Debug)]
-pub(super) struct GroupSwaps {
-    pub(super) rows: Arc<DeviceGroup>,
-    /// The divisor of the duals of every slot.
-    pub(super) slots: Vec<f64>,
-    pub(super) pieces: Vec<Piece>,
-    /// The largest ‖a_j‖².
-    pub(super) longest: f64,
-}
-
-/// The numbers of some rows of a chunk, as many as can be bound.
+/// The coefficients of some tiles of a chunk, as many as can be bound.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) chunk: usize,
-    /// First row, in the chunk.
+    /// Tiles of the chunk.
+    pub(super) tiles: Range<usize>,
+    /// The first of them, of all tiles of the table.
     pub(super) first: usize,
-    pub(super) len: usize,
-    pub(super) coefficients: Lease,
-    pub(super) residuals: Lease,
-    pub(super) values: Lease,
+    /// Where the coefficients of every tile begin, then the number of slots of every group.
     pub(super) places: Lease,
+    pub(super) bases: Vec<usize>,
+    pub(super) coefficients: Lease,
 }
 
-impl Piece {
-    /// Position of its first row in the group.
-    pub(super) fn start(&self, rows: &DeviceGroup) -> usize {
-        rows.chunks[self.chunk].start + self.first
-    }
-
-    pub(super) fn tiles(&self) -> usize {
-        self.len.div_ceil(TILE)
-    }
-}
-
-pub(super) fn swap_table(
+pub(super) fn swap_table<'e>(
     gpu: &Gpu,
-    rows: &Rows<'_>,
+    source: &Rows<'e>,
     duals: &[MatRef<'_, f64>],
     residuals: &[f64],
-) -> Result<DeviceSwaps> {
+) -> Result<DeviceSwaps<'e>> {
     let context = gpu.context();
     let norms = match context.precision {
-        Precision::F32 => row_norms(gpu, rows)?,
+        Precision::F32 => row_norms(gpu, source)?,
         Precision::F64 => Vec::new(),
     };
-    let groups = gpu.with_room("swap_table", || {
-        let mut groups = Vec::with_capacity(duals.len());
-        let mut start = 0;
-        for (rows, &duals) in gpu.resident().groups(context, rows)?.into_iter().zip(duals) {
-            let len: usize = rows.chunks.iter().map(|chunk| chunk.len).sum();
-            let own = start..start + len;
-            start += len;
-            let longest =
-                norms.get(own.clone()).map_or(0.0, |norms| norms.iter().copied().fold(0.0, f64::max));
-            let slots = units(context.precision, duals);
-            let pieces = pieces(context, &rows, duals, &slots, &residuals[own])?;
-            groups.push(GroupSwaps { rows, slots, pieces, longest });
-        }
-        Ok(groups)
-    })?;
-    Ok(DeviceSwaps { gpu: gpu.clone(), groups, updates: 0 })
+    gpu.with_room("swap_table", || {
+        let rows = gpu.resident().rows(context, source)?;
+        let starts = rows.starts();
+        let longest = |group: usize| {
+            let own = norms.get(starts[group]..starts[group + 1]);
+            own.map_or(0.0, |norms| norms.iter().copied().fold(0.0, f64::max))
+        };
+        let of_chunk = |chunk: &RowChunk| {
+            let mut own = Vec::with_capacity(chunk.len);
+            for tile in &chunk.tiles {
+                let (square, first) = (rows.units[tile.group].powi(2), starts[tile.group] + tile.position);
+                own.extend(residuals[first..first + tile.len].iter().map(|residual| residual / square));
+            }
+            context.uploaded(&own)
+        };
+        let slots: Vec<Vec<f64>> = duals.iter().map(|duals| units(context.precision, *duals)).collect();
+        let table = DeviceSwaps {
+            gpu: gpu.clone(),
+            pieces: pieces(context, &rows, &slots),
+            residuals: rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?,
+            leaders: Leaders::new(context, &rows),
+            longest: (0..rows.lens.len()).map(longest).collect(),
+            source: source.clone(),
+            slots,
+            rows,
+            updates: 0,
+        };
+        table.fill(context, duals)?;
+        Ok(table)
+    })
 }
 
-impl DeviceSwaps {
+impl DeviceSwaps<'_> {
+    /// Computes all coefficients.
+    fn fill(&self, context: &Context, duals: &[MatRef<'_, f64>]) -> Result<()> {
+        let most = self.slots.iter().map(Vec::len).max().unwrap_or(0);
+        let pitch = most.next_multiple_of(QUAD);
+        let mut values = Vec::new();
+        for (duals, units) in duals.iter().zip(&self.slots) {
+            let scaled = Mat::from_fn(duals.nrows(), units.len(), |i, slot| duals[(i, slot)] / units[slot]);
+            push_factor(&mut values, scaled.as_ref(), pitch, 1.0);
+        }
+        let factor = context.uploaded(&values)?;
+        for piece in &self.pieces {
+            let chunk = &self.rows.chunks[piece.chunk];
+            let mut work = context.work("swap_table");
+            let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
+            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+                context,
+                &mut work,
+                Shader::SwapTable,
+                &[
+                    words(pitch / QUAD),
+                    words(most.div_ceil(BLOCK)),
+                    words(piece.tiles.start),
+                    words(piece.tiles.len()),
+                ],
+                &[&factor, &piece.places, &piece.coefficients],
+                self.rows.block_load(piece.tiles.len(), most),
+            )?;
+            context.submit(work)?;
+        }
+        Ok(())
+    }
+
     /// The whole table, by group.
     pub(super) fn numbers(&self) -> Result<Vec<SwapNumbers>> {
         let context = self.gpu.context();
         context.checked("swap_gains", || {
-            let read = |group: &GroupSwaps| {
-                let len = group.rows.chunks.iter().map(|chunk| chunk.len).sum();
-                let unit = group.rows.unit;
-                let mut numbers = SwapNumbers {
-                    coefficients: Mat::zeros(group.slots.len(), len),
-                    residuals: vec![f64::NEG_INFINITY; len],
-                };
-                let width = size_of(context.precision) as u64;
-                for piece in &group.pieces {
-                    let count = width * piece.len as u64;
-                    let parts = [
-                        (&*piece.residuals, 0, count),
-                        (&*piece.coefficients, 0, count * group.slots.len() as u64),
-                    ];
-                    let found = context.download(context.work("swap_gains"), &parts)?;
-                    let residuals = context.values_or_lowest("swap_gains", &found[0])?;
-                    let values = context.values("swap_gains", &found[1])?;
-                    let start = piece.start(&group.rows);
-                    for at in 0..piece.len {
-                        numbers.residuals[start + at] = residuals[at] * (unit * unit);
-                        for (slot, own) in group.slots.iter().enumerate() {
-                            numbers.coefficients[(slot, start + at)] =
-                                values[slot * piece.len + at] * (own * unit);
-                        }
-                    }
-                }
-                Ok(numbers)
+            let empty = |(slots, &len): (&Vec<f64>, &usize)| SwapNumbers {
+                coefficients: Mat::zeros(slots.len(), len),
+                residuals: vec![f64::NEG_INFINITY; len],
             };
-            self.groups.iter().map(read).collect()
+            let mut all: Vec<SwapNumbers> = self.slots.iter().zip(&self.rows.lens).map(empty).collect();
+            for piece in &self.pieces {
+                self.read_piece(context, piece, &mut all)?;
+            }
+            Ok(all)
         })
+    }
+
+    fn read_piece(&self, context: &Context, piece: &Piece, all: &mut [SwapNumbers]) -> Result<()> {
+        let width = size_of(context.precision) as u64;
+        let chunk = &self.rows.chunks[piece.chunk];
+        let parts = [
+            (&*self.residuals[piece.chunk], 0, width * chunk.len as u64),
+            (&*piece.coefficients, 0, width * piece.len(chunk, &self.slots) as u64),
+        ];
+        let found = context.download(context.work("swap_gains"), &parts)?;
+        let residuals = context.values_or_lowest("swap_gains", &found[0])?;
+        let values = context.widened(&found[1]);
+        for (tile, base) in chunk.tiles[piece.tiles.clone()].iter().zip(&piece.bases) {
+            let (unit, numbers) = (self.rows.units[tile.group], &mut all[tile.group]);
+            for at in 0..tile.len {
+                numbers.residuals[tile.position + at] = residuals[tile.start + at] * (unit * unit);
+                for (slot, own) in self.slots[tile.group].iter().enumerate() {
+                    let value = values[base + slot * TILE + at];
+                    if !value.is_finite() {
+                        return Err(Context::not_finite("swap_gains").into());
+                    }
+                    numbers.coefficients[(slot, tile.position + at)] = value * (own * unit);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Piece {
+    /// Number of coefficients.
+    fn len(&self, chunk: &RowChunk, slots: &[Vec<f64>]) -> usize {
+        chunk.tiles[self.tiles.clone()].iter().map(|tile| slots[tile.group].len() * TILE).sum()
     }
 }
 
@@ -140,58 +193,38 @@ fn units(precision: Precision, duals: MatRef<'_, f64>) -> Vec<f64> {
     units.into_iter().map(|unit| unit.unwrap_or(smallest)).collect()
 }
 
-fn pieces(
-    context: &Context,
-    rows: &DeviceGroup,
-    duals: MatRef<'_, f64>,
-    units: &[f64],
-    residuals: &[f64],
-) -> Result<Vec<Piece>> {
-    let slots = duals.ncols();
+/// The tiles of all chunks in pieces.
+fn pieces(context: &Context, rows: &DeviceRows, slots: &[Vec<f64>]) -> Vec<Piece> {
+    // Numbers of a binding, at least those of one tile.
+    let most = rows_per_binding(context, size_of(context.precision));
     let mut pieces = Vec::new();
-    if slots == 0 {
-        return Ok(pieces);
-    }
-    let most = rows_per_binding(context, slots * size_of(context.precision));
-    let duals = Mat::from_fn(duals.nrows(), slots, |i, slot| duals[(i, slot)] / units[slot]);
-    let factor = context.uploaded(&Padded::factor(Precision::F64, duals.as_ref(), 1.0).values)?;
-    let residuals: Vec<f64> = residuals.iter().map(|d| d / (rows.unit * rows.unit)).collect();
-    let mut work = context.work("swap_table");
+    let mut first = 0;
     for (number, chunk) in rows.chunks.iter().enumerate() {
-        for first in (0..chunk.len).step_by(most) {
-            let len = most.min(chunk.len - first);
-            let start = chunk.start + first;
-            let tiles = len.div_ceil(TILE);
-            let piece = Piece {
+        let mut start = 0;
+        while start < chunk.tiles.len() {
+            let (mut bases, mut len) = (Vec::new(), 0);
+            for tile in &chunk.tiles[start..] {
+                let own = slots[tile.group].len() * TILE;
+                if len + own > most && !bases.is_empty() {
+                    break;
+                }
+                bases.push(len);
+                len += own;
+            }
+            let counts = slots.iter().map(|slots| words(slots.len()));
+            let places: Vec<u32> = bases.iter().map(|&base| words(base)).chain(counts).collect();
+            let tiles = start..start + bases.len();
+            pieces.push(Piece {
                 chunk: number,
-                first,
-                len,
-                coefficients: context.reals(slots * len),
-                residuals: context.uploaded(&residuals[start..start + len])?,
-                values: context.reals(2 * tiles),
-                places: context.storage(8 * tiles as u64),
-            };
-            context.dispatch(
-                &mut work,
-                Shader::SwapTable,
-                &[
-                    words(len),
-                    words(rows.quads),
-                    words(slots.div_ceil(QUAD)),
-                    words(slots),
-                    words(slots.div_ceil(BLOCK)),
-                    words(first),
-                ],
-                &[
-                    chunk.rows.as_entire_binding(),
-                    factor.as_entire_binding(),
-                    piece.coefficients.as_entire_binding(),
-                ],
-                blocks(context.precision, len, rows.quads, slots),
-            )?;
-            pieces.push(piece);
+                first: first + start,
+                places: context.uploaded_words(&places),
+                coefficients: context.reals(len),
+                tiles,
+                bases,
+            });
+            start = pieces[pieces.len() - 1].tiles.end;
         }
+        first += chunk.tiles.len();
     }
-    context.submit(work)?;
-    Ok(pieces)
+    pieces
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{context::Context, shaders::Shader};
+use crate::{Error, Result, error::DeviceProblem};
 
 /// Bytes and commands between the host and a GPU: what its work costs besides the shaders, on any card.
 ///
@@ -65,10 +66,29 @@ pub(super) struct Counters {
 }
 
 impl Context {
-    /// Writes bytes to a buffer; nothing else does.
+    /// Writes bytes to a buffer; besides this only [`staging`](Self::staging) does.
     pub(super) fn send_bytes(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
         self.counters.uploaded.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.queue.write_buffer(buffer, offset, bytes);
+    }
+
+    /// Memory that the device copies into a buffer once it is filled and dropped.
+    ///
+    /// # Errors
+    /// [`DeviceProblem::Memory`] if there is none.
+    pub(super) fn staging(
+        &self,
+        buffer: &wgpu::Buffer,
+        offset: u64,
+        bytes: wgpu::BufferSize,
+    ) -> Result<wgpu::QueueWriteBufferView> {
+        let Some(view) = self.queue.write_buffer_with(buffer, offset, bytes) else {
+            self.check_lost()?;
+            let bytes = bytes.get();
+            return Err(Error::Device(DeviceProblem::Memory { what: "an upload", bytes }));
+        };
+        self.counters.uploaded.fetch_add(bytes.get(), Ordering::Relaxed);
+        Ok(view)
     }
 
     /// Hands over commands, possibly none; nothing else does.

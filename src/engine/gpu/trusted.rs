@@ -24,6 +24,7 @@ pub(super) const TRUSTED: &[Shader] = &[
     Shader::ProjectRows,
     Shader::RowNorms,
     Shader::GainUpdate,
+    Shader::Leaders,
     Shader::SwapTable,
     Shader::SwapGains,
 ];
@@ -45,7 +46,7 @@ pub(super) fn module(
     checks: Checks,
 ) -> wgpu::ShaderModule {
     let descriptor = wgpu::ShaderModuleDescriptor {
-        label: Some(shader.name()),
+        label: Some(shader.label()),
         source: wgpu::ShaderSource::Wgsl(source.into()),
     };
     if checks == Checks::Everywhere || !TRUSTED.contains(&shader) {

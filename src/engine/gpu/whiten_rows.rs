@@ -4,8 +4,9 @@ use super::{
     Gpu,
     buffers::Lease,
     context::Context,
+    map_rows::{LoadedChunk, PerRow},
     range::{Padded, QUAD},
-    resident::{BLOCK, Chunk, DeviceGroup, blocks},
+    resident::BLOCK,
     shaders::Shader,
     submissions::Work,
     words,
@@ -15,40 +16,49 @@ use crate::{
     engine::{RowMap, Rows},
 };
 
-pub(super) fn whiten_rows(gpu: &Gpu, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
-    let width = map.factor.ncols();
-    gpu.map_rows("whiten_rows", rows, width, |context, work, number, group, chunk, out| {
-        record(context, work, map, number, group, chunk, width, out)
-    })
+/// A linear map on the device.
+pub(super) struct Images {
+    /// w_l times the divisor of the factor.
+    units: Vec<f64>,
+    factor: Lease,
+    columns: usize,
+    /// Values of an image: zeros follow the columns.
+    width: usize,
 }
 
-/// Records the images of a chunk's rows, `width` values each, zeros beyond the columns of the factor; returns their
-/// factor.
-#[expect(clippy::too_many_arguments, reason = "a dispatch of two verbs")]
-pub(super) fn record(
-    context: &Context,
-    work: &mut Work,
-    map: &RowMap<'_>,
-    number: usize,
-    group: &DeviceGroup,
-    chunk: &Chunk,
-    width: usize,
-    out: &Lease,
-) -> Result<f64> {
-    let factor = Padded::factor(context.precision, map.factor, map.weights[number]);
-    let device = work.hold(context.uploaded(&factor.values)?);
-    context.dispatch(
-        work,
-        Shader::WhitenRows,
-        &[
-            words(chunk.len),
-            words(group.quads),
-            words(map.factor.ncols().div_ceil(QUAD)),
-            words(width),
-            words(width.div_ceil(BLOCK)),
-        ],
-        &[chunk.rows.as_entire_binding(), device.as_entire_binding(), out.as_entire_binding()],
-        blocks(context.precision, chunk.len, group.quads, width),
-    )?;
-    Ok(group.unit * factor.unit)
+impl Images {
+    pub(super) fn upload(context: &Context, map: &RowMap<'_>, width: usize) -> Result<Self> {
+        let factor = Padded::factor(context.precision, map.factor);
+        Ok(Self {
+            units: map.weights.iter().map(|weight| weight * factor.unit).collect(),
+            factor: context.uploaded(&factor.values)?,
+            columns: map.factor.ncols(),
+            width,
+        })
+    }
+}
+
+impl PerRow for Images {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn unit(&self, group: usize, unit: f64) -> f64 {
+        unit * self.units[group]
+    }
+
+    fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()> {
+        loaded.dispatch(
+            context,
+            work,
+            Shader::WhitenRows,
+            &[words(self.columns.div_ceil(QUAD)), words(self.width), words(self.width.div_ceil(BLOCK))],
+            &[&self.factor, out],
+            loaded.rows.block_load(loaded.chunk.tiles.len(), self.width),
+        )
+    }
+}
+
+pub(super) fn whiten_rows(gpu: &Gpu, rows: &Rows<'_>, map: &RowMap<'_>) -> Result<Vec<f64>> {
+    gpu.map_rows("whiten_rows", rows, |context| Images::upload(context, map, map.factor.ncols()))
 }

@@ -1,14 +1,18 @@
 //! Tests rewrite shaders so that they testify: of every index that is out of bounds, and that they ran.
 
-use super::{Gpu, context::Context, shaders::SHADERS};
-use crate::Result;
+use super::{
+    Gpu,
+    context::Context,
+    shaders::{ROW_TYPES, SHADERS},
+};
+use crate::{Result, engine::Precision};
 
 /// Makes a shader, given by name and source, testify in binding [`BINDING`].
 pub(super) type Rewrite = fn(&str, &str) -> String;
 
-/// The binding of the testimony, an array of words of which each shader has two.
+/// The binding of the testimony, an array of words of which each variant of a shader has two.
 const BINDING: u32 = 15;
-const BYTES: u64 = 8 * SHADERS as u64;
+const BYTES: u64 = 8 * (SHADERS * ROW_TYPES) as u64;
 
 #[derive(Debug)]
 pub(super) struct Witness {
@@ -38,17 +42,18 @@ impl Witness {
 }
 
 impl Gpu {
-    /// What rewritten shaders testified so far, two words each in the order of [`Gpu::shaders`].
+    /// What rewritten shaders testified so far, two words each in the order of [`Gpu::shaders`] in f64.
     #[doc(hidden)]
     pub fn testimony(&self) -> Result<Vec<u32>> {
         let context = self.context();
         context.checked("witness", || context.witness.as_ref().map_or(Ok(Vec::new()), |it| it.read(context)))
     }
 
-    /// The names of shaders that run without run-time checks.
+    /// The names of shaders that run without run-time checks in a precision.
     #[doc(hidden)]
     #[must_use]
-    pub fn trusted_shaders() -> Vec<&'static str> {
-        super::trusted::TRUSTED.iter().map(|shader| shader.name()).collect()
+    pub fn trusted_shaders(precision: Precision) -> Vec<&'static str> {
+        let trusted = super::trusted::TRUSTED.iter().flat_map(|shader| shader.variants(precision));
+        trusted.map(super::Variant::name).collect()
     }
 }

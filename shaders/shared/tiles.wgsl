@@ -1,0 +1,41 @@
+// The rows of a verb: tiles of at most 256 rows, each of one group, which refer to rows as they are stored.
+//
+// table: group, first position, number of rows and first stored row of every tile; then the stored row of every
+// position, for tiles whose rows do not follow each other. factors: what rows are multiplied by, for every group or
+// (WEIGHTED) for every position. IMAGES are rows in the order of positions, without factors.
+const TILE: u32 = 256u;
+const LISTED: u32 = 0xffffffffu;
+const WEIGHTED: u32 = 1u;
+const IMAGES: u32 = 2u;
+
+@group(0) @binding(2) var<storage, read> table: array<u32>;
+@group(0) @binding(3) var<storage, read> factors: array<real>;
+
+struct Tile { group: u32, start: u32, rows: u32, item: u32 }
+
+fn tile_at(number: u32) -> Tile {
+  let at = 4u * number;
+  return Tile(table[at], table[at + 1u], table[at + 2u], table[at + 3u]);
+}
+
+// Where a row of a tile begins.
+fn row_start(tile: Tile, at: u32) -> u32 {
+  if (parameters.reading & IMAGES) != 0u {
+    return (tile.start + at) * parameters.quads;
+  }
+  if tile.item == LISTED {
+    return table[4u * parameters.tiles + tile.start + at] * parameters.quads;
+  }
+  return (tile.item + at) * parameters.quads;
+}
+
+fn row_factor(tile: Tile, at: u32) -> real {
+  if (parameters.reading & IMAGES) != 0u {
+    return ONE;
+  }
+  if (parameters.reading & WEIGHTED) != 0u {
+    return factors[tile.start + at];
+  }
+  return factors[tile.group];
+}
+

@@ -1,0 +1,288 @@
+//! The rows of a verb on the device: tiles of rows of one group, over rows as they are stored.
+
+use std::sync::Arc;
+
+use super::{
+    buffers::{Lease, size_of},
+    context::Context,
+    pace::Load,
+    range::QUAD,
+    resident::{BLOCK, TILE},
+    row_factors::Scaling,
+    shaders::{Shader, Variant},
+    stored::Stored,
+    submissions::Work,
+    words,
+};
+use crate::{
+    Features, Result,
+    engine::{Group, Precision, Rows},
+};
+
+/// In a table: the rows of the tile do not follow each other.
+const LISTED: u32 = u32::MAX;
+/// How shaders read rows: factors are per position.
+const WEIGHTED: u32 = 1;
+/// How shaders read rows: they are in the order of positions, without factors.
+const IMAGES: u32 = 2;
+
+/// The rows s·a_i of some groups, each divided by the unit of its group.
+#[derive(Debug)]
+pub(super) struct DeviceRows {
+    stored: Arc<Stored>,
+    precision: Precision,
+    reading: u32,
+    /// A power of two for every group.
+    pub(super) units: Vec<f64>,
+    /// The number of rows of every group.
+    pub(super) lens: Vec<usize>,
+    /// Those with rows of any group.
+    pub(super) chunks: Vec<RowChunk>,
+}
+
+/// The rows that are in one chunk of what is stored.
+#[derive(Debug)]
+pub(super) struct RowChunk {
+    stored: usize,
+    pub(super) tiles: Vec<Tile>,
+    /// Number of rows, which shaders number by tile.
+    pub(super) len: usize,
+    table: Lease,
+    factors: Lease,
+}
+
+/// At most 256 rows of one group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    pub(super) group: usize,
+    /// The first row in the chunk.
+    pub(super) start: usize,
+    pub(super) len: usize,
+    /// Position of that row in the group.
+    pub(super) position: usize,
+}
+
+impl DeviceRows {
+    pub(super) fn new(context: &Context, stored: Arc<Stored>, rows: &Rows<'_>) -> Result<Self> {
+        let lens: Vec<usize> = rows.groups().iter().map(|group| group.items.len()).collect();
+        let tiling = Tiling::new(&stored, rows);
+        let (scaling, units) = Scaling::new(context.precision, &stored, rows, || tiling.stored_rows())?;
+        let reading = if scaling.is_of_groups() { 0 } else { WEIGHTED };
+        let chunks = tiling.chunks.iter().filter(|chunk| chunk.len > 0);
+        let chunks = chunks.map(|chunk| {
+            let table = context.storage(4 * chunk.table_len() as u64);
+            context.send_bytes(&table, 0, bytemuck::cast_slice(&chunk.table()));
+            let factors = scaling.factors(rows.features(), &stored, chunk.stored_rows(tiling.chunk_rows));
+            Ok(RowChunk {
+                stored: chunk.number,
+                tiles: chunk.tiles.iter().map(|(tile, _)| *tile).collect(),
+                len: chunk.len,
+                table,
+                factors: context.uploaded(&factors)?,
+            })
+        });
+        let chunks = chunks.collect::<Result<_>>()?;
+        Ok(Self { precision: context.precision, reading, units, lens, chunks, stored })
+    }
+
+    /// Values of a row in groups of four.
+    pub(super) fn quads(&self) -> usize {
+        self.stored.quads
+    }
+
+    /// Where the rows of every group begin in a list group after group, and the number of all.
+    pub(super) fn starts(&self) -> Vec<usize> {
+        let mut next = 0;
+        let start = |len: &usize| {
+            next += len;
+            next - len
+        };
+        let mut starts: Vec<usize> = self.lens.iter().map(start).collect();
+        starts.push(next);
+        starts
+    }
+
+    /// A tile, counted over all chunks, and its chunk.
+    pub(super) fn tile(&self, tile: usize) -> (usize, &Tile) {
+        let mut left = tile;
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            match chunk.tiles.get(left) {
+                Some(tile) => return (number, tile),
+                None => left -= chunk.tiles.len(),
+            }
+        }
+        unreachable!("there is no tile {tile}")
+    }
+
+    /// The chunk of a row, and the row's place in it; `None` if there is no such row.
+    pub(super) fn place(&self, group: usize, position: usize) -> Option<(usize, usize)> {
+        self.chunks.iter().enumerate().find_map(|(number, chunk)| {
+            let after = chunk.tiles.partition_point(|tile| (tile.group, tile.position) <= (group, position));
+            let tile = chunk.tiles[..after].last().filter(|tile| tile.group == group)?;
+            (position < tile.position + tile.len).then(|| (number, tile.start + position - tile.position))
+        })
+    }
+
+    /// The shader for rows of this type.
+    pub(super) fn variant(&self, shader: Shader) -> Variant {
+        shader.on(self.stored.row_type)
+    }
+
+    /// The rows as they are stored, uploaded if necessary.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn load(
+        &self,
+        context: &Context,
+        features: &Features<'_>,
+        work: &mut Work,
+        chunk: &RowChunk,
+    ) -> Result<wgpu::Buffer> {
+        self.stored.chunk(context, features, work, chunk.stored)
+    }
+
+    /// The first parameters of every shader that reads rows.
+    pub(super) fn parameters(&self, chunk: &RowChunk, own: &[u32]) -> Vec<u32> {
+        [&[words(chunk.tiles.len()), words(self.quads()), self.reading], own].concat()
+    }
+
+    /// The load of a product of rows with a vector, a tile of rows per workgroup.
+    pub(super) fn tile_load(&self, tiles: usize) -> Load {
+        let values = (TILE * self.quads() * QUAD) as f64;
+        Load { groups: tiles, flops: 2.0 * values, bytes: values * self.stored.row_type.width() as f64 }
+    }
+
+    /// The load of a product of the rows of tiles with a matrix of this many columns, a block of rows and columns per
+    /// workgroup.
+    pub(super) fn block_load(&self, tiles: usize, columns: usize) -> Load {
+        let terms = (self.quads() * QUAD) as f64;
+        let (side, width) = (BLOCK as f64, size_of(self.precision) as f64);
+        Load {
+            groups: tiles * (TILE / BLOCK) * columns.div_ceil(BLOCK),
+            flops: 2.0 * side * side * terms,
+            bytes: (2.0 * side * terms + side * side) * width,
+        }
+    }
+}
+
+impl RowChunk {
+    /// The bindings of a shader that reads rows: the rows, the table, the factors, then its own.
+    pub(super) fn bindings<'b>(
+        &'b self,
+        rows: &'b wgpu::Buffer,
+        own: &[&'b wgpu::Buffer],
+    ) -> Vec<wgpu::BindingResource<'b>> {
+        let all = [rows, &self.table, &self.factors].into_iter().chain(own.iter().copied());
+        all.map(wgpu::Buffer::as_entire_binding).collect()
+    }
+
+    /// The first parameters of a shader that reads images of the rows instead.
+    pub(super) fn image_parameters(&self, quads: usize, own: &[u32]) -> Vec<u32> {
+        [&[words(self.tiles.len()), words(quads), IMAGES], own].concat()
+    }
+
+    /// Ranges of tiles of one group, with the group.
+    pub(super) fn spans(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> + '_ {
+        let mut next = 0;
+        self.tiles.chunk_by(|one, other| one.group == other.group).map(move |tiles| {
+            let first = next;
+            next += tiles.len();
+            (tiles[0].group, first..next)
+        })
+    }
+}
+
+/// Tiles before they are on the device.
+struct Tiling {
+    chunks: Vec<ChunkTiling>,
+    /// Rows of a chunk.
+    chunk_rows: usize,
+}
+
+struct ChunkTiling {
+    number: usize,
+    /// Tiles, with their first row in the chunk of what is stored, or [`LISTED`].
+    tiles: Vec<(Tile, u32)>,
+    len: usize,
+    /// The stored row of every position, in the chunk.
+    rows: Vec<u32>,
+}
+
+impl Tiling {
+    fn new(stored: &Stored, rows: &Rows<'_>) -> Self {
+        let (chunks, chunk_rows) = stored.chunks();
+        let empty = |number| ChunkTiling { number, tiles: Vec::new(), len: 0, rows: Vec::new() };
+        let mut tiling = Self { chunks: (0..chunks).map(empty).collect(), chunk_rows };
+        // A copy of all rows is in the order of the features, others are in the order of the groups.
+        let is_all = stored.len() == rows.features().items();
+        let mut before = 0;
+        for (group, Group { items, .. }) in rows.groups().iter().enumerate() {
+            let row = |position: usize| if is_all { items.at(position) } else { before + position };
+            let mut position = 0;
+            while position < items.len() {
+                position += tiling.add_tile(group, position, items.len(), row);
+            }
+            before += items.len();
+        }
+        tiling
+    }
+
+    /// The group of every row and its place in what is stored.
+    fn stored_rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.chunks.iter().flat_map(|chunk| chunk.stored_rows(self.chunk_rows))
+    }
+
+    /// Adds a tile that begins at a position of a group; returns its number of rows.
+    fn add_tile(&mut self, group: usize, position: usize, end: usize, row: impl Fn(usize) -> usize) -> usize {
+        let first = row(position);
+        let number = first / self.chunk_rows;
+        let chunk = &mut self.chunks[number];
+        let start = chunk.len;
+        let mut follow = true;
+        let mut len = 0;
+        while len < TILE && position + len < end {
+            let row = row(position + len);
+            if row / self.chunk_rows != number {
+                break;
+            }
+            follow &= row == first + len;
+            chunk.rows.push(words(row % self.chunk_rows));
+            len += 1;
+        }
+        chunk.len += len;
+        let item = if follow { chunk.rows[start] } else { LISTED };
+        chunk.tiles.push((Tile { group, start, len, position }, item));
+        len
+    }
+}
+
+impl ChunkTiling {
+    /// The same for one chunk, by position.
+    fn stored_rows(&self, chunk_rows: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let first = self.number * chunk_rows;
+        self.tiles.iter().flat_map(move |(tile, _)| {
+            let rows = &self.rows[tile.start..tile.start + tile.len];
+            rows.iter().map(move |&row| (tile.group, first + row as usize))
+        })
+    }
+
+    fn is_listed(&self) -> bool {
+        self.tiles.iter().any(|(_, item)| *item == LISTED)
+    }
+
+    fn table_len(&self) -> usize {
+        4 * self.tiles.len() + if self.is_listed() { self.len } else { 0 }
+    }
+
+    fn table(&self) -> Vec<u32> {
+        let mut table = Vec::with_capacity(self.table_len());
+        for (tile, item) in &self.tiles {
+            table.extend([words(tile.group), words(tile.start), words(tile.len), *item]);
+        }
+        if self.is_listed() {
+            table.extend(&self.rows);
+        }
+        table
+    }
+}

@@ -1,0 +1,124 @@
+//! The leading value of every group, of those of its tiles: what the host reads after an update of a table.
+
+use super::{
+    buffers::{Lease, size_of},
+    context::Context,
+    device_rows::DeviceRows,
+    pace::Load,
+    resident::TILE,
+    shaders::Shader,
+    submissions::Work,
+    words,
+};
+use crate::Result;
+
+/// Numbers of a tile's leading value: the value, the second largest, and where the largest is.
+const TOP: usize = 4;
+/// Numbers of a span's leading value: those of the tile, then the tile.
+const LEADER: usize = 8;
+
+/// The leading values of the tiles of a table, and of spans of tiles.
+#[derive(Debug)]
+pub(super) struct Leaders {
+    pub(super) tops: Lease,
+    spans: Vec<Span>,
+    device_spans: Lease,
+    leaders: Lease,
+}
+
+/// Tiles of one group that follow each other.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub(super) group: usize,
+    /// Of all tiles of the table.
+    pub(super) tiles: std::ops::Range<usize>,
+}
+
+/// The leading value of some rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leading {
+    /// Of all tiles of the table.
+    pub(super) tile: usize,
+    /// Row of the tile.
+    pub(super) row: usize,
+    pub(super) slot: usize,
+    pub(super) value: f64,
+    /// The second largest value.
+    pub(super) second: f64,
+}
+
+impl Leaders {
+    /// For the tiles of these rows, chunk after chunk.
+    pub(super) fn new(context: &Context, rows: &DeviceRows) -> Self {
+        let (mut spans, mut tiles) = (Vec::new(), 0);
+        for chunk in &rows.chunks {
+            let own = chunk.spans();
+            spans
+                .extend(own.map(|(group, span)| Span { group, tiles: tiles + span.start..tiles + span.end }));
+            tiles += chunk.tiles.len();
+        }
+        let table: Vec<[u32; 2]> =
+            spans.iter().map(|span| [words(span.tiles.start), words(span.tiles.end)]).collect();
+        Self {
+            tops: context.reals(TOP * tiles),
+            device_spans: context.uploaded_words(table.as_flattened()),
+            leaders: context.reals(LEADER * spans.len()),
+            spans,
+        }
+    }
+
+    /// Reads the leading value of every span, after the recorded commands.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn read(&self, context: &Context, mut work: Work) -> Result<Vec<(&Span, Leading)>> {
+        let what = work.what;
+        let spans = self.spans.len();
+        let longest = self.spans.iter().map(|span| span.tiles.len()).max().unwrap_or(0);
+        let bytes = longest.max(TILE) as f64 * (TOP * size_of(context.precision)) as f64;
+        context.dispatch(
+            &mut work,
+            Shader::Leaders,
+            &[words(spans)],
+            &[&self.device_spans, &self.tops, &self.leaders].map(|buffer| buffer.as_entire_binding()),
+            Load { groups: spans, flops: bytes, bytes },
+        )?;
+        let len = (LEADER * spans * size_of(context.precision)) as u64;
+        let found = context.download(work, &[(&self.leaders, 0, len)])?;
+        let values = context.values_or_lowest(what, &found[0])?;
+        let leading =
+            |numbers: &[f64; LEADER]| Leading { tile: whole(numbers[4]), ..Leading::of(numbers, 0) };
+        Ok(self.spans.iter().zip(values.as_chunks().0.iter().map(leading)).collect())
+    }
+
+    /// Reads the leading value of every tile of a span.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn read_tiles(
+        &self,
+        context: &Context,
+        what: &'static str,
+        span: &Span,
+    ) -> Result<Vec<Leading>> {
+        let width = (TOP * size_of(context.precision)) as u64;
+        let part = (&*self.tops, width * span.tiles.start as u64, width * span.tiles.len() as u64);
+        let found = context.download(context.work(what), &[part])?;
+        let values = context.values_or_lowest(what, &found[0])?;
+        let tiles = span.tiles.clone().zip(values.as_chunks::<TOP>().0);
+        Ok(tiles.map(|(tile, numbers)| Leading::of(numbers, tile)).collect())
+    }
+}
+
+impl Leading {
+    fn of(numbers: &[f64], tile: usize) -> Self {
+        let [value, second, row, slot] = [numbers[0], numbers[1], numbers[2], numbers[3]];
+        Self { tile, row: whole(row), slot: whole(slot), value, second }
+    }
+}
+
+/// An index that the device counted.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers")]
+fn whole(number: f64) -> usize {
+    number as usize
+}

@@ -1,0 +1,146 @@
+//! Verbs that compute some numbers for every row.
+
+use super::{
+    Gpu,
+    buffers::{Lease, size_of},
+    context::Context,
+    device_rows::{DeviceRows, RowChunk},
+    pace::Load,
+    shaders::Shader,
+    submissions::Work,
+};
+use crate::{Result, engine::Rows};
+
+/// The most bytes of answers that wait on the device.
+const MOST_WAITING: u64 = 1 << 28;
+
+/// The rows of one chunk, on the device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoadedChunk<'r> {
+    pub(super) rows: &'r DeviceRows,
+    pub(super) chunk: &'r RowChunk,
+    /// The rows as they are stored.
+    pub(super) stored: &'r wgpu::Buffer,
+}
+
+impl LoadedChunk<'_> {
+    /// Records a shader with parameters and buffers of its own.
+    pub(super) fn dispatch(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        shader: Shader,
+        parameters: &[u32],
+        buffers: &[&wgpu::Buffer],
+        load: Load,
+    ) -> Result<()> {
+        context.dispatch(
+            work,
+            self.rows.variant(shader),
+            &self.rows.parameters(self.chunk, parameters),
+            &self.chunk.bindings(self.stored, buffers),
+            load,
+        )
+    }
+}
+
+/// Numbers that are computed for every row.
+pub(super) trait PerRow {
+    /// Numbers of a row.
+    fn width(&self) -> usize;
+
+    /// What is added to the unit of a group's rows: the factor of its numbers.
+    fn unit(&self, group: usize, unit: f64) -> f64;
+
+    /// Records them for a chunk.
+    fn record(&self, context: &Context, work: &mut Work, loaded: LoadedChunk<'_>, out: &Lease) -> Result<()>;
+}
+
+impl Gpu {
+    /// The numbers of every row, group after group. The device works on the first chunks while others are uploaded;
+    /// answers are read together.
+    pub(super) fn map_rows<P: PerRow>(
+        &self,
+        what: &'static str,
+        rows: &Rows<'_>,
+        prepare: impl Fn(&Context) -> Result<P>,
+    ) -> Result<Vec<f64>> {
+        let context = self.context();
+        self.with_room(what, || {
+            let per_row = prepare(context)?;
+            let on_device = self.resident().rows(context, rows)?;
+            let mut answers = Answers::new(what, context, &on_device, &per_row);
+            for chunk in &on_device.chunks {
+                let out = context.reals(chunk.len * per_row.width());
+                let mut work = context.work(what);
+                let stored = on_device.load(context, rows.features(), &mut work, chunk)?;
+                let loaded = LoadedChunk { rows: &on_device, chunk, stored: &stored };
+                per_row.record(context, &mut work, loaded, &out)?;
+                context.submit(work)?;
+                answers.await_chunk(chunk, out)?;
+            }
+            answers.read()?;
+            Ok(answers.values)
+        })
+    }
+}
+
+/// Numbers of all rows, those of some chunks still on the device.
+struct Answers<'r, P> {
+    what: &'static str,
+    context: &'r Context,
+    per_row: &'r P,
+    /// The unit of every group.
+    units: Vec<f64>,
+    starts: Vec<usize>,
+    waiting: Vec<(&'r RowChunk, Lease)>,
+    bytes: u64,
+    values: Vec<f64>,
+}
+
+impl<'r, P: PerRow> Answers<'r, P> {
+    fn new(what: &'static str, context: &'r Context, rows: &DeviceRows, per_row: &'r P) -> Self {
+        let starts = rows.starts();
+        let all = starts.last().map_or(0, |all| all * per_row.width());
+        let unit = |(group, &unit): (usize, &f64)| per_row.unit(group, unit);
+        Self {
+            what,
+            context,
+            per_row,
+            units: rows.units.iter().enumerate().map(unit).collect(),
+            starts,
+            waiting: Vec::new(),
+            bytes: 0,
+            values: vec![0.0; all],
+        }
+    }
+
+    fn await_chunk(&mut self, chunk: &'r RowChunk, out: Lease) -> Result<()> {
+        self.bytes += self.bytes_of(chunk);
+        self.waiting.push((chunk, out));
+        if self.bytes > MOST_WAITING { self.read() } else { Ok(()) }
+    }
+
+    fn bytes_of(&self, chunk: &RowChunk) -> u64 {
+        (chunk.len * self.per_row.width() * size_of(self.context.precision)) as u64
+    }
+
+    /// Reads what is waiting.
+    fn read(&mut self) -> Result<()> {
+        let parts: Vec<(&wgpu::Buffer, u64, u64)> =
+            self.waiting.iter().map(|(chunk, out)| (&**out, 0, self.bytes_of(chunk))).collect();
+        let found = self.context.download(self.context.work(self.what), &parts)?;
+        let width = self.per_row.width();
+        for (bytes, (chunk, _)) in found.iter().zip(self.waiting.drain(..)) {
+            let values = self.context.values(self.what, bytes)?;
+            for tile in &chunk.tiles {
+                let to = (self.starts[tile.group] + tile.position) * width;
+                let unit = self.units[tile.group];
+                let own = &values[tile.start * width..(tile.start + tile.len) * width];
+                self.values[to..to + own.len()].iter_mut().zip(own).for_each(|(to, x)| *to = x * unit);
+            }
+        }
+        self.bytes = 0;
+        Ok(())
+    }
+}

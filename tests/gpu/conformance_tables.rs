@@ -2,6 +2,7 @@
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use faer::{Mat, MatRef, c64};
+use half::f16;
 use nalgebra::{Complex, DMatrix};
 use partition_dpp::{
     Features,
@@ -27,8 +28,8 @@ struct Exchange {
 
 impl Exchange {
     /// Three groups with so many slots; a chosen item in each that has any.
-    fn new(items: usize, dims: usize, slots: [usize; 3]) -> Self {
-        let features = Features::from_rows(items, dims, normals(items * dims, 3)).unwrap();
+    fn new(features: Features<'static>, slots: [usize; 3]) -> Self {
+        let (items, dims) = (features.items(), features.dims());
         let of = |l: u32| (0..items as u32).filter(|i| i % 3 == l).collect::<Vec<u32>>();
         let groups = [of(0), of(1), of(2)];
         let duals = slots.map(|slots| {
@@ -156,20 +157,30 @@ impl Exchange {
     }
 }
 
+fn exchange(tested: &Tested, features: Features<'static>, slots: [usize; 3]) {
+    let what = format!("{features:?}, slots {slots:?}");
+    let exchange = Exchange::new(features, slots);
+    let rows = exchange.rows();
+    let duals: Vec<MatRef<'_, f64>> = exchange.duals.iter().map(Mat::as_ref).collect();
+    let mut table = tested.engine.swap_table(&rows, &duals, &exchange.residuals).unwrap();
+    let found = table.gains(None, &exchange.weights).unwrap();
+    exchange.check(tested, &*table, &found, false, &what);
+    let update = exchange.update();
+    let found = table.gains(Some(&update), &exchange.weights).unwrap();
+    exchange.check(tested, &*table, &found, true, &format!("{what}, updated"));
+}
+
 fn swap_table_and_gains(tested: &Tested) {
     for (items, dims) in [(3, 1), (12, 5), (190, 63), (769, 64), (800, 17), (6000, 9), (200, 257)] {
+        let values = normals(items * dims, 3);
         for slots in [[3, 1, 0], [64, 65, 2], [1, 0, 17]] {
-            let what = format!("{items}×{dims}, slots {slots:?}");
-            let exchange = Exchange::new(items, dims, slots);
-            let rows = exchange.rows();
-            let duals: Vec<MatRef<'_, f64>> = exchange.duals.iter().map(Mat::as_ref).collect();
-            let mut table = tested.engine.swap_table(&rows, &duals, &exchange.residuals).unwrap();
-            let found = table.gains(None, &exchange.weights).unwrap();
-            exchange.check(tested, &*table, &found, false, &what);
-            let update = exchange.update();
-            let found = table.gains(Some(&update), &exchange.weights).unwrap();
-            exchange.check(tested, &*table, &found, true, &format!("{what}, updated"));
+            exchange(tested, Features::from_rows(items, dims, values.clone()).unwrap(), slots);
         }
+        // Rows as they are stored.
+        let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+        exchange(tested, Features::from_rows(items, dims, single).unwrap(), [5, 1, 0]);
+        let half: Vec<f16> = values.iter().map(|&x| f16::from_f64(x)).collect();
+        exchange(tested, Features::from_rows(items, dims, half).unwrap(), [5, 1, 0]);
     }
 }
 

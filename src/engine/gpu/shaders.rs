@@ -218,7 +218,7 @@ impl Variant {
         let mut source = [prelude, include_str!("../../../shaders/shared/dispatch.wgsl")].concat();
         if let Some(order) = self.shader.largest_matrix(precision) {
             source.push_str("// Rows of the largest matrix in workgroup memory.\n");
-            source.push_str(&format!("const LARGEST: u32 = {order}u;\n"));
+            source.extend(["const LARGEST: u32 = ", &order.to_string(), "u;\n"]);
         }
         if self.shader.input() == Input::Rows {
             source.push_str(self.rows.text());

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use faer::MatRef;
+
 use super::sealed::Sealed;
 use crate::Result;
 
@@ -51,6 +53,16 @@ pub trait GainTable: Sealed + fmt::Debug + Send + Sync {
     /// 2mn operations, in one pass over the rows of open groups.
     fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>>;
 
+    /// Makes the next picks of the greedy algorithm without the host in between, if the engine can.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[doc(hidden)]
+    fn pick_ahead(&mut self, request: &PickAhead<'_>) -> Result<Option<Ahead>> {
+        let _ = request;
+        Ok(None)
+    }
+
     /// Removes a row: its gain is −∞ from now on.
     fn remove(&mut self, group: usize, position: usize);
 
@@ -65,4 +77,38 @@ pub trait GainTable: Sealed + fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the device; the CPU has none.
     fn read(&self) -> Result<Vec<Vec<f64>>>;
+}
+
+/// What a table needs to pick on its own: every pick has the largest d_i / s_l² of the groups with items left, lowers its
+/// group's count, and adds its direction to the basis.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct PickAhead<'a> {
+    /// The directions so far, in columns.
+    pub basis: MatRef<'a, f64>,
+    /// How many of these the gains take into account: all, or all but the last.
+    pub applied: usize,
+    /// Items that every group still needs.
+    pub remaining: &'a [usize],
+    /// For every group the least gain that cancellation leaves exact enough.
+    pub least: &'a [f64],
+}
+
+/// Picks made without the host.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// Group and position.
+    pub places: Vec<(usize, usize)>,
+    pub end: AheadEnd,
+}
+
+/// Why an engine stopped picking.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AheadEnd {
+    /// The host should have a look, or all quotas are met. The last direction is not applied.
+    LongEnough,
+    /// Rounding cannot tell the next pick, or too few digits are left. All directions are applied.
+    InDoubt,
 }

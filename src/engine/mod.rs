@@ -25,6 +25,8 @@ pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
 pub(crate) use double::{bounded_forms, in_double};
 /// Complex numbers.
 pub use faer::c64;
+#[doc(hidden)]
+pub use gains::{Ahead, AheadEnd, PickAhead};
 pub use gains::{GainTable, Top};
 pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
 pub use prepared::Prepared;
@@ -150,6 +152,15 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Those of the device; the CPU has none.
     fn gain_table<'e>(&'e self, rows: &Rows<'e>, gains: &[f64]) -> Result<Box<dyn GainTable + 'e>> {
         Cpu.gain_table(rows, gains)
+    }
+
+    /// A table that starts with ‖s_l a_i‖².
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    #[doc(hidden)]
+    fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
+        self.gain_table(rows, &self.row_norms(rows)?)
     }
 
     /// A table of the coefficients C = W_lᵀ s_l a_i of every row, with these residuals d.

@@ -11,8 +11,8 @@ use std::{
 use faer::{Mat, MatRef};
 
 use super::{
-    BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
-    PhaseGrid, Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top, sealed::Sealed,
+    Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint, GridRequest,
+    PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top, sealed::Sealed,
 };
 use crate::{
     Result,
@@ -200,6 +200,11 @@ impl Engine for Watched<'_> {
         Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
     }
 
+    fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
+        let table = self.pass(rows, |rows| self.engine.norm_table(rows))?;
+        Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
+    }
+
     fn swap_table<'e>(
         &'e self,
         rows: &Rows<'e>,
@@ -224,6 +229,10 @@ impl<T: ?Sized> Sealed for WatchedTable<'_, T> {}
 impl<'e> GainTable for WatchedTable<'e, dyn GainTable + 'e> {
     fn update(&mut self, direction: Option<&[f64]>) -> Result<Vec<Vec<Top>>> {
         self.watched.pass_over(self.rows, || self.table.update(direction))
+    }
+
+    fn pick_ahead(&mut self, request: &PickAhead<'_>) -> Result<Option<Ahead>> {
+        self.watched.pass_over(self.rows, || self.table.pick_ahead(request))
     }
 
     fn remove(&mut self, group: usize, position: usize) {

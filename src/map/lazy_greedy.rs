@@ -53,7 +53,8 @@ impl<M: Objective> Solver<M> for LazyGreedy {
     fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
-        greedy::solve(&candidates, in_double(engine), &rows, LazyGains::new(&rows), &watch.start(None))
+        let engine = in_double(engine);
+        greedy::solve(&candidates, engine, &rows, LazyGains::new(engine, &rows), &watch.start(None))
     }
 }
 
@@ -66,6 +67,8 @@ const FIRST: usize = 32;
 
 /// Upper bounds of gains, by group.
 pub(super) struct LazyGains<'c> {
+    /// Computes the first gains.
+    engine: &'c dyn Engine,
     rows: &'c Rows<'c>,
     /// Directions since the last reset, in chunks.
     directions: Vec<[f64; CHUNK]>,
@@ -85,8 +88,8 @@ struct LazyGroup {
 }
 
 impl<'c> LazyGains<'c> {
-    pub(super) fn new(rows: &'c Rows<'c>) -> Self {
-        Self { rows, directions: Vec::new(), groups: Vec::new() }
+    pub(super) fn new(engine: &'c dyn Engine, rows: &'c Rows<'c>) -> Self {
+        Self { engine, rows, directions: Vec::new(), groups: Vec::new() }
     }
 }
 
@@ -113,6 +116,10 @@ impl Gains for LazyGains<'_> {
     fn apply(&mut self, direction: &[f64]) -> Result<()> {
         push_chunks(direction, &mut self.directions);
         Ok(())
+    }
+
+    fn reset_to_norms(&mut self) -> Result<()> {
+        self.reset(self.engine.row_norms(self.rows)?)
     }
 
     fn reset(&mut self, gains: Vec<f64>) -> Result<()> {

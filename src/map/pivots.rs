@@ -3,7 +3,7 @@
 use super::{Candidates, Place, Termination};
 use crate::{
     Result,
-    engine::{Cpu, Engine, Precision, Rows, Top},
+    engine::{Ahead, AheadEnd, Cpu, Engine, Precision, Rows, Top},
     linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, kernels::dot},
     model::Demand,
 };
@@ -21,6 +21,19 @@ pub(super) trait Gains {
     fn apply(&mut self, direction: &[f64]) -> Result<()>;
     /// Replaces all gains, group after group.
     fn reset(&mut self, gains: Vec<f64>) -> Result<()>;
+    /// Replaces all gains by ‖a_i‖².
+    fn reset_to_norms(&mut self) -> Result<()>;
+    /// The next picks, if the engine makes them without the host in between: of groups that need so many items, as long
+    /// as gains are no less than these.
+    fn pick_ahead(
+        &mut self,
+        basis: &OrthonormalBasis,
+        remaining: &[usize],
+        least: &[f64],
+    ) -> Result<Option<Ahead>> {
+        let _ = (basis, remaining, least);
+        Ok(None)
+    }
 }
 
 /// The outcome of the loop.
@@ -108,13 +121,15 @@ impl<'c, G: Gains> Pivots<'c, G> {
     pub(super) fn run(mut self, ended: &dyn Fn(&Picked) -> Option<Termination>) -> Result<Picked> {
         let mut picked =
             Picked { places: Vec::new(), log_gains: Vec::new(), termination: Termination::QuotaMet };
-        // Gains below this fraction of the largest when last recomputed have lost too many digits to cancellation.
-        let cancelled = self.precision.epsilon().sqrt();
+        let cancelled = self.cancelled();
         while self.is_open(Demand::Optional) {
             if let Some(termination) = ended(&picked) {
                 picked.termination = termination;
                 self.fill(&mut picked)?;
                 return Ok(picked);
+            }
+            if self.run_ahead(&mut picked)? {
+                continue;
             }
             let best = self.best(Demand::Optional)?;
             let doubtful =
@@ -140,6 +155,38 @@ impl<'c, G: Gains> Pivots<'c, G> {
             Termination::GainNotPositive
         };
         Ok(picked)
+    }
+
+    /// Takes the picks that the engine makes on its own; false if there are none.
+    fn run_ahead(&mut self, picked: &mut Picked) -> Result<bool> {
+        let counts = &self.candidates.counts;
+        if !counts.is_fixed() {
+            return Ok(false);
+        }
+        let remaining: Vec<usize> =
+            counts.low.iter().zip(&self.counts).map(|(&asked, &own)| asked.saturating_sub(own)).collect();
+        let least: Vec<f64> = self.reference.iter().map(|reference| self.cancelled() * reference).collect();
+        let Some(ahead) = self.gains.pick_ahead(&self.basis, &remaining, &least)? else { return Ok(false) };
+        for &(group, position) in &ahead.places {
+            let place = Place { group, position };
+            let Some(log_gain) = self.take(place) else {
+                // The engine took it for independent, so its gains are worth nothing.
+                self.recompute()?;
+                return Ok(true);
+            };
+            picked.places.push(place);
+            picked.log_gains.push(log_gain);
+            self.updated = true;
+        }
+        if ahead.end == AheadEnd::LongEnough && self.is_open(Demand::Optional) {
+            self.gains.apply(self.basis.last())?;
+        }
+        Ok(!ahead.places.is_empty())
+    }
+
+    /// Gains below this fraction of the largest when last recomputed have lost too many digits to cancellation.
+    fn cancelled(&self) -> f64 {
+        self.precision.epsilon().sqrt()
     }
 
     /// Whether any group has at least this demand.
@@ -220,18 +267,19 @@ impl<'c, G: Gains> Pivots<'c, G> {
 
     /// Recomputes gains from the rows and the directions, without cancellation.
     fn recompute(&mut self) -> Result<()> {
-        // Single precision would lose the residuals of rows that are nearly in the span.
-        let exact = self.precision == Precision::F64 || self.basis.len() == 0;
-        let engine = if exact { self.engine } else { &Cpu };
-        let mut gains = residuals(engine, self.rows, &self.basis)?;
-        if self.basis.len() > 0 {
+        if self.basis.len() == 0 {
+            self.gains.reset_to_norms()?;
+        } else {
+            // Single precision would lose the residuals of rows that are nearly in the span.
+            let engine = if self.precision == Precision::F64 { self.engine } else { &Cpu };
+            let mut gains = residuals(engine, self.rows, &self.basis)?;
             // The residuals of rows in the span are rounding errors.
             let norms = engine.row_norms(self.rows)?;
             let nothing = INDEPENDENCE_TOLERANCE * INDEPENDENCE_TOLERANCE;
             let spanned = gains.iter_mut().zip(norms).filter(|(gain, norm)| **gain <= nothing * norm);
             spanned.for_each(|(gain, _)| *gain = f64::NEG_INFINITY);
+            self.gains.reset(gains)?;
         }
-        self.gains.reset(gains)?;
         self.updated = false;
         for group in (0..self.demands.len()).filter(|&group| self.demands[group] == Demand::Full) {
             self.gains.close(group);

@@ -3,7 +3,8 @@
 use super::{Place, pivots::Gains};
 use crate::{
     Result,
-    engine::{Engine, GainTable, Rows, Top},
+    engine::{Ahead, Engine, GainTable, PickAhead, Rows, Top},
+    linalg::OrthonormalBasis,
 };
 
 /// The gains of all items of the groups that are not full.
@@ -11,13 +12,17 @@ pub(super) struct PlainGains<'c> {
     engine: &'c dyn Engine,
     rows: &'c Rows<'c>,
     table: Option<Box<dyn GainTable + 'c>>,
-    /// The largest gains of every group, if no item has been removed since they were computed.
+    /// The largest gains of every group, if nothing has changed since they were computed.
     tops: Option<Vec<Vec<Top>>>,
+    /// A direction that gains do not take into account yet.
+    pending: Option<Vec<f64>>,
+    /// Picks until the engine is asked again to go ahead, and after its next failure.
+    patience: [usize; 2],
 }
 
 impl<'c> PlainGains<'c> {
     pub(super) fn new(engine: &'c dyn Engine, rows: &'c Rows<'c>) -> Self {
-        Self { engine, rows, table: None, tops: None }
+        Self { engine, rows, table: None, tops: None, pending: None, patience: [0, 1] }
     }
 }
 
@@ -26,7 +31,7 @@ impl Gains for PlainGains<'_> {
         let (Some(table), None) = (&mut self.table, &self.tops) else {
             return Ok(self.tops.as_ref().map_or_else(Vec::new, |tops| tops[group].clone()));
         };
-        let tops = table.update(None)?;
+        let tops = table.update(self.pending.take().as_deref())?;
         Ok(self.tops.insert(tops)[group].clone())
     }
 
@@ -44,14 +49,44 @@ impl Gains for PlainGains<'_> {
     }
 
     fn apply(&mut self, direction: &[f64]) -> Result<()> {
-        let Some(table) = &mut self.table else { return Ok(()) };
-        self.tops = Some(table.update(Some(direction))?);
+        self.tops = None;
+        self.pending = Some(direction.to_vec());
+        Ok(())
+    }
+
+    fn pick_ahead(
+        &mut self,
+        basis: &OrthonormalBasis,
+        remaining: &[usize],
+        least: &[f64],
+    ) -> Result<Option<Ahead>> {
+        let Some(table) = &mut self.table else { return Ok(None) };
+        let [wait, next] = self.patience;
+        if wait > 0 {
+            self.patience = [wait - 1, next];
+            return Ok(None);
+        }
+        let applied = basis.len() - usize::from(self.pending.is_some());
+        let request = PickAhead { basis: basis.as_matrix(), applied, remaining, least };
+        let Some(ahead) = table.pick_ahead(&request)? else { return Ok(None) };
+        self.tops = None;
+        self.pending = None;
+        // Where items are much alike, most choices are in doubt.
+        self.patience = if ahead.places.is_empty() { [next, 2 * next] } else { [0, 1] };
+        Ok(Some(ahead))
+    }
+
+    fn reset_to_norms(&mut self) -> Result<()> {
+        self.table = Some(self.engine.norm_table(self.rows)?);
+        self.tops = None;
+        self.pending = None;
         Ok(())
     }
 
     fn reset(&mut self, gains: Vec<f64>) -> Result<()> {
         self.table = Some(self.engine.gain_table(self.rows, &gains)?);
         self.tops = None;
+        self.pending = None;
         Ok(())
     }
 }

@@ -381,7 +381,6 @@ fn planted_faults_are_noticed() {
         (("gain_update", "other.value > one.value", "other.value < one.value"), gain_update),
         (("leaders", "other.value > one.value", "other.value < one.value"), gain_update),
         (("leaders", "Leading(top.x, top.y, tile, 0u)", "Leading(top.x, LOWEST, tile, 0u)"), near_ties),
-        (("leaders", "tile += 256u", "tile += 512u"), more_tiles_than_threads),
         (
             ("gain_update", "other.position < one.position", "other.position > one.position"),
             the_first_of_equal_gains,
@@ -391,6 +390,12 @@ fn planted_faults_are_noticed() {
             the_first_of_equal_gains,
         ),
     ]);
+}
+
+#[test]
+fn tiles_beyond_the_threads_are_counted() {
+    let fault = (("leaders", "tile += 256u", "tile += 512u"), more_tiles_than_threads as engines::Test);
+    engines::assert_noticed_on(&[partition_dpp::engine::gpu::GpuOptions::default()], &[fault]);
 }
 
 #[test]

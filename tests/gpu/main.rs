@@ -12,6 +12,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod ahead;
 mod algorithms;
 mod barriers;
 mod conformance;

@@ -193,7 +193,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
         "swap_gains" => "gains".to_owned(),
         // Part of the same verb.
         "sum_runs" => "part_grams".to_owned(),
-        "leaders" => "update".to_owned(),
+        "leaders" | "choose_pick" | "pick_direction" => "update".to_owned(),
         verb => verb.to_owned(),
     };
     let tests = ["conformance", "conformance_tables"];

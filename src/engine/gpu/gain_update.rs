@@ -7,15 +7,17 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     device_rows::{DeviceRows, Tile},
-    leaders::{Leaders, Leading, Span},
-    map_rows::LoadedChunk,
+    leaders::{Leaders, Leading},
+    map_rows::{LoadedChunk, PerRow},
     range::{Padded, QUAD},
+    row_norms::Norms,
     shaders::Shader,
+    submissions::Work,
     words,
 };
 use crate::{
     Result,
-    engine::{GainTable, Precision, Rows, Top, sealed::Sealed},
+    engine::{Ahead, GainTable, PickAhead, Precision, Rows, Top, sealed::Sealed},
 };
 
 /// Tiles whose gains are read together where rounding cannot distinguish them.
@@ -26,21 +28,44 @@ const NO_DIRECTION: u32 = u32::MAX;
 /// A table on the device.
 #[derive(Debug)]
 pub(super) struct DeviceGains<'e> {
-    gpu: Gpu,
-    rows: Arc<DeviceRows>,
+    pub(super) gpu: Gpu,
+    pub(super) rows: Arc<DeviceRows>,
     /// The rows on the host, for those that do not stay on the device.
-    source: Rows<'e>,
+    pub(super) source: Rows<'e>,
     /// The gains of every chunk.
-    gains: Vec<Lease>,
-    leaders: Leaders,
-    /// The largest gain of every group at the start.
-    references: Vec<f64>,
+    pub(super) gains: Vec<Lease>,
+    pub(super) leaders: Leaders,
+    /// The largest gain of every group at the start; of gains that the device computes, when they are first searched.
+    pub(super) references: Vec<f64>,
     /// Groups that are open.
-    open: Vec<bool>,
+    pub(super) open: Vec<bool>,
     /// Group and position of rows removed since the last update.
     removed: Vec<(usize, usize)>,
     /// Number of directions so far.
-    updates: usize,
+    pub(super) updates: usize,
+    /// What their rounding adds to that of gains: about as many operations, more for directions of nearly dependent rows.
+    pub(super) rounding: f64,
+    start: Start,
+}
+
+/// Where gains come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// They are there.
+    Known,
+    /// The device computes the squared norms of rows before the first update.
+    Norms,
+}
+
+/// A table of the squared norms of rows, which never leave the device.
+pub(super) fn norm_table<'e>(gpu: &Gpu, source: &Rows<'e>) -> Result<DeviceGains<'e>> {
+    let context = gpu.context();
+    gpu.with_room("gain_table", || {
+        let rows = gpu.resident().rows(context, source)?;
+        let gains = rows.chunks.iter().map(|chunk| context.reals(chunk.len)).collect();
+        let references = vec![0.0; rows.lens.len()];
+        Ok(DeviceGains::new(gpu, source, rows, gains, references, Start::Norms))
+    })
 }
 
 pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Result<DeviceGains<'e>> {
@@ -58,17 +83,9 @@ pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Res
         };
         let largest =
             |group: usize| gains[starts[group]..starts[group + 1]].iter().copied().fold(0.0, f64::max);
-        Ok(DeviceGains {
-            gpu: gpu.clone(),
-            gains: rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?,
-            leaders: Leaders::new(context, &rows),
-            references: (0..rows.lens.len()).map(largest).collect(),
-            open: vec![true; rows.lens.len()],
-            removed: Vec::new(),
-            updates: 0,
-            source: source.clone(),
-            rows,
-        })
+        let own = rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?;
+        let references = (0..rows.lens.len()).map(largest).collect();
+        Ok(DeviceGains::new(gpu, source, rows, own, references, Start::Known))
     })
 }
 
@@ -79,19 +96,27 @@ impl GainTable for DeviceGains<'_> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
         context.checked("gain_update", || {
-            for (group, position) in std::mem::take(&mut self.removed) {
-                self.write_lowest(context, group, position)?;
-            }
+            self.write_removed(context)?;
             self.updates += usize::from(direction.is_some());
-            let found = self.run(context, direction)?;
+            self.rounding += f64::from(u8::from(direction.is_some()));
+            let start = std::mem::replace(&mut self.start, Start::Known);
+            let found = self.run(context, direction, start)?;
+            let references = match start {
+                Start::Known => Vec::new(),
+                Start::Norms => self.largest_of(&found),
+            };
+            self.references.iter_mut().zip(references).for_each(|(reference, largest)| *reference = largest);
             let mut tops = vec![Vec::new(); self.open.len()];
             for group in (0..tops.len()).filter(|&group| self.open[group]) {
-                let own: Vec<&(&Span, Leading)> =
-                    found.iter().filter(|(span, _)| span.group == group).collect();
+                let own: Vec<&Leading> = found.iter().filter(|leading| leading.group == group).collect();
                 tops[group] = self.leading(context, group, &own)?;
             }
             Ok(tops)
         })
+    }
+
+    fn pick_ahead(&mut self, request: &PickAhead<'_>) -> Result<Option<Ahead>> {
+        self.picks_ahead(request)
     }
 
     fn remove(&mut self, group: usize, position: usize) {
@@ -125,45 +150,104 @@ impl GainTable for DeviceGains<'_> {
 }
 
 impl DeviceGains<'_> {
-    /// Makes the gain of a row −∞.
-    fn write_lowest(&self, context: &Context, group: usize, position: usize) -> Result<()> {
-        match self.rows.place(group, position) {
-            Some((chunk, row)) => context.write(&self.gains[chunk], row, &[f64::NEG_INFINITY]),
-            None => Ok(()),
+    fn new<'e>(
+        gpu: &Gpu,
+        source: &Rows<'e>,
+        rows: Arc<DeviceRows>,
+        gains: Vec<Lease>,
+        references: Vec<f64>,
+        start: Start,
+    ) -> DeviceGains<'e> {
+        DeviceGains {
+            gpu: gpu.clone(),
+            source: source.clone(),
+            gains,
+            leaders: Leaders::new(gpu.context(), &rows),
+            references,
+            open: vec![true; rows.lens.len()],
+            removed: Vec::new(),
+            updates: 0,
+            rounding: 0.0,
+            start,
+            rows,
         }
     }
 
+    /// Makes the gains of removed rows −∞.
+    pub(super) fn write_removed(&mut self, context: &Context) -> Result<()> {
+        for (group, position) in std::mem::take(&mut self.removed) {
+            if let Some((chunk, row)) = self.rows.place(group, position) {
+                context.write(&self.gains[chunk], row, &[f64::NEG_INFINITY])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest gain of every group.
+    fn largest_of(&self, found: &[Leading]) -> Vec<f64> {
+        let mut largest = vec![0.0; self.open.len()];
+        for leading in found {
+            let gain = leading.value * self.rows.units[leading.group].powi(2);
+            largest[leading.group] = f64::max(largest[leading.group], gain);
+        }
+        largest
+    }
+
     /// Updates all open groups and reads the leading gain of every span.
-    fn run(&self, context: &Context, direction: Option<&[f64]>) -> Result<Vec<(&Span, Leading)>> {
-        let number = if direction.is_some() { 0 } else { NO_DIRECTION };
+    fn run(
+        &self,
+        context: &Context,
+        direction: Option<&[f64]>,
+        start: Start,
+    ) -> Result<Vec<Leading>> {
+        let number = direction.map(|_| 0);
         let direction = Padded::vector(Precision::F64, direction.unwrap_or(&[0.0]));
         let direction = context.uploaded(&direction.values)?;
         let open: Vec<u32> = self.open.iter().map(|&open| u32::from(open)).collect();
         let open = context.uploaded_words(&open);
         let mut work = context.work("gain_update");
+        if start == Start::Norms {
+            for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
+                let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
+                let loaded = LoadedChunk { rows: &self.rows, chunk, stored: &stored };
+                Norms.record(context, &mut work, loaded, gains)?;
+            }
+        }
+        self.record_update(context, &mut work, number, (&direction, &open))?;
+        self.leaders.read(context, work)
+    }
+
+    /// Records the update of all open groups by one of several directions.
+    pub(super) fn record_update(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        direction: Option<usize>,
+        (directions, open): (&Lease, &Lease),
+    ) -> Result<()> {
         let mut first = 0;
         for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
-            let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
+            let stored = self.rows.load(context, self.source.features(), work, chunk)?;
             LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
                 context,
-                &mut work,
+                work,
                 Shader::GainUpdate,
-                &[number, words(first)],
-                &[&direction, gains, &open, &self.leaders.tops],
+                &[direction.map_or(NO_DIRECTION, words), words(first)],
+                &[directions, gains, open, &self.leaders.tops],
                 self.rows.tile_load(chunk.tiles.len()),
             )?;
             first += chunk.tiles.len();
         }
-        self.leaders.read(context, work)
+        Ok(())
     }
 
     /// The largest gain of a group, and in single precision those that may be larger.
-    fn leading(&self, context: &Context, group: usize, found: &[&(&Span, Leading)]) -> Result<Vec<Top>> {
+    fn leading(&self, context: &Context, group: usize, found: &[&Leading]) -> Result<Vec<Top>> {
         let first = |one: Top, other: Top| {
             let wins = other.gain > one.gain || other.gain >= one.gain && other.position < one.position;
             if wins { other } else { one }
         };
-        let best = found.iter().map(|(_, leading)| self.top(leading)).reduce(first);
+        let best = found.iter().map(|leading| self.top(leading)).reduce(first);
         let Some(best) = best.filter(|best| best.gain > f64::NEG_INFINITY) else { return Ok(Vec::new()) };
         if context.precision == Precision::F64 {
             return Ok(vec![best]);
@@ -172,12 +256,12 @@ impl DeviceGains<'_> {
         let square = self.rows.units[group].powi(2);
         let mut leading = vec![best];
         let is_rival = |top: &Top| top.position != best.position && top.gain >= floor;
-        for (span, top) in found {
+        for top in found {
             if top.second * square < floor {
                 leading.extend(Some(self.top(top)).filter(is_rival));
                 continue;
             }
-            let tiles = self.leaders.read_tiles(context, "gain_update", span)?;
+            let tiles = self.leaders.read_tiles(context, "gain_update", top)?;
             let (several, single): (Vec<Leading>, Vec<_>) =
                 tiles.into_iter().partition(|tile| tile.second * square >= floor);
             leading.extend(single.iter().map(|tile| self.top(tile)).filter(is_rival));
@@ -197,7 +281,7 @@ impl DeviceGains<'_> {
     /// A bound on the rounding error of a gain: every update adds the error of a product of n terms.
     fn tolerance(&self, group: usize) -> f64 {
         let (terms, updates) = ((self.rows.quads() * QUAD) as f64, self.updates as f64);
-        let factor = 2.0 * (terms * (updates + 1.0)).sqrt() + updates.sqrt() + 4.0;
+        let factor = 2.0 * (terms * (self.rounding + 1.0)).sqrt() + updates.sqrt() + 4.0;
         f64::from(f32::EPSILON) * self.references[group] * factor
     }
 

@@ -23,20 +23,25 @@ pub(super) struct Leaders {
     pub(super) tops: Lease,
     spans: Vec<Span>,
     device_spans: Lease,
+    /// The group of every span.
+    groups: Lease,
     leaders: Lease,
 }
 
 /// Tiles of one group that follow each other.
-#[derive(Clone, Debug)]
-pub(super) struct Span {
-    pub(super) group: usize,
+#[derive(Debug)]
+struct Span {
+    group: usize,
     /// Of all tiles of the table.
-    pub(super) tiles: std::ops::Range<usize>,
+    tiles: std::ops::Range<usize>,
 }
 
 /// The leading value of some rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leading {
+    pub(super) group: usize,
+    /// Number of the span.
+    span: usize,
     /// Of all tiles of the table.
     pub(super) tile: usize,
     /// Row of the tile.
@@ -62,36 +67,53 @@ impl Leaders {
         Self {
             tops: context.reals(TOP * tiles),
             device_spans: context.uploaded_words(table.as_flattened()),
+            groups: context.uploaded_words(&spans.iter().map(|span| words(span.group)).collect::<Vec<_>>()),
             leaders: context.reals(LEADER * spans.len()),
             spans,
         }
+    }
+
+    /// Number of spans.
+    pub(super) fn spans(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The leading values of spans on the device, and the groups of spans.
+    pub(super) fn of_spans(&self) -> (&Lease, &Lease) {
+        (&self.leaders, &self.groups)
+    }
+
+    /// Records the search for the leading value of every span.
+    pub(super) fn record(&self, context: &Context, work: &mut Work) -> Result<()> {
+        let spans = self.spans.len();
+        let longest = self.spans.iter().map(|span| span.tiles.len()).max().unwrap_or(0);
+        let bytes = longest.max(TILE) as f64 * (TOP * size_of(context.precision)) as f64;
+        context.dispatch(
+            work,
+            Shader::Leaders,
+            &[words(spans)],
+            &[&self.device_spans, &self.tops, &self.leaders].map(|buffer| buffer.as_entire_binding()),
+            Load { groups: spans, flops: bytes, bytes },
+        )
     }
 
     /// Reads the leading value of every span, after the recorded commands.
     ///
     /// # Errors
     /// Those of the device.
-    pub(super) fn read(&self, context: &Context, mut work: Work) -> Result<Vec<(&Span, Leading)>> {
-        let what = work.what;
-        let spans = self.spans.len();
-        let longest = self.spans.iter().map(|span| span.tiles.len()).max().unwrap_or(0);
-        let bytes = longest.max(TILE) as f64 * (TOP * size_of(context.precision)) as f64;
-        context.dispatch(
-            &mut work,
-            Shader::Leaders,
-            &[words(spans)],
-            &[&self.device_spans, &self.tops, &self.leaders].map(|buffer| buffer.as_entire_binding()),
-            Load { groups: spans, flops: bytes, bytes },
-        )?;
+    pub(super) fn read(&self, context: &Context, mut work: Work) -> Result<Vec<Leading>> {
+        let (what, spans) = (work.what, self.spans.len());
+        self.record(context, &mut work)?;
         let len = (LEADER * spans * size_of(context.precision)) as u64;
         let found = context.download(work, &[(&self.leaders, 0, len)])?;
         let values = context.values_or_lowest(what, &found[0])?;
-        let leading =
-            |numbers: &[f64; LEADER]| Leading { tile: whole(numbers[4]), ..Leading::of(numbers, 0) };
-        Ok(self.spans.iter().zip(values.as_chunks().0.iter().map(leading)).collect())
+        let leading = |(span, numbers): (usize, &[f64; LEADER])| {
+            Leading::of(numbers, self.spans[span].group, span, whole(numbers[TOP]))
+        };
+        Ok(values.as_chunks().0.iter().enumerate().map(leading).collect())
     }
 
-    /// Reads the leading value of every tile of a span.
+    /// Reads the leading value of every tile of the span of a leading value.
     ///
     /// # Errors
     /// Those of the device.
@@ -99,26 +121,27 @@ impl Leaders {
         &self,
         context: &Context,
         what: &'static str,
-        span: &Span,
+        leading: &Leading,
     ) -> Result<Vec<Leading>> {
+        let span = &self.spans[leading.span];
         let width = (TOP * size_of(context.precision)) as u64;
         let part = (&*self.tops, width * span.tiles.start as u64, width * span.tiles.len() as u64);
         let found = context.download(context.work(what), &[part])?;
         let values = context.values_or_lowest(what, &found[0])?;
         let tiles = span.tiles.clone().zip(values.as_chunks::<TOP>().0);
-        Ok(tiles.map(|(tile, numbers)| Leading::of(numbers, tile)).collect())
+        Ok(tiles.map(|(tile, numbers)| Leading::of(numbers, span.group, leading.span, tile)).collect())
     }
 }
 
 impl Leading {
-    fn of(numbers: &[f64], tile: usize) -> Self {
+    fn of(numbers: &[f64], group: usize, span: usize, tile: usize) -> Self {
         let [value, second, row, slot] = [numbers[0], numbers[1], numbers[2], numbers[3]];
-        Self { tile, row: whole(row), slot: whole(slot), value, second }
+        Self { group, span, tile, row: whole(row), slot: whole(slot), value, second }
     }
 }
 
 /// An index that the device counted.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers")]
-fn whole(number: f64) -> usize {
+pub(super) fn whole(number: f64) -> usize {
     number as usize
 }

@@ -16,6 +16,7 @@ mod map_rows;
 mod options;
 mod pace;
 mod part_grams;
+mod pick_ahead;
 mod project_rows;
 mod range;
 mod resident;
@@ -245,6 +246,10 @@ impl Engine for Gpu {
 
     fn gain_table<'e>(&'e self, rows: &Rows<'e>, gains: &[f64]) -> Result<Box<dyn GainTable + 'e>> {
         Ok(Box::new(gain_update::gain_table(self, rows, gains)?))
+    }
+
+    fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
+        Ok(Box::new(gain_update::norm_table(self, rows)?))
     }
 
     fn swap_table<'e>(

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{Result, engine::Rows};
 
-struct Norms;
+/// ‖a_i‖².
+pub(super) struct Norms;
 
 impl PerRow for Norms {
     fn width(&self) -> usize {

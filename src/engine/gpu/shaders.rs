@@ -106,6 +106,8 @@ shaders! {
     RowNorms "row_norms" Rows ["rows"] 2304 reals 0 words,
     GainUpdate "gain_update" Rows ["rows", "leading"] 2816 reals 512 words,
     Leaders "leaders" Own ["leading"] 512 reals 512 words,
+    ChoosePick "choose_pick" Own ["leading"] 514 reals 514 words,
+    PickDirection "pick_direction" Rows ["rows"] 2560 reals 0 words,
     SwapTable "swap_table" Rows ["product"] 2112 reals 0 words,
     Arithmetic "arithmetic" Own [] 0 reals 0 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,

@@ -3,7 +3,7 @@
 use super::{
     buffers::size_of,
     context::Context,
-    leaders::{Leading, Span},
+    leaders::Leading,
     map_rows::LoadedChunk,
     pace::Load,
     range::{Padded, QUAD, unit_of},
@@ -35,8 +35,7 @@ impl SwapTable for DeviceSwaps<'_> {
             let numbers = Numbers::new(self, context.precision, update, weights);
             let found = self.run(context, update, &numbers)?;
             let leading = |group: usize| {
-                let own: Vec<(&Span, Leading)> =
-                    found.iter().filter(|(span, _)| span.group == group).copied().collect();
+                let own: Vec<&Leading> = found.iter().filter(|leading| leading.group == group).collect();
                 self.leading(context, group, &own, numbers.units[group], &weights[group])
             };
             (0..self.slots.len()).map(leading).collect()
@@ -121,7 +120,7 @@ impl DeviceSwaps<'_> {
         context: &Context,
         update: Option<&SwapUpdate<'_>>,
         numbers: &Numbers,
-    ) -> Result<Vec<(&Span, Leading)>> {
+    ) -> Result<Vec<Leading>> {
         let swap = context.uploaded(&numbers.values)?;
         let mut work = context.work("swap_gains");
         for piece in &self.pieces {
@@ -156,7 +155,7 @@ impl DeviceSwaps<'_> {
         &self,
         context: &Context,
         group: usize,
-        found: &[(&Span, Leading)],
+        found: &[&Leading],
         unit: f64,
         weights: &[f64],
     ) -> Result<Vec<BestSwap>> {
@@ -165,7 +164,7 @@ impl DeviceSwaps<'_> {
             let wins = other.ratio > one.ratio || other.ratio >= one.ratio && other.position < one.position;
             if wins { other } else { one }
         };
-        let best = found.iter().map(|(_, leading)| swap(leading)).reduce(first);
+        let best = found.iter().map(|leading| swap(leading)).reduce(first);
         let Some(best) = best.filter(|best| best.ratio > f64::NEG_INFINITY) else { return Ok(Vec::new()) };
         if context.precision == Precision::F64 {
             return Ok(vec![best]);
@@ -174,12 +173,12 @@ impl DeviceSwaps<'_> {
         let place = |swap: &BestSwap| (swap.position, swap.slot);
         let is_rival = |swap: &BestSwap| swap.ratio >= floor && place(swap) != place(&best);
         let mut leading = vec![best];
-        for (span, top) in found {
+        for top in found {
             if top.second * unit < floor {
                 leading.extend(Some(swap(top)).filter(is_rival));
                 continue;
             }
-            let tiles = self.leaders.read_tiles(context, "swap_gains", span)?;
+            let tiles = self.leaders.read_tiles(context, "swap_gains", top)?;
             let (several, single): (Vec<Leading>, Vec<_>) =
                 tiles.into_iter().partition(|tile| tile.second * unit >= floor);
             leading.extend(single.iter().map(swap).filter(is_rival));

@@ -245,6 +245,10 @@ impl Engine for Prepared<'_> {
         self.engine.gain_table(rows, gains)
     }
 
+    fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
+        self.engine.norm_table(rows)
+    }
+
     fn swap_table<'e>(
         &'e self,
         rows: &Rows<'e>,

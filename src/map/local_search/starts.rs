@@ -18,7 +18,7 @@ use crate::{
     model::Demand,
 };
 
-/// With at least this many rows the lazy greedy algorithm is faster.
+/// With at least this many rows the lazy greedy algorithm is faster on the CPU.
 const LAZY: usize = 1 << 14;
 /// One in this many restarts begins at random items, the others at the best set.
 const SCATTER_EVERY: u64 = 4;
@@ -34,10 +34,11 @@ pub(super) fn complete(
     clock: &Clock<'_>,
 ) -> Result<(Picked, usize)> {
     let &SearchSpace { engine, rows, .. } = space;
-    let mut picked = if rows.len() < LAZY {
+    let on_device = engine.info().adapter.is_some();
+    let mut picked = if on_device || rows.len() < LAZY {
         run(space, PlainGains::new(engine, rows), start, barred, clock)?
     } else {
-        run(space, LazyGains::new(rows), start, barred, clock)?
+        run(space, LazyGains::new(engine, rows), start, barred, clock)?
     };
     picked.places.splice(0..0, start.iter().copied());
     let repairs = repair::complete(space.candidates, engine, rows, &mut picked, clock)?;

@@ -1,0 +1,126 @@
+//! Greedy picks that the device makes on its own.
+
+use std::time::Duration;
+
+use partition_dpp::{
+    Features, KDpp, Partition, PartitionDpp, Quota,
+    engine::{
+        Cpu, Engine, Precision,
+        gpu::{Gpu, GpuOptions, Traffic},
+    },
+    map::{Greedy, LazyGreedy, Solution, Solver},
+};
+
+use crate::common::{
+    engines::{self, Tested, open},
+    random::normals,
+};
+
+fn labels(items: usize, parts: usize) -> Partition {
+    Partition::from_labels(&(0..items).map(|item| item * item % parts).collect::<Vec<_>>()).unwrap()
+}
+
+/// The greedy set of an engine.
+fn greedy(features: &Features<'_>, partition: &Partition, quota: &Quota, engine: &dyn Engine) -> Solution {
+    let dpp = PartitionDpp::new(features, partition, quota).unwrap();
+    Greedy::default().solve(&dpp, engine).unwrap()
+}
+
+/// Rows of several sizes, some equal to others, in parts of several sizes.
+fn problems() -> Vec<(Features<'static>, usize, Vec<usize>)> {
+    let gaussian = |items: usize, dims: usize| {
+        Features::from_rows(items, dims, normals(items * dims, (items + dims) as u64)).unwrap()
+    };
+    let small: Vec<f64> = normals(900 * 6, 8).iter().map(|x| x.round()).collect();
+    let apart: Vec<f64> = normals(600 * 9, 4)
+        .chunks_exact(9)
+        .enumerate()
+        .flat_map(|(item, row)| {
+            let size = if item * item % 3 == 0 { 1e-8 } else { 1.0 };
+            row.iter().map(move |x| x * size)
+        })
+        .collect();
+    // Ten of each, which single precision cannot distinguish.
+    let alike: Vec<f64> = normals(40 * 8, 3)
+        .chunks_exact(8)
+        .flat_map(|row| (0..10).flat_map(move |copy| row.iter().map(move |x| x * (1.0 + 1e-10 * f64::from(copy)))))
+        .collect();
+    vec![
+        (gaussian(3, 2), 1, vec![2]),
+        (gaussian(1300, 13), 3, vec![4, 5]),
+        (gaussian(5000, 40), 5, vec![6, 7, 8]),
+        (gaussian(300, 300), 1, vec![270]),
+        (Features::from_rows(400, 8, alike).unwrap(), 3, vec![3, 4]),
+        (Features::from_rows(900, 6, small).unwrap(), 3, vec![2, 3]),
+        (Features::from_rows(600, 9, apart).unwrap(), 3, vec![3, 3]),
+    ]
+}
+
+fn same_sets(tested: &Tested) {
+    for (features, parts, counts) in problems() {
+        let partition = labels(features.items(), parts);
+        let quota = Quota::new(&partition, counts).unwrap();
+        let expected = greedy(&features, &partition, &quota, &Cpu);
+        let found = greedy(&features, &partition, &quota, &*tested.engine);
+        assert_eq!(found.subset, expected.subset, "{features:?}");
+        assert!((found.log_det - expected.log_det).abs() <= 1e-9 * expected.log_det.abs(), "{features:?}");
+        for (found, expected) in found.stats.gains.iter().zip(&expected.stats.gains) {
+            assert!((found - expected).abs() < 1e-9, "{features:?}: {found} {expected}");
+        }
+    }
+}
+
+fn single_part(tested: &Tested) {
+    let features = Features::from_rows(2_000, 24, normals(48_000, 5)).unwrap();
+    let dpp = KDpp::new(&features, 20).unwrap().including(&[3, 77]).unwrap();
+    let expected = LazyGreedy::default().solve(&dpp, &Cpu).unwrap();
+    assert_eq!(Greedy::default().solve(&dpp, &*tested.engine).unwrap().subset, expected.subset);
+}
+
+on_every_engine!(same_sets, single_part);
+
+fn traffic_of(gpu: &Gpu, run: impl FnOnce()) -> Traffic {
+    let before = gpu.traffic();
+    run();
+    gpu.traffic() - before
+}
+
+#[test]
+fn fifty_picks_are_three_submissions() {
+    for precision in [Precision::F32, Precision::F64] {
+        // Work is cut into submissions by time, and the software driver is slow.
+        let options =
+            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(60));
+        let Some(gpu) = open(&options, "graphics device") else { return };
+        let (items, dims) = (100_000, 64);
+        let values: Vec<f32> = normals(items * dims, 9).iter().map(|&x| x as f32).collect();
+        let features = Features::from_rows(items, dims, values).unwrap();
+        let partition = labels(items, 5);
+        let dpp = PartitionDpp::new(&features, &partition, &Quota::new(&partition, [16, 17, 17]).unwrap()).unwrap();
+        let first = Greedy::default().solve(&dpp, &gpu).unwrap();
+        let traffic = traffic_of(&gpu, || {
+            assert_eq!(Greedy::default().solve(&dpp, &gpu).unwrap().subset, first.subset);
+        });
+        println!("{precision}: {traffic:?}");
+        assert_eq!(first.subset.as_slice().len(), 50);
+        assert!(traffic.submissions <= 3, "{traffic:?}");
+        assert!(traffic.waits <= 2, "{traffic:?}");
+        assert!(traffic.downloaded <= 1 << 16, "{traffic:?}");
+        // Parameters of dispatches; no rows.
+        assert!(traffic.uploaded <= 64 * traffic.dispatches, "{traffic:?}");
+    }
+}
+
+#[test]
+fn planted_faults_are_noticed() {
+    engines::assert_noticed(&[
+        (("choose_pick", "remaining[best.slot] -= 1u", "remaining[best.slot] -= 0u"), same_sets),
+        (("choose_pick", "gain * numbers[group].x", "gain"), same_sets),
+        (("choose_pick", "< best.value - rounding(best.slot)", "< HIGHEST"), same_sets),
+        (("pick_direction", "x -= sh_along[j]", "x += sh_along[j]"), same_sets),
+        (("pick_direction", "directions[own + quad] *= unit", "directions[own + quad] *= ONE"), same_sets),
+        (("pick_direction", "first + at < parameters.count", "first + at + 1u < parameters.count"), same_sets),
+        (("pick_direction", "gains[tile.start + row] = LOWEST", "gains[tile.start] = LOWEST"), same_sets),
+        (("pick_direction", "first += 256u", "first += 512u"), same_sets),
+    ]);
+}

@@ -14,12 +14,16 @@ mod common;
 
 mod ahead;
 mod algorithms;
+mod barriers;
 mod conformance;
 mod conformance_nodes;
 mod conformance_tables;
 mod device;
+mod emitted;
 mod faults;
+mod indices;
 mod interpolation;
 mod range;
 mod shaders;
+mod testimony;
 mod traffic;

@@ -31,7 +31,9 @@ mod submissions;
 mod swap_gains;
 mod swap_table;
 mod traffic;
+mod trusted;
 mod whiten_rows;
+mod witness;
 
 use std::{
     fmt,
@@ -126,10 +128,18 @@ impl Gpu {
         Self { inner: Arc::new(Inner { context, resident: Resident::default() }) }
     }
 
-    /// Number of runs of each shader, by the name of its verb.
+    /// Number of runs of the shaders of each verb.
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
-        Shader::ALL.iter().map(|&shader| (shader.stem(), self.context().dispatches(shader))).collect()
+        let mut runs: Vec<(&'static str, u64)> = Vec::new();
+        for &shader in Shader::ALL {
+            let own = self.context().dispatches(shader);
+            match runs.iter_mut().find(|(verb, _)| *verb == shader.stem()) {
+                Some((_, runs)) => *runs += own,
+                None => runs.push((shader.stem(), own)),
+            }
+        }
+        runs
     }
 
     /// What went between the host and the device so far.
@@ -147,7 +157,7 @@ impl Gpu {
     }
 
     /// The complete shaders in a precision: the verb's name, followed by the type of rows that they read if they read
-    /// rows of features, and the source.
+    /// rows of features or by the largest matrix that they hold, and the source.
     #[must_use]
     pub fn shaders(precision: Precision) -> Vec<(&'static str, String)> {
         let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
@@ -158,7 +168,8 @@ impl Gpu {
     #[doc(hidden)]
     #[must_use]
     pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
-        Shader::ALL.iter().map(|shader| (shader.stem(), shader.workgroup_memory(precision))).collect()
+        let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
+        variants.map(|variant| (variant.name(), variant.shader.workgroup_memory(precision))).collect()
     }
 
     /// Fakes a failure of the device from now on, for tests.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::{trusted::Checks, witness::Rewrite};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 /// How to open a GPU.
@@ -12,8 +13,11 @@ pub struct GpuOptions {
     largest_binding: Option<u64>,
     longest_dispatch: Option<Duration>,
     time_limit: Option<Duration>,
+    checks: Checks,
+    workgroup_memory: Option<u64>,
     row_memory: Option<u64>,
     patches: Vec<Patch>,
+    rewrite: Option<Rewrite>,
 }
 
 /// The default time limit of one submission.
@@ -62,6 +66,27 @@ impl GpuOptions {
         Self { time_limit: Some(limit), ..self }
     }
 
+    /// Has the driver check every index in every shader, also where a test proves that it is in bounds. Results are the
+    /// same; products take up to twice as long.
+    #[must_use]
+    pub fn with_checked_shaders(self) -> Self {
+        Self { checks: Checks::Everywhere, ..self }
+    }
+
+    /// Takes the adapter to have this much workgroup memory, for tests of variants that it would not run.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_workgroup_memory(self, bytes: u64) -> Self {
+        Self { workgroup_memory: Some(bytes), ..self }
+    }
+
+    /// Has shaders, given by name and source, rewritten, for tests in which they testify of their indices.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_witness(self, rewrite: fn(&str, &str) -> String) -> Self {
+        Self { rewrite: Some(rewrite), ..self }
+    }
+
     /// Keeps at most this many bytes of rows of features on the device, by default all that its memory holds. Others are
     /// uploaded, chunk after chunk, whenever they are used.
     #[must_use]
@@ -79,6 +104,19 @@ impl GpuOptions {
 
     pub(super) fn patches(&self) -> Vec<Patch> {
         self.patches.clone()
+    }
+
+    pub(super) fn workgroup_memory(&self) -> Option<u64> {
+        self.workgroup_memory
+    }
+
+    pub(super) fn rewrite(&self) -> Option<Rewrite> {
+        self.rewrite
+    }
+
+    /// Sources that are changed are never trusted.
+    pub(super) fn checks(&self) -> Checks {
+        if self.patches.is_empty() && self.rewrite.is_none() { self.checks } else { Checks::Everywhere }
     }
 
     pub(super) fn row_memory(&self) -> Option<u64> {

@@ -1,0 +1,94 @@
+//! The rates of the CPU.
+
+use super::steps::Step;
+
+/// What the CPU does in a second, on all threads of the current rayon pool unless a field says otherwise.
+///
+/// [`measured`](HostRates::measured) measures them with the library's own kernels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HostRates {
+    /// Number of threads.
+    pub threads: f64,
+    /// Bytes read from memory in order.
+    pub memory: f64,
+    /// Bytes of rows read from memory part by part, where the rows of a part are scattered.
+    pub scattered: f64,
+    /// Bytes written to memory that is new to the process.
+    pub fresh: f64,
+    /// Bytes that one thread reads in order.
+    pub serial: f64,
+    /// Rows begun.
+    pub rows: f64,
+    /// Values multiplied by those of a vector, from the cache.
+    pub dots: f64,
+    /// Values converted to f64 for a product with a matrix.
+    pub converted: f64,
+    /// Floating-point operations of such products.
+    pub products: f64,
+    /// Entries of symmetric matrices that one thread decomposes; fewer for matrices of hundreds of columns.
+    pub eigen: f64,
+    /// Entries of complex matrices whose determinants are computed; fewer for matrices of hundreds of columns.
+    pub nodes: f64,
+    /// Steps of a random choice by one thread: a few dependent instructions each.
+    pub steps: f64,
+    /// Seconds to hand work to all threads and to wait for them.
+    pub latency: f64,
+}
+
+/// The size of a matrix at which cubic work is as much as quadratic overhead.
+const CUBIC: f64 = 320.0;
+
+/// n² (1 + n/320): factorisations of matrices of up to some hundred columns take time between n² and n³.
+pub(super) fn entries(size: f64) -> f64 {
+    size * size * (1.0 + size / CUBIC)
+}
+
+impl HostRates {
+    /// One thread of the slowest computer considered: what is done there sooner than a GPU is open needs no measurement.
+    #[must_use]
+    pub fn slowest() -> Self {
+        Self {
+            threads: 1.0,
+            memory: 4e9,
+            scattered: 2e9,
+            fresh: 1e9,
+            serial: 2e9,
+            rows: 2e7,
+            dots: 5e8,
+            converted: 3e8,
+            products: 4e9,
+            eigen: 1e6,
+            nodes: 2e7,
+            steps: 2e8,
+            latency: 1e-4,
+        }
+    }
+
+    /// Seconds of a step.
+    pub(super) fn seconds(&self, step: Step) -> f64 {
+        match step {
+            Step::Dots { rows, count } => {
+                let each = rows.values() / self.dots + rows.items / self.rows;
+                count * each.max(rows.bytes() / self.reading(rows.parts))
+            }
+            Step::Products { rows, columns } => {
+                let each = rows.values() / self.converted + rows.items / self.rows;
+                let computing = each + 2.0 * rows.values() * columns / self.products;
+                computing.max(rows.bytes() / self.reading(rows.parts))
+            }
+            Step::Values { count } => count / self.dots,
+            Step::Answers { count } => 8.0 * count / self.fresh,
+            Step::Eigen { size, count } => count * entries(size) / self.eigen,
+            Step::Nodes { rank, count } => count * entries(rank) / self.nodes,
+            Step::Updates { bytes } => bytes / self.serial,
+            Step::Choices { steps } => steps / self.steps,
+            Step::Waits { count } => count * self.latency,
+        }
+    }
+
+    /// Bytes per second of rows in so many groups.
+    fn reading(&self, groups: f64) -> f64 {
+        if groups > 1.0 { self.scattered } else { self.memory }
+    }
+}

@@ -18,4 +18,5 @@ mod conformance_tables;
 mod device;
 mod faults;
 mod range;
+mod rates;
 mod shaders;

@@ -54,8 +54,8 @@ pub struct Job {
 const COMPLEX: f64 = 16.0;
 /// The most bytes of whitened rows that a sampler stores.
 const STORED: f64 = 67_108_864.0;
-/// Proposals that a sampler tries at set-up, times the passes over the items before that each pick takes.
-const PILOT: f64 = 1280.0;
+/// Proposals that a sampler tries at set-up, times what each pick reads of every item before it.
+const PILOT: f64 = 6000.0;
 /// Steps of an item's entry in a table of random choices.
 const TABLE_STEPS: f64 = 30.0;
 /// The share of the nodes that sizes alone tell which is used in the end.
@@ -186,7 +186,7 @@ impl Steps {
         let RowCount { items, dims, parts, .. } = rows;
         self.grams();
         let several = parts > 1.0;
-        let count = if several { 1.0 + 1.2 * parts } else { 1.5 };
+        let count = if several { 1.5 + 1.3 * parts } else { 1.5 };
         self.push(Place::Host, Step::Eigen { size: dims, count });
         if several {
             self.push(Place::Host, Step::Values { count: PILOT * picks * picks * dims });

@@ -194,8 +194,8 @@ impl Steps {
         if several && 8.0 * rows.values() <= STORED {
             self.push(Place::CardInDouble, Step::Products { rows, columns: dims });
             self.push(Place::CardInDouble, Step::Answers { count: rows.values() });
-            // They are copied, and their norms computed.
-            self.push(Place::Host, Step::Answers { count: rows.values() });
+            // They are read and copied once more.
+            self.push(Place::Host, Step::Answers { count: 0.5 * rows.values() });
         } else if several {
             self.push(Place::CardInDouble, Step::Dots { rows, count: 1.0 });
             self.push(Place::CardInDouble, Step::Answers { count: items });
@@ -324,11 +324,11 @@ impl Steps {
 /// The share of all rows and directions that lazy greedy multiplies, for Gaussian rows.
 ///
 /// Gains are n ± √(2n), of which the largest is about n + z√(2n) with z = √(2 ln m). After t picks it is about
-/// (n − t) + z√(2(n − t)): most items are visited once that is below n, which is at t = z√(2(n − t)). Shortly after
-/// half of the items are.
+/// (n − t) + z√(2(n − t)): most items are visited once that is below n, which is at t = z√(2(n − t)). From then on
+/// more and more of them are.
 fn share_of_visits(rows: &RowCount, picks: f64) -> f64 {
     let spread = 2.0 * 2.0 * rows.items.max(2.0).ln();
     // t² + 2z²t − 2z²n = 0.
     let first = -0.5 * spread + (0.25 * spread * spread + spread * rows.dims).sqrt();
-    0.5 * (1.0 - 0.5 * first / picks).max(0.0)
+    0.65 * (1.0 - 0.75 * first / picks).max(0.0)
 }

@@ -34,7 +34,7 @@ const PIECES: usize = 16;
 /// Random steps of one thread.
 const STEPS: u64 = 20_000;
 /// Times that everything is measured; the shortest time counts.
-const TIMES: usize = 3;
+const TIMES: usize = 7;
 
 /// Rates that were measured before, by the number of threads.
 static KNOWN: Mutex<Vec<HostRates>> = Mutex::new(Vec::new());

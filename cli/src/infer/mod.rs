@@ -108,7 +108,7 @@ fn inferred(
     let log_probs = sets.iter().map(of_set).collect::<Result<_, _>>()?;
     let estimated = None;
     let (engine_reason, time) = (None, Duration::ZERO);
-    Ok(Inferred { log_z, marginals, log_probs, sets, estimated, engine, engine_reason, time })
+    Ok(Inferred { log_z, marginals, sets, log_probs, estimated, engine, engine_reason, time })
 }
 
 fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {

@@ -48,6 +48,7 @@ pub enum EngineReason {
     Failed(String),
 }
 
+#[cfg(feature = "gpu")]
 impl EngineReason {
     /// That of a job the CPU finishes before a card is open, by these rates.
     pub(in crate::engine) fn short(job: &Job, host: &HostRates) -> Option<Self> {

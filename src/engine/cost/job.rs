@@ -54,10 +54,12 @@ pub struct Job {
 const COMPLEX: f64 = 16.0;
 /// The most bytes of whitened rows that a sampler stores.
 const STORED: f64 = 67_108_864.0;
-/// Proposals that a sampler tries at set-up, times what each pick reads of every item before it.
-const PILOT: f64 = 6000.0;
+/// Steps of the tables from which bounds are chosen, for every dimension and item of a set: a dozen candidates each.
+const BOUND_STEPS: f64 = 5000.0;
 /// Steps of an item's entry in a table of random choices.
 const TABLE_STEPS: f64 = 30.0;
+/// Steps of a pick of lazy greedy, and of skipping an item.
+const LAZY_STEPS: [f64; 2] = [3000.0, 0.125];
 /// The share of the nodes that sizes alone tell which is used in the end.
 const NODES_USED: f64 = 0.65;
 /// Times that a draw by interpolation reads or writes the inverse of every node at a pick.
@@ -189,7 +191,7 @@ impl Steps {
         let count = if several { 1.5 + 1.3 * parts } else { 1.5 };
         self.push(Place::Host, Step::Eigen { size: dims, count });
         if several {
-            self.push(Place::Host, Step::Values { count: PILOT * picks * picks * dims });
+            self.push(Place::Host, Step::Choices { steps: BOUND_STEPS * picks * dims });
         }
         if several && 8.0 * rows.values() <= STORED {
             self.push(Place::CardInDouble, Step::Products { rows, columns: dims });
@@ -301,6 +303,8 @@ impl Steps {
         let all = 1.0 + picks * share_of_visits(&rows, picks);
         self.push(Place::Card, Step::Dots { rows, count: all });
         self.push(Place::Host, Step::Answers { count: 2.0 * rows.items });
+        let [each, skipped] = LAZY_STEPS;
+        self.push(Place::Host, Step::Choices { steps: picks * (each + skipped * rows.items) });
         self.waits(4.0 * picks, 0.0);
     }
 

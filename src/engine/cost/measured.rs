@@ -33,8 +33,8 @@ const RANK: usize = 32;
 const PIECES: usize = 16;
 /// Random steps of one thread.
 const STEPS: u64 = 20_000;
-/// Times that everything is measured; the shortest time counts.
-const TIMES: usize = 7;
+/// Times that a block is measured, and that memory is; the shortest time counts.
+const TIMES: [usize; 2] = [7, 3];
 
 /// Rates that were measured before, by the number of threads.
 static KNOWN: Mutex<Vec<HostRates>> = Mutex::new(Vec::new());
@@ -80,10 +80,10 @@ fn measure() -> Result<HostRates> {
     })
 }
 
-/// The shortest of some times.
-fn shortest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+/// The shortest of so many times.
+fn shortest(times: usize, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut best = f64::INFINITY;
-    for _ in 0..TIMES {
+    for _ in 0..times {
         let start = Instant::now();
         run()?;
         best = best.min(start.elapsed().as_secs_f64());
@@ -93,7 +93,8 @@ fn shortest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
 
 /// How often all threads together run what each runs by itself.
 fn per_second(run: impl Fn() -> Result<()> + Sync + Send) -> Result<f64> {
-    let times = map_ordered(threads(), |_| shortest(&run)).into_iter().collect::<Result<Vec<f64>>>()?;
+    let times =
+        map_ordered(threads(), |_| shortest(TIMES[0], &run)).into_iter().collect::<Result<Vec<f64>>>()?;
     Ok(times.iter().map(|time| time.max(1e-9).recip()).sum())
 }
 
@@ -181,7 +182,7 @@ struct Large {
 impl Large {
     fn measure() -> Result<Self> {
         let (values, fresh) = written();
-        let serial = shortest(|| {
+        let serial = shortest(TIMES[1], || {
             black_box(sum(black_box(&values)));
             Ok(())
         })?;
@@ -207,7 +208,7 @@ impl Large {
 /// Seconds to read all pieces.
 fn passes<'p>(pieces: &'p [Features<'_>], groups: impl Fn() -> Vec<Items<'p>>) -> Result<f64> {
     let mut best = vec![f64::INFINITY; pieces.len()];
-    for _ in 0..TIMES {
+    for _ in 0..TIMES[1] {
         for (best, piece) in best.iter_mut().zip(pieces) {
             let rows = Rows::scaled(piece, groups());
             let start = Instant::now();
@@ -249,7 +250,7 @@ fn eigen() -> Result<f64> {
     let values: Vec<f32> = digits(LONG * LONG, 1).collect();
     let entry = |i: usize, j: usize| f64::from(values[i.max(j) * LONG + i.min(j)]);
     let matrix = Mat::from_fn(LONG, LONG, entry);
-    let time = shortest(|| linalg::eigen(matrix.as_ref()).map(|found| drop(black_box(found))))?;
+    let time = shortest(TIMES[0], || linalg::eigen(matrix.as_ref()).map(|found| drop(black_box(found))))?;
     Ok(entries(LONG as f64) / time)
 }
 
@@ -272,7 +273,7 @@ fn nodes() -> Result<f64> {
 
 fn steps() -> f64 {
     let mut best = f64::INFINITY;
-    for _ in 0..TIMES {
+    for _ in 0..TIMES[0] {
         let start = Instant::now();
         black_box((0..STEPS).fold(black_box(1), |state, _| next(state ^ (state >> 29))));
         best = best.min(start.elapsed().as_secs_f64());

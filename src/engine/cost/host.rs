@@ -36,12 +36,13 @@ pub struct HostRates {
     pub latency: f64,
 }
 
-/// The size of a matrix at which cubic work is as much as quadratic overhead.
-const CUBIC: f64 = 320.0;
+/// The sizes at which cubic work is as much as quadratic overhead: of eigen-decompositions, and of complex factorisations.
+pub(super) const CUBIC_EIGEN: f64 = 200.0;
+pub(super) const CUBIC_NODES: f64 = 320.0;
 
-/// n² (1 + n/320): factorisations of matrices of up to some hundred columns take time between n² and n³.
-pub(super) fn entries(size: f64) -> f64 {
-    size * size * (1.0 + size / CUBIC)
+/// n² (1 + n/c): factorisations of matrices of up to some hundred columns take time between n² and n³.
+pub(super) fn entries(size: f64, cubic: f64) -> f64 {
+    size * size * (1.0 + size / cubic)
 }
 
 impl HostRates {
@@ -70,7 +71,9 @@ impl HostRates {
         match step {
             Step::Dots { rows, count } => {
                 let each = rows.values() / self.dots + rows.items / self.rows;
-                count * each.max(rows.bytes() / self.reading(rows.parts))
+                // A number per row is read and written.
+                let bytes = rows.bytes() + 16.0 * rows.items;
+                count * each.max(bytes / self.reading(rows.parts))
             }
             Step::Products { rows, columns } => {
                 let each = rows.values() / self.converted + rows.items / self.rows;
@@ -79,8 +82,8 @@ impl HostRates {
             }
             Step::Values { count } => count / self.dots,
             Step::Answers { count } => 8.0 * count / self.fresh,
-            Step::Eigen { size, count } => count * entries(size) / self.eigen,
-            Step::Nodes { rank, count } => count * entries(rank) / self.nodes,
+            Step::Eigen { size, count } => count * entries(size, CUBIC_EIGEN) / self.eigen,
+            Step::Nodes { rank, count } => count * entries(rank, CUBIC_NODES) / self.nodes,
             Step::Updates { bytes } => bytes / self.serial,
             Step::Choices { steps } => steps / self.steps,
             Step::Waits { count } => count * self.latency,

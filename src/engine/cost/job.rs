@@ -64,6 +64,8 @@ const LAZY_STEPS: [f64; 2] = [3000.0, 0.125];
 const NODES_USED: f64 = 0.65;
 /// Times that a draw by interpolation reads or writes the inverse of every node at a pick.
 const CONDITIONING: f64 = 4.0;
+/// Grids that are laid out anew for each part, since late picks lose digits on the first.
+const RENEWED: f64 = 0.5;
 /// Nodes whose inverses reach the host together.
 const BATCH: f64 = 256.0;
 /// Fresh starts of a climb from its rows.
@@ -282,6 +284,10 @@ impl Steps {
         let (rank, parts) = (self.job.rank(), self.job.rows.parts);
         let nodes = self.job.nodes(left);
         let picks = draws * (self.job.picks / parts).max(1.0);
+        if parts > 1.0 {
+            let count = draws * RENEWED * INVERSE * nodes;
+            self.push(Place::Card, Step::Nodes { rank, count });
+        }
         if left < parts {
             self.push(Place::Card, Step::Nodes { rank, count: draws * INVERSE * nodes });
             self.push(Place::Host, Step::Eigen { size: rank, count: draws * (1.0 + 0.3 * left) / at_once });

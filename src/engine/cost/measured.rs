@@ -8,7 +8,10 @@ use std::{
 
 use faer::{Mat, MatRef, c64};
 
-use super::{HostRates, host::entries};
+use super::{
+    HostRates,
+    host::{CUBIC_EIGEN, CUBIC_NODES, entries},
+};
 use crate::{
     Features, Result,
     engine::{Cpu, Engine, GridRequest, Items, PhaseGrid, Rows},
@@ -31,6 +34,8 @@ const NODES: usize = 16;
 const RANK: usize = 32;
 /// Runs of rows that threads share.
 const PIECES: usize = 16;
+/// Updates in a row of a table of gains.
+const UPDATES: usize = 8;
 /// Random steps of one thread.
 const STEPS: u64 = 20_000;
 /// Times that a block is measured, and that memory is; the shortest time counts.
@@ -141,7 +146,8 @@ impl Cached {
         let (short, long) = (all(&short), all(&long));
         // Seconds a row, with all threads at work.
         let row = |per_second: f64| (BLOCK as f64 * per_second).recip();
-        let dots = |rows: &Rows<'_>| Ok::<_, crate::Error>(row(per_second(|| norms(rows))?));
+        let dots =
+            |rows: &Rows<'_>| Ok::<_, crate::Error>(row(UPDATES as f64 * per_second(|| updates(rows))?));
         let (m, n) = (SHORT as f64, LONG as f64);
         let [per_value, per_row] = solved([[n, 1.0, dots(&long)?], [m, 1.0, dots(&short)?]]);
         let factor = Mat::from_fn(LONG, LONG, |i, j| 1.0 / (1 + i + j) as f64);
@@ -159,6 +165,16 @@ impl Cached {
             products: 2.0 / per_product,
         })
     }
+}
+
+/// Updates of a table of gains.
+fn updates(rows: &Rows<'_>) -> Result<()> {
+    let direction = vec![1e-3; rows.features().dims()];
+    let mut table = Cpu.gain_table(rows, &vec![1.0; rows.len()])?;
+    for _ in 0..UPDATES {
+        black_box(table.update(Some(&direction))?);
+    }
+    Ok(())
 }
 
 fn norms(rows: &Rows<'_>) -> Result<()> {
@@ -251,7 +267,7 @@ fn eigen() -> Result<f64> {
     let entry = |i: usize, j: usize| f64::from(values[i.max(j) * LONG + i.min(j)]);
     let matrix = Mat::from_fn(LONG, LONG, entry);
     let time = shortest(TIMES[0], || linalg::eigen(matrix.as_ref()).map(|found| drop(black_box(found))))?;
-    Ok(entries(LONG as f64) / time)
+    Ok(entries(LONG as f64, CUBIC_EIGEN) / time)
 }
 
 /// Entries of complex matrices whose determinants are computed in a second.
@@ -268,7 +284,7 @@ fn nodes() -> Result<f64> {
         black_box(Cpu.grid_determinants(&grid, GridRequest::Determinants)?);
         Ok(())
     })?;
-    Ok(grids * NODES as f64 * entries(RANK as f64))
+    Ok(grids * NODES as f64 * entries(RANK as f64, CUBIC_NODES))
 }
 
 fn steps() -> f64 {

@@ -1,6 +1,6 @@
 //! The rates of the CPU.
 
-use super::steps::Step;
+use super::steps::{RowCount, Step};
 
 /// What the CPU does in a second, on all threads of the current rayon pool unless a field says otherwise.
 ///
@@ -36,6 +36,10 @@ pub struct HostRates {
     pub latency: f64,
 }
 
+/// Bytes of rows that stay in the cache from pass to pass.
+const CACHED: f64 = 8_388_608.0;
+/// Bytes of the rows with which reading from scattered places is measured.
+const SCATTERED: f64 = 256.0;
 /// The sizes at which cubic work is as much as quadratic overhead: of eigen-decompositions, and of complex factorisations.
 pub(super) const CUBIC_EIGEN: f64 = 200.0;
 pub(super) const CUBIC_NODES: f64 = 320.0;
@@ -72,13 +76,12 @@ impl HostRates {
             Step::Dots { rows, count } => {
                 let each = rows.values() / self.dots + rows.items / self.rows;
                 // A number per row is read and written.
-                let bytes = rows.bytes() + 16.0 * rows.items;
-                count * each.max(bytes / self.reading(rows.parts))
+                count * each.max(self.reading(&rows, 16.0))
             }
             Step::Products { rows, columns } => {
                 let each = rows.values() / self.converted + rows.items / self.rows;
                 let computing = each + 2.0 * rows.values() * columns / self.products;
-                computing.max(rows.bytes() / self.reading(rows.parts))
+                computing.max(self.reading(&rows, 0.0))
             }
             Step::Values { count } => count / self.dots,
             Step::Answers { count } => 8.0 * count / self.fresh,
@@ -90,8 +93,15 @@ impl HostRates {
         }
     }
 
-    /// Bytes per second of rows in so many groups.
-    fn reading(&self, groups: f64) -> f64 {
-        if groups > 1.0 { self.scattered } else { self.memory }
+    /// Seconds to read rows, and so many bytes more of each, from memory; none for rows that stay in the cache.
+    fn reading(&self, rows: &RowCount, more: f64) -> f64 {
+        if rows.bytes() <= CACHED {
+            return 0.0;
+        }
+        // The rows of a group are scattered: each begins late, however long it is.
+        let late =
+            if rows.parts > 1.0 { rows.items * (rows.bytes() / rows.items).min(SCATTERED) } else { 0.0 };
+        let lateness = (self.scattered.recip() - self.memory.recip()).max(0.0);
+        (rows.bytes() + more * rows.items) / self.memory + late * lateness
     }
 }

@@ -190,7 +190,7 @@ impl Steps {
         let RowCount { items, dims, parts, .. } = rows;
         self.grams();
         let several = parts > 1.0;
-        let count = if several { 1.5 + 1.3 * parts } else { 1.5 };
+        let count = if several { 2.0 + 2.0 * parts } else { 3.0 };
         self.push(Place::Host, Step::Eigen { size: dims, count });
         if several {
             self.push(Place::Host, Step::Choices { steps: BOUND_STEPS * picks * dims });
@@ -201,7 +201,8 @@ impl Steps {
             // They are read and copied once more.
             self.push(Place::Host, Step::Answers { count: 0.5 * rows.values() });
         } else if several {
-            self.push(Place::CardInDouble, Step::Dots { rows, count: 1.0 });
+            // Norms in weighted coordinates, some of which need a product.
+            self.push(Place::CardInDouble, Step::Products { rows, columns: 0.5 * dims });
             self.push(Place::CardInDouble, Step::Answers { count: items });
         } else {
             self.push(Place::Card, Step::Products { rows, columns: dims });
@@ -222,7 +223,7 @@ impl Steps {
     fn function(&mut self) {
         self.grams();
         let RowCount { dims, parts, .. } = self.job.rows;
-        self.push(Place::Host, Step::Eigen { size: dims, count: 2.0 + 0.3 * parts });
+        self.push(Place::Host, Step::Eigen { size: dims, count: 3.0 + 0.5 * parts });
     }
 
     fn normaliser(&mut self) {
@@ -334,11 +335,14 @@ impl Steps {
 /// The share of all rows and directions that lazy greedy multiplies, for Gaussian rows.
 ///
 /// Gains are n ± √(2n), of which the largest is about n + z√(2n) with z = √(2 ln m). After t picks it is about
-/// (n − t) + z√(2(n − t)): most items are visited once that is below n, which is at t = z√(2(n − t)). From then on
-/// more and more of them are.
+/// (n − t) + z√(2(n − t)): most items are visited once that is below n, which is at t = z√(2(n − t)). Before that the share
+/// grows about with the cube of the picks; groups have fewer rivals each.
 fn share_of_visits(rows: &RowCount, picks: f64) -> f64 {
+    /// The share once most items are visited.
+    const MOST: f64 = 0.35;
     let spread = 2.0 * 2.0 * rows.items.max(2.0).ln();
     // t² + 2z²t − 2z²n = 0.
     let first = -0.5 * spread + (0.25 * spread * spread + spread * rows.dims).sqrt();
-    0.65 * (1.0 - 0.75 * first / picks).max(0.0)
+    let share = MOST * (picks / first).powi(3).min(1.0);
+    if rows.parts > 1.0 { 0.5 * share } else { share }
 }

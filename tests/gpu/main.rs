@@ -24,6 +24,7 @@ mod faults;
 mod indices;
 mod interpolation;
 mod range;
+mod rates;
 mod shaders;
 mod testimony;
 mod traffic;

@@ -21,6 +21,7 @@ mod part_grams;
 mod pick_ahead;
 mod project_rows;
 mod range;
+mod rates;
 mod resident;
 mod row_factors;
 mod row_forms;
@@ -55,7 +56,7 @@ use self::{
 };
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
-    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable,
+    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -154,6 +155,21 @@ impl Gpu {
     /// Those of the device.
     pub fn copy_rate(&self) -> Result<f64> {
         copy_rate::copy_rate(self.context())
+    }
+
+    /// What the device does in a second, for predictions: measured once per process, adapter and precision, in some tens
+    /// of milliseconds on a slow card. Software adapters are not measured.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn rates(&self) -> Result<CardRates> {
+        rates::rates(self)
+    }
+
+    /// The same, measured on any adapter, for tests.
+    #[doc(hidden)]
+    pub fn measured_rates(&self) -> Result<CardRates> {
+        rates::measured(self)
     }
 
     /// The complete shaders in a precision: the verb's name, followed by the type of rows that they read if they read

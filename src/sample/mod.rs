@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod attempts;
+mod batches;
 mod bounded;
 mod dpp;
 mod estimated;
@@ -96,7 +97,8 @@ impl fmt::Display for Algorithm {
 }
 
 impl<'a> Sampler<'a> {
-    pub(crate) fn new(law: Law<'a>, included: &[u32], engine: &dyn Engine, law_error: f64) -> Self {
+    pub(crate) fn new(mut law: Law<'a>, included: &[u32], engine: &dyn Engine, law_error: f64) -> Self {
+        let law_error = law_error + law.make_batches_on(engine);
         Self { law: Arc::new(law), included: included.into(), plan: None, engine: engine.info(), law_error }
     }
 

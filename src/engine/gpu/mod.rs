@@ -12,6 +12,7 @@ mod options;
 mod pace;
 mod part_grams;
 mod project_rows;
+mod proposals;
 mod range;
 mod resident;
 mod row_forms;
@@ -45,7 +46,7 @@ use self::{
 };
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
-    Precision, RowMap, Rows, SwapTable,
+    Precision, RowMap, Rows, SwapTable, proposals::ProposalDevice,
 };
 use crate::Result;
 
@@ -227,6 +228,10 @@ fn words(count: usize) -> u32 {
 impl Engine for Gpu {
     fn info(&self) -> EngineInfo {
         self.context().info()
+    }
+
+    fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

@@ -65,6 +65,8 @@ shaders! {
     GainUpdate "gain_update" ["tile", "rows", "leading"] 2816 reals 512 words,
     SwapTable "swap_table" ["product"] 2112 reals 0 words,
     Arithmetic "arithmetic" [] 0 reals 0 words,
+    RandomWords "random_words" ["philox"] 0 reals 0 words,
+    Proposals "proposals" ["philox", "trials"] 3636 reals 368 words,
     SwapGains "swap_gains" ["tile", "leading"] 3072 reals 512 words,
 }
 

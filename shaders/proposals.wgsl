@@ -75,7 +75,8 @@ fn pick(trial: Trial, thread: u32) {
   for (var j = 0u; j < size; j++) {
     sh_directions[s * size + j] = sh_residuals[j * LANES + thread] / root;
   }
-  sh_errors[s] = trial.error / root + real(size + 4u) * real(parameters.unit);
+  let rounding = real(size + 4u) * real(parameters.unit);
+  sh_errors[s] = trial.error / trial.square + rounding * rounding;
   sh_picks[s] = trial.position;
   sh_picked = s + 1u;
   var part = 0u;

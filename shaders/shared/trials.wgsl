@@ -10,12 +10,13 @@ const TRIALS: u32 = 0x80000000u;
 // Entry j of the residual of thread t is at 64 j + t, entry j of direction s at k s + j.
 var<workgroup> sh_residuals: array<real, 2304>;
 var<workgroup> sh_directions: array<real, 1296>;
-// Bounds of the errors of the directions across all of them.
+// Mean square errors of the directions across all of them.
 var<workgroup> sh_errors: array<real, 36>;
 var<workgroup> sh_chosen: array<u32, 36>;
 var<workgroup> sh_picks: array<u32, 36>;
 
-// `square` is the squared length of the residual, which is off by a vector of length `error` at most.
+// `square` is the squared length of the residual, `error` that of what it is off by: errors of directions are independent, those
+// of an operation as large as they can be.
 struct Trial { position: u32, alive: bool, threshold: real, square: real, error: real }
 
 // The position that a word of 64 bits draws from the alias table: the high half of word × length picks an entry, the low half
@@ -46,8 +47,8 @@ fn project(trial: Trial, s: u32, thread: u32) -> Trial {
     sh_residuals[j * LANES + thread] = x;
     square += x * x;
   }
-  let rounding = real(size + 4u) * real(parameters.unit) * sqrt(trial.square);
-  let error = trial.error + sh_errors[s] * abs(along) + rounding;
+  let rounding = real(size + 4u) * real(parameters.unit);
+  let error = trial.error + sh_errors[s] * along * along + rounding * rounding * trial.square;
   return Trial(trial.position, trial.alive && trial.position != sh_picks[s], trial.threshold, square, error);
 }
 
@@ -71,7 +72,7 @@ fn trial_of(proposal: u32, number: u32, picked: u32, thread: u32) -> Trial {
     sh_residuals[j * LANES + thread] = x;
     square += x * x;
   }
-  var trial = Trial(position, alive, threshold, square, real(p.unit));
+  var trial = Trial(position, alive, threshold, square, real(p.unit) * real(p.unit));
   for (var s = 0u; s < picked; s++) {
     trial = project(trial, s, thread);
   }
@@ -91,8 +92,8 @@ fn verdict(trial: Trial) -> u32 {
     return UNDECIDED;
   }
   let unit = real(parameters.unit);
-  let sum = 2.0 * sqrt(trial.square) * trial.error + trial.error * trial.error;
-  let margin = 2.0 * (sum + real(parameters.size + 2u) * unit * trial.square + unit);
+  let off = 2.0 * sqrt(trial.square * trial.error) + trial.error;
+  let margin = 2.0 * (off + real(parameters.size + 2u) * unit * trial.square + unit);
   if trial.threshold + margin < trial.square {
     return ACCEPTED;
   }

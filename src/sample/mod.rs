@@ -144,6 +144,14 @@ impl<'a> Sampler<'a> {
         self.law.algorithm()
     }
 
+    /// Proposals of draws in batches so far, and those of them that the host made; `None` for a sampler that makes draws one by
+    /// one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn batched_proposals(&self) -> Option<[u64; 2]> {
+        self.law.batched().map(|law| law.batches.counts())
+    }
+
     fn rejection(&self) -> Option<&Rejection<'a>> {
         self.law.rejection()
     }

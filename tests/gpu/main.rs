@@ -17,5 +17,6 @@ mod conformance;
 mod conformance_tables;
 mod device;
 mod faults;
+mod proposals;
 mod range;
 mod shaders;

@@ -54,7 +54,8 @@ impl Block {
         let made = tally.made.max(1) as f64;
         let is_known = tally.accepted >= KNOWN;
         let share = if is_known { tally.accepted as f64 / made } else { acceptance_bound };
-        let listed = if is_known { tally.listed as f64 / made } else { LOOSE * acceptance_bound };
+        let listed =
+            if is_known { (tally.accepted + tally.replayed) as f64 / made } else { LOOSE * acceptance_bound };
         let wanted = (draws - self.drawn.len()) as f64;
         let left = f64::from(u32::MAX) - self.made as f64;
         let count = ((wanted + 2.0 * wanted.sqrt() + 2.0) / share).clamp(SMALLEST, LARGEST).min(left);
@@ -109,7 +110,7 @@ mod tests {
         assert!(block.is(STREAM) && !block.is(Stream { block: 3, ..STREAM }));
         let wave = block.wave(3 + 100, 0.5, Tally::default());
         assert_eq!((wave.first, wave.count), (20, 244));
-        let known = Tally { made: 1000, accepted: 100, listed: 200 };
+        let known = Tally { made: 1000, accepted: 100, replayed: 100 };
         let wave = block.wave(3 + 100, 0.01, known);
         assert_eq!((wave.count, wave.expected), (1220, 369));
         assert_eq!(block.wave(1 << 14, 1e-4, Tally::default()).count, 65_536);

@@ -19,7 +19,7 @@ use self::block::Block;
 pub(super) use self::replay::Replay;
 use super::{Attempts, Sampler, Samples};
 use crate::{
-    Error, Result, Subset,
+    Result, Subset,
     engine::{
         Engine,
         proposals::{Found, Proposal, ProposalDevice, ProposalTables, Proposer, Stream, Verdict, Wave},
@@ -51,8 +51,8 @@ pub(super) struct Batches {
 struct Tally {
     made: u64,
     accepted: u64,
-    /// Accepted ones and undecided ones.
-    listed: u64,
+    /// Made by the host, because the device left them undecided or failed.
+    replayed: u64,
 }
 
 impl fmt::Debug for Batches {
@@ -101,6 +101,12 @@ impl Batches {
         sound.then(|| self.prepared.get_or_init(prepare).as_deref()).flatten()
     }
 
+    /// Proposals so far, and those of them that the host made.
+    pub(super) fn counts(&self) -> [u64; 2] {
+        let tally = self.tally();
+        [tally.made, tally.replayed]
+    }
+
     fn tally(&self) -> Tally {
         *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,7 +144,6 @@ impl Batched<'_, '_> {
             Some(found) => (wave, found),
             None => (&host, Self::on_host(&host)),
         };
-        let listed = found.proposals.len() as u64;
         let undecided: Vec<u32> = found
             .proposals
             .iter()
@@ -158,7 +163,7 @@ impl Batched<'_, '_> {
         let mut tally = self.batches.tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.made += u64::from(wave.count);
         tally.accepted += accepted.len() as u64;
-        tally.listed += listed;
+        tally.replayed += undecided.len() as u64;
         (wave.count, accepted)
     }
 

@@ -1,0 +1,289 @@
+//! Batches of proposals: the device finds the subsets that the host finds, and they follow the law.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
+
+use partition_dpp::{
+    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions, Subset,
+    Watch,
+    engine::{
+        Cpu, Engine, Precision,
+        gpu::{Fault, Gpu, GpuOptions},
+    },
+    sample::Bound,
+    watch::Ended,
+};
+
+use crate::common::{
+    Case,
+    engines::{self, Tested, gpu, open},
+    enumerable_cases,
+    random::normals,
+    stats,
+};
+
+const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+
+/// Philox4x32-10 as its authors print it.
+fn philox(given: [u32; 6]) -> [u32; 4] {
+    let [mut c0, mut c1, mut c2, mut c3, mut k0, mut k1] = given;
+    for _ in 0..10 {
+        let p0 = 0xD251_1F53_u64 * u64::from(c0);
+        let p1 = 0xCD9E_8D57_u64 * u64::from(c2);
+        (c0, c1, c2, c3) = ((p1 >> 32) as u32 ^ c1 ^ k0, p1 as u32, (p0 >> 32) as u32 ^ c3 ^ k1, p0 as u32);
+        k0 = k0.wrapping_add(0x9E37_79B9);
+        k1 = k1.wrapping_add(0xBB67_AE85);
+    }
+    [c0, c1, c2, c3]
+}
+
+/// The known answers published with Random123, then counters that differ by one bit or are arbitrary.
+fn random_words(tested: &Gpu) {
+    let mut given = vec![
+        [0; 6],
+        [u32::MAX; 6],
+        [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344, 0xa409_3822, 0x299f_31d0],
+    ];
+    let published = [
+        [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
+        [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
+        [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+    ];
+    given.extend((0..6 * 32).map(|bit| std::array::from_fn(|at| u32::from(at == bit / 32) << (bit % 32))));
+    let mut state = 1_u32;
+    given.extend((0..500).map(|_| {
+        std::array::from_fn(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state ^ state >> 15
+        })
+    }));
+    let found = tested.random_words(&given).unwrap();
+    assert_eq!(found[..3], published);
+    let expected: Vec<_> = given.into_iter().map(philox).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn random_words_are_those_of_philox() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        random_words(&gpu);
+    }
+    for (from, to) in [
+        ("round < 10u", "round < 9u"),
+        ("0xD2511F53u", "0xD2511F55u"),
+        ("0xBB67AE85u", "0xBB67AE86u"),
+        ("(one & 0xffffu) + (other & 0xffffu)", "(one & 0xffffu)"),
+        ("other.x ^ words.y", "one.x ^ words.y"),
+    ] {
+        let options = GpuOptions::default().with_patch("random_words", from, to);
+        let Some(gpu) = open(&options, "planted faults") else { return };
+        let outcome = catch_unwind(AssertUnwindSafe(|| random_words(&gpu)));
+        assert!(outcome.is_err(), "{from} → {to} goes unnoticed");
+    }
+}
+
+/// Items, features, parts, and items of each; all tilted proposals.
+struct Problem {
+    name: &'static str,
+    features: Features<'static>,
+    labels: Vec<usize>,
+    quota: Vec<usize>,
+    draws: u64,
+}
+
+fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws: u64) -> Problem {
+    let values = normals(items * dims, 11);
+    let features = Features::from_rows(items, dims, values).unwrap();
+    let labels = (0..items).map(|i| i % quota.len()).collect();
+    Problem { name, features, labels, quota: quota.to_vec(), draws }
+}
+
+fn problems() -> Vec<Problem> {
+    let mut problems = vec![
+        problem("small", 60, 6, &[1, 2], 500),
+        problem("one item", 100, 5, &[1], 200),
+        problem("parts of several", 400, 24, &[2, 3, 2], 300),
+        problem("many eigenvectors", 900, 300, &[2, 2], 40),
+        problem("as many as fit", 300, 44, &[18, 18], 20),
+    ];
+    // Of every row two copies, with very unequal lengths.
+    let (items, dims) = (80, 7);
+    let mut values = normals(items / 2 * dims, 5).repeat(2);
+    for (i, row) in values.chunks_exact_mut(dims).enumerate() {
+        row.iter_mut().for_each(|x| *x *= [1.0, 1e-3, 30.0][i % 3]);
+    }
+    problems.push(Problem {
+        name: "copies",
+        features: Features::from_rows(items, dims, values).unwrap(),
+        labels: (0..items).map(|i| i % 2).collect(),
+        quota: vec![3, 2],
+        draws: 300,
+    });
+    problems
+}
+
+fn tilted() -> SamplerOptions {
+    SamplerOptions::from(Method::Rejection).with_projection(Projection::Leverage).with_bound(Bound::Tilted)
+}
+
+impl Problem {
+    fn sampled<T>(&self, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+        let partition = Partition::from_labels(&self.labels).unwrap();
+        let quota = Quota::new(&partition, &self.quota).unwrap();
+        let dpp = PartitionDpp::new(&self.features, &partition, &quota).unwrap();
+        with(&dpp.sampler(tilted(), engine).unwrap())
+    }
+
+    /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
+    fn draws(&self, engine: &dyn Engine) -> (Vec<Subset>, u64, [u64; 2]) {
+        self.sampled(engine, |sampler| {
+            let samples = sampler.sample_many(self.draws, 99);
+            let proposals = samples.proposals();
+            (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
+        })
+    }
+
+    /// The same draws by the host, after the device has failed.
+    fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
+        let gpu = gpu(precision).unwrap();
+        self.sampled(&gpu, |sampler| {
+            gpu.fake(Fault::Reset);
+            let samples = sampler.sample_many(self.draws, 99);
+            let [made, replayed] = sampler.batched_proposals().unwrap();
+            assert_eq!(made, replayed, "the host made all");
+            (samples.subsets().to_vec(), samples.proposals())
+        })
+    }
+}
+
+/// The share of proposals that are left to the host, at most.
+fn replays(precision: Precision) -> f64 {
+    if precision == Precision::F32 { 0.05 } else { 1e-3 }
+}
+
+/// Asserts that a device draws what the host does, and leaves no more than this share of the proposals to it.
+fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
+    let precision = gpu.info().precision;
+    for problem in problems {
+        let (found, proposals, [made, replayed]) = problem.draws(gpu);
+        let (expected, expected_proposals) = problem.draws_of_host(precision);
+        println!("{} in {precision}: {replayed} of {made} proposals replayed", problem.name);
+        assert_eq!(found, expected, "{}", problem.name);
+        assert_eq!(proposals, expected_proposals, "{}", problem.name);
+        assert!(replayed as f64 <= most_replayed * made as f64, "{}: {replayed} of {made}", problem.name);
+    }
+}
+
+#[test]
+fn the_device_finds_what_the_host_finds() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        conform(&gpu, &problems(), replays(precision));
+    }
+}
+
+/// A device in whose shader a text is replaced.
+fn patched(precision: Precision, from: &'static str, to: &'static str) -> Option<Gpu> {
+    let options = GpuOptions::default().with_precision(precision).with_patch("proposals", from, to);
+    open(&options, "planted faults")
+}
+
+#[test]
+fn near_ties_are_decided_by_the_host() {
+    for precision in PRECISIONS {
+        let wide = if precision == Precision::F32 { "margin = 2.0e3 *" } else { "margin = 2.0e12 *" };
+        let problems = problems();
+        let Some(forced) = patched(precision, "margin = 2.0 *", wide) else { return };
+        let [made, replayed] = problems[2].draws(&forced).2;
+        assert!(replayed > made / 20 && replayed < made, "{replayed} of {made} in {precision}");
+        conform(&forced, &problems, 1.0);
+        // Nothing is left to the device.
+        let Some(always) = patched(precision, "margin = 2.0 *", "margin = 1.0e15 + 2.0 *") else { return };
+        conform(&always, &problems[..3], 1.0);
+    }
+}
+
+/// What single precision rounds is much less than the margin.
+#[test]
+fn margins_are_wide() {
+    let Some(narrow) = patched(Precision::F32, "margin = 2.0 *", "margin = 0.2 *") else { return };
+    conform(&narrow, &[problem("margins", 400, 24, &[2, 3, 2], 4000)], 0.05);
+}
+
+#[test]
+fn planted_faults_are_noticed() {
+    for (from, to) in [
+        // The eigenvectors.
+        ("if word < limit", "if word > limit"),
+        ("coins[j * p.size + wanted - 1u]", "coins[j * p.size]"),
+        ("sh_chosen[p.size - wanted] = j;", "sh_chosen[wanted - 1u] = j / 2u;"),
+        // The items tried.
+        ("select(entry.y, index, share < entry.x)", "index"),
+        ("let length = parameters.items + 1u;", "let length = parameters.items;"),
+        ("let index = above.x + u32(middle < below.x);", "let index = above.x + 1u;"),
+        ("TRIALS + number, proposal", "number, proposal"),
+        (
+            "vec4<u32>(TRIALS + number, proposal, p.block_low",
+            "vec4<u32>(TRIALS + number, proposal, 7u + p.block_low",
+        ),
+        ("words.z >> 8u", "words.z >> 9u"),
+        // Their residuals.
+        ("unit_rows[position * p.rank + sh_chosen[j]]", "unit_rows[position * p.rank + j]"),
+        ("- along * sh_directions", "- 0.5 * along * sh_directions"),
+        ("s < picked; s++", "s + 1u < picked; s++"),
+        ("trial = project(trial, sh_picked - 1u, thread);", ""),
+        ("[j * LANES + thread] / root", "[j * LANES + thread]"),
+        // The picks.
+        ("next = first / 2u + 1u;", "next = 0u;"),
+        ("if thread >= next && fate != REJECTED", "if fate != REJECTED"),
+        ("sh_counts[part] > parts[part].y", "sh_counts[part] >= parts[part].y"),
+        ("parts[part + 1u].x <= trial.position", "parts[part + 1u].x < trial.position"),
+        ("sh_state = REJECTED;", ""),
+        ("if trial.threshold + margin < trial.square {", "if trial.threshold < 2.0 * trial.square {"),
+        ("= sh_picks[s];", "= sh_picks[0];"),
+    ] {
+        let Some(gpu) = patched(Precision::F32, from, to) else { return };
+        let outcome = catch_unwind(AssertUnwindSafe(|| conform(&gpu, &problems(), 0.05)));
+        let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
+        let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+        assert!(!message.contains("parsing error") && !message.contains("is not in"), "{to}: {message}");
+    }
+}
+
+fn with_sampler<T>(case: &Case, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+    let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
+    let quota = Quota::new(&partition, &case.quota).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    with(&dpp.sampler(tilted(), engine).unwrap())
+}
+
+/// p-values of draws of the enumerable cases.
+fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
+    let test = |case: &Case| {
+        let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
+        let started = Instant::now();
+        let (samples, counts) = with_sampler(case, gpu, |sampler| {
+            assert!(sampler.law_error() < 1e-9, "{}: {:e}", case.name, sampler.law_error());
+            (sampler.sample_many(draws, 2016), sampler.batched_proposals())
+        });
+        let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
+        println!("{:30} {} sets, p = {p:.4}, {counts:?}, {:.1?}", case.name, law.len(), started.elapsed());
+        (case.name.clone(), p)
+    };
+    enumerable_cases().iter().map(test).collect()
+}
+
+#[test]
+fn draws_follow_the_law() {
+    for (precision, draws) in [(Precision::F32, 1_000_000), (Precision::F64, 1_000_000)] {
+        let Some(gpu) = gpu(precision) else { return };
+        let found = p_values(&gpu, draws / 15 + 1);
+        for (name, p) in &found {
+            assert!(*p > stats::ALPHA / (2 * found.len()) as f64, "{name} in {precision}: p = {p:e}");
+        }
+    }
+}

@@ -23,7 +23,7 @@ const GOES_ON: u32 = 3u;
 
 var<workgroup> sh_words: array<u32, 256>;
 var<workgroup> sh_counts: array<u32, 36>;
-// The first trial not rejected, twice its thread, plus one if undecided; in turns.
+// The first trial not rejected, as twice its thread, plus one if undecided; in turns.
 var<workgroup> sh_first: array<atomic<u32>, 2>;
 var<workgroup> sh_state: u32;
 var<workgroup> sh_picked: u32;
@@ -118,11 +118,11 @@ fn main(
   var turn = 0u;
   for (var round = 0u; round < parameters.rounds && sh_state == GOES_ON; round++) {
     var trial = trial_of(proposal, round * LANES + thread, sh_picked, thread);
-    // Trials count in order, each for one pick: those before the one that is accepted are rejected for good.
-    var next = 0u;
     loop {
+      // Residuals only become shorter: a trial once rejected remains so.
       let fate = verdict(trial);
-      if thread >= next && fate != REJECTED {
+      trial.alive = fate != REJECTED;
+      if trial.alive {
         atomicMin(&sh_first[turn], 2u * thread + fate - ACCEPTED);
       }
       workgroupBarrier();
@@ -139,11 +139,10 @@ fn main(
         }
       }
       workgroupBarrier();
-      next = first / 2u + 1u;
       if first == NOBODY || sh_state != GOES_ON {
         break;
       }
-      if thread >= next && trial.alive {
+      if trial.alive {
         trial = project(trial, sh_picked - 1u, thread);
       }
     }

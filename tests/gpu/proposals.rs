@@ -238,8 +238,8 @@ fn planted_faults_are_noticed() {
         ("trial = project(trial, sh_picked - 1u, thread);", ""),
         ("[j * LANES + thread] / root", "[j * LANES + thread]"),
         // The picks.
-        ("next = first / 2u + 1u;", "next = 0u;"),
-        ("if thread >= next && fate != REJECTED", "if fate != REJECTED"),
+        ("2u * thread + fate - ACCEPTED", "2u * (63u - thread) + fate - ACCEPTED"),
+        ("trial.alive && trial.position != sh_picks[s]", "trial.alive"),
         ("sh_counts[part] > parts[part].y", "sh_counts[part] >= parts[part].y"),
         ("parts[part + 1u].x <= trial.position", "parts[part + 1u].x < trial.position"),
         ("sh_state = REJECTED;", ""),
@@ -279,11 +279,124 @@ fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
 
 #[test]
 fn draws_follow_the_law() {
-    for (precision, draws) in [(Precision::F32, 1_000_000), (Precision::F64, 1_000_000)] {
+    for (precision, draws) in [(Precision::F32, 1_000_000), (Precision::F64, 100_000)] {
         let Some(gpu) = gpu(precision) else { return };
         let found = p_values(&gpu, draws / 15 + 1);
         for (name, p) in &found {
             assert!(*p > stats::ALPHA / (2 * found.len()) as f64, "{name} in {precision}: p = {p:e}");
         }
     }
+}
+
+/// Every trial is accepted: items come in proportion to their leverages.
+#[test]
+fn a_wrong_law_is_noticed() {
+    let from = "if trial.threshold + margin < trial.square {";
+    let Some(gpu) = patched(Precision::F32, from, "if trial.square > margin {") else { return };
+    let wrong = p_values(&gpu, 20_000).into_iter().filter(|(_, p)| *p < 1e-9).count();
+    assert!(wrong >= 8, "{wrong}");
+}
+
+#[test]
+fn a_batch_is_one_submission_and_one_wait() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let case = Problem { draws: 1 << 14, ..problem("traffic", 300, 12, &[2, 3], 0) };
+        case.sampled(&gpu, |sampler| {
+            // Tables go up once.
+            drop(sampler.sample_many(1, 0));
+            let before = gpu.traffic();
+            let [made_before, _] = sampler.batched_proposals().unwrap();
+            let samples = sampler.sample_many(500, 1);
+            let added = gpu.traffic() - before;
+            let made = sampler.batched_proposals().unwrap()[0] - made_before;
+            println!("{precision}: {made} proposals, {added:?}");
+            assert!(samples.proposals() > 1000);
+            assert!(added.waits <= 2, "a wave, and another if too few are accepted: {added:?}");
+            // What the slowest card needs breaks for is known from the numbers of proposals.
+            assert!(added.submissions <= added.waits + made / 1000, "{added:?}");
+            assert!(added.uploaded <= 68 * added.dispatches + 4 * added.waits, "{added:?}");
+            // Six words for every subset, of which some more are made than asked for.
+            assert!(added.downloaded <= 24 * (2 * 500 + 200), "{added:?}");
+        });
+    }
+}
+
+#[test]
+fn instalments_and_threads_do_not_matter() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let case = problem("instalments", 40, 4, &[1, 1], 0);
+    // Across the end of a block of draws.
+    let (start, end) = ((1 << 14) - 700, (1 << 14) + 300);
+    let whole = case.sampled(&gpu, |sampler| sampler.sample_many(end, 5));
+    let pieces = case.sampled(&gpu, |sampler| {
+        let mut pieces = sampler.sample_range(start..start, 5);
+        for [from, to] in [[start, start + 1], [start + 1, end - 100], [end - 100, end]] {
+            // Another seed between them.
+            pieces.extend(sampler.sample_range(from..to, 5));
+            drop(sampler.sample_range(0..3, 6));
+        }
+        pieces
+    });
+    assert_eq!(pieces.subsets(), &whole.subsets()[start as usize..]);
+    case.sampled(&gpu, |sampler| {
+        std::thread::scope(|scope| {
+            let many: Vec<_> = (0..2).map(|_| scope.spawn(|| sampler.sample_many(400, 5))).collect();
+            for samples in many {
+                assert_eq!(samples.join().unwrap().subsets(), &whole.subsets()[..400]);
+            }
+        });
+    });
+}
+
+#[test]
+fn a_watch_ends_batches() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let case = problem("watched", 60, 6, &[1, 2], 0);
+    case.sampled(&gpu, |sampler| {
+        let stop = AtomicBool::new(true);
+        let watch = Watch::default().stopped_by(&stop);
+        let none = sampler.sample_watched(0..100, 7, &watch).unwrap();
+        assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
+        stop.store(false, Ordering::Relaxed);
+        let all = sampler.sample_watched(0..100, 7, &watch).unwrap();
+        assert_eq!((all.subsets().len(), all.ended()), (100, None));
+        assert_eq!(all.subsets(), sampler.sample_many(100, 7).subsets());
+    });
+}
+
+#[test]
+fn draws_go_on_without_a_device() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    let case = problem("lost", 60, 6, &[1, 2], 0);
+    let expected = case.sampled(&gpu, |sampler| sampler.sample_many(300, 7));
+    case.sampled(&gpu, |sampler| {
+        let mut found = sampler.sample_range(0..100, 7);
+        gpu.fake(Fault::Reset);
+        found.extend(sampler.sample_range(100..300, 7));
+        assert_eq!(found.subsets(), expected.subsets());
+        let [made, replayed] = sampler.batched_proposals().unwrap();
+        assert!(made > replayed && replayed > 0);
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_drawn_one_by_one() {
+    let Some(small) = open(&GpuOptions::default().with_largest_binding(1 << 12), "graphics device") else {
+        return;
+    };
+    let case = problem("large", 400, 24, &[2, 3, 2], 0);
+    case.sampled(&small, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    case.sampled(&Cpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let too_many = problem("more items than fit", 300, 44, &[19, 18], 0);
+    too_many.sampled(&gpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    // A k-DPP accepts every proposal.
+    let model = KDpp::new(&case.features, 5).unwrap();
+    let options = SamplerOptions::default().with_projection(Projection::Leverage);
+    let sampler = model.sampler(options, &gpu).unwrap();
+    let samples = sampler.sample_many(200, 3);
+    assert_eq!((samples.subsets().len(), samples.proposals()), (200, 200));
+    assert!(samples.subsets().iter().all(|subset| subset.as_slice().len() == 5));
+    assert!(sampler.batched_proposals().is_some_and(|[made, replayed]| made >= 200 && replayed < 5));
 }

@@ -42,13 +42,15 @@ fn choose(proposal: u32, thread: u32) {
   }
   var wanted = p.size;
   for (var first = 0u; first < p.rank; first += 256u) {
-    let counter = vec4<u32>(first / 4u + thread, proposal, p.block_low, p.block_high);
-    let words = random_words(counter, vec2<u32>(p.seed_low, p.seed_high));
     workgroupBarrier();
-    sh_words[thread * 4u] = words.x;
-    sh_words[thread * 4u + 1u] = words.y;
-    sh_words[thread * 4u + 2u] = words.z;
-    sh_words[thread * 4u + 3u] = words.w;
+    if first + thread * 4u < p.rank {
+      let counter = vec4<u32>(first / 4u + thread, proposal, p.block_low, p.block_high);
+      let words = random_words(counter, vec2<u32>(p.seed_low, p.seed_high));
+      sh_words[thread * 4u] = words.x;
+      sh_words[thread * 4u + 1u] = words.y;
+      sh_words[thread * 4u + 2u] = words.z;
+      sh_words[thread * 4u + 3u] = words.w;
+    }
     workgroupBarrier();
     if thread == 0u {
       for (var j = first; j < min(p.rank, first + 256u) && wanted > 0u; j++) {

@@ -49,7 +49,7 @@ fn project(trial: Trial, s: u32, thread: u32) -> Trial {
   }
   let rounding = real(size + 4u) * real(parameters.unit);
   let error = trial.error + sh_errors[s] * along * along + rounding * rounding * trial.square;
-  return Trial(trial.position, trial.alive && trial.position != sh_picks[s], trial.threshold, square, error);
+  return Trial(trial.position, trial.alive, trial.threshold, square, error);
 }
 
 // The trial of a number, after so many picks.

@@ -105,6 +105,7 @@ impl Replay<'_, '_> {
         for number in 0..last {
             let Trial { word, uniform } = stream.trial(proposal, number);
             let position = table.look_up(word);
+            // The residual of a picked row is a rounding error: its probability is zero.
             if table.is_null(position) || picked.contains(&position) {
                 continue;
             }

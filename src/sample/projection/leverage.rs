@@ -210,8 +210,12 @@ impl<'a> LeverageTrials<'a> {
     }
 
     /// The row at a position in coordinates of some columns of F, scaled so that its squared length is a probability of
-    /// acceptance. Every coordinate has the same bits whatever the others.
+    /// acceptance; zero for rows that are never drawn. Every coordinate has the same bits whatever the others.
     pub(in crate::sample) fn unit_row(&self, position: u32, columns: &[usize], out: &mut [f64]) {
+        if self.trials.weight(position) <= 0.0 {
+            out.fill(0.0);
+            return;
+        }
         let mut row = vec![0.0; self.features.dims()];
         self.read(position, &mut row);
         for (out, &j) in out.iter_mut().zip(columns) {

@@ -9,6 +9,7 @@ mod gains;
 pub mod gpu;
 mod grid;
 mod prepared;
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only devices read tables"))]
 pub(crate) mod proposals;
 pub(crate) mod row_kernels;
 mod rows;

@@ -3,7 +3,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use partition_dpp::{
@@ -19,7 +19,7 @@ use partition_dpp::{
 
 use crate::common::{
     Case,
-    engines::{self, Tested, gpu, open},
+    engines::{gpu, open},
     enumerable_cases,
     random::normals,
     stats,
@@ -263,11 +263,11 @@ fn with_sampler<T>(case: &Case, engine: &dyn Engine, with: impl FnOnce(&Sampler<
 /// p-values of this many draws of the enumerable cases, more of those that accept more.
 fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
     let cases = enumerable_cases();
-    let bound = |case: &Case| with_sampler(case, &Cpu, Sampler::acceptance_bound);
+    let bound = |case: &Case| with_sampler(case, &Cpu, |sampler| sampler.acceptance_bound());
     let total: f64 = cases.iter().map(bound).sum();
     let test = |case: &Case| {
         let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
-        let own = (bound(case) / total * draws as f64).ceil() as u64;
+        let own = (bound(case) / total * draws as f64).ceil().max(2000.0) as u64;
         let (samples, [made, replayed]) = with_sampler(case, gpu, |sampler| {
             assert!(sampler.law_error() < 1e-9, "{}: {:e}", case.name, sampler.law_error());
             (sampler.sample_many(own, 2016), sampler.batched_proposals().unwrap())

@@ -263,6 +263,7 @@ fn with_sampler<T>(case: &Case, engine: &dyn Engine, with: impl FnOnce(&Sampler<
 /// p-values of this many draws of the enumerable cases, more of those that accept more.
 fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
     let cases = enumerable_cases();
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
     let bound = |case: &Case| with_sampler(case, &Cpu, |sampler| sampler.acceptance_bound());
     let total: f64 = cases.iter().map(bound).sum();
     let test = |case: &Case| {
@@ -399,6 +400,7 @@ fn what_does_not_fit_is_drawn_one_by_one() {
     case.sampled(&Cpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
     let Some(gpu) = gpu(Precision::F32) else { return };
     // Eigenvectors are computed on the CPU; batches add what their random numbers have too few digits for.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
     let [on_cpu, in_batches] =
         [&Cpu as &dyn Engine, &gpu].map(|engine| case.sampled(engine, |sampler| sampler.law_error()));
     assert!(in_batches > on_cpu && in_batches < on_cpu + 1e-12, "{on_cpu:e} {in_batches:e}");

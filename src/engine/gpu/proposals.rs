@@ -53,7 +53,7 @@ impl ProposalDevice for Gpu {
         let largest = context.largest_binding;
         (1..=MOST).contains(&shape.size)
             && (1..=MOST).contains(&shape.parts)
-            && values <= u64::from(u32::MAX)
+            && u32::try_from(values).is_ok()
             && bytes <= largest
             && 8 * (shape.items as u64 + 1) <= largest
             && 4 * (shape.rank * shape.size) as u64 <= largest

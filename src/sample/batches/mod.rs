@@ -205,7 +205,6 @@ impl Sampler<'_> {
         let mut at = draws.start;
         while at < draws.end {
             let stream = Stream { seed, block: at / DRAWS };
-            #[expect(clippy::cast_possible_truncation, reason = "draws of a block")]
             let (first, last) =
                 ((at % DRAWS) as usize, (draws.end - stream.block * DRAWS).min(DRAWS) as usize);
             let kept = law.batches.last.lock().unwrap_or_else(PoisonError::into_inner).take();

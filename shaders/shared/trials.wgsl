@@ -1,19 +1,17 @@
 // Trials of a proposal, one per thread: items drawn in proportion to their leverages, as residuals of their rows beyond the
 // directions picked so far, in the coordinates of the chosen eigenvectors.
 
-// The most items of a proposal.
-const MOST: u32 = 36u;
 const LANES: u32 = 64u;
 // Where the counters of trials begin.
 const TRIALS: u32 = 0x80000000u;
 
 // Entry j of the residual of thread t is at 64 j + t, entry j of direction s at k s + j.
-var<workgroup> sh_residuals: array<real, 2304>;
-var<workgroup> sh_directions: array<real, 1296>;
+var<workgroup> sh_residuals: array<real, MOST * LANES>;
+var<workgroup> sh_directions: array<real, MOST * MOST>;
 // Mean square errors of the directions across all of them.
-var<workgroup> sh_errors: array<real, 36>;
-var<workgroup> sh_chosen: array<u32, 36>;
-var<workgroup> sh_picks: array<u32, 36>;
+var<workgroup> sh_errors: array<real, MOST>;
+var<workgroup> sh_chosen: array<u32, MOST>;
+var<workgroup> sh_picks: array<u32, MOST>;
 
 // `square` is the squared length of the residual, `error` that of what it is off by: errors of directions are independent, those
 // of an operation as large as they can be.

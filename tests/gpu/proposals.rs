@@ -188,7 +188,10 @@ fn the_device_finds_what_the_host_finds() {
 
 /// A device in whose shader a text is replaced.
 fn patched(precision: Precision, from: &'static str, to: &'static str) -> Option<Gpu> {
-    let options = GpuOptions::default().with_precision(precision).with_patch("proposals", from, to);
+    let verbs = ["proposals", "small_proposals"];
+    let options = verbs.iter().fold(GpuOptions::default().with_precision(precision), |options, verb| {
+        options.with_patch(verb, from, to)
+    });
     open(&options, "planted faults")
 }
 

@@ -18,6 +18,8 @@ use crate::{
 
 /// The most items of a proposal, which workgroup memory holds.
 const MOST: usize = 36;
+/// The most items of a small proposal.
+const SMALL: usize = 16;
 /// Trials that a workgroup makes at a time.
 const LANES: usize = 64;
 /// Trials after which a proposal is left to the host, in units of those expected; more are needed once in e¹⁶ proposals.
@@ -57,7 +59,7 @@ impl ProposalDevice for Gpu {
             && bytes <= largest
             && 8 * (shape.items as u64 + 1) <= largest
             && 4 * (shape.rank * shape.size) as u64 <= largest
-            && Shader::Proposals.workgroup_memory(context.precision) <= context.workgroup_memory
+            && shader(shape).workgroup_memory(context.precision) <= context.workgroup_memory
     }
 
     fn prepare(&self, tables: &ProposalTables<'_>) -> Result<Box<dyn Proposer>> {
@@ -83,6 +85,10 @@ impl ProposalDevice for Gpu {
             }) as Box<dyn Proposer>)
         })
     }
+}
+
+fn shader(shape: &ProposalShape) -> Shader {
+    if shape.size <= SMALL { Shader::SmallProposals } else { Shader::Proposals }
 }
 
 fn upload_words(context: &Context, words: &[u32]) -> Lease {
@@ -130,7 +136,7 @@ impl DeviceProposals {
         let unit = (0.5 * context.precision.epsilon()) as f32;
         context.dispatch(
             &mut work,
-            Shader::Proposals,
+            shader(&self.shape),
             &[
                 wave.count,
                 wave.first,

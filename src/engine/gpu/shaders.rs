@@ -66,7 +66,8 @@ shaders! {
     SwapTable "swap_table" ["product"] 2112 reals 0 words,
     Arithmetic "arithmetic" [] 0 reals 0 words,
     RandomWords "random_words" ["philox"] 0 reals 0 words,
-    Proposals "proposals" ["philox", "trials"] 3636 reals 368 words,
+    Proposals "proposals" ["philox", "trials", "proposals"] 3636 reals 368 words,
+    SmallProposals "small_proposals" ["philox", "trials", "proposals"] 1296 reals 308 words,
     SwapGains "swap_gains" ["tile", "leading"] 3072 reals 512 words,
 }
 

@@ -18,5 +18,6 @@ mod conformance_tables;
 mod device;
 mod faults;
 mod proposals;
+mod random_words;
 mod range;
 mod shaders;

@@ -11,6 +11,8 @@ pub mod gpu;
 mod grid;
 mod nodes;
 mod prepared;
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only devices read tables"))]
+pub(crate) mod proposals;
 pub(crate) mod row_kernels;
 mod rows;
 mod shard;
@@ -18,7 +20,7 @@ mod sharded;
 mod swaps;
 mod watched;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use faer::{Mat, MatRef};
 
@@ -89,6 +91,12 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     #[doc(hidden)]
     fn stand_in(&self) -> &dyn Engine {
         &Cpu
+    }
+
+    /// The device that makes batches of proposals, if the engine has one; by default draws are made one by one on the host.
+    #[doc(hidden)]
+    fn proposal_device(&self) -> Option<Arc<dyn proposals::ProposalDevice>> {
+        None
     }
 
     /// Gram matrix of every group, Σ b_i b_iᵀ over its rows.

@@ -23,6 +23,8 @@ mod emitted;
 mod faults;
 mod indices;
 mod interpolation;
+mod proposals;
+mod random_words;
 mod range;
 mod rates;
 mod shaders;

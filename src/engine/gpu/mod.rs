@@ -20,6 +20,7 @@ mod pace;
 mod part_grams;
 mod pick_ahead;
 mod project_rows;
+mod proposals;
 mod range;
 mod rates;
 mod resident;
@@ -56,7 +57,7 @@ use self::{
 };
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
-    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates,
+    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates, proposals::ProposalDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -232,6 +233,10 @@ fn words(count: usize) -> u32 {
 impl Engine for Gpu {
     fn info(&self) -> EngineInfo {
         self.context().info()
+    }
+
+    fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

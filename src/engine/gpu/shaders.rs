@@ -117,6 +117,9 @@ shaders! {
     ChooseTile "choose_tile" Own ["choice"] 256 reals 0 words,
     ChooseRow "choose_row" Own ["choice"] 256 reals 0 words,
     Arithmetic "arithmetic" Own [] 0 reals 0 words,
+    RandomWords "random_words" Own ["philox"] 0 reals 0 words,
+    Proposals "proposals" Own ["philox", "trials", "proposals"] 3636 reals 368 words,
+    SmallProposals "small_proposals" Own ["philox", "trials", "proposals"] 1296 reals 308 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
 }
 

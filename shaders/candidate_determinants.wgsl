@@ -1,9 +1,9 @@
 // det P_i(θ) for every candidate and node, P_i(θ) = I + Π_i Q Π_i with Q = Σ_l (e^{iθ_l} − 1) N_l and
 // Π_i = I − u uᵀ, u the candidate's unit vector: Q is symmetric, so Π Q Π = Q − u wᵀ − w uᵀ + (uᵀw) u uᵀ, w = Q u.
 //
-// shares, phases: as for grid_determinants; units: n values per candidate; matrices: space for a matrix and a vector
-// per candidate and node; determinants: node after node, candidate after candidate. One workgroup each. Steps
-// first … last − 1 of the elimination, as drivers end long dispatches.
+// shares, phases: as for grid_determinants; units: n values per candidate; matrices: space for a vector per candidate and
+// node, and for a matrix before it where workgroup memory is too small; determinants: node after node, candidate after
+// candidate. One workgroup each. Steps first … last − 1 of the elimination, as for grid_determinants.
 
 struct Parameters { start: u32, candidates: u32, nodes: u32, n: u32, parts: u32, first: u32, last: u32 }
 
@@ -17,17 +17,15 @@ struct Parameters { start: u32, candidates: u32, nodes: u32, n: u32, parts: u32,
 @group(0) @binding(7) var<storage, read_write> exponents: array<i32>;
 
 // Writes P_i(θ) to a matrix.
-fn assemble(base: u32, n: u32, node: u32, unit: u32, thread: u32) {
-  let image = base + n * n;
+fn assemble(base: u32, image: u32, n: u32, node: u32, unit: u32, thread: u32) {
   for (var at = thread; at < n * n; at += THREADS) {
-    matrices[base + at] = share_sum(at, n, parameters.parts, node);
+    set_entry(base + at, share_sum(at, n, parameters.parts, node));
   }
-  storageBarrier();
-  workgroupBarrier();
+  matrix_barrier();
   for (var i = thread; i < n; i += THREADS) {
     var w = complex(ZERO, ZERO);
     for (var j = 0u; j < n; j++) {
-      w += matrices[base + i * n + j] * units[unit + j];
+      w += entry(base + j * n + i) * units[unit + j];
     }
     matrices[image + i] = w;
   }
@@ -42,17 +40,16 @@ fn assemble(base: u32, n: u32, node: u32, unit: u32, thread: u32) {
     let j = at % n;
     let ui = units[unit + i];
     let uj = units[unit + j];
-    var entry = matrices[base + at] - ui * matrices[image + j] - uj * matrices[image + i] + ui * uj * form;
+    var x = entry(base + at) - ui * matrices[image + j] - uj * matrices[image + i] + ui * uj * form;
     if i == j {
-      entry.x += ONE;
+      x.x += ONE;
     }
-    matrices[base + at] = entry;
+    set_entry(base + at, x);
   }
-  storageBarrier();
-  workgroupBarrier();
+  matrix_barrier();
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
@@ -66,10 +63,10 @@ fn main(
   let n = p.n;
   let node = number % p.nodes;
   let unit = number / p.nodes * n;
-  let base = number * (n * n + n);
+  let base = matrix_base(number, n, n);
   var so_far = Determinant(complex(ONE, ZERO), 0);
   if p.first == 0u {
-    assemble(base, n, node, unit, thread);
+    assemble(base, values_base(number, n, n), n, node, unit, thread);
   } else {
     so_far = Determinant(determinants[number], exponents[number]);
   }

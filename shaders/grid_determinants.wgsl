@@ -1,8 +1,9 @@
 // det P(θ) at every node, P(θ) = I + Σ_l (e^{iθ_l} − 1) N_l, and P(θ)⁻¹ on request.
 //
-// shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: space for a matrix per
-// node, which receives the inverse; pivots: n per node; determinants and exponents: mantissa and power of two. One
-// workgroup of 64 threads per node. Steps first … last − 1 of the elimination, as drivers end long dispatches.
+// shares: N_l, one after another; phases: e^{iθ_l} − 1 of every part, node after node; matrices: a matrix per node, which
+// receives the inverse, and is the space of the elimination where workgroup memory is too small for it; pivots: n per
+// node; determinants and exponents: mantissa and power of two. One workgroup per node. Steps
+// first … last − 1 of the elimination, as drivers end long dispatches; all where the matrix is in workgroup memory.
 
 struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, first: u32, last: u32 }
 
@@ -14,7 +15,7 @@ struct Parameters { start: u32, nodes: u32, n: u32, parts: u32, inverses: u32, f
 @group(0) @binding(5) var<storage, read_write> determinants: array<complex>;
 @group(0) @binding(6) var<storage, read_write> exponents: array<i32>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
@@ -26,25 +27,26 @@ fn main(
   if node >= p.nodes {
     return;
   }
-  let base = node * p.n * p.n;
+  let base = matrix_base(node, p.n, 0u);
   var so_far = Determinant(complex(ONE, ZERO), 0);
   if p.first == 0u {
     for (var at = thread; at < p.n * p.n; at += THREADS) {
-      var entry = share_sum(at, p.n, p.parts, node);
+      var x = share_sum(at, p.n, p.parts, node);
       if at / p.n == at % p.n {
-        entry.x += ONE;
+        x.x += ONE;
       }
-      matrices[base + at] = entry;
+      set_entry(base + at, x);
     }
   } else {
     so_far = Determinant(determinants[node], exponents[node]);
   }
-  storageBarrier();
-  workgroupBarrier();
+  matrix_barrier();
   let whole = p.inverses != 0u;
   let determinant = eliminate(base, p.n, whole, node * p.n, vec2<u32>(p.first, p.last), so_far, thread);
   if whole && p.last == p.n && determinant.exponent > BROKEN_EXPONENT {
-    order_columns(base, p.n, node * p.n, thread);
+    // Of thread 0.
+    storageBarrier();
+    keep_inverse(node, p.n, thread);
   }
   if thread == 0u {
     determinants[node] = determinant.mantissa;

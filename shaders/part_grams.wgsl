@@ -14,6 +14,9 @@ const BLOCK_QUADS: u32 = 16u;
 // Rows added between two barriers.
 const STEP: u32 = 16u;
 
+// Where the rows of a tile begin, and what they are multiplied by: zero after the last.
+var<workgroup> sh_start: array<u32, 256>;
+var<workgroup> sh_scale: array<real, 256>;
 // Values of these rows, for the block's rows and for its columns.
 var<workgroup> sh_left: array<real4, 256>;
 var<workgroup> sh_right: array<real4, 256>;
@@ -72,21 +75,22 @@ fn main(
   var entries = Entries(zero, zero, zero, zero);
   let row = thread / BLOCK_QUADS;
   let quad = thread % BLOCK_QUADS;
+  // Of columns after the last, which are not written, any value will do.
+  let left_quad = min(left * BLOCK_QUADS + quad, p.quads - 1u);
+  let right_quad = min(right * BLOCK_QUADS + quad, p.quads - 1u);
   for (var at = run.x; at < run.x + run.y; at++) {
     let tile = tile_at(at);
+    sh_start[thread] = row_start(tile, min(thread, tile.rows - 1u));
+    var scale = ZERO;
+    if thread < tile.rows {
+      scale = row_factor(tile, thread);
+    }
+    sh_scale[thread] = scale;
+    workgroupBarrier();
     for (var first = 0u; first < tile.rows; first += STEP) {
-      var x = zero;
-      var y = zero;
-      if first + row < tile.rows {
-        let start = row_start(tile, first + row);
-        let scale = row_factor(tile, first + row);
-        if left * BLOCK_QUADS + quad < p.quads {
-          x = scale * stored_quad(start + left * BLOCK_QUADS + quad);
-        }
-        if right * BLOCK_QUADS + quad < p.quads {
-          y = scale * stored_quad(start + right * BLOCK_QUADS + quad);
-        }
-      }
+      let start = sh_start[first + row];
+      let x = sh_scale[first + row] * stored_quad(start + left_quad);
+      let y = sh_scale[first + row] * stored_quad(start + right_quad);
       workgroupBarrier();
       sh_left[thread] = x;
       sh_right[thread] = y;

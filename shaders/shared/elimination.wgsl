@@ -1,5 +1,5 @@
-// Complex matrices, row after row in `matrices`, and their determinants and inverses by 64 threads each.
-const THREADS: u32 = 64u;
+// Complex matrices, row after row, and their determinants and inverses by a workgroup each. `stored_matrix` or
+// `shared_matrix` says where entries lie, and how many threads there are.
 // Pivots below this are left to the host.
 const SINGULAR: real = 1.0e-18;
 const SINGULAR_EXPONENT: i32 = -2147483647;
@@ -10,8 +10,11 @@ const LARGE: real = 4294967296.0;
 const SMALL: real = 2.3283064365386963e-10;
 const SHIFT: i32 = 32;
 
-var<workgroup> sh_size: array<real, 64>;
-var<workgroup> sh_row: array<u32, 64>;
+// Threads that look for a pivot.
+const SEARCHERS: u32 = 8u;
+
+var<workgroup> sh_size: array<real, 16>;
+var<workgroup> sh_row: array<u32, 16>;
 
 struct Determinant { mantissa: complex, exponent: i32 }
 
@@ -52,48 +55,89 @@ fn multiplied(determinant: Determinant, factor: complex) -> Determinant {
   return Determinant(mantissa, exponent);
 }
 
+struct Pivot { size: real, row: u32 }
+
 // The row at or below `step` with the largest entry in column `step`, the first of equals.
-fn pivot_row(base: u32, n: u32, step: u32, thread: u32) -> u32 {
-  var largest = -ONE;
-  var row = step;
-  for (var i = step + thread; i < n; i += THREADS) {
-    let size = size_of(matrices[base + i * n + step]);
-    if size > largest {
-      largest = size;
-      row = i;
+fn pivot_of(base: u32, n: u32, step: u32, thread: u32) -> Pivot {
+  // Steps take turns with two sets of places, so that no thread writes where another may still read.
+  let places = step % 2u * SEARCHERS;
+  if thread < SEARCHERS {
+    var own = Pivot(-ONE, step);
+    for (var i = step + thread; i < n; i += SEARCHERS) {
+      let size = size_of(entry(base + i * n + step));
+      if size > own.size {
+        own = Pivot(size, i);
+      }
+    }
+    sh_size[places + thread] = own.size;
+    sh_row[places + thread] = own.row;
+  }
+  workgroupBarrier();
+  var pivot = Pivot(sh_size[places], sh_row[places]);
+  for (var other = 1u; other < SEARCHERS; other++) {
+    let size = sh_size[places + other];
+    let row = sh_row[places + other];
+    if size > pivot.size || size == pivot.size && row < pivot.row {
+      pivot = Pivot(size, row);
     }
   }
-  sh_size[thread] = largest;
-  sh_row[thread] = row;
-  for (var half = THREADS / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if thread < half {
-      let other = sh_size[thread + half];
-      let other_row = sh_row[thread + half];
-      if other > sh_size[thread] || other == sh_size[thread] && other_row < sh_row[thread] {
-        sh_size[thread] = other;
-        sh_row[thread] = other_row;
+  return pivot;
+}
+
+// Subtracts multiples of the pivot's row from the others, sixteen columns by four rows at a time: all columns but the
+// pivot's, or those after it and the rows from `step` on.
+fn subtract(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: complex, thread: u32) {
+  let first_row = select(step, 0u, whole);
+  let first_column = select(step + 1u, 0u, whole);
+  for (var i = first_row + thread / 16u; i < n; i += THREADS / 16u) {
+    if i == row {
+      continue;
+    }
+    let multiple = times(entry(base + i * n + step), inverse);
+    for (var j = first_column + thread % 16u; j < n; j += 16u) {
+      if j != step {
+        let at = base + i * n + j;
+        set_entry(at, entry(at) - times(multiple, entry(base + row * n + j)));
       }
     }
   }
-  workgroupBarrier();
-  return sh_row[0];
 }
 
-fn exchange_rows(base: u32, n: u32, one: u32, other: u32, thread: u32) {
-  if one == other {
+// Moves row `step` to where the pivot's was. For an inverse, the pivot's row moves to `step` and is scaled, as is its
+// column.
+fn exchange(base: u32, n: u32, whole: bool, step: u32, row: u32, inverse: complex, thread: u32) {
+  let own = base + step * n;
+  let other = base + row * n;
+  for (var j = select(step + 1u, 0u, whole) + thread; j < n; j += THREADS) {
+    if j != step {
+      let x = entry(other + j);
+      if row != step {
+        set_entry(other + j, entry(own + j));
+      }
+      if whole {
+        set_entry(own + j, times(x, inverse));
+      }
+    }
+  }
+  if !whole {
     return;
   }
-  for (var j = thread; j < n; j += THREADS) {
-    let x = matrices[base + one * n + j];
-    matrices[base + one * n + j] = matrices[base + other * n + j];
-    matrices[base + other * n + j] = x;
+  for (var i = thread; i < n; i += THREADS) {
+    let x = -times(entry(base + i * n + step), inverse);
+    if i == step {
+      if row != step {
+        set_entry(other + step, x);
+      }
+      set_entry(own + step, inverse);
+    } else if i != row {
+      set_entry(base + i * n + step, x);
+    }
   }
 }
 
 // Some steps of Gaussian elimination of a matrix, below the diagonal only, or (`whole`) to its inverse up to the order
 // of columns, which is in `pivots`. Returns the determinant of the steps so far to all threads of the workgroup, which
-// must call it together.
+// must call it together, after a `matrix_barrier`.
 fn eliminate(
   base: u32, n: u32, whole: bool, pivots_base: u32, steps: vec2<u32>, so_far: Determinant, thread: u32,
 ) -> Determinant {
@@ -102,83 +146,29 @@ fn eliminate(
     return determinant;
   }
   for (var step = steps.x; step < steps.y; step++) {
-    let row = pivot_row(base, n, step, thread);
-    if sh_size[0] <= SINGULAR {
+    let found = pivot_of(base, n, step, thread);
+    if found.size <= SINGULAR {
       return Determinant(complex(ZERO, ZERO), SINGULAR_EXPONENT);
     }
-    if sh_size[0] >= HIGHEST {
+    if found.size >= HIGHEST {
       return Determinant(complex(ZERO, ZERO), BROKEN_EXPONENT);
     }
-    exchange_rows(base, n, step, row, thread);
     if whole && thread == 0u {
-      pivots[pivots_base + step] = row;
+      pivots[pivots_base + step] = found.row;
     }
-    storageBarrier();
-    workgroupBarrier();
-    let pivot = matrices[base + step * n + step];
+    let pivot = entry(base + found.row * n + step);
     var factor = pivot;
-    if row != step {
+    if found.row != step {
       factor = -pivot;
     }
     determinant = multiplied(determinant, factor);
     let inverse = reciprocal(pivot);
-    storageBarrier();
-    workgroupBarrier();
-    var first = step + 1u;
-    if whole {
-      first = 0u;
-    }
-    for (var j = first + thread; j < n; j += THREADS) {
-      var x = inverse;
-      if j != step {
-        x = times(matrices[base + step * n + j], inverse);
-      }
-      matrices[base + step * n + j] = x;
-    }
-    storageBarrier();
-    workgroupBarrier();
-    // Sixteen columns by four rows at a time.
-    for (var i = first + thread / 16u; i < n; i += THREADS / 16u) {
-      if i == step {
-        continue;
-      }
-      let below = matrices[base + i * n + step];
-      for (var j = first + thread % 16u; j < n; j += 16u) {
-        if j != step {
-          matrices[base + i * n + j] -= times(below, matrices[base + step * n + j]);
-        }
-      }
-    }
-    storageBarrier();
-    workgroupBarrier();
-    if whole {
-      for (var i = thread; i < n; i += THREADS) {
-        if i != step {
-          matrices[base + i * n + step] = -times(matrices[base + i * n + step], inverse);
-        }
-      }
-    }
-    storageBarrier();
-    workgroupBarrier();
+    subtract(base, n, whole, step, found.row, inverse, thread);
+    matrix_barrier();
+    exchange(base, n, whole, step, found.row, inverse, thread);
+    matrix_barrier();
   }
   return determinant;
-}
-
-// Sorts the columns of an inverse.
-fn order_columns(base: u32, n: u32, pivots_base: u32, thread: u32) {
-  for (var left = n; left > 0u; left--) {
-    let step = left - 1u;
-    let other = pivots[pivots_base + step];
-    if other != step {
-      for (var i = thread; i < n; i += THREADS) {
-        let x = matrices[base + i * n + step];
-        matrices[base + i * n + step] = matrices[base + i * n + other];
-        matrices[base + i * n + other] = x;
-      }
-    }
-    storageBarrier();
-    workgroupBarrier();
-  }
 }
 
 // Entry (i, j) of Σ_l f_l N_l at a node, with f_l = e^{iθ_l} − 1.

@@ -2,6 +2,7 @@
 //!
 //! Algorithms are written once over [`Engine`]. An engine only computes; it does not know what groups of rows mean.
 
+pub mod cost;
 mod cpu;
 mod double;
 mod gains;
@@ -10,6 +11,8 @@ pub mod gpu;
 mod grid;
 mod nodes;
 mod prepared;
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only devices read tables"))]
+pub(crate) mod proposals;
 pub(crate) mod row_kernels;
 mod rows;
 mod shard;
@@ -17,10 +20,11 @@ mod sharded;
 mod swaps;
 mod watched;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use faer::{Mat, MatRef};
 
+use cost::{EngineReason, Job, Task};
 pub use cpu::Cpu;
 pub(crate) use cpu::node_table::{choose, condition};
 pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
@@ -87,6 +91,12 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     #[doc(hidden)]
     fn stand_in(&self) -> &dyn Engine {
         &Cpu
+    }
+
+    /// The device that makes batches of proposals, if the engine has one; by default draws are made one by one on the host.
+    #[doc(hidden)]
+    fn proposal_device(&self) -> Option<Arc<dyn proposals::ProposalDevice>> {
+        None
     }
 
     /// Gram matrix of every group, Σ b_i b_iᵀ over its rows.
@@ -278,19 +288,41 @@ pub(crate) fn grid_inverses(engine: &dyn Engine, grid: &PhaseGrid<'_>) -> Result
     Ok(engine.grid_determinants(grid, GridRequest::Inverses)?.into_iter().map(pair).collect())
 }
 
-/// The best engine for these features: a discrete GPU that computes in f64, if there is one and the features are large
-/// enough to be worth the upload; otherwise the CPU.
-///
-/// Features are large enough if sixteen passes over them on the CPU, at 10 GB/s, take longer than opening a device
-/// (0.3 s), uploading them in f64 (2.7 GB/s) and passing over them at the 100 GB/s of a slow card: from about 36
-/// million values on. Integrated GPUs, software adapters and GPUs without f64 are skipped; [`gpu::Gpu::new`] takes
-/// them.
+/// An engine, and why it was taken.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Chosen {
+    /// The engine.
+    pub engine: Box<dyn Engine>,
+    /// Why.
+    pub reason: EngineReason,
+}
+
+/// The engine that is predicted to be faster for sixteen passes over these features: a GPU that computes in f64, or the
+/// CPU. [`auto_for`] knows more.
 #[must_use]
 pub fn auto(features: &Features<'_>) -> Box<dyn Engine> {
+    /// Passes of a solver over the features, about one per item picked.
+    const PASSES: usize = 16;
+    auto_for(&Job::new(features, Task::Passes(PASSES))).engine
+}
+
+/// The engine that is predicted to be faster for a job: a GPU that computes in f64, or the CPU.
+///
+/// Nothing is measured for a job that any CPU finishes before a GPU is open. For others the rates of the CPU are measured
+/// (some 50 ms, once per process); a GPU is opened if a good one of its kind would be faster, its rates are measured
+/// (once per process and adapter), and it is used if it is faster by these. Software adapters and GPUs without f64 are
+/// never taken; [`gpu::Gpu::new`] takes them.
+#[must_use]
+pub fn auto_for(job: &Job) -> Chosen {
     #[cfg(feature = "gpu")]
-    if let Some(gpu) = gpu::worthwhile(features) {
-        return Box::new(gpu);
+    match gpu::worthwhile(job) {
+        (Some(gpu), reason) => Chosen { engine: Box::new(gpu), reason },
+        (None, reason) => Chosen { engine: Box::new(Cpu), reason },
     }
-    let _ = features;
-    Box::new(Cpu)
+    #[cfg(not(feature = "gpu"))]
+    {
+        let _ = job;
+        Chosen { engine: Box::new(Cpu), reason: EngineReason::NotBuilt }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Instant,
@@ -13,7 +13,7 @@ use faer::{Mat, MatRef};
 use super::{
     Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
     GridRequest, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers,
-    SwapTable, SwapUpdate, Top, sealed::Sealed,
+    SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed,
 };
 use crate::{
     Result,
@@ -139,6 +139,10 @@ impl Engine for Watched<'_> {
             Some(cpu) => &**cpu,
             None => self,
         }
+    }
+
+    fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
+        self.engine.proposal_device()
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

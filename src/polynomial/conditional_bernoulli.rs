@@ -133,6 +133,21 @@ impl ConditionalBernoulli {
         out
     }
 
+    /// The elements with positive weight, ascending.
+    pub(crate) fn support(&self) -> &[usize] {
+        &self.support
+    }
+
+    /// Pr(element j of the support is in J | so many of those from j on are wanted).
+    pub(crate) fn probability_of_taking(&self, j: usize, wanted: usize) -> f64 {
+        let width = self.k + 1;
+        if self.support.len() - j == wanted {
+            return 1.0;
+        }
+        let all = self.tail[j * width + wanted];
+        if all > 0.0 { self.success[j] * self.tail[(j + 1) * width + wanted - 1] / all } else { 0.0 }
+    }
+
     /// Pr(Σ b_j = k).
     pub(crate) fn probability_of_size(&self) -> f64 {
         self.tail[self.k]

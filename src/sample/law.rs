@@ -6,13 +6,14 @@ use rand::Rng;
 
 use super::{
     Algorithm, Attempts,
+    batches::Batched,
     estimated::CappedLaw,
     partition,
     rejection::Rejection,
     ridge::{FreeRidgeSampler, RidgeSampler},
     spectral::SpectralLaw,
 };
-use crate::Result;
+use crate::{Result, engine::Engine};
 
 #[derive(Debug)]
 pub(crate) enum Law<'a> {
@@ -56,6 +57,25 @@ impl<'a> Law<'a> {
             Law::Rejection(law) => Some(law),
             Law::Ridge(law) => law.drawn(),
             Law::Contracted(_, rest) => rest.rejection(),
+            _ => None,
+        }
+    }
+
+    /// Makes many draws on the engine's device, if it can; returns the error that this adds.
+    pub(super) fn make_batches_on(&mut self, engine: &dyn Engine) -> f64 {
+        let law = match self {
+            Law::Spectral(law) => Some(law),
+            Law::Rejection(law) => law.by_eigenvectors_mut(),
+            _ => None,
+        };
+        law.map_or(0.0, |law| law.make_batches_on(engine))
+    }
+
+    /// The law with the device that makes many draws.
+    pub(super) fn batched(&self) -> Option<Batched<'_, 'a>> {
+        match self {
+            Law::Spectral(law) => law.batched(),
+            Law::Rejection(law) => law.by_eigenvectors()?.batched(),
             _ => None,
         }
     }

@@ -114,6 +114,16 @@ impl<'a> Rejection<'a> {
         self.tilt.as_deref()
     }
 
+    /// The law by eigenvectors, if that is used.
+    pub(super) fn by_eigenvectors(&self) -> Option<&SpectralLaw<'a>> {
+        if let Way::Tilted(law) = &self.way { Some(law) } else { None }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn by_eigenvectors_mut(&mut self) -> Option<&mut SpectralLaw<'a>> {
+        if let Way::Tilted(law) = &mut self.way { Some(law) } else { None }
+    }
+
     /// Draws proposals until one is accepted.
     pub(crate) fn sample<R: Rng + ?Sized>(
         &self,

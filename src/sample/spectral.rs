@@ -6,6 +6,7 @@ use rand::{Rng, RngExt};
 
 use super::{
     Attempts, Projection,
+    batches::{Batched, Batches, Replay},
     pool::{Pool, Reused},
     projection::{self, ProjectionDpp, Scratch},
     rejection::Question,
@@ -44,6 +45,8 @@ pub(crate) struct SpectralLaw<'a> {
     allowed: Option<Allowed>,
     acceptance_bound: f64,
     pool: Pool<ProposalScratch>,
+    /// The device that makes many draws, if there is one.
+    batches: Option<Batches>,
 }
 
 /// Buffers of the proposals of a draw.
@@ -189,7 +192,14 @@ impl<'a> SpectralLaw<'a> {
     ) -> Result<Self> {
         let (weights, size) = (found.tilt.root_weights(), eigenvectors.expected());
         let projection = ProjectionDpp::new(engine, features, rows, &weights, &found.spectrum, size, way)?;
-        Ok(Self { eigenvectors, projection, allowed: None, acceptance_bound: 1.0, pool: Pool::new() })
+        Ok(Self {
+            eigenvectors,
+            projection,
+            allowed: None,
+            acceptance_bound: 1.0,
+            pool: Pool::new(),
+            batches: None,
+        })
     }
 
     /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
@@ -237,6 +247,28 @@ impl<'a> SpectralLaw<'a> {
     /// A lower bound of the draws per proposal, or a quarter of what a trial or weighted draws found.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
+    }
+
+    /// Makes many draws on the engine's device, if it has one and proposals are simple: of fixed size, accepted unless a part
+    /// overflows. Returns the error that this adds to the law.
+    pub(super) fn make_batches_on(&mut self, engine: &dyn Engine) -> f64 {
+        self.batches = self.replay().and_then(|replay| Batches::on(engine, &replay, self.acceptance_bound));
+        self.batched().map_or(0.0, |batched| batched.error())
+    }
+
+    /// The law with the device that makes many draws.
+    pub(super) fn batched(&self) -> Option<Batched<'_, 'a>> {
+        let (batches, replay) = (self.batches.as_ref()?, self.replay()?);
+        Some(Batched { batches, replay, acceptance_bound: self.acceptance_bound })
+    }
+
+    fn replay(&self) -> Option<Replay<'_, 'a>> {
+        let Eigenvectors::OfSize(eigenvectors, size) = &self.eigenvectors else { return None };
+        let most = match &self.allowed {
+            Some(allowed) => Some(allowed.counts.exact()?),
+            None => None,
+        };
+        Some(Replay { trials: self.projection.trials()?, eigenvectors, size: *size, most })
     }
 
     /// Draws proposals until one is accepted.

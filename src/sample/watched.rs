@@ -56,6 +56,9 @@ impl Sampler<'_> {
         attempts: impl Fn() -> Attempts<'w> + Sync + Send,
         told: impl Fn(u64) + Sync + Send,
     ) -> Result<Samples> {
+        if let Some(law) = self.law.batched() {
+            return self.collect_batches(&law, draws, seed, &attempts(), told);
+        }
         let count = draws.end.saturating_sub(draws.start);
         let task_size = self.task_size();
         let tasks = usize::try_from(count.div_ceil(task_size)).unwrap_or(usize::MAX);

@@ -43,8 +43,9 @@ pub fn cpu() -> Tested {
 }
 
 /// A graphics device; says so and returns `None` where there is none. `PDPP_REQUIRE_GPU` makes that a failure.
+/// Its shaders are checked, so that an index out of bounds is at worst a wrong value.
 pub fn open(options: &GpuOptions, what: &str) -> Option<Gpu> {
-    match Gpu::new(options) {
+    match Gpu::new(&options.clone().with_checked_shaders()) {
         Ok(gpu) => Some(gpu),
         Err(
             error @ Error::Device(DeviceProblem::NoAdapter { .. } | DeviceProblem::NoDoublePrecision { .. }),
@@ -130,6 +131,9 @@ pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
 #[macro_export]
 macro_rules! on_every_engine {
     ($($test:ident),* $(,)?) => {
+        /// The tests, by name.
+        pub(crate) const ALL: &[(&str, $crate::common::engines::Test)] = &[$((stringify!($test), $test)),*];
+
         $crate::on_every_engine!(@engine cpu_f64, Some($crate::common::engines::cpu()), $($test),*);
         $crate::on_every_engine!(@engine gpu_f32, $crate::common::engines::gpu(Precision::F32).map(|gpu| $crate::common::engines::tested(gpu, usize::MAX)), $($test),*);
         $crate::on_every_engine!(@engine gpu_f64, $crate::common::engines::gpu(Precision::F64).map(|gpu| $crate::common::engines::tested(gpu, usize::MAX)), $($test),*);

@@ -11,6 +11,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod auto;
 mod candidates;
 mod cpu;
 mod gains;

@@ -2,6 +2,7 @@
 #![allow(clippy::cast_possible_wrap, reason = "small numbers")]
 
 use faer::{Mat, MatRef, c64};
+use half::f16;
 use nalgebra::{Complex, DMatrix};
 use partition_dpp::{
     Features,
@@ -27,8 +28,8 @@ struct Exchange {
 
 impl Exchange {
     /// Three groups with so many slots; a chosen item in each that has any.
-    fn new(items: usize, dims: usize, slots: [usize; 3]) -> Self {
-        let features = Features::from_rows(items, dims, normals(items * dims, 3)).unwrap();
+    fn new(features: Features<'static>, slots: [usize; 3]) -> Self {
+        let (items, dims) = (features.items(), features.dims());
         let of = |l: u32| (0..items as u32).filter(|i| i % 3 == l).collect::<Vec<u32>>();
         let groups = [of(0), of(1), of(2)];
         let duals = slots.map(|slots| {
@@ -156,20 +157,30 @@ impl Exchange {
     }
 }
 
+fn exchange(tested: &Tested, features: Features<'static>, slots: [usize; 3]) {
+    let what = format!("{features:?}, slots {slots:?}");
+    let exchange = Exchange::new(features, slots);
+    let rows = exchange.rows();
+    let duals: Vec<MatRef<'_, f64>> = exchange.duals.iter().map(Mat::as_ref).collect();
+    let mut table = tested.engine.swap_table(&rows, &duals, &exchange.residuals).unwrap();
+    let found = table.gains(None, &exchange.weights).unwrap();
+    exchange.check(tested, &*table, &found, false, &what);
+    let update = exchange.update();
+    let found = table.gains(Some(&update), &exchange.weights).unwrap();
+    exchange.check(tested, &*table, &found, true, &format!("{what}, updated"));
+}
+
 fn swap_table_and_gains(tested: &Tested) {
     for (items, dims) in [(3, 1), (12, 5), (190, 63), (769, 64), (800, 17), (6000, 9), (200, 257)] {
+        let values = normals(items * dims, 3);
         for slots in [[3, 1, 0], [64, 65, 2], [1, 0, 17]] {
-            let what = format!("{items}×{dims}, slots {slots:?}");
-            let exchange = Exchange::new(items, dims, slots);
-            let rows = exchange.rows();
-            let duals: Vec<MatRef<'_, f64>> = exchange.duals.iter().map(Mat::as_ref).collect();
-            let mut table = tested.engine.swap_table(&rows, &duals, &exchange.residuals).unwrap();
-            let found = table.gains(None, &exchange.weights).unwrap();
-            exchange.check(tested, &*table, &found, false, &what);
-            let update = exchange.update();
-            let found = table.gains(Some(&update), &exchange.weights).unwrap();
-            exchange.check(tested, &*table, &found, true, &format!("{what}, updated"));
+            exchange(tested, Features::from_rows(items, dims, values.clone()).unwrap(), slots);
         }
+        // Rows as they are stored.
+        let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+        exchange(tested, Features::from_rows(items, dims, single).unwrap(), [5, 1, 0]);
+        let half: Vec<f16> = values.iter().map(|&x| f16::from_f64(x)).collect();
+        exchange(tested, Features::from_rows(items, dims, half).unwrap(), [5, 1, 0]);
     }
 }
 
@@ -214,9 +225,24 @@ pub(super) fn node(shares: &[Mat<f64>], phases: &[c64], unit: Option<&[f64]>) ->
 }
 
 fn grid_determinants(tested: &Tested) {
-    for (size, parts, nodes) in
-        [(1, 1, 3), (2, 2, 5), (5, 3, 70), (16, 2, 9), (33, 4, 6), (64, 2, 4), (100, 3, 3), (300, 2, 2)]
-    {
+    // In workgroup memory up to 16, 32, 45 rows and 64, or 55 in f64.
+    for (size, parts, nodes) in [
+        (1, 1, 3),
+        (2, 2, 5),
+        (3, 1, 4),
+        (5, 3, 70),
+        (16, 2, 9),
+        (17, 2, 3),
+        (32, 2, 3),
+        (33, 4, 6),
+        (45, 2, 3),
+        (46, 2, 2),
+        (55, 2, 2),
+        (64, 2, 4),
+        (65, 3, 2),
+        (100, 3, 3),
+        (300, 2, 2),
+    ] {
         if size > tested.largest_matrix {
             continue;
         }
@@ -262,8 +288,42 @@ fn singular_nodes(tested: &Tested) {
     tested.close(found[1].determinant.value().re, 1.0, 6, 1.0, "−I");
 }
 
+/// Wherever it is: another pivot of this column would lose all digits of the inverse.
+fn the_largest_pivot(tested: &Tested) {
+    let size = 18;
+    for row in 1..size {
+        let entry = |i: usize, j: usize| match (i, j) {
+            (0, 0) => 0.5_f64.powi(16),
+            _ if i == j => 1.1,
+            _ if (i, j) == (0, row) || (i, j) == (row, 0) => 0.9,
+            _ => 0.0,
+        };
+        // P = I − 2N.
+        let share = Mat::from_fn(size, size, |i, j| (f64::from(u8::from(i == j)) - entry(i, j)) / 2.0);
+        let grid = PhaseGrid { shares: &[share], phases: &[c64::new(-1.0, 0.0)] };
+        let found = tested.engine.grid_determinants(&grid, GridRequest::Inverses).unwrap();
+        let expected = DMatrix::from_fn(size, size, entry).try_inverse().unwrap();
+        let inverse = found[0].inverse.as_ref().unwrap();
+        for i in 0..size {
+            for j in 0..size {
+                tested.close(inverse[(i, j)].re, expected[(i, j)], 2, 1.0, &format!("pivot in row {row}"));
+            }
+        }
+    }
+}
+
 fn candidate_determinants(tested: &Tested) {
-    for (size, parts, nodes, count) in [(1, 1, 3, 2), (5, 2, 7, 30), (24, 2, 6, 11), (64, 3, 2, 3)] {
+    for (size, parts, nodes, count) in [
+        (1, 1, 3, 2),
+        (5, 2, 7, 30),
+        (16, 2, 4, 5),
+        (24, 2, 6, 11),
+        (33, 2, 2, 3),
+        (45, 1, 3, 3),
+        (55, 2, 2, 2),
+        (64, 3, 2, 3),
+        (66, 2, 2, 2),
+    ] {
         if size > tested.largest_matrix {
             continue;
         }
@@ -295,7 +355,13 @@ fn candidate_determinants(tested: &Tested) {
     }
 }
 
-on_every_engine!(swap_table_and_gains, grid_determinants, singular_nodes, candidate_determinants);
+on_every_engine!(
+    swap_table_and_gains,
+    grid_determinants,
+    singular_nodes,
+    the_largest_pivot,
+    candidate_determinants,
+);
 
 #[test]
 fn planted_faults_are_noticed() {
@@ -306,15 +372,18 @@ fn planted_faults_are_noticed() {
         (("swap_gains", "c * c - change.y", "c * c + change.y"), swap_table_and_gains),
         (("swap_gains", "coefficients[at] = x;", "coefficients[at] = ZERO;"), swap_table_and_gains),
         (("swap_gains", "real(leading.slot)", "ZERO"), swap_table_and_gains),
-        (("grid_determinants", "entry.x += ONE", "entry.x += ZERO"), grid_determinants),
+        (("grid_determinants", "x.x += ONE", "x.x += ZERO"), grid_determinants),
         (("grid_determinants", "x.x * y.x - x.y * y.y", "x.x * y.x + x.y * y.y"), grid_determinants),
         (("grid_determinants", "factor = -pivot", "factor = pivot"), grid_determinants),
         (
-            ("grid_determinants", "[pivots_base + step] = row", "[pivots_base + step] = step"),
+            ("grid_determinants", "[pivots_base + step] = found.row", "[pivots_base + step] = step"),
             grid_determinants,
         ),
+        // A row that is not moved, and a pivot that is not looked for in every eighth row.
+        (("grid_determinants", "entry(own + j));", "entry(other + j));"), grid_determinants),
+        (("grid_determinants", "other < SEARCHERS", "other < SEARCHERS - 1u"), the_largest_pivot),
         (("candidate_determinants", "+ ui * uj * form", "- ui * uj * form"), candidate_determinants),
-        (("candidate_determinants", "j] -= times(", "j] += times("), candidate_determinants),
+        (("candidate_determinants", "entry(at) - times(", "entry(at) + times("), candidate_determinants),
         (("candidate_determinants", "determinants[number] =", "determinants[0] ="), candidate_determinants),
     ]);
 }

@@ -228,10 +228,8 @@ const VERBS: [Verb; 23] = [
     ("swap_table", "= values[c]", swaps),
     ("swap_gains", "s.x * c", swaps),
     ("swap_gains", "change.x * c * c", swaps),
-    ("grid_determinants", "entry.x += ONE", |gpu, _| determinants(gpu, GridRequest::Determinants)),
-    ("grid_determinants", "times(matrices[base + step * n + j], inverse)", |gpu, _| {
-        determinants(gpu, GridRequest::Inverses)
-    }),
+    ("grid_determinants", "x.x += ONE", |gpu, _| determinants(gpu, GridRequest::Determinants)),
+    ("grid_determinants", "times(x, inverse)", |gpu, _| determinants(gpu, GridRequest::Inverses)),
     ("condition_nodes", "inputs[j] * sum", choices),
     ("condition_nodes", "factors + 1u]), value)", choices),
     ("condition_nodes", "inputs[factors + 2u] * value.x", choices),
@@ -242,7 +240,7 @@ const VERBS: [Verb; 23] = [
     ("weigh_tiles", "weights[row]", choices),
     ("choose_tile", "sums[tile]", choices),
     ("choose_row", "weights[first + thread]", choices),
-    ("candidate_determinants", "entry.x += ONE", |gpu, _| {
+    ("candidate_determinants", "x.x += ONE", |gpu, _| {
         let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
         let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0)] };
         let coefficients = [c64::new(1.0, 0.0)];

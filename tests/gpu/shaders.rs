@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use naga::{
     AddressSpace, Expression, MathFunction, Module,
-    back::spv,
     proc::Layouter,
     valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
 };
@@ -12,7 +11,7 @@ use partition_dpp::engine::{Precision, gpu::Gpu};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
-fn validated(name: &str, source: &str, precision: Precision) -> (Module, ModuleInfo) {
+pub(crate) fn validated(name: &str, source: &str, precision: Precision) -> (Module, ModuleInfo) {
     let module = naga::front::wgsl::parse_str(source)
         .unwrap_or_else(|error| panic!("{name} {precision}: {}", error.emit_to_string(source)));
     let capabilities = match precision {
@@ -26,28 +25,13 @@ fn validated(name: &str, source: &str, precision: Precision) -> (Module, ModuleI
 }
 
 /// Calls `check` with every shader in both precisions.
-fn each_shader(check: impl Fn(&str, Precision, &Module, &ModuleInfo)) {
+pub(crate) fn each_shader(check: impl Fn(&str, Precision, &Module, &ModuleInfo)) {
     for precision in PRECISIONS {
         for (name, source) in Gpu::shaders(precision) {
             let (module, info) = validated(name, &source, precision);
             check(name, precision, &module, &info);
         }
     }
-}
-
-/// Where `PDPP_SPIRV` names a folder, the shaders are left there in SPIR-V, for another validator.
-#[test]
-fn shaders_are_valid_in_both_precisions() {
-    let folder = std::env::var_os("PDPP_SPIRV");
-    each_shader(|name, precision, module, info| {
-        let options = spv::Options { lang_version: (1, 3), ..Default::default() };
-        let words = spv::write_vec(module, info, &options, None).unwrap();
-        assert!(words.len() > 100);
-        if let Some(folder) = &folder {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            fs::write(Path::new(folder).join(format!("{name}.{precision}.spv")), bytes).unwrap();
-        }
-    });
 }
 
 /// What naga takes in f64 and SPIR-V does not have: results would be garbage without an error.
@@ -136,13 +120,16 @@ fn shared_memory_is_what_the_host_says() {
         let shared = module.global_variables.iter().filter(|(_, v)| v.space == AddressSpace::WorkGroup);
         let bytes: u64 = shared.map(|(_, variable)| u64::from(layouter[variable.ty].size)).sum();
         let at = PRECISIONS.iter().position(|&known| known == precision).unwrap();
-        let known = stated[at].iter().find(|(known, _)| *known == verb(name)).unwrap().1;
+        let known = stated[at].iter().find(|(known, _)| *known == name).unwrap().1;
         assert_eq!(bytes, known, "{name} {precision}");
-        // Every Vulkan device has as much in single precision, most have twice that.
-        assert!(
-            bytes <= if precision == Precision::F32 { 16_384 } else { 32_768 },
-            "{name} {precision}: {bytes}"
-        );
+        // Every Vulkan device has as much in single precision, most have twice that, large cards 48 KiB; a matrix may need
+        // it, as where there is less it lies elsewhere.
+        let most = match precision {
+            _ if name.ends_with(".64") => 49_152,
+            Precision::F64 => 32_768,
+            _ => 16_384,
+        };
+        assert!(bytes <= most, "{name} {precision}: {bytes}");
     });
 }
 
@@ -221,8 +208,10 @@ fn every_shader_has_its_twins_and_its_conformance() {
                 .unwrap()
         })
         .collect();
-    // Arithmetic is no verb: the host knows what it should find.
-    for name in shaders.iter().filter(|name| *name != "arithmetic") {
+    // These are no verbs: the host knows what arithmetic should find, and `proposals.rs` what proposals should.
+    for name in shaders.iter().filter(|name| {
+        !["arithmetic", "random_words", "proposals", "small_proposals"].contains(&name.as_str())
+    }) {
         let verb = method(name);
         assert!(host(&verb, "src/engine/cpu"), "{name} has no twin on the CPU");
         assert!(host(&verb, "src/engine/gpu"), "{name} has no host");

@@ -19,7 +19,7 @@ pub(crate) struct ComputeArguments {
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineChoice {
-    /// A GPU with f64 for large inputs, otherwise the CPU.
+    /// A GPU with f64 where it is predicted to be faster, otherwise the CPU.
     #[default]
     Auto,
     /// The CPU.

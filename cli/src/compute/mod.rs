@@ -4,6 +4,7 @@ mod arguments;
 
 use std::{any::Any, panic};
 
+use partition_dpp::engine::{self, Engine, cost::Job};
 #[cfg(feature = "gpu")]
 use partition_dpp::engine::{
     Precision,
@@ -11,10 +12,6 @@ use partition_dpp::engine::{
 };
 #[cfg(not(feature = "gpu"))]
 use partition_dpp::{Error, error::DeviceProblem};
-use partition_dpp::{
-    Features,
-    engine::{self, Engine},
-};
 
 pub(crate) use self::arguments::{ComputeArguments, EngineChoice, PrecisionChoice};
 use crate::{contain::is_contained, failure::Failure};
@@ -48,16 +45,24 @@ fn is_reset(panic: &(dyn Any + Send)) -> bool {
     panic.downcast_ref::<String>().is_some_and(|message| message.starts_with("Error in Device::poll"))
 }
 
-/// Opens the engine; called once all input has been read and checked.
-pub(crate) fn open_engine(
-    arguments: &ComputeArguments,
-    features: &Features<'_>,
-) -> Result<Box<dyn Engine>, Failure> {
-    match arguments.engine {
-        EngineChoice::Auto => Ok(engine::auto(features)),
-        EngineChoice::Cpu => Ok(Box::new(engine::Cpu)),
-        EngineChoice::Gpu => open_device(arguments.precision),
-    }
+/// An engine, and why it was taken.
+pub(crate) struct OpenEngine {
+    pub(crate) engine: Box<dyn Engine>,
+    /// One sentence; `None` for an engine that was asked for.
+    pub(crate) reason: Option<String>,
+}
+
+/// Opens the engine for a job; called once all input has been read and checked.
+pub(crate) fn open_engine(arguments: &ComputeArguments, job: &Job) -> Result<OpenEngine, Failure> {
+    let engine: Box<dyn Engine> = match arguments.engine {
+        EngineChoice::Auto => {
+            let chosen = engine::auto_for(job);
+            return Ok(OpenEngine { engine: chosen.engine, reason: Some(chosen.reason.to_string()) });
+        }
+        EngineChoice::Cpu => Box::new(engine::Cpu),
+        EngineChoice::Gpu => open_device(arguments.precision)?,
+    };
+    Ok(OpenEngine { engine, reason: None })
 }
 
 #[cfg(feature = "gpu")]

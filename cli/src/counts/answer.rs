@@ -15,6 +15,8 @@ pub(crate) struct Counted<'a> {
     /// The quota asked for, and its probability.
     pub(crate) quota: Option<(&'a Quota, Chance)>,
     pub(crate) engine: EngineInfo,
+    /// Why it was taken, unless it was asked for.
+    pub(crate) engine_reason: Option<String>,
     /// Total time without reading.
     pub(crate) time: Duration,
 }

@@ -48,7 +48,7 @@ struct Entry<'a> {
 
 impl<'a> Answer<'a> {
     pub(super) fn new(question: &Question<'_>, counted: &'a Counted<'_>) -> Self {
-        let Counted { law, quota, engine, .. } = counted;
+        let Counted { law, quota, engine, engine_reason, .. } = counted;
         let entries = law.as_ref().map_or(&[][..], PartCounts::entries).iter();
         Self {
             counts: entries.map(|(count, prob)| Entry { count, prob: *prob }).collect(),
@@ -56,7 +56,7 @@ impl<'a> Answer<'a> {
             quota_prob_se: quota.and_then(|(_, chance)| chance.standard_error),
             estimate: quota.and_then(|(_, chance)| chance.draws).map(Estimate::of),
             kernel_error: question.input.kernel_error,
-            engine: engine.into(),
+            engine: EngineAnswer::from(engine).because(engine_reason.as_deref()),
             precision: engine.precision.to_string(),
         }
     }

@@ -10,7 +10,7 @@ use std::{io::Write, time::Instant};
 
 use partition_dpp::{
     Quota,
-    engine::{Engine, Watched},
+    engine::{Engine, Watched, cost::Task},
 };
 
 pub(crate) use self::arguments::CountsArguments;
@@ -19,7 +19,7 @@ use self::{
     model::{With, counts, with_ridge},
 };
 use crate::{
-    compute,
+    compute::{self, OpenEngine},
     failure::Failure,
     input::{Input, Reading, too_many_for},
     interrupt,
@@ -53,7 +53,8 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     let started = Instant::now();
     let report = |reached| progress.computed(&reached);
     let watch = watch.reporting_to(&report);
-    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let job = law.job(&input.features, Task::Normaliser).with_parts(partition.parts());
+    let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     let engine = Watched::new(engine.as_ref(), watch);
     let with = With { estimates: &arguments.estimates, engine: &engine, watch: &watch };
     let (counts, quota) = if input.ridge.is_some() {
@@ -63,7 +64,8 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     } else {
         counts(&law.model(&input, &conditions)?, (partition, quota.as_ref()), with)?
     };
-    let counted = Counted { partition, law: counts, quota, engine: engine.info(), time: started.elapsed() };
+    let (engine, time) = (engine.info(), started.elapsed());
+    let counted = Counted { partition, law: counts, quota, engine, engine_reason: reason, time };
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();

@@ -19,6 +19,8 @@ pub(crate) struct Inferred {
     /// What estimates tell besides; `None` where probabilities are exact.
     pub(crate) estimated: Option<Estimated>,
     pub(crate) engine: EngineInfo,
+    /// Why it was taken, unless it was asked for.
+    pub(crate) engine_reason: Option<String>,
     /// Total time without reading.
     pub(crate) time: Duration,
 }

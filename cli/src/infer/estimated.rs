@@ -46,6 +46,7 @@ pub(super) fn infer(
             draws,
         }),
         engine: found.engine(),
+        engine_reason: None,
         time: Duration::ZERO,
     })
 }

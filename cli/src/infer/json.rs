@@ -73,9 +73,9 @@ struct Common<'a> {
 
 impl<'a> Common<'a> {
     fn new(question: &Question<'_>, inferred: &'a Inferred) -> Self {
-        let engine = &inferred.engine;
-        let precision = engine.precision.to_string();
-        Self { kernel_error: question.input.kernel_error, engine: engine.into(), precision }
+        let precision = inferred.engine.precision.to_string();
+        let engine = EngineAnswer::from(&inferred.engine).because(inferred.engine_reason.as_deref());
+        Self { kernel_error: question.input.kernel_error, engine, precision }
     }
 }
 

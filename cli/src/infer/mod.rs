@@ -14,13 +14,13 @@ use std::{
 use partition_dpp::{
     Error, Estimate, Inference, Subset, Watch,
     data::LabelCopies,
-    engine::{Engine, EngineInfo, Watched},
+    engine::{Engine, EngineInfo, Watched, cost::Task},
 };
 
 use self::answer::Inferred;
 pub(crate) use self::arguments::InferArguments;
 use crate::{
-    compute,
+    compute::{self, OpenEngine},
     failure::Failure,
     input::{Input, Reading, sets, too_many_for},
     interrupt,
@@ -54,7 +54,9 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
     let report = |reached| progress.computed(&reached);
     let watch = watch.reporting_to(&report);
     let model = law.model(&input, &conditions)?;
-    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let task = if arguments.estimates.are_wanted() { Task::SetUp } else { Task::Inference };
+    let job = law.job(&input.features, task);
+    let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     let unlimited = Watched::new(engine.as_ref(), Watch::default().reporting_to(&report));
     let engine = Watched::new(engine.as_ref(), watch);
     let mut inferred = match &model {
@@ -70,7 +72,7 @@ pub(crate) fn run(arguments: &InferArguments, out: &mut dyn Write) -> Result<(),
         }
         _ => of_features(&inference(&model, &engine)?, input.copies.as_ref(), sets)?,
     };
-    inferred.time = started.elapsed();
+    (inferred.time, inferred.engine_reason) = (started.elapsed(), reason);
     progress.finish();
     // From here on Ctrl-C and the time limit no longer suppress the answer.
     interrupt::flag();
@@ -105,7 +107,8 @@ fn inferred(
 ) -> Result<Inferred, Failure> {
     let log_probs = sets.iter().map(of_set).collect::<Result<_, _>>()?;
     let estimated = None;
-    Ok(Inferred { log_z, marginals, log_probs, sets, estimated, engine, time: Duration::ZERO })
+    let (engine_reason, time) = (None, Duration::ZERO);
+    Ok(Inferred { log_z, marginals, sets, log_probs, estimated, engine, engine_reason, time })
 }
 
 fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {

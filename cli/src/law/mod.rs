@@ -6,7 +6,10 @@ mod question;
 
 use std::fmt;
 
-use partition_dpp::{Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota, RidgeDpp};
+use partition_dpp::{
+    Dpp, Error, Features, IndependentKDpps, KDpp, Partition, PartitionDpp, Quota, RidgeDpp,
+    engine::cost::{Job, Task},
+};
 
 pub(crate) use self::{arguments::LawArguments, question::Question};
 use crate::{
@@ -131,6 +134,22 @@ impl<'a> LawRequest<'a> {
             Self::KDpp { k } => *k,
             Self::Dpp => 0,
         }
+    }
+
+    /// A task on these features, for predictions of its time.
+    pub(crate) fn job(&self, features: &Features<'_>, task: Task) -> Job {
+        let parts = match self {
+            Self::PartitionDpp { partition, .. } | Self::IndependentKDpps { partition, .. } => {
+                partition.parts()
+            }
+            Self::KDpp { .. } | Self::Dpp => 1,
+        };
+        // A set of any size has at most as many items as there are dimensions.
+        let picks = match self {
+            Self::Dpp => features.dims().min(features.items()),
+            _ => self.least_size(),
+        };
+        Job::new(features, task).with_parts(parts).with_picks(picks)
     }
 
     /// The model over these items, under the conditions.

@@ -13,4 +13,6 @@ pub(crate) struct Found {
     pub(crate) solver: SolverChoice,
     /// Total time without reading.
     pub(crate) time: Duration,
+    /// Why the engine was taken, unless it was asked for.
+    pub(crate) engine_reason: Option<String>,
 }

@@ -3,6 +3,7 @@
 use std::{fmt, time::Duration};
 
 use clap::{Args, ValueEnum};
+use partition_dpp::engine::cost::Task;
 
 use crate::{
     by::ByArguments,
@@ -69,6 +70,22 @@ pub(crate) enum SolverChoice {
     Softmax,
     /// Branch and bound: the best set, with a proof.
     Exact,
+}
+
+impl MapArguments {
+    /// What the solver computes, for predictions of its time.
+    pub(crate) fn task(&self) -> Task {
+        /// Climbs of a search with restarts; more where they are fast.
+        const CLIMBS: usize = 10;
+        match self.solver {
+            SolverChoice::Greedy => Task::LazyGreedy,
+            SolverChoice::LocalSearch if self.time_limit.is_some_and(|limit| limit.is_zero()) => {
+                Task::LocalSearch(1)
+            }
+            SolverChoice::LocalSearch | SolverChoice::Exact => Task::LocalSearch(CLIMBS),
+            SolverChoice::SymmetricGreedy | SolverChoice::Softmax => Task::SetUp,
+        }
+    }
 }
 
 impl fmt::Display for SolverChoice {

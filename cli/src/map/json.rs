@@ -31,7 +31,8 @@ pub(super) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(question: &Question<'a>, Found { solution, solver, time }: &'a Found) -> Self {
+    pub(super) fn new(question: &Question<'a>, found: &'a Found) -> Self {
+        let Found { solution, solver, time, engine_reason } = found;
         Self {
             set: question.input.items_of(&solution.subset),
             ids: question.input.ids_of(&solution.subset),
@@ -42,7 +43,7 @@ impl<'a> Answer<'a> {
             kernel_error: question.input.kernel_error,
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),
-            engine: (&solution.engine).into(),
+            engine: EngineAnswer::from(&solution.engine).because(engine_reason.as_deref()),
             seconds: time.as_secs_f64(),
         }
     }

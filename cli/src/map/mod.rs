@@ -16,7 +16,7 @@ pub(crate) use self::arguments::MapArguments;
 use self::{answer::Found, arguments::SolverChoice, search::Search};
 use crate::{
     by::Problems,
-    compute,
+    compute::{self, OpenEngine},
     failure::Failure,
     input::{Input, Reading, Scored},
     interrupt,
@@ -72,22 +72,27 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
 /// Searches for the best set.
 fn find(arguments: &MapArguments, question: &Question<'_>, progress: &Progress) -> Result<Found, Failure> {
     let Question { input, law, conditions } = *question;
-    let found =
-        |solution, started: Instant| Found { solution, solver: arguments.solver, time: started.elapsed() };
+    let found = |solution, started: Instant, engine_reason| Found {
+        solution,
+        solver: arguments.solver,
+        time: started.elapsed(),
+        engine_reason,
+    };
     if let Some(kernel) = input.kernel_of_pairs()? {
         kernel::check_solver(arguments)?;
         kernel::check_memory(arguments, input.features.items(), law.most(input.features.items()))?;
         let models = law.kernel_models(&*kernel, input, conditions)?;
         progress.stage("searching");
         let started = Instant::now();
-        return Ok(found(Search::new(&Cpu, arguments, progress).on_kernel(&models)?, started));
+        return Ok(found(Search::new(&Cpu, arguments, progress).on_kernel(&models)?, started, None));
     }
     let model = law.model(input, conditions).map_err(|failure| law.advise(failure))?;
-    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let job = law.job(&input.features, arguments.task());
+    let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     progress.stage("searching");
     let started = Instant::now();
     let search = Search::new(engine.as_ref(), arguments, progress);
-    Ok(found(search.on_rows(&model, input)?, started))
+    Ok(found(search.on_rows(&model, input)?, started, reason))
 }
 
 /// Refuses a set that lacks items, unless Ctrl-C asked for the best set so far.

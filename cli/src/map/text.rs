@@ -98,7 +98,7 @@ fn scored(question: &Question<'_>, solution: &Solution) -> String {
 
 /// The question, the solver, and its time.
 fn describe(question: &Question<'_>, found: &Found) -> String {
-    let Found { solution, solver, time } = found;
+    let Found { solution, solver, time, .. } = found;
     format!(
         "{question}solver    {solver} on {engine}: {termination}{work}\n\
          time      {seconds:.3} s\n",

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
-use partition_dpp::{Method, SamplerOptions, sample::Bound};
+use partition_dpp::{Method, SamplerOptions, engine::cost::Task, sample::Bound};
 
 use super::{chains::ChainArguments, estimate::EstimateArguments};
 use crate::{
@@ -135,6 +135,16 @@ impl From<BoundChoice> for Bound {
 }
 
 impl SampleArguments {
+    /// What the method computes, for predictions of its time.
+    pub(crate) fn task(&self) -> Task {
+        let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
+        match self.method {
+            MethodChoice::Interpolation | MethodChoice::PerCandidate => Task::Interpolation(samples),
+            // Draws by rejection and by chains run on the CPU whatever the engine.
+            _ => Task::SetUp,
+        }
+    }
+
     /// The library's options; `None` for methods that are not exact.
     pub(crate) fn options(&self) -> Option<SamplerOptions> {
         let method = self.method.exact()?;

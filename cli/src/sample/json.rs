@@ -67,7 +67,12 @@ struct Seconds {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(question: &Question<'a>, drawn: &'a Drawn, seed: u64) -> Self {
+    pub(super) fn new(
+        question: &Question<'a>,
+        drawn: &'a Drawn,
+        seed: u64,
+        engine_reason: Option<&'a str>,
+    ) -> Self {
         Self {
             samples: drawn.subsets.iter().map(|subset| question.input.items_of(subset)).collect(),
             ids: drawn.subsets.iter().map(|subset| question.input.ids_of(subset)).collect(),
@@ -81,7 +86,7 @@ impl<'a> Answer<'a> {
             kernel_error: question.input.kernel_error,
             estimate: Estimate::of(drawn),
             mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
-            engine: (&drawn.engine).into(),
+            engine: EngineAnswer::from(&drawn.engine).because(engine_reason),
             precision: drawn.engine.precision.to_string(),
             seed,
             proposals: drawn.proposals,

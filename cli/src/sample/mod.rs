@@ -24,7 +24,7 @@ pub(crate) use self::arguments::SampleArguments;
 use self::{arguments::MethodChoice, draw::Run, memory::Memory};
 use crate::{
     by::Problems,
-    compute,
+    compute::{self, OpenEngine},
     failure::Failure,
     input::{Input, Reading},
     interrupt,
@@ -70,7 +70,8 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let question = Question { input: &input, law: &law, conditions: &conditions };
     let memory = Memory::of(&model, arguments, law.least_size(), limit)?;
     memory.check()?;
-    let engine = compute::open_engine(&arguments.compute, &input.features)?;
+    let job = law.job(&input.features, arguments.task());
+    let OpenEngine { engine, reason } = compute::open_engine(&arguments.compute, &job)?;
     let report = |reached| progress.computed(&reached);
     let engine = Watched::new(engine.as_ref(), watch.reporting_to(&report));
     if arguments.plan {
@@ -93,7 +94,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
         plot::draw(file, &input, &law, first, drawn.drawer.into())?;
     }
     if arguments.output.json {
-        output::print_json(out, &json::Answer::new(&question, &drawn, arguments.seed))?;
+        output::print_json(out, &json::Answer::new(&question, &drawn, arguments.seed, reason.as_deref()))?;
     } else {
         output::print(out, &text::render(&question, &drawn, arguments))?;
     }

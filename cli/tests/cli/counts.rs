@@ -19,10 +19,10 @@ fn a_k_dpp() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("{INPUT} --k 2 --json"));
     let fields = ["{\"counts\":[{\"count\":[", "\"prob\":", "quota_prob", "engine"];
-    let fields = fields.iter().chain(&["adapter", "backend", "precision"]);
+    let fields = fields.iter().chain(&["adapter", "backend", "engine_reason", "precision"]);
     assert!(fields.map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let answer: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((answer.as_object().unwrap().len(), &answer["quota_prob"]), (6, &json!(null)));
+    assert_eq!((answer.as_object().unwrap().len(), &answer["quota_prob"]), (7, &json!(null)));
     assert_eq!(answer["counts"][0].as_object().unwrap().len(), 2);
     assert_eq!((&answer["engine"], &answer["precision"]), (&json!("cpu"), &json!("f64")));
     check(&answer, &[([0, 2], 1.0 / 3.5), ([1, 1], 2.25 / 3.5), ([2, 0], 0.25 / 3.5)]);

@@ -27,6 +27,7 @@ fn a_partition_dpp() {
         "engine",
         "adapter",
         "backend",
+        "engine_reason",
         "precision",
     ];
     assert!(fields.iter().map(|field| text.find(field).unwrap()).is_sorted(), "{text}");

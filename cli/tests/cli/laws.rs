@@ -19,8 +19,17 @@ fn a_partition_dpp_meets_its_quota() {
     let folder = Folder::new();
     let answer = folder.sample(&format!("{INPUT} --quota 1,1,1 --samples 50 --seed 7"));
     // serde_json sorts keys as it reads; their order in the text is checked below.
-    let expected =
-        ["acceptance_bound", "adapter", "backend", "bound", "engine", "exactness", "law_error", "method"];
+    let expected = [
+        "acceptance_bound",
+        "adapter",
+        "backend",
+        "bound",
+        "engine",
+        "engine_reason",
+        "exactness",
+        "law_error",
+        "method",
+    ];
     let rest = ["parts", "precision", "proposals", "quota", "samples", "seconds", "seed"];
     assert_eq!(keys(&answer), [&expected[..], &rest[..]].concat());
     assert_eq!(keys(&answer["seconds"]), ["sampling", "setup"]);
@@ -46,7 +55,17 @@ fn the_fields_come_in_the_order_of_the_contract() {
     let folder = Folder::new();
     let output = folder.pdpp(&format!("sample {INPUT} --quota 1,1,1 --json")).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let fields = ["{\"samples\"", "parts", "quota", "method", "engine", "adapter", "backend", "precision"];
+    let fields = [
+        "{\"samples\"",
+        "parts",
+        "quota",
+        "method",
+        "engine",
+        "adapter",
+        "backend",
+        "engine_reason",
+        "precision",
+    ];
     let fields =
         fields.iter().chain(&["seed", "proposals", "acceptance_bound", "seconds", "setup", "sampling"]);
     assert!(fields.map(|field| text.find(field).unwrap()).is_sorted(), "{text}");

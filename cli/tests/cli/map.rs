@@ -17,10 +17,10 @@ fn fields_are_those_of_the_contract_in_order() {
     let folder = Folder::with_pairs();
     let text = folder.text(&format!("map {INPUT} --quota 1,1 --time-limit 0 --json"));
     let fields = ["{\"set\"", "log_det", "upper_bound", "gap", "termination", "solver"];
-    let fields = fields.iter().chain(&["engine", "adapter", "backend", "seconds"]);
+    let fields = fields.iter().chain(&["engine", "adapter", "backend", "engine_reason", "seconds"]);
     assert!(fields.map(|field| text.find(field).unwrap()).is_sorted(), "{text}");
     let found: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(found.as_object().unwrap().len(), 10);
+    assert_eq!(found.as_object().unwrap().len(), 11);
     assert_eq!((&found["upper_bound"], &found["gap"]), (&json!(null), &json!(null)));
     assert_eq!(
         (&found["termination"], &found["solver"]),

@@ -4,7 +4,9 @@ use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
-    grid_determinants::{Found, elimination, matrices_per_binding, steps, upload_phases, upload_shares},
+    grid_determinants::{
+        Found, elimination, matrices_per_binding, per_node, steps, upload_phases, upload_shares,
+    },
     shaders::Shader,
     words,
 };
@@ -24,8 +26,11 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
     let rows: Vec<&[f64]> = candidates.rows.chunks_exact(size).collect();
     let norms: Vec<f64> = rows.iter().map(|row| dot(row, row).sqrt()).collect();
     let wanted: Vec<usize> = (0..rows.len()).filter(|&i| norms[i] > 0.0).collect();
-    let matrix = 2 * (size * size + size) * size_of(context.precision);
-    let most = matrices_per_binding(context, matrix)?;
+    let shader = Shader::CandidateDeterminants.for_order(context, size);
+    // A vector, and a matrix if there is no place for it in workgroup memory.
+    let entries = if shader == Shader::CandidateDeterminants { size * size + size } else { size };
+    let matrix = 2 * entries * size_of(context.precision);
+    let most = matrices_per_binding(context, matrix.max(per_node(context, shares)))?;
     gpu.with_room("candidate_determinants", || {
         let shares_on_device = upload_shares(context, shares)?;
         let mut sums = vec![0.0; rows.len()];
@@ -40,7 +45,7 @@ pub(super) fn candidate_determinants(gpu: &Gpu, candidates: &CandidateGrid<'_>) 
             let units = context.uploaded(&units)?;
             for first in (0..nodes).step_by(nodes_together) {
                 let count = nodes_together.min(nodes - first);
-                let batch = Batch { candidates: chosen.len(), first, count, matrix };
+                let batch = Batch { candidates: chosen.len(), first, count, shader, matrix };
                 let determinants =
                     batch.determinants(context, &candidates.grid, &shares_on_device, &units)?;
                 for (number, determinant) in determinants.into_iter().enumerate() {
@@ -62,7 +67,8 @@ struct Batch {
     /// The first of the nodes.
     first: usize,
     count: usize,
-    /// Bytes of a matrix.
+    shader: Shader,
+    /// Bytes of a matrix, a vector or both.
     matrix: usize,
 }
 
@@ -75,7 +81,7 @@ impl Batch {
         shares: &Lease,
         units: &Lease,
     ) -> Result<Vec<Option<Determinant>>> {
-        let Self { candidates, first, count, matrix } = *self;
+        let Self { candidates, first, count, shader, matrix } = *self;
         let (size, total) = (grid.shares[0].nrows(), count * candidates);
         let phases = upload_phases(context, grid, first, count)?;
         let matrices = context.storage((total * matrix) as u64);
@@ -85,7 +91,7 @@ impl Batch {
         for steps in steps(size) {
             context.dispatch(
                 &mut work,
-                Shader::CandidateDeterminants,
+                shader,
                 &[
                     words(candidates),
                     words(count),
@@ -103,7 +109,7 @@ impl Batch {
                     found.mantissas.as_entire_binding(),
                     found.exponents.as_entire_binding(),
                 ],
-                elimination(context, total, size, grid.shares.len() + PROJECTION, &steps),
+                elimination(context, shader, total, size, grid.shares.len() + PROJECTION, &steps),
             )?;
         }
         let (determinants, _) = found.read(context, work, total, &matrices, 0)?;

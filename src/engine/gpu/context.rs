@@ -13,6 +13,8 @@ use super::{
     shaders::{Pipelines, SHADERS, Shader, Variant},
     submissions::{Submissions, Work, one_line},
     traffic::Counters,
+    trusted::Checks,
+    witness::Witness,
     words,
 };
 use crate::{
@@ -34,6 +36,8 @@ pub(super) struct Context {
     /// The most bytes of rows that stay.
     pub(super) row_memory: u64,
     pub(super) patches: Vec<Patch>,
+    pub(super) checks: Checks,
+    pub(super) witness: Option<Witness>,
     pub(super) pace: Pace,
     pub(super) submissions: Submissions,
     pub(super) counters: Counters,
@@ -105,9 +109,13 @@ impl Context {
             pool: Pool::default(),
             // At least rows of four values of 8 bytes fit.
             largest_binding: largest.min(options.largest_binding()).max(256),
-            workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
+            workgroup_memory: options
+                .workgroup_memory()
+                .unwrap_or(limits.max_compute_workgroup_storage_size.into()),
             row_memory: options.row_memory().unwrap_or(u64::MAX),
             patches: options.patches(),
+            checks: options.checks(),
+            witness: options.rewrite().map(|rewrite| Witness::new(&device, rewrite)),
             pace: Pace::of(info.device_type, precision, options.longest_dispatch()),
             submissions: Submissions::new(options.time_limit()),
             counters: Counters::default(),
@@ -232,6 +240,7 @@ impl Context {
                 .zip(bindings)
                 .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() }),
         );
+        entries.extend(self.witness.as_ref().map(Witness::entry));
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(shader.label()),
             layout: &pipeline.get_bind_group_layout(0),

@@ -11,8 +11,13 @@ const BYTES: u64 = 1 << 28;
 const COPIES: u64 = 9;
 
 pub(super) fn copy_rate(context: &Context) -> Result<f64> {
+    of_copies(context, BYTES, COPIES)
+}
+
+/// The rate at which the device reads and writes when it copies so many bytes so many times.
+pub(super) fn of_copies(context: &Context, bytes: u64, copies: u64) -> Result<f64> {
     context.checked("copying", || {
-        let bytes = BYTES.min(context.largest_binding) / 256 * 256;
+        let bytes = bytes.min(context.largest_binding) / 256 * 256;
         let (from, to) = (context.storage(bytes), context.storage(bytes));
         let run = |copies: u64| -> Result<f64> {
             let mut work = context.work("copying");
@@ -24,9 +29,9 @@ pub(super) fn copy_rate(context: &Context) -> Result<f64> {
         run(1)?;
         let mut best = f64::INFINITY;
         for _ in 0..3 {
-            let (one, many) = (run(1)?, run(COPIES)?);
+            let (one, many) = (run(1)?, run(copies)?);
             best = best.min((many - one).max(f64::MIN_POSITIVE));
         }
-        Ok(2.0 * bytes as f64 * (COPIES - 1) as f64 / best)
+        Ok(2.0 * bytes as f64 * (copies - 1) as f64 / best)
     })
 }

@@ -31,15 +31,18 @@ pub(super) fn grid_determinants(
 ) -> Result<Vec<GridPoint>> {
     let context = gpu.context();
     let size = grid.shares[0].nrows();
-    let matrix = 2 * size * size * size_of(context.precision);
-    let most = matrices_per_binding(context, matrix)?;
+    let shader = Shader::GridDeterminants.for_order(context, size);
+    let inverse = 2 * size * size * size_of(context.precision);
+    let wanted = if request == GridRequest::Inverses { inverse } else { 0 };
+    let matrix = if shader == Shader::GridDeterminants { inverse } else { wanted };
+    let most = matrices_per_binding(context, matrix.max(per_node(context, grid.shares)))?;
     gpu.with_room("grid_determinants", || {
         let shares = upload_shares(context, grid.shares)?;
         let mut points = Vec::with_capacity(grid.nodes());
         for first in (0..grid.nodes()).step_by(most) {
             let nodes = most.min(grid.nodes() - first);
             let phases = upload_phases(context, grid, first, nodes)?;
-            let matrices = context.storage((nodes * matrix) as u64);
+            let matrices = context.reals((nodes * matrix / size_of(context.precision)).max(2));
             let pivots = context.storage(4 * (nodes * size) as u64);
             let found = Found::new(context, nodes);
             let mut work = context.work("grid_determinants");
@@ -55,8 +58,7 @@ pub(super) fn grid_determinants(
                 exponents: &found.exponents,
             };
             record_elimination(context, &mut work, &elimination, request)?;
-            let wanted = if request == GridRequest::Inverses { nodes * matrix } else { 0 };
-            let (determinants, entries) = found.read(context, work, nodes, &matrices, wanted)?;
+            let (determinants, entries) = found.read(context, work, nodes, &matrices, nodes * wanted)?;
             for (node, determinant) in determinants.into_iter().enumerate() {
                 points.push(match determinant {
                     Some(determinant) => {
@@ -94,10 +96,11 @@ pub(super) fn record_elimination(
     request: GridRequest,
 ) -> Result<()> {
     let inverses = u32::from(request == GridRequest::Inverses);
+    let shader = Shader::GridDeterminants.for_order(context, of.size);
     for steps in steps(of.size) {
         context.dispatch(
             work,
-            Shader::GridDeterminants,
+            shader,
             &[
                 words(of.nodes),
                 words(of.size),
@@ -114,7 +117,7 @@ pub(super) fn record_elimination(
                 of.mantissas.as_entire_binding(),
                 of.exponents.as_entire_binding(),
             ],
-            elimination(context, of.nodes, of.size, of.parts, &steps),
+            elimination(context, shader, of.nodes, of.size, of.parts, &steps),
         )?;
     }
     Ok(())
@@ -126,7 +129,12 @@ fn on_host(grid: &PhaseGrid<'_>, node: usize, request: GridRequest) -> Result<Gr
     Ok(Cpu.grid_determinants(&one, request)?.swap_remove(0))
 }
 
-/// Steps of an elimination, in runs that keep dispatches short.
+/// Bytes of a node besides its matrix, in the largest of their arrays.
+pub(super) fn per_node(context: &Context, shares: &[Mat<f64>]) -> usize {
+    (2 * shares.len() * size_of(context.precision)).max(4 * shares[0].nrows())
+}
+
+/// Steps of an elimination, in runs that keep dispatches short; one run where the matrix is in workgroup memory.
 pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
     /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
     const TURNS: usize = 30_000;
@@ -137,6 +145,7 @@ pub(super) fn steps(size: usize) -> impl Iterator<Item = Range<usize>> {
 /// The load of some steps of eliminations of all entries, one per workgroup; a sum over the parts precedes the first.
 pub(super) fn elimination(
     context: &Context,
+    shader: Shader,
     matrices: usize,
     size: usize,
     parts: usize,
@@ -144,12 +153,13 @@ pub(super) fn elimination(
 ) -> Load {
     let (entries, width) = ((size * size) as f64, size_of(context.precision) as f64);
     let sums = if steps.start == 0 { parts as f64 } else { 0.0 };
-    // A complex product and sum take eight operations per entry, which is read and written; a sum over the parts takes
-    // four and reads one share.
+    // A complex product and sum take eight operations per entry, which is read and written, in workgroup memory for
+    // nothing but the inverse at the end; a sum over the parts takes four and reads one share.
+    let passes = if shader.largest_matrix(context.precision).is_some() { 1.0 } else { steps.len() as f64 };
     Load {
         groups: matrices,
         flops: entries * (8.0 * steps.len() as f64 + 4.0 * sums),
-        bytes: entries * width * (4.0 * steps.len() as f64 + sums),
+        bytes: entries * width * (4.0 * passes + sums),
     }
 }
 

@@ -20,7 +20,9 @@ mod pace;
 mod part_grams;
 mod pick_ahead;
 mod project_rows;
+mod proposals;
 mod range;
+mod rates;
 mod resident;
 mod row_factors;
 mod row_forms;
@@ -31,7 +33,9 @@ mod submissions;
 mod swap_gains;
 mod swap_table;
 mod traffic;
+mod trusted;
 mod whiten_rows;
+mod witness;
 
 use std::{
     fmt,
@@ -53,7 +57,7 @@ use self::{
 };
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
-    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable,
+    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates, proposals::ProposalDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -126,10 +130,18 @@ impl Gpu {
         Self { inner: Arc::new(Inner { context, resident: Resident::default() }) }
     }
 
-    /// Number of runs of each shader, by the name of its verb.
+    /// Number of runs of the shaders of each verb.
     #[must_use]
     pub fn dispatches(&self) -> Vec<(&'static str, u64)> {
-        Shader::ALL.iter().map(|&shader| (shader.stem(), self.context().dispatches(shader))).collect()
+        let mut runs: Vec<(&'static str, u64)> = Vec::new();
+        for &shader in Shader::ALL {
+            let own = self.context().dispatches(shader);
+            match runs.iter_mut().find(|(verb, _)| *verb == shader.stem()) {
+                Some((_, runs)) => *runs += own,
+                None => runs.push((shader.stem(), own)),
+            }
+        }
+        runs
     }
 
     /// What went between the host and the device so far.
@@ -146,8 +158,23 @@ impl Gpu {
         copy_rate::copy_rate(self.context())
     }
 
+    /// What the device does in a second, for predictions: measured once per process, adapter and precision, in some tens
+    /// of milliseconds on a slow card. Software adapters are not measured.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn rates(&self) -> Result<CardRates> {
+        rates::rates(self)
+    }
+
+    /// The same, measured on any adapter, for tests.
+    #[doc(hidden)]
+    pub fn measured_rates(&self) -> Result<CardRates> {
+        rates::measured(self)
+    }
+
     /// The complete shaders in a precision: the verb's name, followed by the type of rows that they read if they read
-    /// rows of features, and the source.
+    /// rows of features or by the largest matrix that they hold, and the source.
     #[must_use]
     pub fn shaders(precision: Precision) -> Vec<(&'static str, String)> {
         let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
@@ -158,7 +185,8 @@ impl Gpu {
     #[doc(hidden)]
     #[must_use]
     pub fn workgroup_memory(precision: Precision) -> Vec<(&'static str, u64)> {
-        Shader::ALL.iter().map(|shader| (shader.stem(), shader.workgroup_memory(precision))).collect()
+        let variants = Shader::ALL.iter().flat_map(|shader| shader.variants(precision));
+        variants.map(|variant| (variant.name(), variant.shader.workgroup_memory(precision))).collect()
     }
 
     /// Fakes a failure of the device from now on, for tests.
@@ -205,6 +233,10 @@ fn words(count: usize) -> u32 {
 impl Engine for Gpu {
     fn info(&self) -> EngineInfo {
         self.context().info()
+    }
+
+    fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use crate::{Error, Result, engine::Precision, error::DeviceProblem};
+use super::{trusted::Checks, witness::Rewrite};
+use crate::{
+    Error, Result,
+    engine::{Precision, cost::CardKind},
+    error::DeviceProblem,
+};
 
 /// How to open a GPU.
 #[derive(Clone, Debug, Default)]
@@ -12,8 +17,11 @@ pub struct GpuOptions {
     largest_binding: Option<u64>,
     longest_dispatch: Option<Duration>,
     time_limit: Option<Duration>,
+    checks: Checks,
+    workgroup_memory: Option<u64>,
     row_memory: Option<u64>,
     patches: Vec<Patch>,
+    rewrite: Option<Rewrite>,
 }
 
 /// The default time limit of one submission.
@@ -62,6 +70,27 @@ impl GpuOptions {
         Self { time_limit: Some(limit), ..self }
     }
 
+    /// Has the driver check every index in every shader, also where a test proves that it is in bounds. Results are the
+    /// same; products take up to twice as long.
+    #[must_use]
+    pub fn with_checked_shaders(self) -> Self {
+        Self { checks: Checks::Everywhere, ..self }
+    }
+
+    /// Takes the adapter to have this much workgroup memory, for tests of variants that it would not run.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_workgroup_memory(self, bytes: u64) -> Self {
+        Self { workgroup_memory: Some(bytes), ..self }
+    }
+
+    /// Has shaders, given by name and source, rewritten, for tests in which they testify of their indices.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_witness(self, rewrite: fn(&str, &str) -> String) -> Self {
+        Self { rewrite: Some(rewrite), ..self }
+    }
+
     /// Keeps at most this many bytes of rows of features on the device, by default all that its memory holds. Others are
     /// uploaded, chunk after chunk, whenever they are used.
     #[must_use]
@@ -79,6 +108,19 @@ impl GpuOptions {
 
     pub(super) fn patches(&self) -> Vec<Patch> {
         self.patches.clone()
+    }
+
+    pub(super) fn workgroup_memory(&self) -> Option<u64> {
+        self.workgroup_memory
+    }
+
+    pub(super) fn rewrite(&self) -> Option<Rewrite> {
+        self.rewrite
+    }
+
+    /// Sources that are changed are never trusted.
+    pub(super) fn checks(&self) -> Checks {
+        if self.patches.is_empty() && self.rewrite.is_none() { self.checks } else { Checks::Everywhere }
     }
 
     pub(super) fn row_memory(&self) -> Option<u64> {
@@ -149,6 +191,8 @@ pub struct AdapterSummary {
     pub interface: String,
     /// The driver, with its version.
     pub driver: String,
+    /// What kind of GPU it is.
+    pub kind: CardKind,
     /// Whether it is a software adapter.
     pub is_software: bool,
     /// Whether it is a GPU with its own memory.
@@ -185,7 +229,8 @@ impl AdapterSummary {
         let (info, limits) = (adapter.get_info(), adapter.limits());
         Self {
             interface: interface(info.backend).to_owned(),
-            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            driver: driver_of(&info),
+            kind: kind_of(info.device_type),
             is_software: info.device_type == wgpu::DeviceType::Cpu,
             is_discrete: info.device_type == wgpu::DeviceType::DiscreteGpu,
             has_double_precision: adapter.features().contains(wgpu::Features::SHADER_F64),
@@ -193,6 +238,21 @@ impl AdapterSummary {
             workgroup_memory: limits.max_compute_workgroup_storage_size.into(),
             name: info.name,
         }
+    }
+}
+
+/// The driver, with its version.
+pub(super) fn driver_of(info: &wgpu::AdapterInfo) -> String {
+    format!("{} {}", info.driver, info.driver_info).trim().to_owned()
+}
+
+pub(super) fn kind_of(kind: wgpu::DeviceType) -> CardKind {
+    match kind {
+        wgpu::DeviceType::DiscreteGpu => CardKind::Discrete,
+        wgpu::DeviceType::IntegratedGpu => CardKind::Integrated,
+        wgpu::DeviceType::VirtualGpu => CardKind::Virtual,
+        wgpu::DeviceType::Cpu => CardKind::Software,
+        wgpu::DeviceType::Other => CardKind::Other,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::sync::OnceLock;
 
-use super::{buffers::size_of, context::Context};
+use super::{buffers::size_of, context::Context, trusted};
 use crate::{Error, Result, engine::Precision, error::DeviceProblem};
 
 macro_rules! shaders {
-    ($($shader:ident $stem:literal $reads:ident [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
-        /// One compute shader, `shaders/<stem>.wgsl`.
+    ($($shader:ident $stem:literal $reads:ident $(of $order:literal ($single:literal, $double:literal))? [$($shared:literal),*] $reals:literal reals $words:literal words,)*) => {
+        /// One compute shader, `shaders/<stem>.wgsl`; `of` the largest matrix that it holds in workgroup memory, in f32 and
+        /// f64.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Shader {
             $(#[doc = $stem] $shader,)*
@@ -24,12 +25,12 @@ macro_rules! shaders {
                 }
             }
 
-            /// The names of its variants: the verb's, and the type of the rows that it reads.
+            /// The names of its variants: the verb's, and the type of the rows that it reads, or its largest matrix.
             fn names(self) -> [&'static str; ROW_TYPES] {
                 match self {
                     $(Shader::$shader => match Input::$reads {
                         Input::Rows => [concat!($stem, ".f16"), concat!($stem, ".f32"), concat!($stem, ".f64")],
-                        Input::Own => [$stem; ROW_TYPES],
+                        Input::Own => [concat!($stem $(, ".", $order)?); ROW_TYPES],
                     },)*
                 }
             }
@@ -47,12 +48,21 @@ macro_rules! shaders {
                 }
             }
 
+            /// Rows of the largest matrix in workgroup memory, for shaders that have one there.
+            pub(super) fn largest_matrix(self, precision: Precision) -> Option<usize> {
+                let orders: &[(usize, usize)] = match self {
+                    $(Shader::$shader => &[$(($single, $double))?],)*
+                };
+                orders.first().map(|&(single, double)| if precision == Precision::F32 { single } else { double })
+            }
+
             /// Bytes that the threads of a workgroup share.
             pub(super) fn workgroup_memory(self, precision: Precision) -> u64 {
                 let (reals, words) = match self {
                     $(Shader::$shader => ($reals, $words),)*
                 };
-                reals * size_of(precision) as u64 + 4 * words
+                let matrix = self.largest_matrix(precision).map_or(0, |order| 2 * (order * order) as u64);
+                (matrix + reals) * size_of(precision) as u64 + 4 * words
             }
 
             /// Shared source, then the file's own.
@@ -78,12 +88,20 @@ enum Input {
 }
 
 shaders! {
-    PartGrams "part_grams" Rows [] 2048 reals 0 words,
+    PartGrams "part_grams" Rows [] 2304 reals 256 words,
     SumRuns "sum_runs" Own [] 0 reals 0 words,
     RowForms "row_forms" Rows ["product"] 2112 reals 0 words,
     WhitenRows "whiten_rows" Rows ["product"] 2112 reals 0 words,
-    GridDeterminants "grid_determinants" Own ["elimination"] 64 reals 64 words,
-    CandidateDeterminants "candidate_determinants" Own ["elimination"] 64 reals 64 words,
+    GridDeterminants "grid_determinants" Own ["stored_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf16 "grid_determinants" Own of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf32 "grid_determinants" Own of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf45 "grid_determinants" Own of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
+    GridDeterminantsOf64 "grid_determinants" Own of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminants "candidate_determinants" Own ["stored_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf16 "candidate_determinants" Own of 16 (16, 16) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf32 "candidate_determinants" Own of 32 (32, 32) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf45 "candidate_determinants" Own of 45 (45, 45) ["shared_matrix", "elimination"] 16 reals 16 words,
+    CandidateDeterminantsOf64 "candidate_determinants" Own of 64 (64, 55) ["shared_matrix", "elimination"] 16 reals 16 words,
     ProjectRows "project_rows" Own ["rows"] 2560 reals 0 words,
     RowNorms "row_norms" Rows ["rows"] 2304 reals 0 words,
     GainUpdate "gain_update" Rows ["rows", "leading"] 2816 reals 512 words,
@@ -99,6 +117,9 @@ shaders! {
     ChooseTile "choose_tile" Own ["choice"] 256 reals 0 words,
     ChooseRow "choose_row" Own ["choice"] 256 reals 0 words,
     Arithmetic "arithmetic" Own [] 0 reals 0 words,
+    RandomWords "random_words" Own ["philox"] 0 reals 0 words,
+    Proposals "proposals" Own ["philox", "trials", "proposals"] 3636 reals 368 words,
+    SmallProposals "small_proposals" Own ["philox", "trials", "proposals"] 1296 reals 308 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
 }
 
@@ -172,6 +193,16 @@ impl Shader {
         Variant { shader: self, rows }
     }
 
+    /// The shader of the same verb for matrices of this order: in workgroup memory if they fit.
+    pub(super) fn for_order(self, context: &Context, order: usize) -> Self {
+        let fits = |shader: &Self| {
+            shader.largest_matrix(context.precision).is_some_and(|largest| order <= largest)
+                && shader.workgroup_memory(context.precision) <= context.workgroup_memory
+        };
+        let mut others = Self::ALL.iter().copied().filter(|shader| shader.stem() == self.stem());
+        others.find(fits).unwrap_or(self)
+    }
+
     /// All variants in a precision.
     pub(super) fn variants(self, precision: Precision) -> Vec<Variant> {
         match self.input() {
@@ -185,7 +216,7 @@ impl Shader {
 }
 
 impl Variant {
-    /// The verb's name, then the type of rows if it reads any.
+    /// The verb's name, then the type of rows if it reads any, or its largest matrix.
     pub(super) fn name(self) -> &'static str {
         self.shader.names()[self.rows as usize]
     }
@@ -197,6 +228,10 @@ impl Variant {
             Precision::F64 => include_str!("../../../shaders/shared/f64.wgsl"),
         };
         let mut source = [prelude, include_str!("../../../shaders/shared/dispatch.wgsl")].concat();
+        if let Some(order) = self.shader.largest_matrix(precision) {
+            source.push_str("// Rows of the largest matrix in workgroup memory.\n");
+            source.extend(["const LARGEST: u32 = ", &order.to_string(), "u;\n"]);
+        }
         if self.shader.input() == Input::Rows {
             source.push_str(self.rows.text());
             source.push_str(include_str!("../../../shaders/shared/tiles.wgsl"));
@@ -235,19 +270,23 @@ impl Pipelines {
 }
 
 fn build(context: &Context, variant: Variant) -> wgpu::ComputePipeline {
-    let (shader, mut source) = (variant.shader, variant.source(context.precision));
+    let (shader, precision) = (variant.shader, context.precision);
+    let mut source = variant.source(precision);
     for patch in context.patches.iter().filter(|patch| patch.verb == shader.stem()) {
-        let of_any = shader
-            .variants(context.precision)
-            .iter()
-            .any(|of| of.source(context.precision).contains(patch.from));
-        assert!(of_any, "{} is not in {}", patch.from, patch.verb);
+        let mut of_verb =
+            Shader::ALL.iter().filter(|of| of.stem() == patch.verb).flat_map(|of| of.variants(precision));
+        assert!(
+            of_verb.any(|of| of.source(precision).contains(patch.from)),
+            "{} is not in {}",
+            patch.from,
+            patch.verb
+        );
         source = source.replace(patch.from, patch.to);
     }
-    let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some(shader.label()),
-        source: wgpu::ShaderSource::Wgsl(source.into()),
-    });
+    if let Some(witness) = &context.witness {
+        source = (witness.rewrite)(variant.name(), &source);
+    }
+    let module = trusted::module(&context.device, shader, source, context.checks);
     context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some(shader.label()),
         layout: None,

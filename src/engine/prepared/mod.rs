@@ -2,12 +2,14 @@
 
 mod known;
 
+use std::sync::Arc;
+
 use faer::{Mat, MatRef};
 
 use self::known::Known;
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, Group, Items,
-    NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double,
+    NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double, proposals::ProposalDevice,
 };
 use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
 
@@ -202,6 +204,10 @@ impl Engine for Prepared<'_> {
 
     fn stand_in(&self) -> &dyn Engine {
         self.engine.stand_in()
+    }
+
+    fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
+        self.engine.proposal_device()
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

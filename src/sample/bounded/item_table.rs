@@ -1,7 +1,7 @@
 //! Items drawn in proportion to weights of any magnitude.
 
 use crate::{
-    Error, Result, estimate::REFUSED, linalg::power_of_two_near, sample::projection::alias::AliasTable,
+    Error, Result, engine::proposals::alias::AliasTable, estimate::REFUSED, linalg::power_of_two_near,
 };
 
 /// An alias table of weights that are scaled to be near 1 for f32.

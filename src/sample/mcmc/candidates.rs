@@ -5,10 +5,10 @@ use rand::Rng;
 
 use crate::{
     Result,
+    engine::proposals::alias::AliasTable,
     engine::{Engine, Items, Rows},
     linalg::square_root,
     model::FreeItems,
-    sample::projection::alias::AliasTable,
 };
 
 /// The share of proposals that are uniform over the part, so that no item is proposed too rarely.

@@ -3,13 +3,12 @@
 use faer::Mat;
 use rand::{Rng, RngExt};
 
-use super::alias::AliasTable;
 use crate::{
     Features,
-    engine::Rows,
+    engine::{Rows, proposals::alias::AliasTable},
     linalg::{
         column,
-        kernels::{reflect_and_drop_last, transposed_product},
+        kernels::{dot, reflect_and_drop_last, transposed_product},
     },
 };
 
@@ -28,7 +27,7 @@ const PATIENCE: f64 = 64.0;
 ///
 /// The law depends on B alone: h_i only has to bound the numerator, so the table may round it up.
 #[derive(Debug)]
-pub(crate) struct LeverageTrials<'a> {
+pub(in crate::sample) struct LeverageTrials<'a> {
     features: Features<'a>,
     trials: AliasTable,
     /// The positions in the table at which groups begin.
@@ -178,12 +177,50 @@ impl<'a> LeverageTrials<'a> {
         self.prefetch_row(now + LAG, pipeline);
         pipeline.next += 1;
         let trial = pipeline.trials[now % RING];
-        let item = self.trials.item(trial);
-        let group = self.groups.partition_point(|&start| start <= trial) - 1;
+        self.read(trial, &mut pipeline.row)
+    }
+
+    /// Reads the row at a position, scaled so that ‖Bᵀ row‖² is its probability of acceptance, and returns its item.
+    fn read(&self, position: u32, row: &mut [f64]) -> u32 {
+        let item = self.trials.item(position);
         // The null entry's weight is infinite, and the row becomes zero: never accepted.
-        let weight = self.row_weights[group] / f64::from(self.trials.weight(trial)).sqrt();
-        self.features.read_row(item as usize, weight, &mut pipeline.row);
+        let weight = self.row_weights[self.group(position)] / f64::from(self.trials.weight(position)).sqrt();
+        self.features.read_row(item as usize, weight, row);
         item
+    }
+
+    /// The group of a position.
+    pub(in crate::sample) fn group(&self, position: u32) -> usize {
+        self.groups.partition_point(|&start| start <= position) - 1
+    }
+
+    /// The positions at which groups begin.
+    pub(in crate::sample) fn starts(&self) -> &[u32] {
+        &self.groups
+    }
+
+    /// The items tried.
+    pub(in crate::sample) fn table(&self) -> &AliasTable {
+        &self.trials
+    }
+
+    /// Σ h_i.
+    pub(in crate::sample) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// The row at a position in coordinates of some columns of F, scaled so that its squared length is a probability of
+    /// acceptance; zero for rows that are never drawn. Every coordinate has the same bits whatever the others.
+    pub(in crate::sample) fn unit_row(&self, position: u32, columns: &[usize], out: &mut [f64]) {
+        if self.trials.weight(position) <= 0.0 {
+            out.fill(0.0);
+            return;
+        }
+        let mut row = vec![0.0; self.features.dims()];
+        self.read(position, &mut row);
+        for (out, &j) in out.iter_mut().zip(columns) {
+            *out = dot(column(self.whitener.as_ref(), j), &row);
+        }
     }
 
     fn draw_word<R: Rng + ?Sized>(&self, at: usize, pipeline: &mut Pipeline, rng: &mut R) {

@@ -1,11 +1,12 @@
 //! The second phase of every spectral sampler: a draw of the projection DPP on chosen eigenvectors.
 
-pub(super) mod alias;
 mod elementary;
 mod leverage;
 
 use faer::{Mat, MatRef};
 use rand::Rng;
+
+pub(super) use leverage::LeverageTrials;
 
 use super::pool::Reused;
 use crate::{
@@ -42,7 +43,7 @@ const TRIAL_OVERHEAD: f64 = 150.0;
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a sampler has one")]
 pub(crate) enum ProjectionDpp<'a> {
-    Leverage(leverage::LeverageTrials<'a>),
+    Leverage(LeverageTrials<'a>),
     Elementary(elementary::ElementaryScan),
 }
 
@@ -99,9 +100,7 @@ impl<'a> ProjectionDpp<'a> {
         // The law is that of the whitener if no leverage is too low.
         let few = |bounds: &Vec<f64>| bounds.iter().sum::<f64>() <= KNOWN * rank;
         if let Some(known) = engine.known_bounds(rows, &factors).filter(few) {
-            return Ok(Self::Leverage(leverage::LeverageTrials::new(
-                features, rows, weights, whitener, known,
-            )));
+            return Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, known)));
         }
         let (leverages, above) = bounded_forms(engine, rows, &factors)?;
         let leverages = match above {
@@ -110,7 +109,12 @@ impl<'a> ProjectionDpp<'a> {
             Some(above) if above.iter().sum::<f64>() <= LOOSE * rank => above,
             Some(_) => in_double(engine).row_forms(rows, &factors)?,
         };
-        Ok(Self::Leverage(leverage::LeverageTrials::new(features, rows, weights, whitener, leverages)))
+        Ok(Self::Leverage(LeverageTrials::new(features, rows, weights, whitener, leverages)))
+    }
+
+    /// The trials by leverage score, if items are picked by them.
+    pub(super) fn trials(&self) -> Option<&LeverageTrials<'a>> {
+        if let Self::Leverage(trials) = self { Some(trials) } else { None }
     }
 
     /// Draws items for the eigenvectors in `scratch.chosen`; stops and returns `None` as soon as `keep` rejects a pick, or

@@ -139,6 +139,14 @@ impl AliasTable {
         ((product >> 64) as usize, share as u64)
     }
 
+    /// Shares of its own and the alias of every entry, the null entry last, and the shares of an entry.
+    pub(crate) fn entries(&self) -> (Vec<u32>, u32) {
+        let pairs = self.entries.iter().flat_map(|entry| [entry.own, entry.alias]).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "an entry holds about 2³⁰ shares")]
+        let capacity = self.capacity as u32;
+        (pairs, capacity)
+    }
+
     /// Prefetches the item at a position.
     #[inline]
     pub(crate) fn prefetch_item(&self, position: u32) {

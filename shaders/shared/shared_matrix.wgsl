@@ -1,0 +1,45 @@
+// One matrix of at most LARGEST rows in workgroup memory. The more of it a workgroup takes, the fewer of them a core holds,
+// and the more threads each needs to hide latency.
+const THREADS: u32 = (LARGEST + 15u) / 16u * 64u;
+
+var<workgroup> sh_matrix: array<complex, LARGEST * LARGEST>;
+
+fn entry(at: u32) -> complex {
+  return sh_matrix[at];
+}
+
+fn set_entry(at: u32, x: complex) {
+  sh_matrix[at] = x;
+}
+
+fn matrix_barrier() {
+  workgroupBarrier();
+}
+
+fn matrix_base(number: u32, n: u32, more: u32) -> u32 {
+  return 0u;
+}
+
+// Where the values begin that a matrix comes with; they lie in `matrices`.
+fn values_base(number: u32, n: u32, more: u32) -> u32 {
+  return number * more;
+}
+
+// Writes an inverse to `matrices`, its columns sorted.
+fn keep_inverse(number: u32, n: u32, thread: u32) {
+  for (var j = thread; j < n; j += THREADS) {
+    var place = j;
+    for (var left = n; left > 0u; left--) {
+      let step = left - 1u;
+      let other = pivots[number * n + step];
+      if place == step {
+        place = other;
+      } else if place == other {
+        place = step;
+      }
+    }
+    for (var i = 0u; i < n; i++) {
+      matrices[(number * n + i) * n + place] = sh_matrix[i * n + j];
+    }
+  }
+}

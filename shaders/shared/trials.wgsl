@@ -1,0 +1,99 @@
+// Trials of a proposal, one per thread: items drawn in proportion to their leverages, as residuals of their rows beyond the
+// directions picked so far, in the coordinates of the chosen eigenvectors.
+
+const LANES: u32 = 64u;
+// Where the counters of trials begin.
+const TRIALS: u32 = 0x80000000u;
+
+// Entry j of the residual of thread t is at 64 j + t, entry j of direction s at k s + j.
+var<workgroup> sh_residuals: array<real, MOST * LANES>;
+var<workgroup> sh_directions: array<real, MOST * MOST>;
+// Mean square errors of the directions across all of them.
+var<workgroup> sh_errors: array<real, MOST>;
+var<workgroup> sh_chosen: array<u32, MOST>;
+var<workgroup> sh_picks: array<u32, MOST>;
+
+// `square` is the squared length of the residual, `error` that of what it is off by: errors of directions are independent, those
+// of an operation as large as they can be.
+struct Trial { position: u32, alive: bool, threshold: real, square: real, error: real }
+
+// The position that a word of 64 bits draws from the alias table: the high half of word × length picks an entry, the low half
+// chooses between the entry and its alias.
+fn look_up(high: u32, low: u32) -> u32 {
+  let length = parameters.items + 1u;
+  let below = wide_product(low, length);
+  let above = wide_product(high, length);
+  let middle = above.y + below.x;
+  let index = above.x + u32(middle < below.x);
+  let least = wide_product(below.y, parameters.capacity);
+  let most = wide_product(middle, parameters.capacity);
+  let share = most.x + u32(most.y + least.x < least.x);
+  let entry = trial_entries[index];
+  return select(entry.y, index, share < entry.x);
+}
+
+// Takes the component along a direction from a residual.
+fn project(trial: Trial, s: u32, thread: u32) -> Trial {
+  let size = parameters.size;
+  var along = ZERO;
+  for (var j = 0u; j < size; j++) {
+    along += sh_directions[s * size + j] * sh_residuals[j * LANES + thread];
+  }
+  var square = ZERO;
+  for (var j = 0u; j < size; j++) {
+    let x = sh_residuals[j * LANES + thread] - along * sh_directions[s * size + j];
+    sh_residuals[j * LANES + thread] = x;
+    square += x * x;
+  }
+  let rounding = real(size + 4u) * real(parameters.unit);
+  let error = trial.error + sh_errors[s] * along * along + rounding * rounding * trial.square;
+  return Trial(trial.position, trial.alive, trial.threshold, square, error);
+}
+
+// The trial of a number, after so many picks.
+fn trial_of(proposal: u32, number: u32, picked: u32, thread: u32) -> Trial {
+  let p = parameters;
+  let words = random_words(
+    vec4<u32>(TRIALS + number, proposal, p.block_low, p.block_high), vec2<u32>(p.seed_low, p.seed_high),
+  );
+  let position = look_up(words.x, words.y);
+  let low = ((words.z & 255u) << 21u) | (words.w >> 11u);
+  let threshold = real(words.z >> 8u) * real(5.9604644775390625e-8) + real(low) * real(1.1102230246251565e-16);
+  // The null entry is never accepted.
+  let alive = position < p.items;
+  var square = ZERO;
+  for (var j = 0u; j < p.size; j++) {
+    var x = ZERO;
+    if alive {
+      x = unit_rows[position * p.rank + sh_chosen[j]];
+    }
+    sh_residuals[j * LANES + thread] = x;
+    square += x * x;
+  }
+  var trial = Trial(position, alive, threshold, square, real(p.unit) * real(p.unit));
+  for (var s = 0u; s < picked; s++) {
+    trial = project(trial, s, thread);
+  }
+  return trial;
+}
+
+const REJECTED: u32 = 0u;
+const ACCEPTED: u32 = 1u;
+const UNDECIDED: u32 = 2u;
+
+// Whether a trial is accepted, unless that is closer than rounding.
+fn verdict(trial: Trial) -> u32 {
+  if !trial.alive {
+    return REJECTED;
+  }
+  if is_broken(trial.square) || is_broken(trial.error) {
+    return UNDECIDED;
+  }
+  let unit = real(parameters.unit);
+  let off = 2.0 * sqrt(trial.square * trial.error) + trial.error;
+  let margin = 2.0 * (off + real(parameters.size + 2u) * unit * trial.square + unit);
+  if trial.threshold + margin < trial.square {
+    return ACCEPTED;
+  }
+  return select(REJECTED, UNDECIDED, trial.threshold - margin <= trial.square);
+}

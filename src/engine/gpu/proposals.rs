@@ -1,0 +1,233 @@
+//! Batches of proposals, one workgroup each.
+
+use super::{
+    Gpu,
+    buffers::{Lease, size_of},
+    context::Context,
+    pace::Load,
+    shaders::Shader,
+    words,
+};
+use crate::{
+    Result,
+    engine::proposals::{
+        Found, Proposal, ProposalDevice, ProposalShape, ProposalTables, Proposer, Verdict, Wave,
+    },
+    parallel::map_ordered,
+};
+
+/// The most items of a proposal, which workgroup memory holds.
+const MOST: usize = 36;
+/// The most items of a small proposal.
+const SMALL: usize = 16;
+/// Trials that a workgroup makes at a time.
+const LANES: usize = 64;
+/// Trials after which a proposal is left to the host, in units of those expected; more are needed once in e¹⁶ proposals.
+const PATIENCE: f64 = 16.0;
+/// Values of rows computed at a time.
+const PIECE: usize = 1 << 20;
+/// Operations of a trial besides those on its row, most of them for its random words.
+const OVERHEAD: f64 = 600.0;
+/// The bit that marks an undecided proposal.
+const UNDECIDED: u32 = 1 << 31;
+
+const WHAT: &str = "proposals";
+
+/// Tables of proposals.
+#[derive(Debug)]
+struct DeviceProposals {
+    gpu: Gpu,
+    shape: ProposalShape,
+    capacity: u32,
+    rounds: u32,
+    expected_trials: f64,
+    entries: Lease,
+    rows: Lease,
+    coins: Lease,
+    parts: Lease,
+}
+
+impl ProposalDevice for Gpu {
+    fn takes(&self, shape: &ProposalShape) -> bool {
+        let context = self.context();
+        let values = (shape.items as u64).saturating_mul(shape.rank as u64);
+        let bytes = values.saturating_mul(size_of(context.precision) as u64);
+        let largest = context.largest_binding;
+        (1..=MOST).contains(&shape.size)
+            && (1..=MOST).contains(&shape.parts)
+            && u32::try_from(values).is_ok()
+            && bytes <= largest
+            && 8 * (shape.items as u64 + 1) <= largest
+            && 4 * (shape.rank * shape.size) as u64 <= largest
+            && shader(shape).workgroup_memory(context.precision) <= context.workgroup_memory
+    }
+
+    fn prepare(&self, tables: &ProposalTables<'_>) -> Result<Box<dyn Proposer>> {
+        let context = self.context();
+        let (entries, capacity) = tables.trials.entries();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "casts of floats saturate"
+        )]
+        let rounds = (PATIENCE * tables.expected_trials / LANES as f64) as u32 + 1;
+        self.with_room(WHAT, || {
+            Ok(Box::new(DeviceProposals {
+                gpu: self.clone(),
+                shape: tables.shape,
+                capacity,
+                rounds,
+                expected_trials: tables.expected_trials,
+                entries: upload_words(context, &entries),
+                rows: upload_rows(context, tables)?,
+                coins: upload_words(context, tables.coins),
+                parts: upload_words(context, tables.parts.as_flattened()),
+            }) as Box<dyn Proposer>)
+        })
+    }
+}
+
+fn shader(shape: &ProposalShape) -> Shader {
+    if shape.size <= SMALL { Shader::SmallProposals } else { Shader::Proposals }
+}
+
+fn upload_words(context: &Context, words: &[u32]) -> Lease {
+    let buffer = context.storage(4 * words.len() as u64);
+    for (piece, words) in words.chunks(PIECE).enumerate() {
+        context.send_bytes(&buffer, 4 * (piece * PIECE) as u64, bytemuck::cast_slice(words));
+    }
+    buffer
+}
+
+/// The rows in coordinates of the eigenvectors, which need no digits beyond the device's.
+fn upload_rows(context: &Context, tables: &ProposalTables<'_>) -> Result<Lease> {
+    /// Rows of a task.
+    const TASK: usize = 256;
+    let ProposalShape { items, rank, .. } = tables.shape;
+    let buffer = context.reals(items * rank);
+    let piece = (PIECE / rank).next_multiple_of(TASK);
+    for first in (0..items).step_by(piece) {
+        let last = items.min(first + piece);
+        let rows = map_ordered((last - first).div_ceil(TASK), |task| {
+            let start = first + task * TASK;
+            let mut values = vec![0.0; (last.min(start + TASK) - start) * rank];
+            for (position, row) in (start..).zip(values.chunks_exact_mut(rank)) {
+                (tables.unit_row)(words(position), row);
+            }
+            values
+        });
+        context.write(&buffer, first * rank, &rows.concat())?;
+        // The upload overlaps with the next rows.
+        context.hand_over(None);
+    }
+    Ok(buffer)
+}
+
+impl DeviceProposals {
+    /// Makes the proposals, of which so many can be recorded; returns the number of those to be recorded, and the records.
+    fn run(&self, context: &Context, wave: &Wave, slots: u32) -> Result<(u32, Vec<u32>)> {
+        let ProposalShape { items, rank, size, parts } = self.shape;
+        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
+        let bytes = 4 * (1 + u64::from(slots) * (size as u64 + 1));
+        let found = context.storage(bytes);
+        let mut work = context.work(WHAT);
+        work.encoder.clear_buffer(&found, 0, Some(4));
+        #[expect(clippy::cast_possible_truncation, reason = "a power of two")]
+        let unit = (0.5 * context.precision.epsilon()) as f32;
+        context.dispatch(
+            &mut work,
+            shader(&self.shape),
+            &[
+                wave.count,
+                wave.first,
+                block_low,
+                block_high,
+                seed_low,
+                seed_high,
+                words(items),
+                self.capacity,
+                words(rank),
+                words(size),
+                words(parts),
+                slots,
+                self.rounds,
+                unit.to_bits(),
+            ],
+            &[
+                self.entries.as_entire_binding(),
+                self.rows.as_entire_binding(),
+                self.coins.as_entire_binding(),
+                self.parts.as_entire_binding(),
+                found.as_entire_binding(),
+            ],
+            self.load(context, wave.count),
+        )?;
+        let read = context.download(work, &[(&found, 0, bytes)])?.concat();
+        let mut read = bytemuck::pod_collect_to_vec::<u8, u32>(&read);
+        let records = read.split_off(1);
+        Ok((read[0], records))
+    }
+
+    fn load(&self, context: &Context, count: u32) -> Load {
+        let (size, rank) = (self.shape.size as f64, self.shape.rank as f64);
+        let trials = self.expected_trials + LANES as f64;
+        // A trial is projected from the half of all directions on average.
+        let flops = trials * (OVERHEAD + 3.0 * size * size) + rank * OVERHEAD / 4.0;
+        let bytes = trials * (8.0 + size * size_of(context.precision) as f64) + 4.0 * rank;
+        Load { groups: count as usize, flops, bytes }
+    }
+}
+
+impl Proposer for DeviceProposals {
+    fn propose(&self, wave: &Wave) -> Result<Found> {
+        let context = self.gpu.context();
+        context.checked(WHAT, || {
+            let slots = wave.expected.min(wave.count);
+            let (mut count, mut records) = self.run(context, wave, slots)?;
+            if count > slots {
+                // Which of them are missing is not known.
+                (count, records) = self.run(context, wave, count)?;
+            }
+            let mut proposals: Vec<Proposal> = records
+                .chunks_exact(self.shape.size + 1)
+                .take(count as usize)
+                .map(|record| Proposal {
+                    number: wave.first + (record[0] & !UNDECIDED),
+                    verdict: if record[0] & UNDECIDED == 0 {
+                        Verdict::Accepted(record[1..].to_vec())
+                    } else {
+                        Verdict::Undecided
+                    },
+                })
+                .collect();
+            proposals.sort_unstable_by_key(|proposal| proposal.number);
+            Ok(Found { proposals })
+        })
+    }
+}
+
+impl Gpu {
+    /// Random words as the device computes them, of counters of four words with keys of two.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[doc(hidden)]
+    pub fn random_words(&self, counters: &[[u32; 6]]) -> Result<Vec<[u32; 4]>> {
+        let context = self.context();
+        context.checked("random_words", || {
+            let given = upload_words(context, counters.as_flattened());
+            let bytes = 16 * counters.len() as u64;
+            let found = context.storage(bytes);
+            let mut work = context.work("random_words");
+            context.dispatch(
+                &mut work,
+                Shader::RandomWords,
+                &[words(counters.len())],
+                &[given.as_entire_binding(), found.as_entire_binding()],
+                Load { groups: counters.len().div_ceil(64), flops: 64.0 * OVERHEAD, bytes: 64.0 * 40.0 },
+            )?;
+            let read = context.download(work, &[(&found, 0, bytes)])?.concat();
+            Ok(bytemuck::pod_collect_to_vec(&read))
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Rates of a device, measured once per process, adapter and precision.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
+use faer::Mat;
+
+use super::{AdapterSummary, Gpu, copy_rate, options::kind_of};
+use crate::{
+    Features, Result,
+    engine::{
+        Engine, Items, Precision, Rows,
+        cost::{CardKind, CardRates},
+    },
+};
+
+/// What rates belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    name: String,
+    driver: String,
+    precision: Precision,
+}
+
+/// Rates that were measured before.
+static KNOWN: Mutex<Vec<(Key, CardRates)>> = Mutex::new(Vec::new());
+
+fn find(key: &Key) -> Option<CardRates> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.iter().find(|(of, _)| of == key).map(|&(_, rates)| rates)
+}
+
+/// The rates of an adapter, if they were measured before.
+pub(super) fn known(adapter: &AdapterSummary, precision: Precision) -> Option<CardRates> {
+    find(&Key { name: adapter.name.clone(), driver: adapter.driver.clone(), precision })
+}
+
+/// The rates of a device: measured, or known; those of a software driver are a guess that nothing depends on.
+pub(super) fn rates(gpu: &Gpu) -> Result<CardRates> {
+    let (context, info) = (gpu.context(), gpu.context().device.adapter_info());
+    let kind = kind_of(info.device_type);
+    if kind == CardKind::Software {
+        return Ok(CardRates::estimated(kind, context.precision));
+    }
+    let driver = super::options::driver_of(&info);
+    let key = Key { name: info.name, driver, precision: context.precision };
+    if let Some(rates) = find(&key) {
+        return Ok(rates);
+    }
+    let rates = measured(gpu)?;
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).push((key, rates));
+    Ok(rates)
+}
+
+/// Dimensions of the rows.
+const DIMS: usize = 64;
+/// Rows of a submission that does next to nothing.
+const FEW: usize = 64;
+/// Rows that are brought to the device: 16 MiB in single precision.
+const MANY: usize = 1 << 16;
+/// Columns of products: the time of more columns is that of operations alone.
+const COLUMNS: [usize; 2] = [64, 320];
+/// Rows of these products: half a billion operations.
+const BLOCK: usize = 1 << 14;
+/// Bytes of a copy, and number of copies in a row.
+const COPIES: (u64, u64) = (1 << 26, 5);
+/// Times that everything is measured; the shortest time counts.
+const TIMES: usize = 3;
+
+/// Measures by the engine's own verbs, so that rates are those that jobs reach.
+pub(super) fn measured(gpu: &Gpu) -> Result<CardRates> {
+    let context = gpu.context();
+    let kind = kind_of(context.device.adapter_info().device_type);
+    let latency = latency(gpu)?;
+    let upload = upload(gpu)?;
+    let products = products(gpu)?;
+    let (bytes, copies) = COPIES;
+    let memory = copy_rate::of_copies(context, bytes, copies)?;
+    let guess = CardRates::estimated(kind, context.precision);
+    Ok(CardRates { upload, memory, products, latency, ..guess })
+}
+
+/// The shortest time; the first one, which compiles shaders and uploads rows, does not count.
+fn shortest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    run()?;
+    let mut best = f64::INFINITY;
+    for _ in 0..TIMES {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+/// Rows of small numbers, none of which are alike.
+fn features(rows: usize) -> Result<Features<'static>> {
+    #[expect(clippy::cast_precision_loss, reason = "digits")]
+    let values: Vec<f32> =
+        (0..rows * DIMS).map(|at| (at * 40_503 % 65_521) as f32 / 65_521.0 - 0.5).collect();
+    Features::from_rows(rows, DIMS, values)
+}
+
+/// An update of few gains, and the wait for the largest.
+fn latency(gpu: &Gpu) -> Result<f64> {
+    let features = features(FEW)?;
+    let rows = Rows::scaled(&features, vec![Items::All(FEW)]);
+    let mut table = gpu.gain_table(&rows, &[1.0; FEW])?;
+    let direction = [0.0; DIMS];
+    shortest(|| table.update(Some(&direction)).map(drop))
+}
+
+/// What the first pass over rows takes longer than the next, in bytes as stored.
+fn upload(gpu: &Gpu) -> Result<f64> {
+    let warm = features(FEW)?;
+    gpu.row_norms(&Rows::scaled(&warm, vec![Items::All(FEW)]))?;
+    let features = features(MANY)?;
+    let rows = Rows::scaled(&features, vec![Items::All(MANY)]);
+    let start = Instant::now();
+    gpu.row_norms(&rows)?;
+    let first = start.elapsed().as_secs_f64();
+    let again = shortest(|| gpu.row_norms(&rows).map(drop))?;
+    // What cannot be told from noise took no less than a tenth of the time.
+    Ok((MANY * features.row_bytes()) as f64 / (first - again).max(0.1 * first))
+}
+
+/// What products with more columns take longer.
+fn products(gpu: &Gpu) -> Result<f64> {
+    let features = features(BLOCK)?;
+    let rows = Rows::scaled(&features, vec![Items::All(BLOCK)]);
+    let mut times = [0.0; 2];
+    for (time, columns) in times.iter_mut().zip(COLUMNS) {
+        let factor = Mat::from_fn(DIMS, columns, |i, j| 1.0 / (1 + i + j) as f64);
+        *time = shortest(|| gpu.row_forms(&rows, &[factor.as_ref()]).map(drop))?;
+    }
+    let more = 2.0 * (BLOCK * DIMS * (COLUMNS[1] - COLUMNS[0])) as f64;
+    Ok(more / (times[1] - times[0]).max(0.02 * times[1]))
+}

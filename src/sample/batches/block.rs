@@ -1,0 +1,128 @@
+//! The draws of a block so far.
+
+use std::ops::Range;
+
+use super::Tally;
+use crate::{
+    Error, Result,
+    engine::proposals::{Stream, Wave},
+};
+
+/// Proposals without an accepted one after which a draw is given up, in units of the promised average: that many fail once
+/// in e⁶⁴ draws.
+const PATIENCE: f64 = 64.0;
+/// The most proposals of a wave, and the fewest.
+const LARGEST: f64 = 65_536.0;
+const SMALLEST: f64 = 64.0;
+/// Accepted proposals from which their share is known.
+const KNOWN: u64 = 64;
+/// By how much the acceptance may be above its bound.
+const LOOSE: f64 = 4.0;
+
+/// A block of draws, made from its first proposal on.
+#[derive(Debug)]
+pub(super) struct Block {
+    stream: Stream,
+    made: u64,
+    /// Proposals since the last accepted one.
+    rejected: u64,
+    /// Items, and proposals made for them.
+    drawn: Vec<(Vec<u32>, u64)>,
+}
+
+impl Block {
+    pub(super) fn new(stream: Stream) -> Self {
+        Self { stream, made: 0, rejected: 0, drawn: Vec::new() }
+    }
+
+    pub(super) fn is(&self, stream: Stream) -> bool {
+        self.stream == stream
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.drawn.len()
+    }
+
+    /// The draws with these numbers, as far as they are made.
+    pub(super) fn draws(&self, numbers: Range<usize>) -> &[(Vec<u32>, u64)] {
+        let end = numbers.end.min(self.drawn.len());
+        &self.drawn[numbers.start.min(end)..end]
+    }
+
+    /// The next wave towards so many draws. Its size does not affect which draws are made.
+    pub(super) fn wave(&self, draws: usize, acceptance_bound: f64, tally: Tally) -> Wave {
+        let made = tally.made.max(1) as f64;
+        let is_known = tally.accepted >= KNOWN;
+        let share = if is_known { tally.accepted as f64 / made } else { acceptance_bound };
+        let listed =
+            if is_known { (tally.accepted + tally.replayed) as f64 / made } else { LOOSE * acceptance_bound };
+        let wanted = (draws - self.drawn.len()) as f64;
+        let left = f64::from(u32::MAX) - self.made as f64;
+        let count = ((wanted + 2.0 * wanted.sqrt() + 2.0) / share).clamp(SMALLEST, LARGEST).min(left);
+        let expected = 1.25 * listed * count + SMALLEST;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2³²")]
+        let wave = Wave {
+            stream: self.stream,
+            first: self.made as u32,
+            count: count.ceil() as u32,
+            expected: expected.ceil() as u32,
+        };
+        wave
+    }
+
+    /// Adds the next proposals, of which these were accepted.
+    pub(super) fn add(&mut self, made: u32, accepted: Vec<(u32, Vec<u32>)>) {
+        let mut from = self.made - self.rejected;
+        for (number, items) in accepted {
+            let next = u64::from(number) + 1;
+            self.drawn.push((items, next - from));
+            from = next;
+        }
+        self.made += u64::from(made);
+        self.rejected = self.made - from;
+    }
+
+    /// Gives up a draw that takes far longer than the acceptance explains.
+    pub(super) fn check(&self, acceptance_bound: f64) -> Result<()> {
+        let expected = acceptance_bound.recip();
+        if self.rejected as f64 <= PATIENCE * expected && self.made < u64::from(u32::MAX) {
+            return Ok(());
+        }
+        Err(Error::DrawGivenUp { proposals: self.rejected, expected })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: Stream = Stream { seed: 1, block: 2 };
+
+    #[test]
+    fn draws_are_accepted_proposals_in_order() {
+        let mut block = Block::new(STREAM);
+        block.add(10, vec![(2, vec![7]), (3, vec![8])]);
+        block.add(5, Vec::new());
+        block.add(5, vec![(19, vec![9])]);
+        assert_eq!(block.draws(0..9), [(vec![7], 3), (vec![8], 1), (vec![9], 16)]);
+        assert_eq!(block.draws(1..2), [(vec![8], 1)]);
+        assert!(block.draws(5..9).is_empty());
+        assert!(block.is(STREAM) && !block.is(Stream { block: 3, ..STREAM }));
+        let wave = block.wave(3 + 100, 0.5, Tally::default());
+        assert_eq!((wave.first, wave.count), (20, 244));
+        let known = Tally { made: 1000, accepted: 100, replayed: 100 };
+        let wave = block.wave(3 + 100, 0.01, known);
+        assert_eq!((wave.count, wave.expected), (1220, 369));
+        assert_eq!(block.wave(1 << 14, 1e-4, Tally::default()).count, 65_536);
+    }
+
+    #[test]
+    fn broken_promises_end() {
+        let mut block = Block::new(STREAM);
+        block.add(128, Vec::new());
+        assert!(block.check(0.5).is_ok());
+        block.add(1, Vec::new());
+        let error = block.check(0.5).unwrap_err();
+        assert!(matches!(error, Error::DrawGivenUp { proposals: 129, .. }), "{error:?}");
+    }
+}

@@ -1,0 +1,231 @@
+//! Draws in batches: proposals whose random numbers are functions of their numbers, made by a device or by the host.
+//!
+//! Draw number j of a block is its j-th accepted proposal. What a device cannot tell is replayed on the host in f64, so draws
+//! are those of the host, whatever the device.
+
+mod block;
+mod replay;
+
+use std::{
+    fmt,
+    ops::Range,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use self::block::Block;
+pub(super) use self::replay::Replay;
+use super::{Attempts, Sampler, Samples};
+use crate::{
+    Result, Subset,
+    engine::{
+        Engine,
+        proposals::{Found, Proposal, ProposalDevice, ProposalTables, Proposer, Stream, Verdict, Wave},
+    },
+    parallel::map_ordered,
+    watch::Ended,
+};
+
+/// Draws of a block.
+const DRAWS: u64 = 1 << 14;
+/// The least acceptance for which the proposals of a block are counted in 32 bits.
+const LEAST: f64 = 1e-4;
+/// Proposals that the host makes at a time.
+const HOST_WAVE: u32 = 1 << 12;
+
+/// The device of a law, and what is known of its proposals.
+pub(super) struct Batches {
+    device: Arc<dyn ProposalDevice>,
+    /// The tables on the device; `None` if it failed.
+    prepared: OnceLock<Option<Box<dyn Proposer>>>,
+    has_failed: AtomicBool,
+    tally: Mutex<Tally>,
+    /// The last block, for the next instalment.
+    last: Mutex<Option<Block>>,
+}
+
+/// Proposals so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    made: u64,
+    accepted: u64,
+    /// Made by the host, because the device left them undecided or failed.
+    replayed: u64,
+}
+
+impl fmt::Debug for Batches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batches").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// A law with its device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Batched<'l, 'a> {
+    pub(super) batches: &'l Batches,
+    pub(super) replay: Replay<'l, 'a>,
+    pub(super) acceptance_bound: f64,
+}
+
+impl Batches {
+    /// The device of an engine, if it has one that takes these proposals.
+    pub(super) fn on(engine: &dyn Engine, replay: &Replay<'_, '_>, acceptance: f64) -> Option<Self> {
+        let device = engine.proposal_device()?;
+        (acceptance >= LEAST && device.takes(&replay.shape())).then(|| Self {
+            device,
+            prepared: OnceLock::new(),
+            has_failed: AtomicBool::new(false),
+            tally: Mutex::default(),
+            last: Mutex::default(),
+        })
+    }
+
+    /// The tables on the device, unless it has failed: draws go on without it.
+    fn proposer(&self, replay: &Replay<'_, '_>) -> Option<&dyn Proposer> {
+        let prepare = || {
+            let (coins, parts) = (replay.thresholds(), replay.parts());
+            let unit_row = |position: u32, out: &mut [f64]| replay.unit_row(position, out);
+            let tables = ProposalTables {
+                shape: replay.shape(),
+                trials: replay.trials(),
+                coins: &coins,
+                parts: &parts,
+                unit_row: &unit_row,
+                expected_trials: replay.expected_trials(),
+            };
+            self.device.prepare(&tables).ok()
+        };
+        let sound = !self.has_failed.load(Ordering::Relaxed);
+        sound.then(|| self.prepared.get_or_init(prepare).as_deref()).flatten()
+    }
+
+    /// Proposals so far, and those of them that the host made.
+    pub(super) fn counts(&self) -> [u64; 2] {
+        let tally = self.tally();
+        [tally.made, tally.replayed]
+    }
+
+    fn tally(&self) -> Tally {
+        *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Batched<'_, '_> {
+    /// Total variation error of draws because random numbers have 53 digits, and those that pick items 64.
+    pub(super) fn error(&self) -> f64 {
+        let shape = self.replay.shape();
+        let trial = 0.5 * f64::EPSILON + (shape.items as f64 + 1.0) * 0.5_f64.powi(64);
+        let coins = shape.rank as f64 * 0.5 * f64::EPSILON;
+        (self.replay.expected_trials() * trial + coins) / self.acceptance_bound
+    }
+
+    /// What became of a wave of proposals on the device; `None` if there is none any more.
+    fn on_device(&self, wave: &Wave) -> Option<Found> {
+        let found = self.batches.proposer(&self.replay)?.propose(wave);
+        if found.is_err() {
+            self.batches.has_failed.store(true, Ordering::Relaxed);
+        }
+        found.ok()
+    }
+
+    /// The same on the host.
+    fn on_host(wave: &Wave) -> Found {
+        let undecided = |number| Proposal { number, verdict: Verdict::Undecided };
+        Found { proposals: (wave.first..wave.first + wave.count).map(undecided).collect() }
+    }
+
+    /// Accepted proposals of a wave, ascending, with the items in the order of picks.
+    fn accepted(&self, wave: &Wave) -> (u32, Vec<(u32, Vec<u32>)>) {
+        let by_device = self.on_device(wave);
+        let host = Wave { count: wave.count.min(HOST_WAVE), ..*wave };
+        let (wave, found) = match by_device {
+            Some(found) => (wave, found),
+            None => (&host, Self::on_host(&host)),
+        };
+        let undecided: Vec<u32> = found
+            .proposals
+            .iter()
+            .filter(|proposal| proposal.verdict == Verdict::Undecided)
+            .map(|proposal| proposal.number)
+            .collect();
+        let mut replayed =
+            map_ordered(undecided.len(), |at| self.replay.positions(wave.stream, undecided[at])).into_iter();
+        let decided = |Proposal { number, verdict }| {
+            let positions = match verdict {
+                Verdict::Accepted(positions) => Some(positions),
+                Verdict::Undecided => replayed.next().flatten(),
+            };
+            positions.map(|positions| (number, self.replay.items(&positions)))
+        };
+        let accepted: Vec<_> = found.proposals.into_iter().filter_map(decided).collect();
+        let mut tally = self.batches.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.made += u64::from(wave.count);
+        tally.accepted += accepted.len() as u64;
+        tally.replayed += undecided.len() as u64;
+        (wave.count, accepted)
+    }
+
+    /// Makes some draws of a block, and calls `told` with every further number of them; why it ended early, if it did.
+    fn extend(
+        &self,
+        block: &mut Block,
+        draws: usize,
+        attempts: &Attempts<'_>,
+        mut told: impl FnMut(usize),
+    ) -> Result<Option<Ended>> {
+        loop {
+            if let Some(ended) = attempts.watch().ended() {
+                return Ok(Some(ended));
+            }
+            if block.len() >= draws {
+                return Ok(None);
+            }
+            let wave = block.wave(draws, self.acceptance_bound, self.batches.tally());
+            let (made, accepted) = self.accepted(&wave);
+            block.add(made, accepted);
+            block.check(self.acceptance_bound)?;
+            told(block.len().min(draws));
+        }
+    }
+}
+
+impl Sampler<'_> {
+    /// The draws with these numbers up to the first one that is ended, in batches.
+    pub(super) fn collect_batches(
+        &self,
+        law: &Batched<'_, '_>,
+        draws: Range<u64>,
+        seed: u64,
+        attempts: &Attempts<'_>,
+        told: impl Fn(u64),
+    ) -> Result<Samples> {
+        let mut samples = Samples::new(self.acceptance_bound());
+        let mut at = draws.start;
+        while at < draws.end {
+            let stream = Stream { seed, block: at / DRAWS };
+            let (first, last) =
+                ((at % DRAWS) as usize, (draws.end - stream.block * DRAWS).min(DRAWS) as usize);
+            let kept = law.batches.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let mut block = kept.filter(|block| block.is(stream)).unwrap_or_else(|| Block::new(stream));
+            let mut done = first;
+            let outcome = law.extend(&mut block, last, attempts, |len| {
+                if len > done {
+                    told((len - done) as u64);
+                    done = len;
+                }
+            });
+            for (items, proposals) in block.draws(first..last) {
+                let items: Vec<u32> = items.iter().chain(&*self.included).copied().collect();
+                samples.push(Subset::from_distinct(items), *proposals);
+            }
+            *law.batches.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
+            if let Some(ended) = outcome? {
+                return Ok(samples.ended_by(ended));
+            }
+            at = stream.block * DRAWS + last as u64;
+        }
+        Ok(samples)
+    }
+}

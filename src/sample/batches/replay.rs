@@ -1,0 +1,137 @@
+//! Proposals in f64 from the random numbers of their number: what a device is to find.
+
+use crate::{
+    engine::proposals::{Coin, ProposalShape, Stream, Trial, alias::AliasTable},
+    linalg::kernels::{add_scaled, dot, scale},
+    polynomial::ConditionalBernoulli,
+    sample::projection::LeverageTrials,
+};
+
+/// Trials after which rounding must have spoilt the eigenvectors, in units of the expected number.
+const PATIENCE: f64 = 64.0;
+
+/// What proposals are made from.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sample) struct Replay<'l, 'a> {
+    pub(in crate::sample) trials: &'l LeverageTrials<'a>,
+    pub(in crate::sample) eigenvectors: &'l ConditionalBernoulli,
+    pub(in crate::sample) size: usize,
+    /// The most items of every group; `None` without limits.
+    pub(in crate::sample) most: Option<&'l [usize]>,
+}
+
+impl Replay<'_, '_> {
+    pub(super) fn shape(&self) -> ProposalShape {
+        ProposalShape {
+            items: self.trials.table().len(),
+            rank: self.eigenvectors.support().len(),
+            size: self.size,
+            parts: self.most.map_or(1, <[usize]>::len),
+        }
+    }
+
+    pub(super) fn trials(&self) -> &AliasTable {
+        self.trials.table()
+    }
+
+    /// Σ h Σ 1/c over c = 1 … k columns left.
+    pub(super) fn expected_trials(&self) -> f64 {
+        let harmonic: f64 = (1..=self.size).map(|left| (left as f64).recip()).sum();
+        self.trials.total() * harmonic + self.size as f64
+    }
+
+    /// Position at which every part begins, and the most items of it.
+    pub(super) fn parts(&self) -> Vec<[u32; 2]> {
+        let Some(most) = self.most else { return vec![[0, u32::MAX]] };
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let parts =
+            self.trials.starts().iter().zip(most).map(|(&start, &most)| [start, most as u32]).collect();
+        parts
+    }
+
+    /// ⌊2³² Pr(take j | c are wanted)⌋, c = 1 … k, for every eigenvector j.
+    pub(super) fn thresholds(&self) -> Vec<u32> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "casts of floats saturate"
+        )]
+        let threshold = |p: f64| (p * 2_f64.powi(32)) as u32;
+        let rank = self.eigenvectors.support().len();
+        let all = (0..rank).flat_map(|j| (1..=self.size).map(move |wanted| (j, wanted)));
+        all.map(|(j, wanted)| threshold(self.eigenvectors.probability_of_taking(j, wanted))).collect()
+    }
+
+    /// The row at a position in coordinates of all eigenvectors.
+    pub(super) fn unit_row(&self, position: u32, out: &mut [f64]) {
+        self.trials.unit_row(position, self.eigenvectors.support(), out);
+    }
+
+    /// The items at these positions.
+    pub(super) fn items(&self, positions: &[u32]) -> Vec<u32> {
+        positions.iter().map(|&position| self.trials.table().item(position)).collect()
+    }
+
+    /// The eigenvectors that a proposal chooses.
+    fn chosen(&self, stream: Stream, proposal: u32) -> Vec<usize> {
+        let mut chosen = Vec::with_capacity(self.size);
+        for (j, (number, &eigenvector)) in (0..).zip(self.eigenvectors.support()).enumerate() {
+            let wanted = self.size - chosen.len();
+            if wanted == 0 {
+                break;
+            }
+            let Coin(coin) = stream.coin(proposal, number);
+            if coin < self.eigenvectors.probability_of_taking(j, wanted) {
+                chosen.push(eigenvector);
+            }
+        }
+        chosen
+    }
+
+    /// The positions that a proposal picks; `None` if it is rejected.
+    pub(super) fn positions(&self, stream: Stream, proposal: u32) -> Option<Vec<u32>> {
+        let chosen = self.chosen(stream, proposal);
+        let (table, size) = (self.trials.table(), self.size);
+        let mut directions: Vec<f64> = Vec::with_capacity(size * size);
+        let mut residual = vec![0.0; size];
+        let mut picked = Vec::with_capacity(size);
+        let mut found = vec![0; self.most.map_or(0, <[usize]>::len)];
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "casts of floats saturate"
+        )]
+        let last = (PATIENCE * self.expected_trials()) as u32;
+        for number in 0..last {
+            let Trial { word, uniform } = stream.trial(proposal, number);
+            let position = table.look_up(word);
+            // The residual of a picked row is a rounding error: its probability is zero.
+            if table.is_null(position) || picked.contains(&position) {
+                continue;
+            }
+            self.trials.unit_row(position, &chosen, &mut residual);
+            for direction in directions.chunks_exact(size) {
+                let along = dot(direction, &residual);
+                add_scaled(&mut residual, -along, direction);
+            }
+            let square = dot(&residual, &residual);
+            if uniform >= square {
+                continue;
+            }
+            picked.push(position);
+            if let Some(most) = self.most {
+                let group = self.trials.group(position);
+                found[group] += 1;
+                if found[group] > most[group] {
+                    return None;
+                }
+            }
+            if picked.len() == size {
+                return Some(picked);
+            }
+            scale(&mut residual, square.sqrt().recip());
+            directions.extend_from_slice(&residual);
+        }
+        None
+    }
+}

@@ -1,0 +1,95 @@
+//! Barriers of the shaders, counted: an elimination has few of them a step.
+
+use naga::{Block, Function, Handle, Module, Statement};
+use partition_dpp::engine::{Precision, gpu::Gpu};
+
+/// The most barriers of a step of an elimination.
+const MOST: usize = 5;
+
+/// Barriers of a function's statements, one after another, and of every loop that has any.
+struct Barriers<'a> {
+    module: &'a Module,
+    loops: Vec<usize>,
+}
+
+impl Barriers<'_> {
+    /// Barriers of the entry point outside of loops.
+    fn of(module: &Module) -> (usize, Vec<usize>) {
+        let mut barriers = Barriers { module, loops: Vec::new() };
+        let outside = barriers.block(&module.entry_points[0].function.body);
+        (outside, barriers.loops)
+    }
+
+    fn called(&mut self, function: Handle<Function>) -> usize {
+        let module = self.module;
+        self.block(&module.functions[function].body)
+    }
+
+    /// The most barriers that a thread may meet outside of loops.
+    fn block(&mut self, block: &Block) -> usize {
+        let mut count = 0;
+        for statement in block {
+            count += match statement {
+                // One each, also where two kinds of memory are meant.
+                Statement::ControlBarrier(_) | Statement::WorkGroupUniformLoad { .. } => 1,
+                Statement::Block(inner) => self.block(inner),
+                Statement::If { accept, reject, .. } => self.block(accept).max(self.block(reject)),
+                Statement::Switch { cases, .. } => cases.iter().map(|case| self.block(&case.body)).sum(),
+                Statement::Loop { body, continuing, .. } => {
+                    let before = self.loops.len();
+                    let own = self.block(body) + self.block(continuing);
+                    assert!(own == 0 || self.loops.len() == before, "loops with barriers within each other");
+                    if own > 0 {
+                        self.loops.push(own);
+                    }
+                    0
+                }
+                Statement::Call { function, .. } => self.called(*function),
+                _ => 0,
+            };
+        }
+        count
+    }
+}
+
+fn eliminations() -> impl Iterator<Item = (String, String)> {
+    [Precision::F32, Precision::F64].into_iter().flat_map(|precision| {
+        let shaders =
+            Gpu::shaders(precision).into_iter().filter(|(_, source)| source.contains("fn eliminate("));
+        shaders.map(move |(name, source)| (format!("{name} {precision}"), source))
+    })
+}
+
+#[test]
+fn a_step_of_an_elimination_has_few_barriers() {
+    let mut seen = 0;
+    for (name, source) in eliminations() {
+        let (_, loops) = Barriers::of(&naga::front::wgsl::parse_str(&source).unwrap());
+        assert_eq!(loops, [3], "{name}");
+        assert!(loops[0] <= MOST);
+        seen += 1;
+    }
+    assert_eq!(seen, 20, "two verbs, five places of the matrix, two precisions");
+}
+
+#[test]
+fn a_sixth_barrier_is_noticed() {
+    for (name, source) in eliminations() {
+        for (from, planted) in [
+            // In the step itself, in a function it calls, and in a loop of its own, which may have any number.
+            ("let inverse = reciprocal(pivot);", 6),
+            ("let first_row = select(step, 0u, whole);", 6),
+        ] {
+            let more = format!("workgroupBarrier(); storageBarrier(); workgroupBarrier(); {from}");
+            assert!(source.contains(from));
+            let module = naga::front::wgsl::parse_str(&source.replace(from, &more)).unwrap();
+            let (_, loops) = Barriers::of(&module);
+            assert_eq!(loops, [planted], "{name}");
+            assert!(loops[0] > MOST);
+        }
+        let from = "let multiple = times(";
+        let module =
+            naga::front::wgsl::parse_str(&source.replace(from, &format!("workgroupBarrier(); {from}")));
+        assert!(std::panic::catch_unwind(|| Barriers::of(module.as_ref().unwrap())).is_err(), "{name}");
+    }
+}

@@ -1,0 +1,116 @@
+//! The shaders in SPIR-V, as wgpu emits them, for another validator and for compilers.
+
+use std::{fmt::Write, fs, path::Path};
+
+use naga::{
+    Module, ShaderStage,
+    back::spv,
+    proc::{BoundsCheckPolicies, BoundsCheckPolicy},
+    valid::ModuleInfo,
+};
+use partition_dpp::engine::Precision;
+
+use crate::shaders::{each_shader, validated};
+
+/// Leaves a module in the folder that `PDPP_SPIRV` names, if it does.
+fn leave(name: &str, words: &[u32]) {
+    if let Some(folder) = std::env::var_os("PDPP_SPIRV") {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        fs::write(Path::new(&folder).join(format!("{name}.spv").to_lowercase()), bytes).unwrap();
+    }
+}
+
+/// What wgpu's Vulkan backend adds to a shader: everything, or what it still adds to a trusted one.
+#[derive(Clone, Copy, Debug)]
+enum Checks {
+    Checked,
+    Trusted,
+}
+
+/// A shader in SPIR-V, as wgpu 30 emits it for a driver with Vulkan 1.3 and robust access to buffers, as those of AMD,
+/// Intel and NVIDIA have.
+fn emitted(module: &Module, info: &ModuleInfo, checks: Checks) -> Vec<u32> {
+    let options = spv::Options {
+        lang_version: (1, 6),
+        flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
+        bounds_check_policies: BoundsCheckPolicies {
+            index: match checks {
+                Checks::Checked => BoundsCheckPolicy::Restrict,
+                Checks::Trusted => BoundsCheckPolicy::Unchecked,
+            },
+            buffer: BoundsCheckPolicy::Unchecked,
+            ..Default::default()
+        },
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        force_loop_bounding: matches!(checks, Checks::Checked),
+        ..Default::default()
+    };
+    let entry = spv::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".to_owned() };
+    spv::write_vec(module, info, &options, Some(&entry)).unwrap()
+}
+
+/// Where `PDPP_SPIRV` names a folder, the shaders are left there in SPIR-V, for another validator and for compilers.
+#[test]
+fn shaders_are_valid_in_both_precisions() {
+    each_shader(|name, precision, module, info| {
+        for checks in [Checks::Checked, Checks::Trusted] {
+            let words = emitted(module, info, checks);
+            assert!(words.len() > 100);
+            leave(&format!("{name}.{precision}.{checks:?}"), &words);
+        }
+    });
+}
+
+/// Faults that the limits on compiled shaders (`.ci/gpu-static`) must notice, each named after what is wrong.
+fn planted() -> [(&'static str, String); 4] {
+    let shader = |threads: u32, globals: &str, body: &str| {
+        format!(
+            "@group(0) @binding(1) var<storage, read_write> x: array<vec4<f32>>; {globals}
+            @compute @workgroup_size({threads})
+            fn main(@builtin(local_invocation_index) t: u32) {{ {body} }}"
+        )
+    };
+    let mut loads = String::new();
+    let mut stores = String::new();
+    for i in 0..200 {
+        write!(loads, "let a{i} = x[t + {i}u];").unwrap();
+        write!(stores, "x[t * {i}u] = a{};", 199 - i).unwrap();
+    }
+    [
+        ("spill", shader(1024, "", &format!("{loads} storageBarrier(); {stores}"))),
+        (
+            "scratch",
+            shader(
+                64,
+                "",
+                "var y: array<vec4<f32>, 256>; for (var i = 0u; i < 256u; i++) { y[i] = x[i + t]; }
+                x[t] = y[u32(x[t].x) % 256u];",
+            ),
+        ),
+        (
+            "occupancy",
+            shader(64, "var<workgroup> y: array<vec4<f32>, 2000>;", "y[t] = x[t]; x[t + 1u] = y[t * 31u];"),
+        ),
+        (
+            "instructions",
+            shader(
+                64,
+                "var<workgroup> y: array<vec4<f32>, 256>;",
+                "y[t] = x[t]; workgroupBarrier(); var a = x[0]; var b = a; var c = a; var d = a;
+                for (var i = 0u; i < u32(x[t].x); i++) {
+                  let l = y[i]; let r = y[i + 64u]; a += l.x * r; b += l.y * r; c += l.z * r; d += l.w * r;
+                }
+                x[t] = a + b + c + d;",
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn planted_shaders_are_valid() {
+    for (fault, source) in planted() {
+        let name = format!("planted_{fault}");
+        let (module, info) = validated(&name, &source, Precision::F32);
+        leave(&format!("{name}.f32.trusted"), &emitted(&module, &info, Checks::Trusted));
+    }
+}

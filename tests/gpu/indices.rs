@@ -1,0 +1,107 @@
+//! Every index of the shaders that run without run-time checks is in bounds: all conformance tests run with shaders that
+//! testify of theirs.
+
+use std::time::Duration;
+
+use partition_dpp::engine::{
+    Precision,
+    gpu::{Gpu, GpuOptions},
+};
+
+use crate::{
+    common::engines::{self, Test},
+    conformance, conformance_tables,
+    testimony::{place, testifying},
+};
+
+/// All tests of verbs, by name.
+fn tests() -> impl Iterator<Item = (&'static str, Test)> {
+    conformance::ALL.iter().chain(conformance_tables::ALL).copied()
+}
+
+/// The ways in which work is cut: not at all, by bindings and by dispatches; and with more workgroup memory than a
+/// software driver admits to, as large cards have.
+fn options(precision: Precision) -> [(GpuOptions, usize); 4] {
+    let whole = GpuOptions::default().with_precision(precision).with_witness(testifying);
+    let matrix = if precision == Precision::F64 { 60 } else { 85 };
+    [
+        (whole.clone(), usize::MAX),
+        (whole.clone().with_largest_binding(1 << 16).with_row_memory(1 << 16), matrix),
+        (whole.clone().with_longest_dispatch(Duration::from_nanos(1)), usize::MAX),
+        (whole.with_workgroup_memory(49_152), usize::MAX),
+    ]
+}
+
+/// What shaders testified: names of those that ran, and those of an index out of bounds.
+fn testimony(gpu: &Gpu) -> (Vec<&'static str>, Vec<(&'static str, u32)>) {
+    let words = gpu.testimony().unwrap();
+    let shaders = Gpu::shaders(Precision::F64);
+    let ran = shaders.iter().map(|(name, _)| *name).filter(|name| words[2 * place(name)] == 1).collect();
+    let words_of = |name: &'static str| (name, words[2 * place(name) + 1]);
+    (ran, shaders.iter().map(|(name, _)| words_of(name)).filter(|(_, index)| *index > 0).collect())
+}
+
+fn every_index_is_in_bounds(precision: Precision) {
+    let mut seen = Vec::new();
+    for (options, largest_matrix) in options(precision) {
+        let Some(gpu) = engines::open(&options, "testimony") else { return };
+        let tested = engines::tested(gpu.clone(), largest_matrix);
+        for (name, test) in tests() {
+            test(&tested);
+            let (ran, out_of_bounds) = testimony(&gpu);
+            assert_eq!(out_of_bounds, [], "{name} in {precision}: the shader, and which of its indices");
+            seen.extend(ran);
+        }
+    }
+    let trusted = Gpu::trusted_shaders(precision).into_iter();
+    let unseen: Vec<&str> = trusted.filter(|name| !seen.contains(name)).collect();
+    assert!(unseen.is_empty(), "{unseen:?} are trusted, but no test ran them in {precision}");
+}
+
+#[test]
+fn every_index_is_in_bounds_in_single_precision() {
+    every_index_is_in_bounds(Precision::F32);
+}
+
+#[test]
+fn every_index_is_in_bounds_in_double_precision() {
+    every_index_is_in_bounds(Precision::F64);
+}
+
+/// Of buffers and of workgroup memory, read and written, one too far and far away.
+#[test]
+fn an_index_out_of_bounds_is_noticed() {
+    for (verb, from, to) in [
+        ("row_norms", "= row_sum(thread)", "= row_sum(thread + 4096u)"),
+        ("grid_determinants", "size_of(entry(base + i * n", "size_of(entry(base + 4096u + i * n"),
+        ("grid_determinants", "at < p.n * p.n; at += THREADS", "at <= p.n * p.n; at += THREADS"),
+        ("grid_determinants", "sh_row[places + thread]", "sh_row[places + thread + 16u]"),
+        ("grid_determinants", "pivots[pivots_base + step] =", "pivots[pivots_base + step + 4096u] ="),
+        ("candidate_determinants", "determinants[number] =", "determinants[number + 4096u] ="),
+    ] {
+        let options = GpuOptions::default()
+            .with_precision(Precision::F32)
+            .with_witness(testifying)
+            .with_patch(verb, from, to);
+        let Some(gpu) = engines::open(&options, "planted faults") else { return };
+        let tested = engines::tested(gpu.clone(), 85);
+        for (_, test) in tests().filter(|(name, _)| *name == verb) {
+            // Wrong indices may also give wrong values.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&tested)));
+        }
+        let (_, found) = testimony(&gpu);
+        assert!(found.iter().all(|(name, _)| name.starts_with(verb)), "{found:?}");
+        assert!(!found.is_empty(), "{verb}: {from} → {to} goes unnoticed");
+    }
+}
+
+#[test]
+fn trusted_shaders_conform() {
+    for precision in [Precision::F32, Precision::F64] {
+        let options = GpuOptions::default().with_precision(precision);
+        let Some(_) = engines::open(&options, "graphics device") else { return };
+        let trusted = Gpu::new(&options).unwrap();
+        let tested = engines::tested(trusted, usize::MAX);
+        tests().for_each(|(_, test)| test(&tested));
+    }
+}

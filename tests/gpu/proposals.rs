@@ -1,0 +1,361 @@
+//! Batches of proposals: the device finds the subsets that the host finds, and they follow the law.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use partition_dpp::{
+    Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, Sampler, SamplerOptions, Subset,
+    Watch,
+    engine::{
+        Cpu, Engine, Precision,
+        gpu::{Fault, Gpu, GpuOptions},
+    },
+    sample::Bound,
+    watch::Ended,
+};
+
+use crate::common::{
+    Case,
+    engines::{gpu, open},
+    enumerable_cases,
+    random::normals,
+    stats,
+};
+
+const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+
+/// Items, features, parts, and items of each; all tilted proposals.
+struct Problem {
+    name: &'static str,
+    features: Features<'static>,
+    labels: Vec<usize>,
+    quota: Vec<usize>,
+    draws: u64,
+}
+
+fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws: u64) -> Problem {
+    let values = normals(items * dims, 11);
+    let features = Features::from_rows(items, dims, values).unwrap();
+    let labels = (0..items).map(|i| i % quota.len()).collect();
+    Problem { name, features, labels, quota: quota.to_vec(), draws }
+}
+
+fn problems() -> Vec<Problem> {
+    let mut problems = vec![
+        problem("small", 60, 6, &[1, 2], 500),
+        problem("one item", 100, 5, &[1], 200),
+        problem("parts of several", 400, 24, &[2, 3, 2], 300),
+        problem("many eigenvectors", 900, 300, &[2, 2], 40),
+        problem("as many as fit", 300, 44, &[18, 18], 20),
+    ];
+    // Of every row two copies, with very unequal lengths.
+    let (items, dims) = (80, 7);
+    let mut values = normals(items / 2 * dims, 5).repeat(2);
+    for (i, row) in values.chunks_exact_mut(dims).enumerate() {
+        row.iter_mut().for_each(|x| *x *= [1.0, 1e-3, 30.0][i % 3]);
+    }
+    problems.push(Problem {
+        name: "copies",
+        features: Features::from_rows(items, dims, values).unwrap(),
+        labels: (0..items).map(|i| i % 2).collect(),
+        quota: vec![3, 2],
+        draws: 300,
+    });
+    problems
+}
+
+fn tilted() -> SamplerOptions {
+    SamplerOptions::from(Method::Rejection).with_projection(Projection::Leverage).with_bound(Bound::Tilted)
+}
+
+impl Problem {
+    fn sampled<T>(&self, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+        let partition = Partition::from_labels(&self.labels).unwrap();
+        let quota = Quota::new(&partition, &self.quota).unwrap();
+        let dpp = PartitionDpp::new(&self.features, &partition, &quota).unwrap();
+        with(&dpp.sampler(tilted(), engine).unwrap())
+    }
+
+    /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
+    fn draws(&self, engine: &dyn Engine) -> (Vec<Subset>, u64, [u64; 2]) {
+        self.sampled(engine, |sampler| {
+            let samples = sampler.sample_many(self.draws, 99);
+            let proposals = samples.proposals();
+            (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
+        })
+    }
+
+    /// The same draws by the host, after the device has failed.
+    fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
+        let gpu = gpu(precision).unwrap();
+        self.sampled(&gpu, |sampler| {
+            gpu.fake(Fault::Reset);
+            let samples = sampler.sample_many(self.draws, 99);
+            let [made, replayed] = sampler.batched_proposals().unwrap();
+            assert_eq!(made, replayed, "the host made all");
+            (samples.subsets().to_vec(), samples.proposals())
+        })
+    }
+}
+
+/// The share of proposals that are left to the host, at most.
+fn replays(precision: Precision) -> f64 {
+    if precision == Precision::F32 { 0.05 } else { 1e-3 }
+}
+
+/// Asserts that a device draws what the host does, and leaves no more than this share of the proposals to it.
+fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
+    let precision = gpu.info().precision;
+    for problem in problems {
+        let (found, proposals, [made, replayed]) = problem.draws(gpu);
+        let (expected, expected_proposals) = problem.draws_of_host(precision);
+        println!("{} in {precision}: {replayed} of {made} proposals replayed", problem.name);
+        assert_eq!(found, expected, "{}", problem.name);
+        assert_eq!(proposals, expected_proposals, "{}", problem.name);
+        assert!(replayed as f64 <= most_replayed * made as f64, "{}: {replayed} of {made}", problem.name);
+    }
+}
+
+#[test]
+fn the_device_finds_what_the_host_finds() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        conform(&gpu, &problems(), replays(precision));
+    }
+}
+
+/// A device in whose shader a text is replaced.
+fn patched(precision: Precision, from: &'static str, to: &'static str) -> Option<Gpu> {
+    let verbs = ["proposals", "small_proposals"];
+    let options = verbs.iter().fold(GpuOptions::default().with_precision(precision), |options, verb| {
+        options.with_patch(verb, from, to)
+    });
+    open(&options, "planted faults")
+}
+
+#[test]
+fn near_ties_are_decided_by_the_host() {
+    for precision in PRECISIONS {
+        let wide = if precision == Precision::F32 { "margin = 2.0e3 *" } else { "margin = 2.0e12 *" };
+        let problems = problems();
+        let Some(forced) = patched(precision, "margin = 2.0 *", wide) else { return };
+        let [made, replayed] = problems[2].draws(&forced).2;
+        assert!(replayed > made / 20 && replayed < made, "{replayed} of {made} in {precision}");
+        conform(&forced, &problems, 1.0);
+        // Nothing is left to the device.
+        let Some(always) = patched(precision, "margin = 2.0 *", "margin = 1.0e15 + 2.0 *") else { return };
+        conform(&always, &problems[..3], 1.0);
+    }
+}
+
+/// What single precision rounds is much less than the margin.
+#[test]
+fn margins_are_wide() {
+    let Some(narrow) = patched(Precision::F32, "margin = 2.0 *", "margin = 0.2 *") else { return };
+    conform(&narrow, &[problem("margins", 400, 24, &[2, 3, 2], 4000)], 0.05);
+}
+
+#[test]
+fn planted_faults_are_noticed() {
+    for (from, to) in [
+        // The eigenvectors.
+        ("if word < limit", "if word > limit"),
+        ("coins[j * p.size + wanted - 1u]", "coins[j * p.size]"),
+        ("sh_chosen[p.size - wanted] = j;", "sh_chosen[wanted - 1u] = j / 2u;"),
+        // The items tried.
+        ("select(entry.y, index, share < entry.x)", "index"),
+        ("let length = parameters.items + 1u;", "let length = parameters.items;"),
+        ("let index = above.x + u32(middle < below.x);", "let index = above.x + 1u;"),
+        ("TRIALS + number, proposal", "number, proposal"),
+        (
+            "vec4<u32>(TRIALS + number, proposal, p.block_low",
+            "vec4<u32>(TRIALS + number, proposal, 7u + p.block_low",
+        ),
+        ("words.z >> 8u", "words.z >> 9u"),
+        // Their residuals.
+        ("unit_rows[position * p.rank + sh_chosen[j]]", "unit_rows[position * p.rank + j]"),
+        ("- along * sh_directions", "- 0.5 * along * sh_directions"),
+        ("s < picked; s++", "s + 1u < picked; s++"),
+        ("trial = project(trial, sh_picked - 1u, thread);", ""),
+        ("[j * LANES + thread] / root", "[j * LANES + thread]"),
+        // The picks.
+        ("2u * thread + fate - ACCEPTED", "2u * (63u - thread) + fate - ACCEPTED"),
+        ("sh_counts[part] > parts[part].y", "sh_counts[part] >= parts[part].y"),
+        ("parts[part + 1u].x <= trial.position", "parts[part + 1u].x < trial.position"),
+        ("sh_state = REJECTED;", ""),
+        ("if trial.threshold + margin < trial.square {", "if trial.threshold < 2.0 * trial.square {"),
+        ("= sh_picks[s];", "= sh_picks[0];"),
+    ] {
+        let Some(gpu) = patched(Precision::F32, from, to) else { return };
+        let outcome = catch_unwind(AssertUnwindSafe(|| conform(&gpu, &problems(), 0.05)));
+        let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
+        let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+        assert!(!message.contains("parsing error") && !message.contains("is not in"), "{to}: {message}");
+    }
+}
+
+fn with_sampler<T>(case: &Case, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+    let (features, partition) = (case.features(), Partition::from_labels(&case.labels).unwrap());
+    let quota = Quota::new(&partition, &case.quota).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+    with(&dpp.sampler(tilted(), engine).unwrap())
+}
+
+/// p-values of this many draws of the enumerable cases, more of those that accept more.
+fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
+    let cases = enumerable_cases();
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
+    let bound = |case: &Case| with_sampler(case, &Cpu, |sampler| sampler.acceptance_bound());
+    let total: f64 = cases.iter().map(bound).sum();
+    let test = |case: &Case| {
+        let (law, _) = case.oracle().partition_dpp(&case.labels, &case.quota);
+        let own = (bound(case) / total * draws as f64).ceil().max(2000.0) as u64;
+        let (samples, [made, replayed]) = with_sampler(case, gpu, |sampler| {
+            assert!(sampler.law_error() < 1e-9, "{}: {:e}", case.name, sampler.law_error());
+            (sampler.sample_many(own, 2016), sampler.batched_proposals().unwrap())
+        });
+        assert!(replayed * 100 <= made, "{}: the host made {replayed} of {made}", case.name);
+        let p = stats::chi_square_p(samples.subsets().iter().map(Subset::as_slice), &law);
+        println!("{:30} {} sets, {own} of {made}, {replayed} replayed, p = {p:.4}", case.name, law.len());
+        (case.name.clone(), p)
+    };
+    cases.iter().map(test).collect()
+}
+
+#[test]
+fn draws_follow_the_law() {
+    // A software device makes some ten thousand proposals a second.
+    for (precision, draws) in [(Precision::F32, 1_000_000), (Precision::F64, 100_000)] {
+        let Some(gpu) = gpu(precision) else { return };
+        let found = p_values(&gpu, draws);
+        for (name, p) in &found {
+            assert!(*p > stats::ALPHA / (2 * found.len()) as f64, "{name} in {precision}: p = {p:e}");
+        }
+    }
+}
+
+/// Every trial is accepted: items come in proportion to their leverages.
+#[test]
+fn a_wrong_law_is_noticed() {
+    let from = "if trial.threshold + margin < trial.square {";
+    let Some(gpu) = patched(Precision::F32, from, "if trial.square > margin {") else { return };
+    let found = p_values(&gpu, 60_000);
+    assert!(found.iter().all(|(_, p)| *p < 1e-9), "{found:?}");
+}
+
+#[test]
+fn ten_thousand_proposals_are_one_submission_and_one_wait() {
+    for precision in PRECISIONS {
+        // Breaks for a watchdog are only for slower devices.
+        let options =
+            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
+        let Some(gpu) = open(&options, "traffic") else { return };
+        let (rows, draws) = (300, 4000);
+        problem("traffic", rows, 12, &[2, 3], 0).sampled(&gpu, |sampler| {
+            // Tables go up once: an entry of two words and a row for every item.
+            let before = gpu.traffic();
+            drop(sampler.sample_many(100, 0));
+            let tables = gpu.traffic() - before;
+            let width = if precision == Precision::F32 { 4 } else { 8 };
+            assert!(tables.uploaded <= (rows as u64 + 8) * (8 + 12 * width) + 1000, "{tables:?}");
+            let before = gpu.traffic();
+            let [made_before, _] = sampler.batched_proposals().unwrap();
+            let samples = sampler.sample_many(draws, 1);
+            let added = gpu.traffic() - before;
+            let made = sampler.batched_proposals().unwrap()[0] - made_before;
+            println!("{precision}: {made} proposals, {added:?}");
+            assert!(made > 10_000 && samples.subsets().len() == 4000);
+            assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
+            assert!(added.uploaded <= 68, "{added:?}");
+            // Six words for every subset, of which some more are made than asked for.
+            assert!(added.downloaded <= 24 * (draws + draws / 2), "{added:?}");
+        });
+    }
+}
+
+#[test]
+fn instalments_and_threads_do_not_matter() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let case = problem("instalments", 40, 4, &[1, 1], 0);
+    // Across the end of a block of draws.
+    let (start, end) = ((1 << 14) - 700, (1 << 14) + 300);
+    let whole = case.sampled(&gpu, |sampler| sampler.sample_many(end, 5));
+    let pieces = case.sampled(&gpu, |sampler| {
+        let mut pieces = sampler.sample_range(start..start, 5);
+        for [from, to] in [[start, start + 1], [start + 1, end - 100], [end - 100, end]] {
+            // Another seed between them.
+            pieces.extend(sampler.sample_range(from..to, 5));
+            drop(sampler.sample_range(0..3, 6));
+        }
+        pieces
+    });
+    assert_eq!(pieces.subsets(), &whole.subsets()[start as usize..]);
+    case.sampled(&gpu, |sampler| {
+        std::thread::scope(|scope| {
+            let many: Vec<_> = (0..2).map(|_| scope.spawn(|| sampler.sample_many(400, 5))).collect();
+            for samples in many {
+                assert_eq!(samples.join().unwrap().subsets(), &whole.subsets()[..400]);
+            }
+        });
+    });
+}
+
+#[test]
+fn a_watch_ends_batches() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let case = problem("watched", 60, 6, &[1, 2], 0);
+    case.sampled(&gpu, |sampler| {
+        let stop = AtomicBool::new(true);
+        let watch = Watch::default().stopped_by(&stop);
+        let none = sampler.sample_watched(0..100, 7, &watch).unwrap();
+        assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
+        stop.store(false, Ordering::Relaxed);
+        let all = sampler.sample_watched(0..100, 7, &watch).unwrap();
+        assert_eq!((all.subsets().len(), all.ended()), (100, None));
+        assert_eq!(all.subsets(), sampler.sample_many(100, 7).subsets());
+    });
+}
+
+#[test]
+fn draws_go_on_without_a_device() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    let case = problem("lost", 60, 6, &[1, 2], 0);
+    let expected = case.sampled(&gpu, |sampler| sampler.sample_many(300, 7));
+    case.sampled(&gpu, |sampler| {
+        let mut found = sampler.sample_range(0..100, 7);
+        gpu.fake(Fault::Reset);
+        found.extend(sampler.sample_range(100..300, 7));
+        assert_eq!(found.subsets(), expected.subsets());
+        let [made, replayed] = sampler.batched_proposals().unwrap();
+        assert!(made > replayed && replayed > 0);
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_drawn_one_by_one() {
+    let Some(small) = open(&GpuOptions::default().with_largest_binding(1 << 12), "graphics device") else {
+        return;
+    };
+    let case = problem("large", 400, 24, &[2, 3, 2], 0);
+    case.sampled(&small, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    case.sampled(&Cpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    // Eigenvectors are computed on the CPU; batches add what their random numbers have too few digits for.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method has one lifetime")]
+    let [on_cpu, in_batches] =
+        [&Cpu as &dyn Engine, &gpu].map(|engine| case.sampled(engine, |sampler| sampler.law_error()));
+    assert!(in_batches > on_cpu && in_batches < on_cpu + 1e-12, "{on_cpu:e} {in_batches:e}");
+    let too_many = problem("more items than fit", 300, 44, &[19, 18], 0);
+    too_many.sampled(&gpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    // A k-DPP accepts every proposal.
+    let model = KDpp::new(&case.features, 5).unwrap();
+    let options = SamplerOptions::default().with_projection(Projection::Leverage);
+    let sampler = model.sampler(options, &gpu).unwrap();
+    let samples = sampler.sample_many(200, 3);
+    assert_eq!((samples.subsets().len(), samples.proposals()), (200, 200));
+    assert!(samples.subsets().iter().all(|subset| subset.as_slice().len() == 5));
+    assert!(sampler.batched_proposals().is_some_and(|[made, replayed]| made >= 200 && replayed < 5));
+}

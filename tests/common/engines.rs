@@ -132,6 +132,7 @@ pub fn assert_noticed_on(options: &[GpuOptions], faults: &[(Fault, Test)]) {
 macro_rules! on_every_engine {
     ($($test:ident),* $(,)?) => {
         /// The tests, by name.
+        #[allow(dead_code, reason = "only some are run all at once")]
         pub(crate) const ALL: &[(&str, $crate::common::engines::Test)] = &[$((stringify!($test), $test)),*];
 
         $crate::on_every_engine!(@engine cpu_f64, Some($crate::common::engines::cpu()), $($test),*);

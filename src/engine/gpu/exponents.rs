@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn exponents_bracket_numbers_of_any_size() {
         for x in [1.0, 0.75, -3.0, 1e300, 1e-300, f64::MIN_POSITIVE, 5e-324, f64::MAX, 2.0_f64.powi(-1030)] {
-            let e = exponent(x).into();
+            let e = i32::from(exponent(x));
             let unit = scaled(x.abs(), -e);
             assert!((0.5..1.0).contains(&unit), "{x:e}: {e}, {unit}");
             for y in [1.0, 1e-200, 0.3] {

@@ -40,6 +40,7 @@ mod witness;
 use std::{
     fmt,
     sync::{Arc, PoisonError},
+    time::Duration,
 };
 
 use faer::{Mat, MatRef};
@@ -63,15 +64,15 @@ use crate::{Error, Result, error::DeviceProblem};
 
 /// A GPU.
 ///
-/// Rows of features are uploaded once, scaled and in the device's precision, and stay there as long as the features
-/// live, as do tables of gains, swaps and nodes. Small and delicate work stays on the host in f64: eigen-decompositions, sums
-/// over groups, logarithms, random numbers.
+/// Rows of features are uploaded once, as they are stored, and stay there as long as the features live, as do tables of
+/// gains, swaps and nodes. Rows beyond the device's memory come chunk by chunk. Small and delicate work stays on the host in
+/// f64: eigen-decompositions, sums over groups, logarithms, most random numbers.
 ///
 /// # Numerics
 /// f64 needs a Vulkan adapter that has it and whose arithmetic passes a test on opening; its accuracy is that of the
 /// CPU. In f32 every verb is off by about 1e-7 times the square root of the number of terms of its sums; Gram matrices
-/// are summed over runs of rows with their rounding errors. Single precision changes the law of samplers, which state the error; greedy
-/// and local search decide in f64 between items that single precision cannot distinguish, and compute determinants
+/// are summed over runs of rows with their rounding errors. Single precision changes the law of samplers, which state the
+/// error; greedy and local search decide in f64 between items that single precision cannot distinguish, and compute determinants
 /// from the data in f64.
 ///
 /// # Errors
@@ -148,6 +149,13 @@ impl Gpu {
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.context().traffic()
+    }
+
+    /// Time in which the host copied rows into memory that the device reads, for benches.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn filling(&self) -> Duration {
+        self.context().counters.filling()
     }
 
     /// Bytes per second that the device reads and writes when it copies: the limit of work that computes little.

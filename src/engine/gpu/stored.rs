@@ -1,6 +1,9 @@
 //! Rows of features on the device, in the type in which they are stored.
 
-use std::sync::{PoisonError, RwLock};
+use std::{
+    sync::{PoisonError, RwLock},
+    time::Instant,
+};
 
 use super::{
     buffers::{Lease, size_of},
@@ -164,8 +167,11 @@ impl Stored {
                 filling.fill(own, staging.slice(..), exponents);
                 staging
             };
-            // Dropped by the thread that collects errors.
-            drop(map_ordered_mut(tasks, |_, task| fill(task)));
+            let begun = Instant::now();
+            let filled = map_ordered_mut(tasks, |_, task| fill(task));
+            context.counters.add_filling(begun.elapsed());
+            // By the thread that collects errors.
+            drop(filled);
             // The copy overlaps with the next values.
             context.hand_over(None);
         }

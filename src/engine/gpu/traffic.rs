@@ -3,6 +3,7 @@
 use std::{
     ops::Sub,
     sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
 
 use super::{context::Context, shaders::Shader};
@@ -63,6 +64,19 @@ pub(super) struct Counters {
     pub(super) downloaded: AtomicU64,
     pub(super) submissions: AtomicU64,
     pub(super) waits: AtomicU64,
+    /// Nanoseconds in which rows were copied into memory that the device reads.
+    filling: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn add_filling(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.filling.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    pub(super) fn filling(&self) -> Duration {
+        Duration::from_nanos(self.filling.load(Ordering::Relaxed))
+    }
 }
 
 impl Context {
@@ -99,7 +113,7 @@ impl Context {
 
     pub(super) fn traffic(&self) -> Traffic {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let Counters { uploaded, downloaded, submissions, waits } = &self.counters;
+        let Counters { uploaded, downloaded, submissions, waits, .. } = &self.counters;
         Traffic {
             uploaded: of(uploaded),
             downloaded: of(downloaded),

@@ -1,0 +1,80 @@
+//! Rows on their way to a GPU: bytes sent against bytes stored, and the host's time against that of a copy.
+//!
+//! The host's time is that of filling the memory from which the device copies, on all threads. The copy of the same bytes, on
+//! as many threads, goes to memory that is new as well. Both are the medians of five runs; a ratio above 1.2 is marked.
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use half::f16;
+use partition_dpp::{
+    Features,
+    engine::{
+        Engine, Items, Precision, Rows,
+        gpu::{Gpu, GpuOptions},
+    },
+};
+use rayon::prelude::*;
+
+const RUNS: usize = 5;
+const ITEMS: usize = 1_000_000;
+/// Bytes that a thread copies at a time.
+const PIECE: usize = 1 << 22;
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// The time of a copy to new memory.
+fn copied(bytes: &[u8]) -> Duration {
+    let mut pieces: Vec<Vec<u8>> = bytes.chunks(PIECE).map(|piece| Vec::with_capacity(piece.len())).collect();
+    let start = Instant::now();
+    pieces.par_iter_mut().zip(bytes.par_chunks(PIECE)).for_each(|(to, from)| to.extend_from_slice(from));
+    let taken = start.elapsed();
+    black_box(&pieces);
+    taken
+}
+
+fn measure<T: partition_dpp::Scalar>(precision: Precision, dims: usize, values: &[T]) {
+    let bytes: &[u8] = bytemuck::cast_slice(values);
+    let copy = median((0..RUNS).map(|_| copied(bytes)).collect());
+    let mut sent = 0;
+    let fill = || {
+        // A device of its own for each run, so that nothing is reused.
+        let gpu = Gpu::new(&GpuOptions::default().with_precision(precision)).expect("a GPU");
+        let features = Features::from_rows(ITEMS, dims, values).expect("finite values");
+        let before = gpu.traffic();
+        gpu.row_norms(&Rows::scaled(&features, vec![Items::All(ITEMS)])).expect("norms");
+        sent = (gpu.traffic() - before).uploaded;
+        gpu.filling()
+    };
+    let fill = median(std::iter::repeat_with(fill).take(RUNS).collect());
+    let ratio = fill.as_secs_f64() / copy.as_secs_f64();
+    println!(
+        "{precision} from {:>4}, n = {dims:3}: {:6.1} MB, sent {:6.2} % of it; copy {:6.1} ms, upload {:6.1} ms, ratio {ratio:.2}{}",
+        std::any::type_name::<T>().rsplit(':').next().unwrap_or_default(),
+        bytes.len() as f64 / 1e6,
+        100.0 * sent as f64 / bytes.len() as f64,
+        copy.as_secs_f64() * 1e3,
+        fill.as_secs_f64() * 1e3,
+        if ratio > 1.2 { " (above 1.2)" } else { "" },
+    );
+}
+
+fn main() {
+    if let Err(error) = Gpu::new(&GpuOptions::default()) {
+        println!("SKIPPED: {error}");
+        return;
+    }
+    for dims in [64, 128] {
+        let single: Vec<f32> = (0..ITEMS * dims).map(|i| (i * 2_654_435_761 % 1_000_003) as f32 * 1e-6 - 0.5).collect();
+        let half: Vec<f16> = single.iter().map(|&x| f16::from_f32(x)).collect();
+        for precision in [Precision::F32, Precision::F64] {
+            measure(precision, dims, &half);
+            measure(precision, dims, &single);
+        }
+    }
+}

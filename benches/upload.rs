@@ -2,6 +2,12 @@
 //!
 //! The host's time is that of filling the memory from which the device copies, on all threads. The copy of the same bytes, on
 //! as many threads, goes to memory that is new as well. Both are the medians of five runs; a ratio above 1.2 is marked.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "a bench panics and prints"
+)]
 
 use std::{
     hint::black_box,
@@ -38,24 +44,22 @@ fn copied(bytes: &[u8]) -> Duration {
     taken
 }
 
-fn measure<T: partition_dpp::Scalar>(precision: Precision, dims: usize, values: &[T]) {
-    let bytes: &[u8] = bytemuck::cast_slice(values);
+fn measure(precision: Precision, name: &str, bytes: &[u8], features: impl Fn() -> Features<'static>) {
     let copy = median((0..RUNS).map(|_| copied(bytes)).collect());
     let mut sent = 0;
     let fill = || {
         // A device of its own for each run, so that nothing is reused.
-        let gpu = Gpu::new(&GpuOptions::default().with_precision(precision)).expect("a GPU");
-        let features = Features::from_rows(ITEMS, dims, values).expect("finite values");
+        let gpu = Gpu::new(&GpuOptions::default().with_precision(precision)).unwrap();
+        let features = features();
         let before = gpu.traffic();
-        gpu.row_norms(&Rows::scaled(&features, vec![Items::All(ITEMS)])).expect("norms");
+        gpu.row_norms(&Rows::scaled(&features, vec![Items::All(ITEMS)])).unwrap();
         sent = (gpu.traffic() - before).uploaded;
         gpu.filling()
     };
     let fill = median(std::iter::repeat_with(fill).take(RUNS).collect());
     let ratio = fill.as_secs_f64() / copy.as_secs_f64();
     println!(
-        "{precision} from {:>4}, n = {dims:3}: {:6.1} MB, sent {:6.2} % of it; copy {:6.1} ms, upload {:6.1} ms, ratio {ratio:.2}{}",
-        std::any::type_name::<T>().rsplit(':').next().unwrap_or_default(),
+        "{precision} from {name}: {:6.1} MB, sent {:6.2} % of it; copy {:6.1} ms, upload {:6.1} ms, ratio {ratio:.2}{}",
         bytes.len() as f64 / 1e6,
         100.0 * sent as f64 / bytes.len() as f64,
         copy.as_secs_f64() * 1e3,
@@ -70,11 +74,18 @@ fn main() {
         return;
     }
     for dims in [64, 128] {
-        let single: Vec<f32> = (0..ITEMS * dims).map(|i| (i * 2_654_435_761 % 1_000_003) as f32 * 1e-6 - 0.5).collect();
-        let half: Vec<f16> = single.iter().map(|&x| f16::from_f32(x)).collect();
+        let single: &[f32] = Vec::leak(
+            (0..ITEMS * dims).map(|i| (i * 2_654_435_761 % 1_000_003) as f32 * 1e-6 - 0.5).collect(),
+        );
+        let half: &[f16] = Vec::leak(single.iter().map(|&x| f16::from_f32(x)).collect());
         for precision in [Precision::F32, Precision::F64] {
-            measure(precision, dims, &half);
-            measure(precision, dims, &single);
+            let name = |value| format!("{value}, n = {dims}");
+            measure(precision, &name("f16"), bytemuck::cast_slice(half), || {
+                Features::from_rows(ITEMS, dims, half).unwrap()
+            });
+            measure(precision, &name("f32"), bytemuck::cast_slice(single), || {
+                Features::from_rows(ITEMS, dims, single).unwrap()
+            });
         }
     }
 }

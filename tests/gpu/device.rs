@@ -45,7 +45,7 @@ fn a_device_of_the_application() {
     let found = Greedy::default().solve(&dpp, &mine).unwrap();
     let on_cpu = Greedy::default().solve(&dpp, &Cpu).unwrap();
     assert_eq!((found.subset, found.engine), (on_cpu.subset, mine.info()));
-    assert!(mine.dispatches().iter().any(|(verb, count)| *verb == "gain_update" && *count == 6));
+    assert!(mine.dispatches().iter().any(|(verb, count)| *verb == "gain_update" && *count >= 6));
     // The application goes on using it.
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,

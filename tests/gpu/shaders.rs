@@ -189,11 +189,10 @@ fn every_shader_has_its_twins_and_its_conformance() {
     };
     // What updates a table is its own method.
     let method = |name: &str| match name {
-        "gain_update" => "update".to_owned(),
         "swap_gains" => "gains".to_owned(),
         // Part of the same verb.
         "sum_runs" => "part_grams".to_owned(),
-        "leaders" | "choose_pick" | "pick_direction" => "update".to_owned(),
+        "gain_update" | "leaders" | "choose_pick" | "pick_direction" => "update".to_owned(),
         "condition_nodes" => "condition".to_owned(),
         "sum_forms" | "root_form" | "map_root" | "weigh_tiles" | "choose_tile" | "choose_row" => {
             "choose".to_owned()

@@ -12,7 +12,6 @@ pub(super) fn exponent(x: f64) -> i16 {
     if x.is_subnormal() {
         return exponent(x * NORMAL) - 54;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "eleven bits")]
     let biased = (x.to_bits() >> 52 & 0x7FF) as i16;
     biased - 1022
 }

@@ -22,10 +22,11 @@ const LEADER: usize = 8;
 pub(super) struct Leaders {
     pub(super) tops: Lease,
     spans: Vec<Span>,
+    /// First and last tile of every span.
     device_spans: Lease,
     /// The group of every span.
     groups: Lease,
-    leaders: Lease,
+    of_spans: Lease,
 }
 
 /// Tiles of one group that follow each other.
@@ -68,7 +69,7 @@ impl Leaders {
             tops: context.reals(TOP * tiles),
             device_spans: context.uploaded_words(table.as_flattened()),
             groups: context.uploaded_words(&spans.iter().map(|span| words(span.group)).collect::<Vec<_>>()),
-            leaders: context.reals(LEADER * spans.len()),
+            of_spans: context.reals(LEADER * spans.len()),
             spans,
         }
     }
@@ -80,7 +81,7 @@ impl Leaders {
 
     /// The leading values of spans on the device, and the groups of spans.
     pub(super) fn of_spans(&self) -> (&Lease, &Lease) {
-        (&self.leaders, &self.groups)
+        (&self.of_spans, &self.groups)
     }
 
     /// Records the search for the leading value of every span.
@@ -92,7 +93,7 @@ impl Leaders {
             work,
             Shader::Leaders,
             &[words(spans)],
-            &[&self.device_spans, &self.tops, &self.leaders].map(|buffer| buffer.as_entire_binding()),
+            &[&self.device_spans, &self.tops, &self.of_spans].map(|buffer| buffer.as_entire_binding()),
             Load { groups: spans, flops: bytes, bytes },
         )
     }
@@ -105,7 +106,7 @@ impl Leaders {
         let (what, spans) = (work.what, self.spans.len());
         self.record(context, &mut work)?;
         let len = (LEADER * spans * size_of(context.precision)) as u64;
-        let found = context.download(work, &[(&self.leaders, 0, len)])?;
+        let found = context.download(work, &[(&self.of_spans, 0, len)])?;
         let values = context.values_or_lowest(what, &found[0])?;
         let leading = |(span, numbers): (usize, &[f64; LEADER])| {
             Leading::of(numbers, self.spans[span].group, span, whole(numbers[TOP]))

@@ -237,7 +237,7 @@ impl DeviceNodes {
     }
 
     /// A pass over the weights of a chunk.
-    fn load_of_tiles(&self, context: &Context, rows: usize) -> Load {
+    fn load_of_tiles(context: &Context, rows: usize) -> Load {
         let (flops, bytes) = (TILE as f64, (TILE * size_of(context.precision)) as f64);
         Load { groups: rows.div_ceil(TILE), flops, bytes }
     }
@@ -251,7 +251,7 @@ impl DeviceNodes {
                 Shader::WeighTiles,
                 &[rows.len, first_tile].map(words),
                 &[weights.as_entire_binding(), self.weights.sums.as_entire_binding()],
-                self.load_of_tiles(context, rows.len),
+                Self::load_of_tiles(context, rows.len),
             )?;
             first_tile += rows.len.div_ceil(TILE);
         }

@@ -27,7 +27,7 @@ struct Forms {
 
 impl Forms {
     fn upload(context: &Context, factors: &[MatRef<'_, f64>]) -> Result<Self> {
-        let columns = factors.iter().map(|factor| factor.ncols()).max().unwrap_or(0);
+        let columns = factors.iter().map(MatRef::ncols).max().unwrap_or(0);
         let pitch = columns.next_multiple_of(QUAD);
         let rows = factors.first().map_or(0, |factor| factor.nrows().next_multiple_of(QUAD));
         let bytes = (rows * pitch * size_of(context.precision)).max(1) as u64;

@@ -47,6 +47,24 @@ pub(super) struct Filling<'f> {
     pub(super) form: Form,
 }
 
+/// The largest magnitude of finite values.
+fn largest<T: Scalar>(row: &[T]) -> f64 {
+    const LANES: usize = 16;
+    if T::NAME != RowType::F32.name() {
+        return T::largest_magnitude(row).unwrap_or(f64::INFINITY);
+    }
+    let row: &[f32] = cast_slice(row);
+    // Without a check, and in lanes, it takes little beside the copy.
+    let (head, tail) = row.as_chunks::<LANES>();
+    let mut most = [0.0_f32; LANES];
+    for chunk in head {
+        most.iter_mut()
+            .zip(chunk)
+            .for_each(|(most, x)| *most = if x.abs() > *most { x.abs() } else { *most });
+    }
+    tail.iter().chain(&most).fold(0.0_f32, |most, x| most.max(x.abs())).into()
+}
+
 impl Filling<'_> {
     /// Whether all rows are as far inside the range of single precision as their products with factors need.
     pub(super) fn fits_single(&self, exponents: &[i16]) -> bool {
@@ -102,7 +120,8 @@ impl Filling<'_> {
                 self.convert(stored, own.clone(), bytes);
             }
             for (exponent, position) in exponents.iter_mut().skip(at).zip(own) {
-                *exponent = self.exponent(position);
+                let item = self.items.at(position);
+                *exponent = exponent_of_product(largest(stored.row(item)), self.features.weight(item));
             }
         }
     }

@@ -77,7 +77,7 @@ use crate::{Error, Result, error::DeviceProblem};
 ///
 /// # Errors
 /// A lost device, a time limit, lack of memory, an exceeded limit, a refused command, results that are not finite, and
-/// numbers beyond single precision are errors of the verb ([`DeviceProblem`](crate::error::DeviceProblem)), not panics.
+/// numbers beyond single precision are errors of the verb ([`DeviceProblem`]), not panics.
 ///
 /// # Examples
 /// ```
@@ -108,9 +108,9 @@ impl Gpu {
     /// Opens an adapter.
     ///
     /// # Errors
-    /// - [`DeviceProblem::NoAdapter`](crate::error::DeviceProblem::NoAdapter) if there is none, or none of that name;
-    /// - [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
-    ///   [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
+    /// - [`DeviceProblem::NoAdapter`] if there is none, or none of that name;
+    /// - [`DeviceProblem::NoDoublePrecision`] and
+    ///   [`DeviceProblem::InaccurateDoublePrecision`] if f64 was
     ///   requested, but is missing or inaccurate.
     pub fn new(options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::open(options)?))
@@ -120,8 +120,8 @@ impl Gpu {
     /// limits. The application keeps the callbacks of the device.
     ///
     /// # Errors
-    /// [`DeviceProblem::NoDoublePrecision`](crate::error::DeviceProblem::NoDoublePrecision) and
-    /// [`DeviceProblem::InaccurateDoublePrecision`](crate::error::DeviceProblem::InaccurateDoublePrecision) if f64 was
+    /// [`DeviceProblem::NoDoublePrecision`] and
+    /// [`DeviceProblem::InaccurateDoublePrecision`] if f64 was
     /// requested, but is missing or inaccurate.
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &GpuOptions) -> Result<Self> {
         Ok(Self::of(Context::on(device, queue, options)?))

@@ -1,8 +1,8 @@
 // Sums of matrices over the runs of every group, and what their rounding loses.
 //
 // partials: a matrix of `quads` times four values for every run from `first` to `last`; spans: first and last run of
-// every group; sums: as many sums for every group, then their losses, which go on where they were after the first run. In
-// f64 the losses are no use.
+// every group, and 1 if its sum starts at zero with them; sums: as many sums for every group, then their losses. In f64 the
+// losses are of no use.
 
 struct Parameters { start: u32, quads: u32, first: u32, last: u32, blocks: u32, zero: u32 }
 

@@ -168,6 +168,12 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
         Cpu.gain_table(rows, gains)
     }
 
+    /// Whether tables of gains pick on their own ([`GainTable::pick_ahead`]).
+    #[doc(hidden)]
+    fn picks_ahead(&self) -> bool {
+        false
+    }
+
     /// A table that starts with ‖s_l a_i‖².
     ///
     /// # Errors

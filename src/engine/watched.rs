@@ -205,6 +205,10 @@ impl Engine for Watched<'_> {
         Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
     }
 
+    fn picks_ahead(&self) -> bool {
+        self.engine.picks_ahead()
+    }
+
     fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
         let table = self.pass(rows, |rows| self.engine.norm_table(rows))?;
         Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))

@@ -4,6 +4,7 @@ use super::{
     Objective, Place, Solution, Solver, Watch, greedy,
     lazy_visits::{Leaders, Pending, Visits},
     pivots::Gains,
+    plain_gains::PlainGains,
 };
 use crate::{
     Result,
@@ -26,7 +27,8 @@ use crate::{
 /// # Cost
 /// mn operations for the first gains, then 2n for every item and direction that could matter: about a third of
 /// them for Gaussian rows with m = 10⁶, n = 64, k = 50. 16 bytes per item. The engine computes only the first gains, if
-/// it does so in f64; the rest runs on the CPU.
+/// it does so in f64; the rest runs on the CPU. A GPU picks as in [`Greedy`](super::Greedy) under fixed counts, since it
+/// makes all picks on its own.
 ///
 /// # Examples
 /// ```
@@ -53,6 +55,10 @@ impl<M: Objective> Solver<M> for LazyGreedy {
     fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
+        if engine.picks_ahead() && candidates.counts.is_fixed() {
+            let gains = PlainGains::new(engine, &rows);
+            return greedy::solve(&candidates, engine, &rows, gains, &watch.start(None));
+        }
         let engine = in_double(engine);
         greedy::solve(&candidates, engine, &rows, LazyGains::new(engine, &rows), &watch.start(None))
     }

@@ -42,7 +42,18 @@ fn problems() -> Vec<(Features<'static>, usize, Vec<usize>)> {
             (0..10).flat_map(move |copy| row.iter().map(move |x| x * (1.0 + 1e-10 * f64::from(copy))))
         })
         .collect();
+    // Singular values of 1, 10⁻¹, …, in no direction of the axes.
+    let graded: Vec<f64> = normals(500 * 8, 6)
+        .chunks_exact(8)
+        .flat_map(|row| {
+            let own: Vec<f64> = row.iter().zip(0..).map(|(x, j)| x * 0.1_f64.powi(j)).collect();
+            // A reflection.
+            let mean = own.iter().sum::<f64>() / 4.0;
+            own.into_iter().map(move |x| x - mean)
+        })
+        .collect();
     vec![
+        (Features::from_rows(500, 8, graded).unwrap(), 3, vec![3, 4]),
         (gaussian(3, 2), 1, vec![2]),
         (gaussian(1300, 13), 3, vec![4, 5]),
         (gaussian(5000, 40), 5, vec![6, 7, 8]),

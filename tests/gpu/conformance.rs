@@ -60,7 +60,7 @@ fn narrow(items: usize, dims: usize) -> [Features<'static>; 3] {
 }
 
 /// Calls `check` with all rows as one group, and with rows in groups, in all types.
-fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
+pub(crate) fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
     for (number, (items, dims)) in SIZES.into_iter().enumerate() {
         let groups = groups(items);
         let mut all = vec![features(items, dims)];
@@ -77,7 +77,7 @@ fn each_rows(check: impl Fn(&Rows<'_>, &str)) {
 }
 
 /// The scaled rows, by group.
-fn scaled(rows: &Rows<'_>) -> Vec<Vec<Vec<f64>>> {
+pub(crate) fn scaled(rows: &Rows<'_>) -> Vec<Vec<Vec<f64>>> {
     let of_group = |group: &partition_dpp::engine::Group<'_>| {
         let row = |position: usize| {
             let row = rows.features().row(group.items.at(position));
@@ -88,7 +88,7 @@ fn scaled(rows: &Rows<'_>) -> Vec<Vec<Vec<f64>>> {
     rows.groups().iter().map(of_group).collect()
 }
 
-fn norm(x: &[f64]) -> f64 {
+pub(crate) fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }
 
@@ -252,90 +252,6 @@ fn project_rows(tested: &Tested) {
     }
 }
 
-/// Gains after the directions, of groups that are open; removed rows are −∞.
-fn gain_update(tested: &Tested) {
-    each_rows(|rows, what| {
-        let dims = rows.features().dims();
-        let own = scaled(rows);
-        let norms: Vec<Vec<f64>> =
-            own.iter().map(|group| group.iter().map(|row| dot(row, row)).collect()).collect();
-        let mut table = tested.engine.gain_table(rows, &norms.concat()).unwrap();
-        let mut expected = norms.clone();
-        if own[0].len() > 2 {
-            table.remove(0, 1);
-            expected[0][1] = f64::NEG_INFINITY;
-        }
-        if own.len() > 2 {
-            table.close(2);
-        }
-        let steps = normals(3 * dims, 9);
-        let directions: Vec<Option<Vec<f64>>> = std::iter::once(None)
-            .chain(steps.chunks(dims).map(|q| Some(q.iter().map(|x| x / norm(q)).collect())))
-            .collect();
-        for direction in &directions {
-            let tops = table.update(direction.as_deref()).unwrap();
-            for (l, group) in own.iter().enumerate().filter(|(l, _)| *l != 2) {
-                for (gain, row) in expected[l].iter_mut().zip(group) {
-                    *gain -= direction.as_ref().map_or(0.0, |q| dot(row, q).powi(2));
-                }
-                let best = expected[l].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                assert_eq!(tops[l].is_empty(), best == f64::NEG_INFINITY, "{what}");
-                let size = norms[l].iter().copied().fold(0.0, f64::max);
-                if let Some(top) = tops[l].first() {
-                    tested.close(top.gain, best, dims, size, what);
-                    // What is really the best is among those that rounding cannot tell from it.
-                    let exact = |top: &partition_dpp::engine::Top| expected[l][top.position];
-                    let reached = tops[l].iter().map(exact).fold(f64::NEG_INFINITY, f64::max);
-                    assert!(reached >= best - 1e-12 * size, "{what}: {reached} {best}");
-                }
-            }
-        }
-        let found = table.read().unwrap();
-        for l in (0..own.len()).filter(|&l| l != 2) {
-            for ((found, expected), size) in found[l].iter().zip(&expected[l]).zip(&norms[l]) {
-                if expected.is_finite() {
-                    tested.close(*found, *expected, dims, *size, what);
-                } else {
-                    assert!(*found == f64::NEG_INFINITY, "{what}: {found}");
-                }
-            }
-        }
-    });
-}
-
-fn the_first_of_equal_gains(tested: &Tested) {
-    let features = Features::from_rows(900, 3, [0.5, -0.25, 1.0].repeat(900)).unwrap();
-    let rows = Rows::scaled(&features, vec![Items::All(900)]);
-    let mut table = tested.engine.gain_table(&rows, &vec![1.3125; 900]).unwrap();
-    table.remove(0, 0);
-    let tops = table.update(Some(&[0.0, 1.0, 0.0])).unwrap();
-    assert_eq!(tops[0][0].position, 1);
-    for position in 0..900 {
-        table.remove(0, position);
-    }
-    assert!(table.update(None).unwrap()[0].is_empty());
-}
-
-fn more_tiles_than_threads(tested: &Tested) {
-    let items = 257 * 256;
-    let features = Features::from_rows(items, 1, vec![1.0_f32; items]).unwrap();
-    let rows = Rows::scaled(&features, vec![Items::All(items)]);
-    let mut gains = vec![2.0; items];
-    gains[items - 7] = 3.0;
-    let mut table = tested.engine.gain_table(&rows, &gains).unwrap();
-    assert_eq!(table.update(Some(&[0.5])).unwrap()[0][0].position, items - 7);
-}
-
-/// Gains that single precision cannot distinguish, in one tile.
-fn near_ties(tested: &Tested) {
-    let features = Features::from_rows(200, 3, [0.5, -0.25, 1.0].repeat(200)).unwrap();
-    let rows = Rows::scaled(&features, vec![Items::All(200)]);
-    let gains: Vec<f64> = (0..200).map(|i| 1.3125 + 1e-12 * f64::from(i)).collect();
-    let mut table = tested.engine.gain_table(&rows, &gains).unwrap();
-    let tops = table.update(Some(&[0.0, 1.0, 0.0])).unwrap();
-    assert!(tops[0].iter().any(|top| top.position == 199), "{:?}", tops[0]);
-}
-
 on_every_engine!(
     row_norms,
     part_grams,
@@ -343,10 +259,6 @@ on_every_engine!(
     row_forms,
     whiten_rows,
     project_rows,
-    gain_update,
-    the_first_of_equal_gains,
-    more_tiles_than_threads,
-    near_ties,
     weighted_rows,
 );
 
@@ -373,29 +285,7 @@ fn planted_faults_are_noticed() {
         (("whiten_rows", "column + c < p.width", "column + c + 1u < p.width"), whiten_rows),
         (("project_rows", "rows[start + quad] - sh_along", "rows[start + quad] + sh_along"), project_rows),
         (("project_rows", "] = row_sum(thread);\n  }", "] = ZERO;\n  }"), project_rows),
-        (("gain_update", "gain - along", "gain + along"), gain_update),
-        (
-            ("gain_update", "gains[tile.start + thread] = gain;", "gains[tile.start + thread] = ZERO;"),
-            gain_update,
-        ),
-        (("gain_update", "other.value > one.value", "other.value < one.value"), gain_update),
-        (("leaders", "other.value > one.value", "other.value < one.value"), gain_update),
-        (("leaders", "Leading(top.x, top.y, tile, 0u)", "Leading(top.x, LOWEST, tile, 0u)"), near_ties),
-        (
-            ("gain_update", "other.position < one.position", "other.position > one.position"),
-            the_first_of_equal_gains,
-        ),
-        (
-            ("leaders", "other.position < one.position", "other.position > one.position"),
-            the_first_of_equal_gains,
-        ),
     ]);
-}
-
-#[test]
-fn tiles_beyond_the_threads_are_counted() {
-    let fault = (("leaders", "tile += 256u", "tile += 512u"), more_tiles_than_threads as engines::Test);
-    engines::assert_noticed_on(&[partition_dpp::engine::gpu::GpuOptions::default()], &[fault]);
 }
 
 #[test]
@@ -428,7 +318,6 @@ fn a_dispatch_that_starts_anew_is_noticed() {
             forgotten("row_forms", row_forms),
             forgotten("whiten_rows", whiten_rows),
             forgotten("project_rows", project_rows),
-            forgotten("gain_update", gain_update),
             (("row_forms", "sum += forms[position]", "sum += ZERO"), row_forms),
         ],
     );

@@ -10,13 +10,13 @@ use partition_dpp::engine::{
 
 use crate::{
     common::engines::{self, Test},
-    conformance, conformance_tables,
+    conformance, conformance_gains, conformance_tables,
     testimony::{place, testifying},
 };
 
 /// All tests of verbs, by name.
 fn tests() -> impl Iterator<Item = (&'static str, Test)> {
-    conformance::ALL.iter().chain(conformance_tables::ALL).copied()
+    conformance::ALL.iter().chain(conformance_gains::ALL).chain(conformance_tables::ALL).copied()
 }
 
 /// The ways in which work is cut: not at all, by bindings and by dispatches; and with more workgroup memory than a

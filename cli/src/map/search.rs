@@ -6,8 +6,8 @@ use partition_dpp::{
     Dpp, IndependentKDpps, Watch,
     engine::Engine,
     map::{
-        BranchAndBound, Greedy, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution,
-        Solver, SymmetricGreedy, TopScores, UpperBound,
+        BranchAndBound, ItemOrder, LazyGreedy, LocalSearch, Objective, Restarts, Softmax, Solution, Solver,
+        SymmetricGreedy, TopScores, UpperBound,
     },
 };
 
@@ -106,10 +106,6 @@ impl<'a> Search<'a> {
                 let solver = BranchAndBound::default();
                 let solver = limit.map_or(solver, |limit| solver.with_time_limit(limit));
                 solver.solve_watched(model, engine, &watch)?
-            }
-            // A device picks without the host in between.
-            SolverChoice::Greedy if engine.info().adapter.is_some() => {
-                Greedy::default().solve_watched(model, engine, &watch)?
             }
             SolverChoice::Greedy => LazyGreedy::default().solve_watched(model, engine, &watch)?,
             _ => self.local_search(limit.unwrap_or_default()).solve_watched(model, engine, &watch)?,

@@ -173,6 +173,8 @@ impl Context {
         }
         self.check_lost()?;
         if memory.is_some() {
+            // Buffers that could not be made must not be reused.
+            self.pool.clear();
             return Err(Error::Device(DeviceProblem::Memory { what, bytes: self.pool.last_request() }));
         }
         if let Some(error) = error {

@@ -30,6 +30,8 @@ const IMAGES: u32 = 2;
 #[derive(Debug)]
 pub(super) struct DeviceRows {
     stored: Arc<Stored>,
+    /// Whether what is stored are all rows of the features.
+    is_shared: bool,
     precision: Precision,
     reading: u32,
     /// A power of two for every group.
@@ -82,7 +84,8 @@ impl DeviceRows {
             })
         });
         let chunks = chunks.collect::<Result<_>>()?;
-        Ok(Self { precision: context.precision, reading, units, lens, chunks, stored })
+        let is_shared = stored.len() == rows.features().items();
+        Ok(Self { is_shared, precision: context.precision, reading, units, lens, chunks, stored })
     }
 
     /// Values of a row in groups of four.
@@ -140,6 +143,34 @@ impl DeviceRows {
         chunk: &RowChunk,
     ) -> Result<wgpu::Buffer> {
         self.stored.chunk(context, features, work, chunk.stored)
+    }
+
+    /// Whether all rows stay on the device.
+    pub(super) fn stays(&self) -> bool {
+        self.stored.stays()
+    }
+
+    /// Bytes on the device besides the rows that all lists share.
+    pub(super) fn bytes(&self) -> u64 {
+        let own = if self.is_shared { 0 } else { self.stored.bytes() };
+        own + self.chunks.iter().map(|chunk| chunk.table.size() + chunk.factors.size()).sum::<u64>()
+    }
+
+    /// Number of tiles.
+    pub(super) fn tiles(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.tiles.len()).sum()
+    }
+
+    /// Submits what is recorded if it holds rows that do not stay.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn let_go(&self, context: &Context, work: &mut Work) -> Result<()> {
+        if self.stays() {
+            return Ok(());
+        }
+        let done = std::mem::replace(work, context.work(work.what));
+        context.submit(done).map(drop)
     }
 
     /// The rows of every chunk, if all of them stay on the device.

@@ -68,7 +68,7 @@ fn largest<T: Scalar>(row: &[T]) -> f64 {
 impl Filling<'_> {
     /// Whether all rows are as far inside the range of single precision as their products with factors need.
     pub(super) fn fits_single(&self, exponents: &[i16]) -> bool {
-        /// The sizes of stored rows: 2³⁶ over the largest and 2⁻⁴⁰ over the smallest are normal numbers.
+        /// The sizes of stored rows: 2³⁶ over the smallest and 2⁻⁴⁰ over the largest are normal numbers.
         const RANGE: Range<i16> = -89..80;
         if self.features.is_weighted() {
             let fits = |item| {

@@ -35,8 +35,10 @@ pub(super) struct DeviceGains<'e> {
     /// The gains of every chunk.
     pub(super) gains: Vec<Lease>,
     pub(super) leaders: Leaders,
-    /// The largest gain of every group at the start; of gains that the device computes, when they are first searched.
-    pub(super) references: Vec<f64>,
+    /// The largest gain of every group at the start; `None` for gains that the device computes, until they are searched.
+    pub(super) references: Option<Vec<f64>>,
+    /// The largest ‖a_i‖² of every group, if it is not that gain.
+    longest: Option<Vec<f64>>,
     /// Groups that are open.
     pub(super) open: Vec<bool>,
     /// Group and position of rows removed since the last update.
@@ -53,7 +55,7 @@ pub(super) struct DeviceGains<'e> {
 enum Start {
     /// They are there.
     Known,
-    /// The device computes the squared norms of rows before the first update.
+    /// The device computes the squared norms of rows before anything else.
     Norms,
 }
 
@@ -62,16 +64,22 @@ pub(super) fn norm_table<'e>(gpu: &Gpu, source: &Rows<'e>) -> Result<DeviceGains
     let context = gpu.context();
     gpu.with_room("gain_table", || {
         let rows = gpu.resident().rows(context, source)?;
+        rows.stay(context, source.features())?;
         let gains = rows.chunks.iter().map(|chunk| context.reals(chunk.len)).collect();
-        let references = vec![0.0; rows.lens.len()];
-        Ok(DeviceGains::new(gpu, source, rows, gains, references, Start::Norms))
+        Ok(DeviceGains::new(gpu, source, rows, gains, Start::Norms))
     })
 }
 
 pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Result<DeviceGains<'e>> {
     let context = gpu.context();
+    // In f64 no gains are compared within rounding.
+    let longest = match context.precision {
+        Precision::F32 => Some(norm_table(gpu, source)?.longest()?),
+        Precision::F64 => None,
+    };
     gpu.with_room("gain_table", || {
         let rows = gpu.resident().rows(context, source)?;
+        rows.stay(context, source.features())?;
         let starts = rows.starts();
         let of_chunk = |chunk: &super::device_rows::RowChunk| {
             let mut own = Vec::with_capacity(chunk.len);
@@ -85,7 +93,8 @@ pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Res
             |group: usize| gains[starts[group]..starts[group + 1]].iter().copied().fold(0.0, f64::max);
         let own = rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?;
         let references = (0..rows.lens.len()).map(largest).collect();
-        Ok(DeviceGains::new(gpu, source, rows, own, references, Start::Known))
+        let table = DeviceGains::new(gpu, source, rows, own, Start::Known);
+        Ok(DeviceGains { references: Some(references), longest: longest.clone(), ..table })
     })
 }
 
@@ -96,16 +105,13 @@ impl GainTable for DeviceGains<'_> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
         context.checked("gain_update", || {
-            self.write_removed(context)?;
+            self.begin(context)?;
             self.updates += usize::from(direction.is_some());
             self.rounding += f64::from(u8::from(direction.is_some()));
-            let start = std::mem::replace(&mut self.start, Start::Known);
-            let found = self.run(context, direction, start)?;
-            let references = match start {
-                Start::Known => Vec::new(),
-                Start::Norms => self.largest_of(&found),
-            };
-            self.references.iter_mut().zip(references).for_each(|(reference, largest)| *reference = largest);
+            let found = self.run(context, direction)?;
+            if self.references.is_none() {
+                self.references = Some(self.largest_of(&found));
+            }
             let mut tops = vec![Vec::new(); self.open.len()];
             for group in (0..tops.len()).filter(|&group| self.open[group]) {
                 let own: Vec<&Leading> = found.iter().filter(|leading| leading.group == group).collect();
@@ -130,14 +136,15 @@ impl GainTable for DeviceGains<'_> {
     fn read(&self) -> Result<Vec<Vec<f64>>> {
         let context = self.gpu.context();
         context.checked("gain_update", || {
+            if self.start == Start::Norms {
+                self.record_norms(context)?;
+            }
             let width = size_of(context.precision) as u64;
-            let chunks = self.gains.iter().zip(&self.rows.chunks);
-            let parts: Vec<(&wgpu::Buffer, u64, u64)> =
-                chunks.map(|(gains, chunk)| (&**gains, 0, width * chunk.len as u64)).collect();
-            let found = context.download(context.work("gain_update"), &parts)?;
             let mut all: Vec<Vec<f64>> = self.rows.lens.iter().map(|&len| vec![0.0; len]).collect();
-            for (bytes, chunk) in found.iter().zip(&self.rows.chunks) {
-                let gains = context.values_or_lowest("gain_update", bytes)?;
+            for (gains, chunk) in self.gains.iter().zip(&self.rows.chunks) {
+                let part = (&**gains, 0, width * chunk.len as u64);
+                let found = context.download(context.work("gain_update"), &[part])?;
+                let gains = context.values_or_lowest("gain_update", &found[0])?;
                 for tile in &chunk.tiles {
                     let square = self.rows.units[tile.group].powi(2);
                     let own = &mut all[tile.group][tile.position..tile.position + tile.len];
@@ -155,7 +162,6 @@ impl DeviceGains<'_> {
         source: &Rows<'e>,
         rows: Arc<DeviceRows>,
         gains: Vec<Lease>,
-        references: Vec<f64>,
         start: Start,
     ) -> DeviceGains<'e> {
         DeviceGains {
@@ -163,7 +169,8 @@ impl DeviceGains<'_> {
             source: source.clone(),
             gains,
             leaders: Leaders::new(gpu.context(), &rows),
-            references,
+            references: None,
+            longest: None,
             open: vec![true; rows.lens.len()],
             removed: Vec::new(),
             updates: 0,
@@ -173,8 +180,30 @@ impl DeviceGains<'_> {
         }
     }
 
-    /// Makes the gains of removed rows −∞.
-    pub(super) fn write_removed(&mut self, context: &Context) -> Result<()> {
+    /// The largest ‖a_i‖² of every group, of a table of norms.
+    fn longest(mut self) -> Result<Vec<f64>> {
+        self.update(None)?;
+        Ok(self.references.unwrap_or_default())
+    }
+
+    /// Computes the norms of rows if the table starts with them. What is written later comes after them.
+    fn record_norms(&self, context: &Context) -> Result<()> {
+        let mut work = context.work("gain_update");
+        for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
+            let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
+            let loaded = LoadedChunk { rows: &self.rows, chunk, stored: &stored };
+            Norms.record(context, &mut work, loaded, gains)?;
+            self.rows.let_go(context, &mut work)?;
+        }
+        context.submit(work).map(drop)
+    }
+
+    /// Makes gains what they are before an update: norms at the start, and −∞ for removed rows.
+    pub(super) fn begin(&mut self, context: &Context) -> Result<()> {
+        if self.start == Start::Norms {
+            self.record_norms(context)?;
+            self.start = Start::Known;
+        }
         for (group, position) in std::mem::take(&mut self.removed) {
             if let Some((chunk, row)) = self.rows.place(group, position) {
                 context.write(&self.gains[chunk], row, &[f64::NEG_INFINITY])?;
@@ -194,20 +223,13 @@ impl DeviceGains<'_> {
     }
 
     /// Updates all open groups and reads the leading gain of every span.
-    fn run(&self, context: &Context, direction: Option<&[f64]>, start: Start) -> Result<Vec<Leading>> {
+    fn run(&self, context: &Context, direction: Option<&[f64]>) -> Result<Vec<Leading>> {
         let number = direction.map(|_| 0);
         let direction = Padded::vector(Precision::F64, direction.unwrap_or(&[0.0]));
         let direction = context.uploaded(&direction.values)?;
         let open: Vec<u32> = self.open.iter().map(|&open| u32::from(open)).collect();
         let open = context.uploaded_words(&open);
         let mut work = context.work("gain_update");
-        if start == Start::Norms {
-            for (chunk, gains) in self.rows.chunks.iter().zip(&self.gains) {
-                let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
-                let loaded = LoadedChunk { rows: &self.rows, chunk, stored: &stored };
-                Norms.record(context, &mut work, loaded, gains)?;
-            }
-        }
         self.record_update(context, &mut work, number, (&direction, &open))?;
         self.leaders.read(context, work)
     }
@@ -231,9 +253,20 @@ impl DeviceGains<'_> {
                 &[directions, gains, open, &self.leaders.tops],
                 self.rows.tile_load(chunk.tiles.len()),
             )?;
+            self.rows.let_go(context, work)?;
             first += chunk.tiles.len();
         }
         Ok(())
+    }
+
+    /// What rounding to f32 adds to a gain of every group, per operation: (a·q)² is off by ‖a‖ times a·q, which is at most
+    /// the root of the first gain.
+    pub(super) fn rounding_units(&self) -> Vec<f64> {
+        let references = self.references.as_deref().unwrap_or_default();
+        let longest = self.longest.as_deref().unwrap_or(references);
+        let unit =
+            |(reference, longest): (&f64, &f64)| f64::from(f32::EPSILON) * (reference * longest).sqrt();
+        references.iter().zip(longest).map(unit).collect()
     }
 
     /// The largest gain of a group, and in single precision those that may be larger.
@@ -277,7 +310,7 @@ impl DeviceGains<'_> {
     fn tolerance(&self, group: usize) -> f64 {
         let (terms, updates) = ((self.rows.quads() * QUAD) as f64, self.updates as f64);
         let factor = 2.0 * (terms * (self.rounding + 1.0)).sqrt() + updates.sqrt() + 4.0;
-        f64::from(f32::EPSILON) * self.references[group] * factor
+        self.rounding_units()[group] * factor
     }
 
     /// All gains of some tiles.

@@ -12,7 +12,7 @@ use super::{
 use crate::{Result, engine::Rows};
 
 /// The most bytes of answers that wait on the device.
-const MOST_WAITING: u64 = 1 << 28;
+const MOST_WAITING: u64 = 1 << 27;
 
 /// The rows of one chunk, on the device.
 #[derive(Clone, Copy, Debug)]
@@ -116,9 +116,13 @@ impl<'r, P: PerRow> Answers<'r, P> {
     }
 
     fn await_chunk(&mut self, chunk: &'r RowChunk, out: Lease) -> Result<()> {
-        self.bytes += self.bytes_of(chunk);
+        let own = self.bytes_of(chunk);
+        if self.bytes + own > MOST_WAITING {
+            self.read()?;
+        }
+        self.bytes += own;
         self.waiting.push((chunk, out));
-        if self.bytes > MOST_WAITING { self.read() } else { Ok(()) }
+        Ok(())
     }
 
     fn bytes_of(&self, chunk: &RowChunk) -> u64 {

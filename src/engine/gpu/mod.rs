@@ -279,6 +279,10 @@ impl Engine for Gpu {
         Ok(Box::new(gain_update::gain_table(self, rows, gains)?))
     }
 
+    fn picks_ahead(&self) -> bool {
+        true
+    }
+
     fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
         Ok(Box::new(gain_update::norm_table(self, rows)?))
     }

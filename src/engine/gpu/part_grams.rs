@@ -25,6 +25,8 @@ use crate::{
 
 /// The most runs of a chunk, besides one for every group; each run takes a matrix.
 const MOST_RUNS: usize = 256;
+/// The most bytes of matrices of runs.
+const MOST_BYTES: usize = 1 << 27;
 
 pub(super) fn part_grams(gpu: &Gpu, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {
     let context = gpu.context();
@@ -108,7 +110,8 @@ impl Sums<'_> {
     /// Matrices that fit into a binding.
     fn most(&self) -> usize {
         let bytes = self.values() * size_of(self.context.precision);
-        (usize::try_from(self.context.largest_binding).unwrap_or(usize::MAX) / bytes.max(1)).max(1)
+        let room = usize::try_from(self.context.largest_binding).unwrap_or(usize::MAX).min(MOST_BYTES);
+        (room / bytes.max(1)).max(1)
     }
 
     /// Groups whose sums fit into a binding.

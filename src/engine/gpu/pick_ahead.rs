@@ -19,6 +19,8 @@ use crate::{
 
 /// Numbers of a pick on the device.
 const PICK: usize = 8;
+/// The most tiles whose numbers are exact in single precision.
+const MOST_TILES: usize = 1 << 24;
 /// Gains of groups whose factors differ by more than this are not compared on a device.
 const FARTHEST: f64 = 1e20;
 
@@ -39,9 +41,11 @@ impl DeviceGains<'_> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
         let asked: usize = request.remaining.iter().sum();
-        let Some(factors) = self.comparable(request).filter(|_| asked > 0) else { return Ok(None) };
+        let can =
+            asked > 0 && self.references.is_some() && self.rows.stays() && self.rows.tiles() < MOST_TILES;
+        let Some(factors) = self.comparable(request).filter(|_| can) else { return Ok(None) };
         let (numbers, picks) = context.checked("gain_update", || {
-            self.write_removed(context)?;
+            self.begin(context)?;
             let pass = self.pass_seconds(context);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
             let fit = (context.pace.longest_submission() / pass) as usize;
@@ -87,13 +91,13 @@ impl DeviceGains<'_> {
 
     /// The numbers of every group, then those of all.
     fn numbers(&self, precision: Precision, request: &PickAhead<'_>, factors: &[f64]) -> Vec<f64> {
-        let epsilon = if precision == Precision::F32 { f64::from(f32::EPSILON) } else { 0.0 };
         let mut numbers = Vec::with_capacity(QUAD * (factors.len() + 1));
-        for ((factor, unit), (least, reference)) in
-            factors.iter().zip(&self.rows.units).zip(request.least.iter().zip(&self.references))
+        let groups = factors.iter().zip(&self.rows.units);
+        for ((factor, unit), (least, rounding)) in groups.zip(request.least.iter().zip(self.rounding_units()))
         {
             let square = unit * unit;
-            numbers.extend([*factor, least / square, epsilon * reference / square * factor, 0.0]);
+            let rounding = if precision == Precision::F32 { rounding / square * factor } else { 0.0 };
+            numbers.extend([*factor, least / square, rounding, 0.0]);
         }
         let terms = (self.rows.quads() * QUAD) as f64;
         let pending = (request.basis.ncols() - request.applied) as f64;
@@ -103,8 +107,7 @@ impl DeviceGains<'_> {
 
     /// Seconds of one pick on the slowest card considered.
     fn pass_seconds(&self, context: &Context) -> f64 {
-        let tiles = self.rows.chunks.iter().map(|chunk| chunk.tiles.len()).sum();
-        context.pace.seconds(self.rows.tile_load(tiles)).max(f64::MIN_POSITIVE)
+        context.pace.seconds(self.rows.tile_load(self.rows.tiles())).max(f64::MIN_POSITIVE)
     }
 
     fn record_pick(

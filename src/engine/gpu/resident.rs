@@ -1,7 +1,7 @@
 //! What stays on the device between calls: rows of features, and the tiles of verbs.
 
 use std::sync::{
-    Arc, Mutex, PoisonError, Weak,
+    Arc, Mutex, MutexGuard, PoisonError, Weak,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -17,8 +17,9 @@ pub(super) const TILE: usize = 256;
 /// Rows and columns of a block of a product.
 pub(super) const BLOCK: usize = 64;
 
-/// The most sets of tiles that are kept.
+/// The most sets of tiles that are kept, and their bytes on the device.
 const MOST_TILINGS: usize = 64;
+const MOST_BYTES: u64 = 1 << 30;
 /// Of features that are not on the device, all rows are uploaded if at least one of so many is asked for.
 const SPARSE: usize = 8;
 
@@ -85,54 +86,83 @@ fn is(features: &Weak<()>, rows: &Rows<'_>) -> bool {
     std::ptr::eq(features.as_ptr(), Arc::as_ptr(rows.features().identity()))
 }
 
+/// The tiles of these rows if they are known, which are then the latest.
+fn latest(tilings: &mut Vec<Known>, rows: &Rows<'_>) -> Option<Arc<DeviceRows>> {
+    tilings.retain(|known| known.features.strong_count() > 0);
+    let at = tilings.iter().position(|known| known.is(rows))?;
+    let known = tilings.remove(at);
+    let found = Arc::clone(&known.rows);
+    tilings.push(known);
+    Some(found)
+}
+
 impl Resident {
     /// Tiles of these rows. What belongs to dropped features is freed first.
+    ///
+    /// No lock is held while rows are copied, which other threads help with; threads that need the same rows at first may
+    /// both copy them.
     ///
     /// # Errors
     /// Those of the device, and [`SinglePrecision`](crate::error::DeviceProblem::SinglePrecision).
     pub(super) fn rows(&self, context: &Context, rows: &Rows<'_>) -> Result<Arc<DeviceRows>> {
-        let mut tilings = self.tilings.lock().unwrap_or_else(PoisonError::into_inner);
-        tilings.retain(|known| known.features.strong_count() > 0);
-        if let Some(at) = tilings.iter().position(|known| known.is(rows)) {
-            let known = tilings.remove(at);
-            let found = Arc::clone(&known.rows);
-            tilings.push(known);
+        if let Some(found) = latest(&mut self.tilings(), rows) {
             return Ok(found);
         }
         let stored = self.stored(context, rows)?;
         let found = Arc::new(DeviceRows::new(context, stored, rows)?);
         let groups = rows.groups().iter().map(|group| (Selection::of(group.items), group.scale)).collect();
         let features = Arc::downgrade(rows.features().identity());
-        if tilings.len() >= MOST_TILINGS {
-            tilings.remove(0);
-        }
+        let mut tilings = self.tilings();
         tilings.push(Known { features, groups, rows: Arc::clone(&found) });
+        let mut bytes: u64 = tilings.iter().map(|known| known.rows.bytes()).sum();
+        while tilings.len() > 1 && (tilings.len() > MOST_TILINGS || bytes > MOST_BYTES) {
+            bytes -= tilings.remove(0).rows.bytes();
+        }
         Ok(found)
     }
 
     /// The copy of all rows, or one of only these if they are few.
     fn stored(&self, context: &Context, rows: &Rows<'_>) -> Result<Arc<Stored>> {
         let features = rows.features();
-        let mut matrices = self.matrices.lock().unwrap_or_else(PoisonError::into_inner);
-        matrices.retain(|(features, _)| features.strong_count() > 0);
-        if let Some((_, stored)) = matrices.iter().find(|(features, _)| is(features, rows)) {
-            return Ok(Arc::clone(stored));
-        }
-        let room = if self.is_full.load(Ordering::Relaxed) { 0 } else { context.row_memory };
-        let room = room.saturating_sub(matrices.iter().map(|(_, stored)| stored.bytes()).sum());
+        let known = |matrices: &[(Weak<()>, Arc<Stored>)]| {
+            let found = matrices.iter().find(|(features, _)| is(features, rows));
+            found.map(|(_, stored)| Arc::clone(stored))
+        };
+        let room = {
+            let mut matrices = self.matrices();
+            matrices.retain(|(features, _)| features.strong_count() > 0);
+            if let Some(stored) = known(&matrices) {
+                return Ok(stored);
+            }
+            let room = if self.is_full.load(Ordering::Relaxed) { 0 } else { context.row_memory };
+            room.saturating_sub(matrices.iter().map(|(_, stored)| stored.bytes()).sum())
+        };
         if rows.len() < features.items() / SPARSE {
             let items = rows.iter().map(|(item, _)| words(item)).collect();
             return Ok(Arc::new(Stored::new(context, features, Selection::Listed(items), room)?));
         }
         let stored = Arc::new(Stored::new(context, features, Selection::All(features.items()), room)?);
+        let mut matrices = self.matrices();
+        // Another thread may have been faster.
+        if let Some(stored) = known(&matrices) {
+            return Ok(stored);
+        }
         matrices.push((Arc::downgrade(features.identity()), Arc::clone(&stored)));
         Ok(stored)
     }
 
+    fn tilings(&self) -> MutexGuard<'_, Vec<Known>> {
+        self.tilings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn matrices(&self) -> MutexGuard<'_, Vec<(Weak<()>, Arc<Stored>)>> {
+        self.matrices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Forgets all rows; their memory is freed with its last user.
     pub(super) fn clear(&self) {
-        self.tilings.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.matrices.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.tilings().clear();
+        self.matrices().clear();
     }
 
     /// From now on rows stay on the device for one use only.

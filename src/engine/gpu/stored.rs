@@ -1,6 +1,7 @@
 //! Rows of features on the device, in the type in which they are stored.
 
 use std::{
+    collections::VecDeque,
     sync::{PoisonError, RwLock},
     time::Instant,
 };
@@ -23,6 +24,8 @@ const CHUNK: usize = 1 << 28;
 const TASK: usize = 1 << 22;
 /// Tasks between two submissions.
 const TOGETHER: usize = 8;
+/// The most submissions whose memory on the host waits for the device, half a gigabyte.
+const MOST_SENT: usize = 16;
 
 /// Rows of one feature matrix, in chunks that can be bound.
 ///
@@ -62,8 +65,8 @@ impl Stored {
         let row_type = row_type(context.precision, features);
         let most = rows_per_binding(context, quads * QUAD * size_of(context.precision));
         let fit = CHUNK / (quads * QUAD * size_of(context.precision));
-        let chunk_rows = most.min((fit / TILE).max(1) * TILE);
         let items = selection.items().len();
+        let chunk_rows = most.min((fit / TILE).max(1) * TILE).min(items.max(1).next_multiple_of(TILE));
         let chunk_bytes = (chunk_rows * quads * QUAD * row_type.width()) as u64;
         let staying = usize::try_from(room / chunk_bytes).unwrap_or(usize::MAX);
         let chunks = (0..items.div_ceil(chunk_rows)).map(|_| RwLock::default()).collect();
@@ -120,10 +123,6 @@ impl Stored {
         if let Some(rows) = &*self.chunks[chunk].read().unwrap_or_else(PoisonError::into_inner) {
             return Ok((**rows).clone());
         }
-        let mut kept = self.chunks[chunk].write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rows) = &*kept {
-            return Ok((**rows).clone());
-        }
         let filling = Filling {
             features,
             items: self.selection.items(),
@@ -132,7 +131,12 @@ impl Stored {
             form: self.form,
         };
         let rows = self.upload(context, &filling, chunk, &mut [])?;
-        if chunk < self.staying { Ok((**kept.insert(rows)).clone()) } else { Ok(work.hold(rows)) }
+        if chunk >= self.staying {
+            return Ok(work.hold(rows));
+        }
+        // Another thread may have been faster; no lock is held while threads copy.
+        let mut kept = self.chunks[chunk].write().unwrap_or_else(PoisonError::into_inner);
+        Ok((**kept.get_or_insert(rows)).clone())
     }
 
     /// Values of a row.
@@ -152,6 +156,7 @@ impl Stored {
         let row_bytes = self.pitch() * self.row_type.width();
         let rows = context.storage((count * row_bytes) as u64);
         let each = (TASK / row_bytes).max(1);
+        let mut sent = VecDeque::new();
         let mut rest = exponents;
         for start in (0..count).step_by(each * TOGETHER) {
             let mut tasks = Vec::new();
@@ -173,7 +178,12 @@ impl Stored {
             // By the thread that collects errors.
             drop(filled);
             // The copy overlaps with the next values.
-            context.hand_over(None);
+            sent.push_back(context.hand_over(None));
+            if sent.len() > MOST_SENT
+                && let Some(oldest) = sent.pop_front()
+            {
+                context.wait_for(oldest)?;
+            }
         }
         Ok(rows)
     }

@@ -167,6 +167,20 @@ impl Context {
         Ok(())
     }
 
+    /// Waits for an upload.
+    ///
+    /// # Errors
+    /// [`DeviceProblem::TimedOut`] and [`DeviceProblem::Lost`].
+    pub(super) fn wait_for(&self, upload: wgpu::SubmissionIndex) -> Result<()> {
+        let limit = self.submissions.limit;
+        let waited = self.poll(wgpu::PollType::Wait { submission_index: Some(upload), timeout: Some(limit) });
+        self.check_lost()?;
+        match waited {
+            Err(wgpu::PollError::Timeout) => Err(self.timed_out("an upload")),
+            _ => Ok(()),
+        }
+    }
+
     /// Abandons a device that does not answer, and returns the error.
     pub(super) fn timed_out(&self, what: &'static str) -> Error {
         let seconds = self.submissions.limit.as_secs_f64();

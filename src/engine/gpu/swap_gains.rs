@@ -146,6 +146,7 @@ impl DeviceSwaps<'_> {
                 ],
                 self.load(piece.tiles.len(), numbers.most),
             )?;
+            self.rows.let_go(context, &mut work)?;
         }
         self.leaders.read(context, work)
     }

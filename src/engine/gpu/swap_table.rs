@@ -21,6 +21,7 @@ use super::{
 use crate::{
     Result,
     engine::{Precision, Rows, SwapNumbers},
+    error::DeviceProblem,
 };
 
 /// A table on the device.
@@ -69,6 +70,7 @@ pub(super) fn swap_table<'e>(
     };
     gpu.with_room("swap_table", || {
         let rows = gpu.resident().rows(context, source)?;
+        rows.stay(context, source.features())?;
         let starts = rows.starts();
         let longest = |group: usize| {
             let own = norms.get(starts[group]..starts[group + 1]);
@@ -108,6 +110,10 @@ impl DeviceSwaps<'_> {
         for (duals, units) in duals.iter().zip(&self.slots) {
             let scaled = Mat::from_fn(duals.nrows(), units.len(), |i, slot| duals[(i, slot)] / units[slot]);
             push_factor(&mut values, scaled.as_ref(), pitch, 1.0);
+        }
+        let (needed, limit) = ((values.len() * size_of(context.precision)) as u64, context.largest_binding);
+        if needed > limit {
+            return Err(DeviceProblem::Limit { what: "dual vectors, in bytes,", needed, limit }.into());
         }
         let factor = context.uploaded(&values)?;
         for piece in &self.pieces {

@@ -59,9 +59,9 @@ pub(super) fn module(
         ..wgpu::ShaderRuntimeChecks::checked()
     };
     // SAFETY: without these checks an index out of bounds and a loop without end are undefined behaviour. The source is
-    // the crate's own, as changed sources are checked. Its indices depend only on a dispatch's shape and on positions
-    // that the host writes, both made in this module's siblings, and stay in bounds by the proof above; its loops run
-    // over counts, which that proof's runs end.
+    // the crate's own, as changed sources are checked. Its indices depend on a dispatch's shape, on positions that the
+    // host writes, and on those that a shader of this list found before among as many (pivots, leading tiles); they stay
+    // in bounds by the proof above. Its loops run over counts, which that proof's runs end.
     #[expect(unsafe_code, reason = "run-time checks keep compilers from unrolling inner loops")]
     unsafe {
         device.create_shader_module_trusted(descriptor, unchecked)

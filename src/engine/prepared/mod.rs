@@ -251,6 +251,10 @@ impl Engine for Prepared<'_> {
         self.engine.gain_table(rows, gains)
     }
 
+    fn picks_ahead(&self) -> bool {
+        self.engine.picks_ahead()
+    }
+
     fn norm_table<'e>(&'e self, rows: &Rows<'e>) -> Result<Box<dyn GainTable + 'e>> {
         self.engine.norm_table(rows)
     }

@@ -111,7 +111,8 @@ impl DeviceSwaps<'_> {
             let scaled = Mat::from_fn(duals.nrows(), units.len(), |i, slot| duals[(i, slot)] / units[slot]);
             push_factor(&mut values, scaled.as_ref(), pitch, 1.0);
         }
-        let (needed, limit) = ((values.len() * size_of(context.precision)) as u64, context.largest_binding);
+        let needed = (values.len() * size_of(context.precision)) as u64;
+        let limit = context.device.limits().max_storage_buffer_binding_size;
         if needed > limit {
             return Err(DeviceProblem::Limit { what: "dual vectors, in bytes,", needed, limit }.into());
         }

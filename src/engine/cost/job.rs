@@ -311,8 +311,8 @@ impl Steps {
         }
         let all = 1.0 + picks * share_of_visits(&rows, picks);
         self.push(Place::Card, Step::Dots { rows, count: all });
-        // Bounds, and half as many bytes for the number of directions in each.
-        self.push(Place::Host, Step::Answers { count: 1.5 * rows.items });
+        // Bounds, and half as many bytes for the number of directions in each; half of that is memory used before.
+        self.push(Place::Host, Step::Answers { count: 0.75 * rows.items });
         let [each, skipped] = LAZY_STEPS;
         self.push(Place::Host, Step::Choices { steps: picks * (each + skipped * rows.items) });
         self.waits(4.0 * picks, 0.0);

@@ -26,6 +26,7 @@ fn host(threads: f64) -> HostRates {
     let mut host = HostRates::slowest();
     host.threads = threads;
     (host.memory, host.scattered, host.fresh, host.serial) = (4e10, 2e10, 2e9 * threads, 1e10);
+    host.near = 8e10;
     (host.rows, host.dots, host.converted) = (2e8 * threads, 5e9 * threads, 1.5e9 * threads);
     (host.products, host.eigen, host.nodes) = (5e10 * threads, 2e7, 1.5e8 * threads);
     (host.steps, host.latency) = (5e8, 2e-5);
@@ -166,6 +167,55 @@ fn set_up_crosses_over_where_a_hand_calculation_says() {
     let [_, laptop, ..] = cards(Precision::F32);
     let found = crossover(job, &host, &laptop) as f64;
     assert!((found / 7.988e6 - 1.0).abs() < 1e-3, "{found}");
+}
+
+#[test]
+fn draws_by_interpolation_cross_over_where_a_hand_calculation_says() {
+    // Nothing takes time but the inverses of nodes, read and written 4 times at each pick: of 9·√4 + 16 = 34 nodes
+    // ⌈0.325 · 34⌉ = 12 are used, of 16 · 64² bytes, 12.583 MB a draw of 4 picks. Each of 16 threads does 10 GB/s for a
+    // draw of its own: 78.643 µs a draw. The card does 800 GB/s, 15.729 µs, reads 4 · 25,600 bytes of rows, 0.128 µs,
+    // and waits 4 times for 1 µs: d = (0.3 + 3e-6) / (78.643 − 15.729 − 0.128 − 4) µs = 5103.3.
+    let mut host = host(16.0);
+    (host.memory, host.near, host.scattered, host.fresh) = (1e18, 1e18, 1e18, 1e18);
+    (host.rows, host.dots, host.converted, host.products) = (1e18, 1e18, 1e18, 1e18);
+    (host.eigen, host.nodes, host.steps, host.latency) = (1e18, 1e18, 1e18, 1e-18);
+    let mut card = workstation(Precision::F64);
+    (card.upload, card.products, card.latency) = (1e18, 1e18, 1e-6);
+    let job = |draws| Job::of_size(100, 64, 4, Task::Interpolation(draws)).with_picks(4);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / 5103.3 - 1.0).abs() < 1e-3, "{found}");
+}
+
+#[test]
+fn passes_over_few_rows_stay_in_the_cache_however_many_they_are() {
+    let fast = host(2.0);
+    let mut slow = fast;
+    (slow.memory, slow.near, slow.scattered) = (1.0, 1.0, 1.0);
+    for task in [Task::Greedy, Task::Interpolation(1000), Task::LocalSearch(1000)] {
+        let job = Job::of_size(1000, 16, 4, task).with_parts(2).with_picks(8);
+        assert_eq!(job.on_cpu(&fast), job.on_cpu(&slow), "{task:?}");
+    }
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn rates_are_measured_on_any_number_of_threads() {
+    for threads in 1..=9 {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let rates = pool.install(HostRates::measured).unwrap();
+        assert!((rates.threads - threads as f64).abs() < 0.5, "{rates:?}");
+        assert!(rates.scattered <= rates.memory && rates.memory <= rates.near, "{rates:?}");
+    }
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn jobs_of_one_pool_may_measure_at_once() {
+    use rayon::prelude::*;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(11).build().unwrap();
+    let measured = || (0..4).into_par_iter().map(|_| HostRates::measured().unwrap()).collect();
+    let all: Vec<HostRates> = pool.install(measured);
+    assert!(all.windows(2).all(|two| two[0] == two[1]), "{all:?}");
 }
 
 #[test]

@@ -26,7 +26,10 @@ fn software_is_not_measured_and_not_taken() {
         (EngineReason::Predicted(found), Some(_)) => {
             assert_eq!(chosen.engine.info().name != "cpu", found.prefers_gpu());
         }
-        (EngineReason::Short(_) | EngineReason::Failed(_), Some(_)) => {
+        (
+            EngineReason::PredictedShort(_) | EngineReason::Failed(_) | EngineReason::MeasuringFailed(_),
+            Some(_),
+        ) => {
             assert_eq!(chosen.engine.info().name, "cpu");
         }
         other => panic!("{other:?}"),
@@ -50,9 +53,10 @@ fn rates_are_measured_by_the_verbs() {
         for rate in [rates.upload, rates.memory, rates.products, rates.latency] {
             assert!(rate.is_finite() && rate > 0.0, "{rates:?}");
         }
-        // Rows of 16 and 4 MiB are brought there, and once more as f64 at most.
+        // Rows of 16 and 4 MiB are brought there, and once more as f64 at most; a fast card gets 16 and 64 MiB more.
         let uploaded = (gpu.traffic() - before).uploaded;
-        assert!((20 << 20..50 << 20).contains(&uploaded), "{uploaded}");
+        let most = if known.kind == CardKind::Software { 50 } else { 250 };
+        assert!((20 << 20..most << 20).contains(&uploaded), "{uploaded}");
     }
 }
 
@@ -60,11 +64,12 @@ fn rates_are_measured_by_the_verbs() {
 fn rates_of_the_cpu_are_measured_once() {
     let rates = HostRates::measured().unwrap();
     assert_eq!(rates, HostRates::measured().unwrap());
-    for rate in [rates.memory, rates.scattered, rates.fresh, rates.serial, rates.rows, rates.dots] {
+    for rate in [rates.memory, rates.near, rates.scattered, rates.fresh, rates.serial, rates.rows, rates.dots]
+    {
         assert!(rate.is_finite() && rate > 1e6, "{rates:?}");
     }
     for rate in [rates.converted, rates.products, rates.eigen, rates.nodes, rates.steps] {
         assert!(rate.is_finite() && rate > 1e4, "{rates:?}");
     }
-    assert!(rates.scattered <= rates.memory && rates.latency < 0.1);
+    assert!(rates.scattered <= rates.memory && rates.memory <= rates.near && rates.latency < 0.1);
 }

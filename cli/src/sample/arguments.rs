@@ -140,7 +140,7 @@ impl SampleArguments {
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         match self.method {
             MethodChoice::Interpolation | MethodChoice::PerCandidate => Task::Interpolation(samples),
-            // Draws by rejection and by chains run on the CPU whatever the engine.
+            // How many proposals draws by rejection take is known only after the set-up; chains run on the CPU.
             _ => Task::SetUp,
         }
     }

@@ -97,9 +97,9 @@ impl CardRates {
                 let bytes = rows.bytes() + 2.0 * self.width() * rows.items;
                 count * (bytes / self.memory).max(2.0 * rows.values() / self.products)
             }
-            Step::Products { rows, columns } => {
+            Step::Products { rows, columns, count } => {
                 let reading = rows.bytes() * (columns / COLUMNS).ceil() / self.memory;
-                reading.max(2.0 * rows.values() * columns / self.products)
+                count * reading.max(2.0 * rows.values() * columns / self.products)
             }
             Step::Values { count } => 2.0 * count / self.products,
             Step::Answers { count } => self.width() * count / self.upload + host.seconds(step),

@@ -38,22 +38,34 @@ impl Comparison {
 pub enum EngineReason {
     /// The library is built without its feature `gpu`.
     NotBuilt,
-    /// The CPU needs less time than opening a GPU takes: at most this many seconds.
+    /// The slowest CPU needs less time than opening a GPU takes: at most this many seconds.
     Short(f64),
+    /// This CPU is predicted to need less time than opening a GPU takes: this many seconds.
+    PredictedShort(f64),
+    /// The rates of the CPU could not be measured.
+    NotMeasured(String),
     /// No GPU here computes in f64.
     NoCard,
     /// By the predicted times.
     Predicted(Comparison),
-    /// A GPU was predicted to be faster, but failed.
+    /// A GPU was predicted to be faster, but failed when it was opened.
     Failed(String),
+    /// A GPU was predicted to be faster, but failed when its rates were measured.
+    MeasuringFailed(String),
 }
 
 #[cfg(feature = "gpu")]
 impl EngineReason {
-    /// That of a job the CPU finishes before a card is open, by these rates.
-    pub(in crate::engine) fn short(job: &Job, host: &HostRates) -> Option<Self> {
-        let seconds = job.on_cpu(host).seconds();
+    /// That of a job which any CPU finishes before a card is open.
+    pub(in crate::engine) fn short(job: &Job) -> Option<Self> {
+        let seconds = job.on_cpu(&HostRates::slowest()).seconds();
         (seconds < OPENING).then_some(Self::Short(seconds))
+    }
+
+    /// That of a job which the CPU is predicted to finish before a card is open, by these rates.
+    pub(in crate::engine) fn predicted_short(job: &Job, host: &HostRates) -> Option<Self> {
+        let seconds = job.on_cpu(host).seconds();
+        (seconds < OPENING).then_some(Self::PredictedShort(seconds))
     }
 }
 
@@ -65,9 +77,15 @@ impl fmt::Display for EngineReason {
                 let (at_most, opening) = (Seconds(*seconds), Seconds(OPENING));
                 write!(f, "the CPU takes at most {at_most}, a GPU {opening} to open")
             }
-            Self::NoCard => f.write_str("no GPU here computes in f64"),
+            Self::PredictedShort(seconds) => {
+                let (time, opening) = (Seconds(*seconds), Seconds(OPENING));
+                write!(f, "the CPU is predicted to take {time}, a GPU takes {opening} to open")
+            }
+            Self::NotMeasured(error) => write!(f, "the rates of the CPU could not be measured: {error}"),
+            Self::NoCard => f.write_str("there is no GPU that computes in f64"),
             Self::Predicted(comparison) => comparison.fmt(f),
             Self::Failed(error) => write!(f, "the GPU failed when it was opened: {error}"),
+            Self::MeasuringFailed(error) => write!(f, "the GPU failed when its rates were measured: {error}"),
         }
     }
 }
@@ -138,5 +156,10 @@ mod tests {
             EngineReason::Short(0.0123).to_string(),
             "the CPU takes at most 12 ms, a GPU 0.3 s to open"
         );
+        assert_eq!(
+            EngineReason::PredictedShort(0.0123).to_string(),
+            "the CPU is predicted to take 12 ms, a GPU takes 0.3 s to open"
+        );
+        assert_eq!(EngineReason::NoCard.to_string(), "there is no GPU that computes in f64");
     }
 }

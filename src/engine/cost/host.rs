@@ -12,6 +12,8 @@ pub struct HostRates {
     pub threads: f64,
     /// Bytes read from memory in order.
     pub memory: f64,
+    /// Bytes of rows read again from a cache that all cores share, where there is one.
+    pub near: f64,
     /// Bytes of rows read from memory part by part, where the rows of a part are scattered.
     pub scattered: f64,
     /// Bytes written to memory that is new to the process.
@@ -38,6 +40,10 @@ pub struct HostRates {
 
 /// Bytes of rows that stay in the cache from pass to pass.
 const CACHED: f64 = 8_388_608.0;
+/// Bytes of rows that a cache shared by all cores may still hold at the next pass, and of rows that none holds. In between
+/// it holds some of them.
+const NEAR: f64 = 16_777_216.0;
+const FAR: f64 = 67_108_864.0;
 /// Bytes of the rows with which reading from scattered places is measured.
 const SCATTERED: f64 = 256.0;
 /// The sizes at which cubic work is as much as quadratic overhead: of eigen-decompositions, and of complex factorisations.
@@ -56,6 +62,7 @@ impl HostRates {
         Self {
             threads: 1.0,
             memory: 4e9,
+            near: 4e9,
             scattered: 2e9,
             fresh: 1e9,
             serial: 2e9,
@@ -78,10 +85,10 @@ impl HostRates {
                 // A number per row is read and written.
                 count * each.max(self.reading(&rows, 16.0))
             }
-            Step::Products { rows, columns } => {
+            Step::Products { rows, columns, count } => {
                 let each = rows.values() / self.converted + rows.items / self.rows;
                 let computing = each + 2.0 * rows.values() * columns / self.products;
-                computing.max(self.reading(&rows, 0.0))
+                count * computing.max(self.reading(&rows, 0.0))
             }
             Step::Values { count } => count / self.dots,
             Step::Answers { count } => 8.0 * count / self.fresh,
@@ -93,15 +100,18 @@ impl HostRates {
         }
     }
 
-    /// Seconds to read rows, and so many bytes more of each, from memory; none for rows that stay in the cache.
+    /// Seconds to read rows, and so many bytes more of each, from memory or from a shared cache; none for rows that stay
+    /// in the cache of a core.
     fn reading(&self, rows: &RowCount, more: f64) -> f64 {
         if rows.bytes() <= CACHED {
             return 0.0;
         }
+        let bytes = rows.bytes() + more * rows.items;
+        let far = ((bytes / NEAR).ln() / (FAR / NEAR).ln()).clamp(0.0, 1.0);
         // The rows of a group are scattered: each begins late, however long it is.
         let late =
             if rows.parts > 1.0 { rows.items * (rows.bytes() / rows.items).min(SCATTERED) } else { 0.0 };
         let lateness = (self.scattered.recip() - self.memory.recip()).max(0.0);
-        (rows.bytes() + more * rows.items) / self.memory + late * lateness
+        far * (bytes / self.memory + late * lateness) + (1.0 - far) * bytes / self.near
     }
 }

@@ -59,7 +59,7 @@ const BOUND_STEPS: f64 = 5000.0;
 /// Steps of an item's entry in a table of random choices.
 const TABLE_STEPS: f64 = 30.0;
 /// Steps of a pick of lazy greedy, and of skipping an item.
-const LAZY_STEPS: [f64; 2] = [3000.0, 0.125];
+const LAZY_STEPS: [f64; 2] = [1500.0, 0.125];
 /// The share of the nodes that sizes alone tell which is used in the end.
 const NODES_USED: f64 = 0.65;
 /// Times that a draw by interpolation reads or writes the inverse of every node at a pick.
@@ -174,7 +174,7 @@ impl Steps {
     /// Gram matrices of all parts, in the precision of the law.
     fn grams(&mut self) {
         let rows = self.job.rows;
-        self.push(Place::CardInDouble, Step::Products { rows, columns: rows.dims });
+        self.push(Place::CardInDouble, Step::Products { rows, columns: rows.dims, count: 1.0 });
         self.waits(1.0, 1.0);
     }
 
@@ -196,16 +196,16 @@ impl Steps {
             self.push(Place::Host, Step::Choices { steps: BOUND_STEPS * picks * dims });
         }
         if several && 8.0 * rows.values() <= STORED {
-            self.push(Place::CardInDouble, Step::Products { rows, columns: dims });
+            self.push(Place::CardInDouble, Step::Products { rows, columns: dims, count: 1.0 });
             self.push(Place::CardInDouble, Step::Answers { count: rows.values() });
             // They are read and copied once more.
             self.push(Place::Host, Step::Answers { count: 0.5 * rows.values() });
         } else if several {
             // Norms in weighted coordinates, some of which need a product.
-            self.push(Place::CardInDouble, Step::Products { rows, columns: 0.5 * dims });
+            self.push(Place::CardInDouble, Step::Products { rows, columns: 0.5 * dims, count: 1.0 });
             self.push(Place::CardInDouble, Step::Answers { count: items });
         } else {
-            self.push(Place::Card, Step::Products { rows, columns: dims });
+            self.push(Place::Card, Step::Products { rows, columns: dims, count: 1.0 });
             self.push(Place::Card, Step::Answers { count: items });
         }
         self.push(Place::Host, Step::Choices { steps: TABLE_STEPS * items });
@@ -246,7 +246,7 @@ impl Steps {
         let bytes = COMPLEX * rank * rank * nodes * (1.0 + rows.parts);
         self.push(Place::Host, Step::Updates { bytes });
         self.push(Place::Host, Step::Eigen { size: rank, count: rows.parts });
-        self.push(Place::Card, Step::Products { rows, columns: rank });
+        self.push(Place::Card, Step::Products { rows, columns: rank, count: 1.0 });
         self.push(Place::Card, Step::Answers { count: rows.items });
         let batches = (nodes / BATCH).ceil() + 1.0;
         self.waits(batches, batches);
@@ -271,12 +271,12 @@ impl Steps {
 
     /// The weights of the items of a part, so many times; on a card only their sums are read.
     fn weights(&mut self, times: f64, at_once: f64) {
-        let own = self.job.rows.of_one();
-        let all = RowCount { items: times * own.items, ..own };
-        self.push(Place::Card, Step::Products { rows: all, columns: self.job.rank() });
+        let rows = self.job.rows.of_one();
+        self.push(Place::Card, Step::Products { rows, columns: self.job.rank(), count: times });
         if self.machine == Machine::Cpu {
-            self.push(Place::Host, Step::Answers { count: all.items });
-            self.push(Place::Host, Step::Choices { steps: 2.0 * all.items / at_once });
+            let items = times * rows.items;
+            self.push(Place::Host, Step::Answers { count: items });
+            self.push(Place::Host, Step::Choices { steps: 2.0 * items / at_once });
         }
     }
 
@@ -295,7 +295,9 @@ impl Steps {
             self.waits(draws / at_once, draws);
         }
         let bytes = picks * CONDITIONING * COMPLEX * nodes * rank * rank;
-        self.push(Place::Card, Step::Updates { bytes: bytes / at_once });
+        // A card's memory serves one draw after the other at its full rate.
+        let shared = if self.machine == Machine::Cpu { at_once } else { 1.0 };
+        self.push(Place::Card, Step::Updates { bytes: bytes / shared });
         self.push(Place::Host, Step::Eigen { size: rank, count: picks / at_once });
         self.weights(picks, at_once);
         self.waits(picks / at_once, picks);
@@ -309,7 +311,8 @@ impl Steps {
         }
         let all = 1.0 + picks * share_of_visits(&rows, picks);
         self.push(Place::Card, Step::Dots { rows, count: all });
-        self.push(Place::Host, Step::Answers { count: 2.0 * rows.items });
+        // Bounds, and half as many bytes for the number of directions in each; half of that is memory used before.
+        self.push(Place::Host, Step::Answers { count: 0.75 * rows.items });
         let [each, skipped] = LAZY_STEPS;
         self.push(Place::Host, Step::Choices { steps: picks * (each + skipped * rows.items) });
         self.waits(4.0 * picks, 0.0);
@@ -321,13 +324,13 @@ impl Steps {
         self.passes(climbs * picks);
         // Every swap is two passes, and a climb makes some.
         self.passes(climbs * 2.0 * (1.0 + SWAPS * picks));
-        let fresh = RowCount { items: climbs * REFRESHES * rows.items, ..rows };
-        self.push(Place::Card, Step::Products { rows: fresh, columns: rows.dims });
-        self.push(Place::Card, Step::Products { rows: fresh, columns: own });
+        let count = climbs * REFRESHES;
+        self.push(Place::Card, Step::Products { rows, columns: rows.dims, count });
+        self.push(Place::Card, Step::Products { rows, columns: own, count });
         if rows.parts > 1.0 {
             // Swaps in two parts at once.
-            self.push(Place::Card, Step::Products { rows: fresh, columns: picks });
-            self.push(Place::Card, Step::Answers { count: fresh.items });
+            self.push(Place::Card, Step::Products { rows, columns: picks, count });
+            self.push(Place::Card, Step::Answers { count: count * rows.items });
         }
     }
 }

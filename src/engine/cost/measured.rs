@@ -26,6 +26,8 @@ const SHORT: usize = 16;
 const LONG: usize = 64;
 /// Rows of [`LONG`] values in single precision that no cache holds: 64 MiB.
 const LARGE: usize = 1 << 18;
+/// Of these, rows that are read again and again: 16 MiB.
+const AGAIN: usize = 1 << 16;
 /// Groups of scattered rows.
 const GROUPS: usize = 4;
 /// Nodes of a grid whose determinants are computed.
@@ -39,7 +41,7 @@ const UPDATES: usize = 8;
 /// Random steps of one thread.
 const STEPS: u64 = 20_000;
 /// Times that a block is measured, and that memory is; the shortest time counts.
-const TIMES: [usize; 2] = [7, 3];
+const TIMES: [usize; 2] = [7, 5];
 
 /// Rates that were measured before, by the number of threads.
 static KNOWN: Mutex<Vec<HostRates>> = Mutex::new(Vec::new());
@@ -54,15 +56,23 @@ impl HostRates {
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen).
     pub fn measured() -> Result<Self> {
-        let threads = threads() as f64;
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rates) = known.iter().find(|rates| rates.threads.total_cmp(&threads).is_eq()) {
-            return Ok(*rates);
+        if let Some(rates) = known(threads() as f64) {
+            return Ok(rates);
         }
+        // Nothing is locked here: a thread that waits for others may begin another job, which measures too.
         let rates = measure()?;
-        known.push(rates);
-        Ok(rates)
+        let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = all.iter().find(|found| found.threads.total_cmp(&rates.threads).is_eq()).copied();
+        Ok(first.unwrap_or_else(|| {
+            all.push(rates);
+            rates
+        }))
     }
+}
+
+fn known(threads: f64) -> Option<HostRates> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.iter().find(|rates| rates.threads.total_cmp(&threads).is_eq()).copied()
 }
 
 fn measure() -> Result<HostRates> {
@@ -71,6 +81,7 @@ fn measure() -> Result<HostRates> {
     Ok(HostRates {
         threads: threads() as f64,
         memory: large.memory,
+        near: large.near,
         scattered: large.scattered,
         fresh: large.fresh,
         serial: large.serial,
@@ -190,6 +201,7 @@ fn squares(rows: &Rows<'_>, factor: MatRef<'_, f64>) -> Result<()> {
 /// What memory allows.
 struct Large {
     memory: f64,
+    near: f64,
     scattered: f64,
     fresh: f64,
     serial: f64,
@@ -204,7 +216,7 @@ impl Large {
         })?;
         // Each piece is timed by itself, so that other work on the computer counts for little; the others drive it from
         // the cache.
-        let count = (PIECES / threads()).clamp(1, 8);
+        let count = 1 << (PIECES / threads()).clamp(1, 8).ilog2();
         let pieces =
             values.chunks(values.len() / count).map(|piece| Features::from_rows(LARGE / count, LONG, piece));
         let pieces = pieces.collect::<Result<Vec<_>>>()?;
@@ -215,9 +227,12 @@ impl Large {
         let listed = || groups.iter().map(|group| Items::Listed(group)).collect();
         let memory = passes(&pieces, || vec![Items::All(LARGE / count)])?;
         let scattered = passes(&pieces, listed)?;
+        let again = [Features::from_rows(AGAIN, LONG, &values[..AGAIN * LONG])?];
+        let near = passes(&again, || vec![Items::All(AGAIN)])?;
         let bytes = size_of_val(&values[..]) as f64;
         let [memory, scattered, serial] = [memory, scattered, serial].map(|time| bytes / time);
-        Ok(Self { memory, scattered: scattered.min(memory), fresh, serial })
+        let near = (size_of::<f32>() * AGAIN * LONG) as f64 / near;
+        Ok(Self { memory, near: near.max(memory), scattered: scattered.min(memory), fresh, serial })
     }
 }
 

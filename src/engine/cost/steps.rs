@@ -33,8 +33,8 @@ impl RowCount {
 pub(super) enum Step {
     /// Passes that multiply every row by a vector and update a number per row.
     Dots { rows: RowCount, count: f64 },
-    /// A pass that multiplies every row by a matrix with so many columns, or sums outer products of rows.
-    Products { rows: RowCount, columns: f64 },
+    /// Passes that multiply every row by a matrix with so many columns, or sum outer products of rows.
+    Products { rows: RowCount, columns: f64, count: f64 },
     /// Values in the cache multiplied by a vector's, by all threads.
     Values { count: f64 },
     /// Numbers that reach the caller's memory.

@@ -13,14 +13,14 @@ fn is_one_to_take(adapter: &AdapterSummary) -> bool {
 
 /// A device for a job, if one is predicted to be faster than the CPU; and why, or why not.
 pub(in crate::engine) fn worthwhile(job: &Job) -> (Option<Gpu>, EngineReason) {
-    if let Some(reason) = EngineReason::short(job, &HostRates::slowest()) {
+    if let Some(reason) = EngineReason::short(job) {
         return (None, reason);
     }
     let host = match HostRates::measured() {
         Ok(host) => host,
-        Err(error) => return (None, EngineReason::Failed(error.to_string())),
+        Err(error) => return (None, EngineReason::NotMeasured(error.to_string())),
     };
-    if let Some(reason) = EngineReason::short(job, &host) {
+    if let Some(reason) = EngineReason::predicted_short(job, &host) {
         return (None, reason);
     }
     let adapters = summaries();
@@ -33,16 +33,17 @@ pub(in crate::engine) fn worthwhile(job: &Job) -> (Option<Gpu>, EngineReason) {
         return (None, EngineReason::Predicted(before));
     }
     let options = GpuOptions::default().with_adapter(&adapter.name).with_precision(Precision::F64);
-    let opened = Gpu::new(&options).and_then(|gpu| {
-        let rates = gpu.rates()?;
-        Ok((gpu, Comparison::of(job, &host, &rates, Standing::Open)))
-    });
-    match opened {
-        Ok((gpu, comparison)) => {
+    let gpu = match Gpu::new(&options) {
+        Ok(gpu) => gpu,
+        // A device that does not open, or whose f64 is inaccurate, is not used.
+        Err(error) => return (None, EngineReason::Failed(error.to_string())),
+    };
+    match gpu.rates() {
+        Ok(rates) => {
+            let comparison = Comparison::of(job, &host, &rates, Standing::Open);
             (Some(gpu).filter(|_| comparison.prefers_gpu()), EngineReason::Predicted(comparison))
         }
-        // A device that does not open, or whose f64 is inaccurate, is not used.
-        Err(error) => (None, EngineReason::Failed(error.to_string())),
+        Err(error) => (None, EngineReason::MeasuringFailed(error.to_string())),
     }
 }
 

@@ -27,11 +27,12 @@ pub(super) fn of_copies(context: &Context, bytes: u64, copies: u64) -> Result<f6
             Ok(start.elapsed().as_secs_f64())
         };
         run(1)?;
-        let mut best = f64::INFINITY;
+        // A difference of two times that were interrupted is no bound: the shortest of each is.
+        let (mut one, mut many) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..3 {
-            let (one, many) = (run(1)?, run(copies)?);
-            best = best.min((many - one).max(f64::MIN_POSITIVE));
+            (one, many) = (one.min(run(1)?), many.min(run(copies)?));
         }
-        Ok(2.0 * bytes as f64 * (copies - 1) as f64 / best)
+        // What cannot be told from noise took no less than a tenth of the time.
+        Ok(2.0 * bytes as f64 * (copies - 1) as f64 / (many - one).max(0.1 * many))
     })
 }

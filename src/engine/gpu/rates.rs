@@ -62,8 +62,10 @@ const FEW: usize = 64;
 const MANY: usize = 1 << 16;
 /// Columns of products: the time of more columns is that of operations alone.
 const COLUMNS: [usize; 2] = [64, 320];
-/// Rows of these products: half a billion operations.
-const BLOCK: usize = 1 << 14;
+/// Rows of these products, half a billion operations, and the most of them; they grow until the difference takes so many
+/// times as long as a submission that does nothing.
+const BLOCK: [usize; 2] = [1 << 14, 1 << 18];
+const LONGER: f64 = 10.0;
 /// Bytes of a copy, and number of copies in a row.
 const COPIES: (u64, u64) = (1 << 26, 5);
 /// Times that everything is measured; the shortest time counts.
@@ -75,7 +77,7 @@ pub(super) fn measured(gpu: &Gpu) -> Result<CardRates> {
     let kind = kind_of(context.device.adapter_info().device_type);
     let latency = latency(gpu)?;
     let upload = upload(gpu)?;
-    let products = products(gpu)?;
+    let products = products(gpu, latency)?;
     let (bytes, copies) = COPIES;
     let memory = copy_rate::of_copies(context, bytes, copies)?;
     let guess = CardRates::estimated(kind, context.precision);
@@ -126,14 +128,27 @@ fn upload(gpu: &Gpu) -> Result<f64> {
 }
 
 /// What products with more columns take longer.
-fn products(gpu: &Gpu) -> Result<f64> {
-    let features = features(BLOCK)?;
-    let rows = Rows::scaled(&features, vec![Items::All(BLOCK)]);
+fn products(gpu: &Gpu, latency: f64) -> Result<f64> {
+    let [mut block, most] = BLOCK;
+    loop {
+        let times = times_of_products(gpu, block)?;
+        let longer = times[1] - times[0];
+        if longer >= LONGER * latency || block >= most {
+            let more = 2.0 * (block * DIMS * (COLUMNS[1] - COLUMNS[0])) as f64;
+            return Ok(more / longer.max(0.02 * times[1]));
+        }
+        block *= 4;
+    }
+}
+
+/// Seconds of products of so many rows with few columns and with more.
+fn times_of_products(gpu: &Gpu, block: usize) -> Result<[f64; 2]> {
+    let features = features(block)?;
+    let rows = Rows::scaled(&features, vec![Items::All(block)]);
     let mut times = [0.0; 2];
     for (time, columns) in times.iter_mut().zip(COLUMNS) {
         let factor = Mat::from_fn(DIMS, columns, |i, j| 1.0 / (1 + i + j) as f64);
         *time = shortest(|| gpu.row_forms(&rows, &[factor.as_ref()]).map(drop))?;
     }
-    let more = 2.0 * (BLOCK * DIMS * (COLUMNS[1] - COLUMNS[0])) as f64;
-    Ok(more / (times[1] - times[0]).max(0.02 * times[1]))
+    Ok(times)
 }

@@ -1,4 +1,4 @@
-// Proposals of a k-DPP under a quota, of MOST items at most, one per workgroup of 64 threads: choose k eigenvectors, then pick items until there are k
+// Proposals of a k-DPP under a quota, of MOST items and parts at most, one per workgroup of 64 threads: choose k eigenvectors, then pick items until there are k
 // or a part has too many.
 //
 // trial_entries: shares of its own, and alias, of every position; unit_rows: r values per position; coins: ⌊2³² Pr(take j | c
@@ -74,8 +74,8 @@ fn pick(trial: Trial, thread: u32) {
   let size = parameters.size;
   let s = sh_picked;
   let root = sqrt(trial.square);
-  for (var j = 0u; j < size; j++) {
-    sh_directions[s * size + j] = sh_residuals[j * LANES + thread] / root;
+  for (var j = 0u; j < pitch(); j++) {
+    sh_directions[s * pitch() + j] = sh_residuals[j * LANES + thread] / root;
   }
   let rounding = real(size + 4u) * real(parameters.unit);
   sh_errors[s] = trial.error / trial.square + rounding * rounding;

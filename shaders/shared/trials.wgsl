@@ -5,7 +5,8 @@ const LANES: u32 = 64u;
 // Where the counters of trials begin.
 const TRIALS: u32 = 0x80000000u;
 
-// Entry j of the residual of thread t is at 64 j + t, entry j of direction s at k s + j.
+// Entry j of the residual of thread t is at 64 j + t, entry j of direction s at p s + j, p = k rounded up to a multiple of four;
+// entries from k on are zero.
 var<workgroup> sh_residuals: array<real, MOST * LANES>;
 var<workgroup> sh_directions: array<real, MOST * MOST>;
 // Mean square errors of the directions across all of them.
@@ -32,20 +33,38 @@ fn look_up(high: u32, low: u32) -> u32 {
   return select(entry.y, index, share < entry.x);
 }
 
-// Takes the component along a direction from a residual.
+fn pitch() -> u32 {
+  return (parameters.size + 3u) & 0xfffffffcu;
+}
+
+fn term(at: u32, own: u32) -> real {
+  return sh_directions[at] * sh_residuals[own];
+}
+
+// Takes this much of a direction from an entry of a residual, and returns its square.
+fn shorten(at: u32, own: u32, along: real) -> real {
+  let x = sh_residuals[own] - along * sh_directions[at];
+  sh_residuals[own] = x;
+  return x * x;
+}
+
+// Takes the component along a direction from a residual. Four entries a turn, since some drivers count turns.
 fn project(trial: Trial, s: u32, thread: u32) -> Trial {
-  let size = parameters.size;
+  let first = s * pitch();
+  let end = first + pitch();
   var along = ZERO;
-  for (var j = 0u; j < size; j++) {
-    along += sh_directions[s * size + j] * sh_residuals[j * LANES + thread];
+  for (var at = first; at < end; at += 4u) {
+    let own = (at - first) * LANES + thread;
+    along += term(at, own) + term(at + 1u, own + LANES) + term(at + 2u, own + 2u * LANES)
+      + term(at + 3u, own + 3u * LANES);
   }
   var square = ZERO;
-  for (var j = 0u; j < size; j++) {
-    let x = sh_residuals[j * LANES + thread] - along * sh_directions[s * size + j];
-    sh_residuals[j * LANES + thread] = x;
-    square += x * x;
+  for (var at = first; at < end; at += 4u) {
+    let own = (at - first) * LANES + thread;
+    square += shorten(at, own, along) + shorten(at + 1u, own + LANES, along)
+      + shorten(at + 2u, own + 2u * LANES, along) + shorten(at + 3u, own + 3u * LANES, along);
   }
-  let rounding = real(size + 4u) * real(parameters.unit);
+  let rounding = real(parameters.size + 4u) * real(parameters.unit);
   let error = trial.error + sh_errors[s] * along * along + rounding * rounding * trial.square;
   return Trial(trial.position, trial.alive, trial.threshold, square, error);
 }
@@ -62,9 +81,9 @@ fn trial_of(proposal: u32, number: u32, picked: u32, thread: u32) -> Trial {
   // The null entry is never accepted.
   let alive = position < p.items;
   var square = ZERO;
-  for (var j = 0u; j < p.size; j++) {
+  for (var j = 0u; j < pitch(); j++) {
     var x = ZERO;
-    if alive {
+    if alive && j < p.size {
       x = unit_rows[position * p.rank + sh_chosen[j]];
     }
     sh_residuals[j * LANES + thread] = x;

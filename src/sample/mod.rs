@@ -241,8 +241,9 @@ impl<'a> Sampler<'a> {
     /// A sampler on a GPU, by eigenvectors with leverage trials for sets of one size, of 36 items at most, makes tens of
     /// thousands of proposals at a time on the device if its tables fit there, a row for every item. They use the
     /// counter-based generator Philox4x32-10, which gives other subsets: draw number i is the accepted proposal number
-    /// i mod 2¹⁴ of block i / 2¹⁴. What the device's rounding leaves open, and everything once the device has failed, is
-    /// computed on the host in f64, so the subsets do not depend on the device.
+    /// i mod 2¹⁴ of block i / 2¹⁴. What the device's rounding leaves open, the first proposals, and everything once the
+    /// device has failed are computed on the host in f64: given the sampler's set-up, whose Gram matrices and leverages
+    /// are the engine's, the subsets do not depend on what the device computes of the proposals.
     ///
     /// # Panics
     /// If a draw fails. [`try_sample_counted`](Sampler::try_sample_counted) and

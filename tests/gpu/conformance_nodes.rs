@@ -235,6 +235,10 @@ fn unsound_nodes(tested: &Tested) {
         draw.directions[0] = (0..3).map(|i| if i == axis { 1.0 } else { 0.0 }).collect();
         draw.condition(&mut *table, 1);
         assert_eq!(table.choose(0.5).unwrap().soundness, soundness);
+        // A harmless pick does not mend what another one spoilt.
+        draw.directions[1] = vec![0.0, 1.0, 0.0];
+        draw.condition(&mut *table, 2);
+        assert_eq!(table.choose(0.5).unwrap().soundness, soundness);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Batches of proposals: the device finds the subsets that the host finds, and they follow the law.
 
+mod tables;
+
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::atomic::{AtomicBool, Ordering},

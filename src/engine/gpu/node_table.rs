@@ -39,7 +39,7 @@ pub(super) struct DeviceNodes {
     pub(super) factors: Arc<Vec<f64>>,
     /// What the next choice computes first, in order.
     pending: Vec<Step>,
-    /// Coefficient and soundness at the last choice.
+    /// Coefficient and soundness at the last choice. Nodes that are not sound remain so.
     known: (f64, Soundness),
 }
 
@@ -204,16 +204,20 @@ impl NodeTable for DeviceNodes {
     fn choose(&mut self, uniform: f64) -> Result<NodeChoice> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
-        context.checked("node_table", || self.run(context, uniform))
+        // While nothing is recorded yet, memory can be made free.
+        let shared = self.own(&gpu)?;
+        let outcome = context.checked("node_table", || self.run(context, uniform, shared.as_deref()));
+        self.spoilt_by(outcome)
     }
 
     fn exclude(&mut self, position: usize) -> Result<()> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
-        context.checked("node_table", || {
+        let own = self.room_for_weights(&gpu)?;
+        let outcome = context.checked("node_table", || {
             let mut work = context.work("node_table");
-            let shared = self.own_weights(context);
-            if let Some(shared) = &shared {
+            if let Some(own) = own {
+                let shared = std::mem::replace(&mut self.weights, own);
                 let copies = shared.chunks.iter().zip(&self.weights.chunks).zip(&self.plan.rows.chunks);
                 for ((from, to), rows) in copies {
                     let bytes = (rows.len * size_of(context.precision)) as u64;
@@ -226,7 +230,8 @@ impl NodeTable for DeviceNodes {
                 Some((chunk, row)) => context.write(&self.weights.chunks[chunk], row, &[0.0]),
                 None => Ok(()),
             }
-        })
+        });
+        self.spoilt_by(outcome)
     }
 
     fn read(&self) -> Result<Vec<f64>> {
@@ -256,23 +261,48 @@ impl NodeTable for DeviceNodes {
 }
 
 impl DeviceNodes {
+    /// After an error some steps may be done, others not.
+    fn spoilt_by<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        if outcome.is_err() {
+            self.known = (0.0, Soundness::Singular);
+        }
+        outcome
+    }
+
+    /// Makes what pending steps change this table's own; returns the nodes that copies share, to be copied.
+    fn own(&mut self, gpu: &Gpu) -> Result<Option<Arc<Vec<NodeChunk>>>> {
+        if self.pending.iter().all(|step| matches!(step, Step::Excluded)) {
+            return Ok(None);
+        }
+        let (nodes, weights) = (self.room_for_nodes(gpu)?, self.room_for_weights(gpu)?);
+        if let Some(own) = weights {
+            self.weights = own;
+        }
+        Ok(nodes.map(|own| std::mem::replace(&mut self.nodes, own)))
+    }
+
     /// Runs what is pending, and chooses.
-    fn run(&mut self, context: &Context, uniform: f64) -> Result<NodeChoice> {
+    fn run(
+        &mut self,
+        context: &Context,
+        uniform: f64,
+        shared: Option<&Vec<NodeChunk>>,
+    ) -> Result<NodeChoice> {
         let mut work = context.work("node_table");
         let scratch = Scratch::new(context, &self.plan, &self.nodes, uniform)?;
         scratch.clear(&mut work);
         let pending = std::mem::take(&mut self.pending);
         let is_new = pending.iter().any(|step| !matches!(step, Step::Excluded));
-        // They hold what is copied until it is.
-        let mut shared = (Vec::new(), None);
+        let is_grid = pending.iter().any(|step| matches!(step, Step::Grid(_)));
+        if let (Some(shared), false) = (shared, is_grid) {
+            self.copy_nodes(context, &mut work, shared);
+        }
         for step in &pending {
             if !matches!(step, Step::Excluded) {
-                shared.0.extend(self.own_nodes(context, &mut work, step));
                 self.record_nodes(context, &mut work, &scratch, step)?;
             }
         }
         if is_new {
-            shared.1 = self.own_weights(context);
             self.record_weights(context, &mut work, &scratch)?;
         }
         if !pending.is_empty() {
@@ -283,7 +313,7 @@ impl DeviceNodes {
         let found = context.download(work, &[(&scratch.found, 0, 4 * width), (&scratch.marks, 0, 12)])?;
         let marks = bytemuck::pod_collect_to_vec::<u8, u32>(&found[1]);
         if is_new {
-            self.known = (0.0, soundness(marks[0])?);
+            self.known = (0.0, worse(self.known.1, soundness(marks[0])?));
         }
         if self.known.1 != Soundness::Sound {
             let (coefficient, soundness) = self.known;
@@ -312,33 +342,41 @@ impl DeviceNodes {
         unreachable!("there is no row {row}")
     }
 
-    /// Makes the nodes this table's own before a step changes them; returns those that are copied.
-    fn own_nodes(&mut self, context: &Context, work: &mut Work, step: &Step) -> Option<Arc<Vec<NodeChunk>>> {
+    /// Nodes of this table's own, where copies share them.
+    fn room_for_nodes(&mut self, gpu: &Gpu) -> Result<Option<Arc<Vec<NodeChunk>>>> {
         if Arc::get_mut(&mut self.nodes).is_some() {
-            return None;
+            return Ok(None);
         }
-        let size = self.plan.size;
+        let (context, size) = (gpu.context(), self.plan.size);
         let own = |chunk: &NodeChunk| NodeChunk::new(context, chunk.first, chunk.count, size);
-        let own: Arc<Vec<NodeChunk>> = Arc::new(self.nodes.iter().map(own).collect());
-        let shared = std::mem::replace(&mut self.nodes, own);
-        if let Step::Pick(_) = step {
-            let width = 2 * size_of(context.precision);
-            for (from, to) in shared.iter().zip(&*self.nodes) {
-                let (matrices, values) = (from.count * size * size * width, from.count * width);
-                work.encoder.copy_buffer_to_buffer(&from.matrices, 0, &to.matrices, 0, matrices as u64);
-                work.encoder.copy_buffer_to_buffer(&from.values, 0, &to.values, 0, values as u64);
-            }
-        }
-        Some(shared)
+        gpu.with_room("node_table", || Ok(Some(Arc::new(self.nodes.iter().map(own).collect()))))
     }
 
-    /// Makes the weights this table's own; returns those that copies share.
-    fn own_weights(&mut self, context: &Context) -> Option<Arc<Weights>> {
-        if Arc::get_mut(&mut self.weights).is_some() {
-            return None;
+    /// Copies nodes to this table's own.
+    fn copy_nodes(&self, context: &Context, work: &mut Work, shared: &[NodeChunk]) {
+        let (size, width) = (self.plan.size, 2 * size_of(context.precision));
+        for (from, to) in shared.iter().zip(&*self.nodes) {
+            let (matrices, values) = (from.count * size * size * width, from.count * width);
+            work.encoder.copy_buffer_to_buffer(&from.matrices, 0, &to.matrices, 0, matrices as u64);
+            work.encoder.copy_buffer_to_buffer(&from.values, 0, &to.values, 0, values as u64);
         }
-        let own = Arc::new(Weights::new(context, &self.plan.rows));
-        Some(std::mem::replace(&mut self.weights, own))
+    }
+
+    /// Weights of this table's own, where copies share them.
+    fn room_for_weights(&mut self, gpu: &Gpu) -> Result<Option<Arc<Weights>>> {
+        if Arc::get_mut(&mut self.weights).is_some() {
+            return Ok(None);
+        }
+        gpu.with_room("node_table", || Ok(Some(Arc::new(Weights::new(gpu.context(), &self.plan.rows)))))
+    }
+}
+
+/// The worse of two.
+fn worse(a: Soundness, b: Soundness) -> Soundness {
+    match (a, b) {
+        (Soundness::Singular, _) | (_, Soundness::Singular) => Soundness::Singular,
+        (Soundness::NearSingular, _) | (_, Soundness::NearSingular) => Soundness::NearSingular,
+        (Soundness::Sound, Soundness::Sound) => Soundness::Sound,
     }
 }
 

@@ -9,21 +9,24 @@ use super::{
     words,
 };
 use crate::{
-    Result,
+    Error, Result,
     engine::proposals::{
         Found, Proposal, ProposalDevice, ProposalShape, ProposalTables, Proposer, Verdict, Wave,
     },
+    error::DeviceProblem,
     parallel::map_ordered,
 };
 
-/// The most items of a proposal, which workgroup memory holds.
+/// The most items or parts of a proposal, which workgroup memory holds.
 const MOST: usize = 36;
-/// The most items of a small proposal.
+/// The most items or parts of a small proposal.
 const SMALL: usize = 16;
 /// Trials that a workgroup makes at a time.
 const LANES: usize = 64;
 /// Trials after which a proposal is left to the host, in units of those expected; more are needed once in e¹⁶ proposals.
 const PATIENCE: f64 = 16.0;
+/// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
+const TURNS: usize = 30_000;
 /// Values of rows computed at a time.
 const PIECE: usize = 1 << 20;
 /// Operations of a trial besides those on its row, most of them for its random words.
@@ -40,7 +43,6 @@ struct DeviceProposals {
     shape: ProposalShape,
     capacity: u32,
     rounds: u32,
-    expected_trials: f64,
     entries: Lease,
     rows: Lease,
     coins: Lease,
@@ -60,24 +62,20 @@ impl ProposalDevice for Gpu {
             && 8 * (shape.items as u64 + 1) <= largest
             && 4 * (shape.rank * shape.size) as u64 <= largest
             && shader(shape).workgroup_memory(context.precision) <= context.workgroup_memory
+            && rounds(shape, 1.0) <= most_rounds(shape) as f64
     }
 
     fn prepare(&self, tables: &ProposalTables<'_>) -> Result<Box<dyn Proposer>> {
         let context = self.context();
         let (entries, capacity) = tables.trials.entries();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "casts of floats saturate"
-        )]
-        let rounds = (PATIENCE * tables.expected_trials / LANES as f64) as u32 + 1;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not above 30 000")]
+        let rounds = rounds(&tables.shape, PATIENCE).min(most_rounds(&tables.shape) as f64) as u32;
         self.with_room(WHAT, || {
             Ok(Box::new(DeviceProposals {
                 gpu: self.clone(),
                 shape: tables.shape,
                 capacity,
                 rounds,
-                expected_trials: tables.expected_trials,
                 entries: upload_words(context, &entries),
                 rows: upload_rows(context, tables)?,
                 coins: upload_words(context, tables.coins),
@@ -88,7 +86,22 @@ impl ProposalDevice for Gpu {
 }
 
 fn shader(shape: &ProposalShape) -> Shader {
-    if shape.size <= SMALL { Shader::SmallProposals } else { Shader::Proposals }
+    if shape.size.max(shape.parts) <= SMALL { Shader::SmallProposals } else { Shader::Proposals }
+}
+
+/// Rounds of trials in which so many times the expected trials are made.
+fn rounds(shape: &ProposalShape, patience: f64) -> f64 {
+    (patience * shape.expected_trials / LANES as f64).floor() + 1.0
+}
+
+/// The rounds that the turns of a thread's loops allow. A proposal that needs more is left to the host.
+fn most_rounds(shape: &ProposalShape) -> usize {
+    let ProposalShape { rank, size, parts, .. } = *shape;
+    let pitch = size.next_multiple_of(4);
+    // Two loops of four entries a turn.
+    let projection = pitch / 2 + 1;
+    let once = rank + rank.div_ceil(256) + size * (projection + pitch + parts + 2);
+    TURNS.saturating_sub(once) / (pitch + size * projection + 2)
 }
 
 fn upload_words(context: &Context, words: &[u32]) -> Lease {
@@ -126,7 +139,7 @@ fn upload_rows(context: &Context, tables: &ProposalTables<'_>) -> Result<Lease> 
 impl DeviceProposals {
     /// Makes the proposals, of which so many can be recorded; returns the number of those to be recorded, and the records.
     fn run(&self, context: &Context, wave: &Wave, slots: u32) -> Result<(u32, Vec<u32>)> {
-        let ProposalShape { items, rank, size, parts } = self.shape;
+        let ProposalShape { items, rank, size, parts, .. } = self.shape;
         let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
         let bytes = 4 * (1 + u64::from(slots) * (size as u64 + 1));
         let found = context.storage(bytes);
@@ -170,7 +183,7 @@ impl DeviceProposals {
 
     fn load(&self, context: &Context, count: u32) -> Load {
         let (size, rank) = (self.shape.size as f64, self.shape.rank as f64);
-        let trials = self.expected_trials + LANES as f64;
+        let trials = self.shape.expected_trials + LANES as f64;
         // A trial is projected from the half of all directions on average.
         let flops = trials * (OVERHEAD + 3.0 * size * size) + rank * OVERHEAD / 4.0;
         let bytes = trials * (8.0 + size * size_of(context.precision) as f64) + 4.0 * rank;
@@ -186,13 +199,17 @@ impl Proposer for DeviceProposals {
             let (mut count, mut records) = self.run(context, wave, slots)?;
             if count > slots {
                 // Which of them are missing is not known.
-                (count, records) = self.run(context, wave, count)?;
+                let slots = count.min(wave.count);
+                (count, records) = self.run(context, wave, slots)?;
+                if count > slots {
+                    return Err(impossible());
+                }
             }
             let mut proposals: Vec<Proposal> = records
                 .chunks_exact(self.shape.size + 1)
                 .take(count as usize)
                 .map(|record| Proposal {
-                    number: wave.first + (record[0] & !UNDECIDED),
+                    number: wave.first.saturating_add(record[0] & !UNDECIDED),
                     verdict: if record[0] & UNDECIDED == 0 {
                         Verdict::Accepted(record[1..].to_vec())
                     } else {
@@ -201,9 +218,15 @@ impl Proposer for DeviceProposals {
                 })
                 .collect();
             proposals.sort_unstable_by_key(|proposal| proposal.number);
-            Ok(Found { proposals })
+            let found = Found { proposals };
+            if found.answers(wave, &self.shape) { Ok(found) } else { Err(impossible()) }
         })
     }
+}
+
+/// The error for an answer that no proposals have.
+fn impossible() -> Error {
+    DeviceProblem::Refused { what: WHAT, message: "its answer cannot be right".to_owned() }.into()
 }
 
 impl Gpu {

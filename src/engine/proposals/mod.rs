@@ -47,6 +47,8 @@ pub struct ProposalShape {
     pub(crate) size: usize,
     /// Number of parts with a limit.
     pub(crate) parts: usize,
+    /// Trials per proposal on average, at most.
+    pub(crate) expected_trials: f64,
 }
 
 /// What proposals are made from.
@@ -60,8 +62,6 @@ pub struct ProposalTables<'t> {
     pub(crate) parts: &'t [[u32; 2]],
     /// Writes the row at a position in coordinates of all eigenvectors, of length at most 1.
     pub(crate) unit_row: &'t (dyn Fn(u32, &mut [f64]) + Sync),
-    /// Trials per proposal on average, at most.
-    pub(crate) expected_trials: f64,
 }
 
 impl fmt::Debug for ProposalTables<'_> {
@@ -89,6 +89,16 @@ pub struct Found {
     pub(crate) proposals: Vec<Proposal>,
 }
 
+impl Found {
+    /// Whether proposals of this wave can have come to this.
+    pub(crate) fn answers(&self, wave: &Wave, shape: &ProposalShape) -> bool {
+        let numbers = || self.proposals.iter().map(|proposal| proposal.number);
+        numbers().all(|number| (wave.first..wave.first + wave.count).contains(&number))
+            && numbers().zip(numbers().skip(1)).all(|(number, next)| number < next)
+            && self.proposals.iter().all(|proposal| proposal.verdict.is_possible(shape))
+    }
+}
+
 /// A proposal that is not rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proposal {
@@ -103,4 +113,41 @@ pub(crate) enum Verdict {
     Accepted(Vec<u32>),
     /// A decision was closer than the device's rounding, or the proposal took too long.
     Undecided,
+}
+
+impl Verdict {
+    /// Items are as many as wanted, exist, and are distinct.
+    fn is_possible(&self, shape: &ProposalShape) -> bool {
+        let Self::Accepted(positions) = self else { return true };
+        let exists = |&position: &u32| (position as usize) < shape.items;
+        let is_new = |at: usize| !positions[..at].contains(&positions[at]);
+        positions.len() == shape.size && positions.iter().all(exists) && (0..positions.len()).all(is_new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_answers_are_noticed() {
+        let stream = Stream { seed: 1, block: 0 };
+        let wave = Wave { stream, first: 10, count: 5, expected: 5 };
+        let shape = ProposalShape { items: 7, rank: 3, size: 2, parts: 1, expected_trials: 4.0 };
+        let accepted = |number: u32, positions: &[u32]| Proposal {
+            number,
+            verdict: Verdict::Accepted(positions.to_vec()),
+        };
+        let undecided = |number: u32| Proposal { number, verdict: Verdict::Undecided };
+        let answers = |proposals: Vec<Proposal>| Found { proposals }.answers(&wave, &shape);
+        assert!(answers(Vec::new()));
+        assert!(answers(vec![undecided(10), accepted(12, &[6, 0]), undecided(14)]));
+        assert!(!answers(vec![undecided(9)]));
+        assert!(!answers(vec![undecided(15)]));
+        assert!(!answers(vec![undecided(12), undecided(12)]));
+        assert!(!answers(vec![undecided(13), undecided(12)]));
+        assert!(!answers(vec![accepted(12, &[7, 0])]));
+        assert!(!answers(vec![accepted(12, &[3, 3])]));
+        assert!(!answers(vec![accepted(12, &[3])]));
+    }
 }

@@ -1,7 +1,8 @@
 //! Draws in batches: proposals whose random numbers are functions of their numbers, made by a device or by the host.
 //!
-//! Draw number j of a block is its j-th accepted proposal. What a device cannot tell is replayed on the host in f64, so draws
-//! are those of the host, whatever the device.
+//! Draw number j of a block is its j-th accepted proposal. What a device cannot tell is replayed on the host in f64, so given
+//! the sampler's set-up, draws are those of the host, whatever the device computes of the proposals. The host makes the first
+//! ones by itself until they cost as much as the device's tables.
 
 mod block;
 mod replay;
@@ -38,6 +39,8 @@ const HOST_WAVE: u32 = 1 << 12;
 /// The device of a law, and what is known of its proposals.
 pub(super) struct Batches {
     device: Arc<dyn ProposalDevice>,
+    /// Whether somebody prepares, or has prepared, the tables.
+    is_claimed: AtomicBool,
     /// The tables on the device; `None` if it failed.
     prepared: OnceLock<Option<Box<dyn Proposer>>>,
     has_failed: AtomicBool,
@@ -51,7 +54,7 @@ pub(super) struct Batches {
 struct Tally {
     made: u64,
     accepted: u64,
-    /// Made by the host, because the device left them undecided or failed.
+    /// Made by the host: the first, those that the device left undecided, and all after it failed.
     replayed: u64,
 }
 
@@ -75,6 +78,7 @@ impl Batches {
         let device = engine.proposal_device()?;
         (acceptance >= LEAST && device.takes(&replay.shape())).then(|| Self {
             device,
+            is_claimed: AtomicBool::new(false),
             prepared: OnceLock::new(),
             has_failed: AtomicBool::new(false),
             tally: Mutex::default(),
@@ -82,23 +86,39 @@ impl Batches {
         })
     }
 
-    /// The tables on the device, unless it has failed: draws go on without it.
-    fn proposer(&self, replay: &Replay<'_, '_>) -> Option<&dyn Proposer> {
-        let prepare = || {
-            let (coins, parts) = (replay.thresholds(), replay.parts());
-            let unit_row = |position: u32, out: &mut [f64]| replay.unit_row(position, out);
-            let tables = ProposalTables {
-                shape: replay.shape(),
-                trials: replay.trials(),
-                coins: &coins,
-                parts: &parts,
-                unit_row: &unit_row,
-                expected_trials: replay.expected_trials(),
-            };
-            self.device.prepare(&tables).ok()
+    /// The tables on the device, unless it has failed or does not pay for this wave: draws go on without it.
+    fn proposer(&self, replay: &Replay<'_, '_>, wave: &Wave) -> Option<&dyn Proposer> {
+        if self.has_failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        // Nobody waits for tables: a thread at work on them may take up another task that needs them.
+        if self.prepared.get().is_none()
+            && self.pays(replay, wave)
+            && !self.is_claimed.swap(true, Ordering::Relaxed)
+        {
+            let prepared = self.prepare(replay);
+            return self.prepared.get_or_init(|| prepared).as_deref();
+        }
+        self.prepared.get()?.as_deref()
+    }
+
+    fn prepare(&self, replay: &Replay<'_, '_>) -> Option<Box<dyn Proposer>> {
+        let (coins, parts) = (replay.thresholds(), replay.parts());
+        let unit_row = |position: u32, out: &mut [f64]| replay.unit_row(position, out);
+        let tables = ProposalTables {
+            shape: replay.shape(),
+            trials: replay.trials(),
+            coins: &coins,
+            parts: &parts,
+            unit_row: &unit_row,
         };
-        let sound = !self.has_failed.load(Ordering::Relaxed);
-        sound.then(|| self.prepared.get_or_init(prepare).as_deref()).flatten()
+        self.device.prepare(&tables).ok()
+    }
+
+    /// Whether the proposals so far and those of this wave cost more on the host than the tables do.
+    fn pays(&self, replay: &Replay<'_, '_>, wave: &Wave) -> bool {
+        let proposals = self.tally().made as f64 + f64::from(wave.count);
+        proposals * replay.operations() > replay.operations_of_tables()
     }
 
     /// Proposals so far, and those of them that the host made.
@@ -123,7 +143,7 @@ impl Batched<'_, '_> {
 
     /// What became of a wave of proposals on the device; `None` if there is none any more.
     fn on_device(&self, wave: &Wave) -> Option<Found> {
-        let found = self.batches.proposer(&self.replay)?.propose(wave);
+        let found = self.batches.proposer(&self.replay, wave)?.propose(wave);
         if found.is_err() {
             self.batches.has_failed.store(true, Ordering::Relaxed);
         }

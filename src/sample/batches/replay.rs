@@ -9,6 +9,10 @@ use crate::{
 
 /// Trials after which rounding must have spoilt the eigenvectors, in units of the expected number.
 const PATIENCE: f64 = 64.0;
+/// What a trial costs besides its row, in multiply-adds: its random words, and reads from random places.
+const TRIAL: f64 = 50.0;
+/// What the upload of a value costs, in multiply-adds.
+const UPLOAD: f64 = 8.0;
 
 /// What proposals are made from.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +31,7 @@ impl Replay<'_, '_> {
             rank: self.eigenvectors.support().len(),
             size: self.size,
             parts: self.most.map_or(1, <[usize]>::len),
+            expected_trials: self.expected_trials(),
         }
     }
 
@@ -38,6 +43,19 @@ impl Replay<'_, '_> {
     pub(super) fn expected_trials(&self) -> f64 {
         let harmonic: f64 = (1..=self.size).map(|left| (left as f64).recip()).sum();
         self.trials.total() * harmonic + self.size as f64
+    }
+
+    /// Multiply-adds of a proposal on the host: of every trial the row in coordinates of the eigenvectors, and beyond the
+    /// directions picked so far.
+    pub(super) fn operations(&self) -> f64 {
+        let size = self.size as f64;
+        self.expected_trials() * (size * (self.trials.dims() as f64 + size) + TRIAL)
+    }
+
+    /// Those of the tables of a device: a row of all eigenvectors for every item, and its upload.
+    pub(super) fn operations_of_tables(&self) -> f64 {
+        let ProposalShape { items, rank, .. } = self.shape();
+        items as f64 * rank as f64 * (self.trials.dims() as f64 + UPLOAD)
     }
 
     /// Position at which every part begins, and the most items of it.

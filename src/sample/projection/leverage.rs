@@ -204,6 +204,10 @@ impl<'a> LeverageTrials<'a> {
         &self.trials
     }
 
+    pub(in crate::sample) fn dims(&self) -> usize {
+        self.features.dims()
+    }
+
     /// Σ h_i.
     pub(in crate::sample) fn total(&self) -> f64 {
         self.total

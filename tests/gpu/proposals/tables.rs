@@ -1,0 +1,65 @@
+//! When a device makes proposals, and what its answers may be.
+
+use partition_dpp::engine::Precision;
+
+use super::{PRECISIONS, conform, patched, problem, problems};
+use crate::common::engines::gpu;
+
+/// Few draws from many items cost less than the tables of a device.
+#[test]
+fn tables_go_up_when_they_pay() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let case = problem("many items", 20_000, 6, &[1, 2], 3000);
+        let (expected, _) = case.draws_of_host(precision);
+        case.sampled(&gpu, |sampler| {
+            let before = gpu.traffic();
+            let first = sampler.sample_many(1, 99);
+            let added = gpu.traffic() - before;
+            assert!(added.uploaded == 0 && added.dispatches == 0, "{added:?}");
+            let [made, replayed] = sampler.batched_proposals().unwrap();
+            assert!(made == replayed && made > 0, "the host made {replayed} of {made}");
+            assert_eq!(first.subsets(), &expected[..1]);
+            // One at a time, they add up.
+            let mut found = first.subsets().to_vec();
+            for draw in 1..2500 {
+                found.extend(sampler.sample_range(draw..draw + 1, 99));
+            }
+            found.extend(sampler.sample_range(2500..3000, 99));
+            let [made, replayed] = sampler.batched_proposals().unwrap();
+            println!("{precision}: the host made {replayed} of {made}");
+            assert!(gpu.traffic().uploaded > before.uploaded && replayed < made);
+            assert!(found == expected, "{precision}");
+        });
+    }
+}
+
+/// Answers that cannot be right are those of a device that has failed.
+#[test]
+fn impossible_answers_do_no_harm() {
+    let problems = problems();
+    for (from, to) in [
+        ("= sh_picks[s];", "= sh_picks[s] + 1000000u;"),
+        ("= sh_picks[s];", "= sh_picks[0];"),
+        ("= number | select", "= (number + 100000u) | select"),
+        ("= number | select", "= 3u | select"),
+        ("atomicAdd(&found.count, 1u);", "atomicAdd(&found.count, 1000000u);"),
+    ] {
+        let Some(gpu) = patched(Precision::F32, from, to) else { return };
+        let problem = &problems[2];
+        let (found, proposals, [made, replayed]) = problem.draws(&gpu);
+        assert_eq!(made, replayed, "{to}: the device is still used");
+        assert!((found, proposals) == problem.draws_of_host(Precision::F32), "{to}");
+    }
+}
+
+/// Proposals that take as many rounds as the turns of loops allow end as undecided at worst.
+#[test]
+fn many_rounds_end() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        conform(&gpu, &[problem("many rounds", 2000, 512, &[36], 8)], 0.9);
+        let beyond = problem("too many rounds", 2000, 1000, &[36], 0);
+        beyond.sampled(&gpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    }
+}

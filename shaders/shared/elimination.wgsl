@@ -18,10 +18,6 @@ var<workgroup> sh_row: array<u32, 16>;
 
 struct Determinant { mantissa: complex, exponent: i32 }
 
-fn times(x: complex, y: complex) -> complex {
-  return complex(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
-}
-
 // Divided by the larger part first: squares could underflow.
 fn reciprocal(x: complex) -> complex {
   if abs(x.x) >= abs(x.y) {

@@ -190,6 +190,23 @@ impl DeviceRows {
         chunks.collect::<Result<_>>().map(Some)
     }
 
+    /// Uploads a square of a length for every row, given group after group: a buffer for every chunk, in its order.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn upload_squares(&self, context: &Context, squares: &[f64]) -> Result<Vec<Lease>> {
+        let starts = self.starts();
+        let of_chunk = |chunk: &RowChunk| {
+            let mut own = Vec::with_capacity(chunk.len);
+            for tile in &chunk.tiles {
+                let (unit, first) = (self.units[tile.group], starts[tile.group] + tile.position);
+                own.extend(squares[first..first + tile.len].iter().map(|square| square / (unit * unit)));
+            }
+            context.uploaded(&own)
+        };
+        self.chunks.iter().map(of_chunk).collect()
+    }
+
     /// The first parameters of every shader that reads rows.
     pub(super) fn parameters(&self, chunk: &RowChunk, own: &[u32]) -> Vec<u32> {
         [&[words(chunk.tiles.len()), words(self.quads()), self.reading], own].concat()

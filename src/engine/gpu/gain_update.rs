@@ -81,17 +81,9 @@ pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Res
         let rows = gpu.resident().rows(context, source)?;
         rows.stay(context, source.features())?;
         let starts = rows.starts();
-        let of_chunk = |chunk: &super::device_rows::RowChunk| {
-            let mut own = Vec::with_capacity(chunk.len);
-            for tile in &chunk.tiles {
-                let (square, first) = (rows.units[tile.group].powi(2), starts[tile.group] + tile.position);
-                own.extend(gains[first..first + tile.len].iter().map(|gain| gain / square));
-            }
-            context.uploaded(&own)
-        };
         let largest =
             |group: usize| gains[starts[group]..starts[group + 1]].iter().copied().fold(0.0, f64::max);
-        let own = rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?;
+        let own = rows.upload_squares(context, gains)?;
         let references = (0..rows.lens.len()).map(largest).collect();
         let table = DeviceGains::new(gpu, source, rows, own, Start::Known);
         Ok(DeviceGains { references: Some(references), longest: longest.clone(), ..table })

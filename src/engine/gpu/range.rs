@@ -1,7 +1,7 @@
 //! Scaling to the range of the device's precision: numbers are divided by powers of two before they are cast, and
 //! results are multiplied by them in f64. In f64 all these powers are 1.
 
-use faer::MatRef;
+use faer::{ColRef, MatRef};
 
 use crate::{engine::Precision, linalg::power_of_two_near};
 
@@ -22,6 +22,11 @@ pub(super) fn unit_of(precision: Precision, values: impl IntoIterator<Item = f64
     }
 }
 
+/// The divisor of the entries of a matrix.
+pub(super) fn unit_of_matrix(precision: Precision, matrix: MatRef<'_, f64>) -> f64 {
+    unit_of(precision, matrix.col_iter().flat_map(ColRef::iter).copied())
+}
+
 /// A matrix in the layout of products, and its divisor.
 pub(super) struct Padded {
     pub(super) values: Vec<f64>,
@@ -39,7 +44,7 @@ impl Padded {
 
     /// The columns of an n×r matrix: a row per feature, padded with zeros in both dimensions.
     pub(super) fn factor(precision: Precision, factor: MatRef<'_, f64>) -> Self {
-        let unit = unit_of(precision, (0..factor.ncols()).flat_map(|j| factor.col(j).iter()).copied());
+        let unit = unit_of_matrix(precision, factor);
         let mut values = Vec::new();
         push_factor(&mut values, factor, factor.ncols().next_multiple_of(QUAD), unit);
         Self { values, unit }

@@ -8,7 +8,7 @@ use super::{
     context::Context,
     map_rows::{LoadedChunk, PerRow},
     pace::Load,
-    range::{QUAD, push_factor, unit_of},
+    range::{QUAD, push_factor, unit_of_matrix},
     resident::BLOCK,
     shaders::Shader,
     submissions::Work,
@@ -32,10 +32,8 @@ impl Forms {
         let rows = factors.first().map_or(0, |factor| factor.nrows().next_multiple_of(QUAD));
         let bytes = (rows * pitch * size_of(context.precision)).max(1) as u64;
         let most = usize::try_from(context.largest_binding / bytes).unwrap_or(usize::MAX).max(1);
-        let unit = |factor: &MatRef<'_, f64>| {
-            unit_of(context.precision, (0..factor.ncols()).flat_map(|j| factor.col(j).iter()).copied())
-        };
-        let units: Vec<f64> = factors.iter().map(unit).collect();
+        let units: Vec<f64> =
+            factors.iter().map(|factor| unit_of_matrix(context.precision, *factor)).collect();
         let batch = |first: usize| {
             let groups = first..factors.len().min(first + most);
             let mut values = Vec::with_capacity(groups.len() * rows * pitch);

@@ -76,19 +76,11 @@ pub(super) fn swap_table<'e>(
             let own = norms.get(starts[group]..starts[group + 1]);
             own.map_or(0.0, |norms| norms.iter().copied().fold(0.0, f64::max))
         };
-        let of_chunk = |chunk: &RowChunk| {
-            let mut own = Vec::with_capacity(chunk.len);
-            for tile in &chunk.tiles {
-                let (square, first) = (rows.units[tile.group].powi(2), starts[tile.group] + tile.position);
-                own.extend(residuals[first..first + tile.len].iter().map(|residual| residual / square));
-            }
-            context.uploaded(&own)
-        };
         let slots: Vec<Vec<f64>> = duals.iter().map(|duals| units(context.precision, *duals)).collect();
         let table = DeviceSwaps {
             gpu: gpu.clone(),
             pieces: pieces(context, &rows, &slots),
-            residuals: rows.chunks.iter().map(of_chunk).collect::<Result<_>>()?,
+            residuals: rows.upload_squares(context, residuals)?,
             leaders: Leaders::new(context, &rows),
             longest: (0..rows.lens.len()).map(longest).collect(),
             source: source.clone(),

@@ -14,24 +14,32 @@ pub(crate) fn in_double(engine: &dyn Engine) -> &dyn Engine {
     }
 }
 
-/// ‖F_lᵀ a_i‖² for every row, and in single precision upper bounds: the root is off by at most (n + 2)·ε·‖F_l‖‖a_i‖.
+/// ‖F_lᵀ a_i‖² for every row, and in single precision upper bounds.
 pub(crate) fn bounded_forms(
     engine: &dyn Engine,
     rows: &Rows<'_>,
     factors: &[MatRef<'_, f64>],
 ) -> Result<(Vec<f64>, Option<Vec<f64>>)> {
     let forms = engine.row_forms(rows, factors)?;
-    let precision = engine.info().precision;
-    if precision == Precision::F64 {
+    if engine.info().precision == Precision::F64 {
         return Ok((forms, None));
     }
+    let above = forms_above(engine, rows, factors, &forms)?;
+    Ok((forms, Some(above)))
+}
+
+/// Upper bounds of ‖F_lᵀ a_i‖² as the engine computes them: the root is off by at most (n + 2)·ε·‖F_l‖‖a_i‖.
+pub(crate) fn forms_above(
+    engine: &dyn Engine,
+    rows: &Rows<'_>,
+    factors: &[MatRef<'_, f64>],
+    forms: &[f64],
+) -> Result<Vec<f64>> {
     let norms = engine.row_norms(rows)?;
-    let terms = rows.features().dims() as f64 + 2.0;
-    let sizes: Vec<f64> =
-        factors.iter().map(|factor| terms * precision.epsilon() * factor.norm_l2()).collect();
+    let unit = (rows.features().dims() as f64 + 2.0) * engine.info().precision.epsilon();
+    let sizes: Vec<f64> = factors.iter().map(|factor| unit * factor.norm_l2()).collect();
     let above = |(((_, group), form), norm): (((usize, usize), &f64), &f64)| {
         (form.sqrt() + sizes[group] * norm.sqrt()).powi(2)
     };
-    let bounds = rows.iter().zip(&forms).zip(&norms).map(above).collect();
-    Ok((forms, Some(bounds)))
+    Ok(rows.iter().zip(forms).zip(&norms).map(above).collect())
 }

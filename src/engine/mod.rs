@@ -28,7 +28,7 @@ use cost::{EngineReason, Job, Task};
 pub use cpu::Cpu;
 pub(crate) use cpu::node_table::{choose, condition};
 pub(crate) use cpu::pass_bytes as cpu_pass_bytes;
-pub(crate) use double::{bounded_forms, in_double};
+pub(crate) use double::{bounded_forms, forms_above, in_double};
 /// Complex numbers.
 pub use faer::c64;
 #[doc(hidden)]

@@ -222,7 +222,7 @@ impl<'q, 'a> Question<'q, 'a> {
     }
 
     /// The law under a chosen bound, its error, and the proposals per draw.
-    fn bounded(
+    pub(super) fn bounded(
         &self,
         chosen: Chosen,
         options: SamplerOptions,

@@ -6,7 +6,7 @@ use super::{item_table::ItemTable, whitening::Whitening};
 use crate::linalg::thinning::Thinning;
 use crate::{
     Features, Result,
-    engine::{Engine, RowMap, Rows, bounded_forms, in_double},
+    engine::{Engine, RowMap, Rows, bounded_forms, forms_above, in_double},
     linalg::{
         column,
         kernels::{dot, transposed_product},
@@ -125,12 +125,13 @@ impl<'a> WhitenedRows<'a> {
             let factors: Vec<Mat<f64>> = roots.iter().map(|&weight| &root * faer::Scale(weight)).collect();
             let factors: Vec<_> = factors.iter().map(Mat::as_ref).collect();
             let (forms, above) = bounded_forms(engine, rows, &factors)?;
-            let source = if reading == Reading::Thinned {
-                Source::Thinned(whitening.thinning(found))
+            if reading == Reading::Thinned {
+                (Source::Thinned(whitening.thinning(found)), above.unwrap_or(forms))
             } else {
-                Source::Mapped(columns(&factor))
-            };
-            (source, above.unwrap_or(forms))
+                // Where F sees little of a row, rounding tells its forms from its images, which no weight may fall short of.
+                let above = above.map_or_else(|| forms_above(engine, rows, &factors, &forms), Ok)?;
+                (Source::Mapped(columns(&factor)), above)
+            }
         };
         let (mut starts, mut tables) = (Vec::new(), Vec::new());
         let mut start = 0;

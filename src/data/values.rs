@@ -44,6 +44,21 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
     }
 }
 
+/// What `of` makes of all lanes, half of them and the other half at a time: one after another, each would wait for the
+/// last.
+#[inline]
+pub(crate) fn fold_lanes<T: Copy, const LANES: usize>(mut lanes: [T; LANES], of: impl Fn(T, T) -> T) -> T {
+    const { assert!(LANES.is_power_of_two()) };
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = of(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
 /// Σ x², in lanes.
 fn sum_of_squares(values: &[f32]) -> f32 {
     let (chunks, rest) = values.as_chunks::<8>();
@@ -85,8 +100,10 @@ macro_rules! scalar {
                         zero[lane] += x * 0.0;
                     }
                 }
-                let max = tail.iter().chain(&max).fold(0.0, |max: $type, x| max.max(x.abs()));
-                let zero: $type = tail.iter().map(|x| x * 0.0).chain(zero).sum();
+                let max = fold_lanes(max, |max, x| if x > max { x } else { max });
+                let max = tail.iter().fold(max, |max, x| max.max(x.abs()));
+                let zero = fold_lanes(zero, |zero, x| zero + x);
+                let zero = tail.iter().fold(zero, |zero, x| zero + x * 0.0);
                 (zero == 0.0).then_some(max.into())
             }
 

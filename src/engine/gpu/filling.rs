@@ -13,7 +13,7 @@ use crate::{
     Features,
     data::{
         stored_rows::StoredRows,
-        values::{Scalar, with_rows},
+        values::{Scalar, fold_lanes, with_rows},
     },
     engine::Items,
     parallel::map_ordered_mut,
@@ -56,13 +56,12 @@ fn largest<T: Scalar>(row: &[T]) -> f64 {
     let row: &[f32] = cast_slice(row);
     // Without a check, and in lanes, it takes little beside the copy.
     let (head, tail) = row.as_chunks::<LANES>();
+    let larger = |most: f32, x: f32| if x > most { x } else { most };
     let mut most = [0.0_f32; LANES];
     for chunk in head {
-        most.iter_mut()
-            .zip(chunk)
-            .for_each(|(most, x)| *most = if x.abs() > *most { x.abs() } else { *most });
+        most.iter_mut().zip(chunk).for_each(|(most, x)| *most = larger(*most, x.abs()));
     }
-    tail.iter().chain(&most).fold(0.0_f32, |most, x| most.max(x.abs())).into()
+    tail.iter().fold(fold_lanes(most, larger), |most, x| larger(most, x.abs())).into()
 }
 
 impl Filling<'_> {

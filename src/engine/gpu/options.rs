@@ -63,7 +63,7 @@ impl GpuOptions {
     }
 
     /// Abandons a device that does not finish commands within this time, with
-    /// [`TimedOut`](DeviceProblem::TimedOut). The limit applies to half a second of work on a slow card, not to a whole
+    /// [`TimedOut`](DeviceProblem::TimedOut). The limit applies to a second of work on a slow card, not to a whole
     /// verb. A minute by default.
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {

@@ -20,8 +20,9 @@ const SOFTWARE: f64 = 5e9;
 const CORES: f64 = 32.0;
 /// Seconds of one dispatch.
 const LONGEST_DISPATCH: f64 = 0.1;
-/// The most dispatches of full length in one submission, as the watchdog of some drivers counts submissions.
-const SUBMISSION: f64 = 5.0;
+/// The most dispatches of full length in one submission, as the watchdog of some drivers counts submissions: a second, half
+/// of what Windows allows.
+const SUBMISSION: f64 = 10.0;
 
 /// The work of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq)]

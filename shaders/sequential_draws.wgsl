@@ -49,9 +49,9 @@ var<workgroup> sh_state: u32;
 var<workgroup> sh_relative: real;
 var<workgroup> sh_ratio: real;
 
-// What an inner product of numbers of length one is off by.
+// What an inner product of rows of length one is off by: errors of its terms are independent.
 fn rounding() -> real {
-  return real(parameters.size + parameters.pitch + 8u) * real(parameters.unit);
+  return 4.0 * sqrt(real(parameters.size + parameters.pitch)) * real(parameters.unit);
 }
 
 fn key() -> vec2<u32> {
@@ -85,9 +85,10 @@ fn inside(t: u32, gram: u32, thread: u32) -> real {
     var d = real4();
     for (var s = 0u; s < t; s++) {
       let at = s * stride() + 4u * row;
-      let with = s * stride() + 4u * column;
+      let next = s * stride() + 4u * column;
       let other = real4(
-        sh_directions[with], sh_directions[with + 1u], sh_directions[with + 2u], sh_directions[with + 3u],
+        sh_directions[next], sh_directions[next + 1u], sh_directions[next + 2u],
+        sh_directions[next + 3u],
       );
       a += sh_directions[at] * other;
       b += sh_directions[at + 1u] * other;

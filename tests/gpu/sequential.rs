@@ -1,24 +1,21 @@
 //! Batches of sequential draws: the device keeps the draws that the host keeps, and they follow the law.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+mod law;
+mod tables;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use partition_dpp::{
     Features, Partition, PartitionDpp, Quota, Sampler, Subset,
     engine::{
-        Cpu, Engine, Precision,
+        Engine, Precision,
         gpu::{Fault, Gpu, GpuOptions},
     },
 };
 
 use crate::common::{
-    Case,
     engines::{gpu, open},
-    enumerable_cases,
     random::normals,
-    stats,
 };
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
@@ -117,16 +114,27 @@ fn replays(precision: Precision) -> f64 {
     if precision == Precision::F32 { 0.05 } else { 1e-3 }
 }
 
-/// Asserts that a device keeps what the host does, and leaves no more than this share of the draws to it.
-fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
-    let precision = gpu.info().precision;
-    for problem in problems {
-        let (found, proposals, [made, replayed]) = problem.draws(gpu);
-        let (expected, expected_proposals) = problem.draws_of_host(precision);
-        println!("{} in {precision}: {replayed} of {made} draws replayed", problem.name);
-        assert_eq!(found, expected, "{}", problem.name);
-        assert_eq!(proposals, expected_proposals, "{}", problem.name);
-        assert!(replayed as f64 <= most_replayed * made as f64, "{}: {replayed} of {made}", problem.name);
+/// Problems, with what the host draws.
+struct Expected(Vec<(Problem, Vec<Subset>, u64)>);
+
+impl Expected {
+    fn of(problems: Vec<Problem>, precision: Precision) -> Self {
+        let of = |problem: Problem| {
+            let (subsets, proposals) = problem.draws_of_host(precision);
+            (problem, subsets, proposals)
+        };
+        Self(problems.into_iter().map(of).collect())
+    }
+
+    /// Asserts that a device keeps what the host does, and leaves no more than this share of the draws to it.
+    fn conform(&self, gpu: &Gpu, most_replayed: f64) {
+        for (problem, expected, expected_proposals) in &self.0 {
+            let (found, proposals, [made, replayed]) = problem.draws(gpu);
+            println!("{} in {}: {replayed} of {made} draws replayed", problem.name, gpu.info().precision);
+            assert!(&found == expected, "{}", problem.name);
+            assert_eq!(proposals, *expected_proposals, "{}", problem.name);
+            assert!(replayed as f64 <= most_replayed * made as f64, "{}: {replayed} of {made}", problem.name);
+        }
     }
 }
 
@@ -134,6 +142,104 @@ fn conform(gpu: &Gpu, problems: &[Problem], most_replayed: f64) {
 fn the_device_keeps_what_the_host_keeps() {
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
-        conform(&gpu, &problems(), replays(precision));
+        Expected::of(problems(), precision).conform(&gpu, replays(precision));
+    }
+}
+
+/// A device in whose shader texts are replaced.
+fn patched(precision: Precision, patches: &[(&'static str, &'static str)]) -> Option<Gpu> {
+    let options =
+        patches.iter().fold(GpuOptions::default().with_precision(precision), |options, (from, to)| {
+            options.with_patch("sequential_draws", from, to)
+        });
+    open(&options, "planted faults")
+}
+
+/// Small problems of every kind.
+fn few() -> Vec<Problem> {
+    let all = problems();
+    let few = all.into_iter().filter(|problem| !["widest", "as many as fit"].contains(&problem.name));
+    few.collect()
+}
+
+#[test]
+fn near_ties_are_decided_by_the_host() {
+    for precision in PRECISIONS {
+        let expected = Expected::of(few(), precision);
+        let wide = if precision == Precision::F32 { "margin = 2.0e2 *" } else { "margin = 2.0e11 *" };
+        let Some(forced) = patched(precision, &[("margin = 2.0 *", wide)]) else { return };
+        expected.conform(&forced, 1.0);
+        let [made, replayed] = expected.0[3].0.draws(&forced).2;
+        assert!(replayed > made / 50 && replayed < made, "{replayed} of {made} in {precision}");
+    }
+}
+
+/// What single precision rounds is much less than the margins.
+#[test]
+fn margins_are_wide() {
+    let Some(narrow) = patched(Precision::F32, &[("margin = 2.0 *", "margin = 0.2 *")]) else { return };
+    let case = |name, items, dims, quota: &[usize], draws| problem(name, items, dims, quota, draws);
+    let problems = vec![
+        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 1500),
+        case("margins of many", 600, 64, &[5; 9], 150),
+        Problem { draws: 1000, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
+    ];
+    Expected::of(problems, Precision::F32).conform(&narrow, 0.05);
+}
+
+#[test]
+fn planted_faults_are_noticed() {
+    let expected = Expected::of(few(), Precision::F32);
+    for (from, to) in [
+        // The items tried.
+        ("select(entry.y, drawn.x, drawn.y < entry.x)", "drawn.x"),
+        ("trial_entries[pick.x + pick.w + drawn.x]", "trial_entries[pick.x + drawn.x]"),
+        (
+            "drawn_entry(words.x, words.y, pick.y, pick.z)",
+            "drawn_entry(words.x, words.y, pick.y - 1u, pick.z)",
+        ),
+        ("let pick = picks[t];", "let pick = picks[0];"),
+        ("TRIALS + number + trial, draw", "TRIALS + number, draw"),
+        ("tried += min(used + 1u, AT_ONCE);", "tried += AT_ONCE;"),
+        (
+            "unit_rows[position * parameters.pitch + j]",
+            "unit_rows[(pick_first(t) + trial) * parameters.pitch + j]",
+        ),
+        ("sh_fates[used] == REJECTED", "sh_fates[AT_ONCE - 1u - used] == REJECTED"),
+        // Their residuals.
+        ("left -= along * along;", "left -= 0.9 * along * along;"),
+        ("for (var s = lane; s < t; s += LANES)", "for (var s = lane; s + 1u < t; s += LANES)"),
+        (
+            "x -= sh_along[s] * sh_directions[s * stride() + j];",
+            "x -= 0.5 * sh_along[s] * sh_directions[s * stride() + j];",
+        ),
+        ("sh_directions[own + j] /= root;", ""),
+        ("if thread < t {", "if thread + 1u < t {"),
+        // The weight: the basis one pick late, a part's trace from another part, weights not updated.
+        ("for (var s = 0u; s < t; s++) {\n      let at", "for (var s = 0u; s + 1u < t; s++) {\n      let at"),
+        ("inside(t, picks[t].w, thread)", "inside(t, picks[0].w, thread)"),
+        ("2u * off == tiles", "off == tiles"),
+        ("select(real(2.0), ONE, is_single)", "ONE"),
+        ("sh_ratio *= pivot * sh_traces[s];", "sh_ratio *= pivot;"),
+        ("sh_ratio *= pivot * sh_traces[s];", "sh_ratio *= sh_traces[s];"),
+        ("sh_traces[t] = trace * scales[parameters.pitch];", "sh_traces[t] = scales[parameters.pitch];"),
+        ("sh_directions[s * stride() + j] *= scales[j];", "sh_directions[s * stride() + j] *= scales[0];"),
+        ("counter(0u, draw)", "counter(1u, draw)"),
+        (
+            "verdict(unit_number(high, low), sh_ratio, margin)",
+            "verdict(unit_number(high, low), 0.5 * sh_ratio, margin)",
+        ),
+        ("= sh_picks[s];", "= sh_picks[0];"),
+    ] {
+        let helper = (
+            "// The sum of a value of every thread.",
+            "fn pick_first(t: u32) -> u32 { return picks[t].x; }\n",
+        );
+        let Some(gpu) = patched(Precision::F32, &[(from, to), helper]) else { return };
+        let outcome = catch_unwind(AssertUnwindSafe(|| expected.conform(&gpu, 0.05)));
+        let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
+        let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+        assert!(!message.contains("parsing error") && !message.contains("is not in"), "{to}: {message}");
+        println!("{from} → {to}: {message}");
     }
 }

@@ -256,7 +256,7 @@ impl Proposer for DeviceProposals {
 }
 
 /// The error for an answer that no proposals have.
-fn impossible() -> Error {
+pub(super) fn impossible() -> Error {
     DeviceProblem::Refused { what: WHAT, message: "its answer cannot be right".to_owned() }.into()
 }
 

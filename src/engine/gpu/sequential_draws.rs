@@ -1,17 +1,21 @@
 //! Batches of sequential draws, one workgroup each.
 
+use std::ops::Range;
+
 use super::{
     Gpu,
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
-    proposals::{OVERHEAD, TURNS, found, unit, upload_rows, upload_words},
+    proposals::{OVERHEAD, TURNS, found, impossible, unit, upload_rows, upload_words},
     shaders::Shader,
     words,
 };
 use crate::{
     Result,
-    engine::proposals::{Found, NUMBERED_TRIALS, ProposalShape, Proposer, SequentialTables, Wave},
+    engine::proposals::{
+        Found, NUMBERED_TRIALS, Proposal, ProposalShape, Proposer, SequentialTables, Verdict, Wave,
+    },
 };
 
 /// The most picks, the most values of a row, and the most values of all directions, as workgroup memory holds them.
@@ -31,6 +35,8 @@ pub(super) struct DeviceDraws {
     gpu: Gpu,
     shape: ProposalShape,
     rounds: u32,
+    /// The positions that every pick is from.
+    ranges: Vec<Range<u32>>,
     entries: Lease,
     rows: Lease,
     grams: Lease,
@@ -84,6 +90,10 @@ impl DeviceDraws {
             start += words(table.len());
         }
         let picks: Vec<u32> = tables.picks.iter().flat_map(|&part| parts[part]).collect();
+        let range = |&part: &usize| {
+            let [start, length, ..]: [u32; 4] = parts[part];
+            start..start + length - 1
+        };
         let mut grams = vec![0.0; shape.parts * pitch * pitch];
         for (out, gram) in grams.chunks_exact_mut(pitch * pitch).zip(tables.grams) {
             for (out, column) in out.chunks_exact_mut(pitch).zip(gram.chunks_exact(shape.rank)) {
@@ -102,6 +112,7 @@ impl DeviceDraws {
             gpu: gpu.clone(),
             shape,
             rounds: words(rounds(&shape)),
+            ranges: tables.picks.iter().map(range).collect(),
             entries: upload_words(context, &entries),
             rows: upload_rows(context, shape.items, pitch, &unit_row)?,
             grams: upload(context, &grams)?,
@@ -132,7 +143,7 @@ impl Proposer for DeviceDraws {
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
-        found(context, wave, &self.shape, |work, found, slots| {
+        let found = found(context, wave, &self.shape, |work, found, slots| {
             context.dispatch(
                 work,
                 Shader::SequentialDraws,
@@ -159,6 +170,12 @@ impl Proposer for DeviceDraws {
                 ],
                 self.load(context, wave.count),
             )
-        })
+        })?;
+        let is_of_its_part = |(position, range): (&u32, &Range<u32>)| range.contains(position);
+        let is_possible = |proposal: &Proposal| match &proposal.verdict {
+            Verdict::Accepted(positions) => positions.iter().zip(&self.ranges).all(is_of_its_part),
+            Verdict::Undecided => true,
+        };
+        if found.proposals.iter().all(is_possible) { Ok(found) } else { Err(impossible()) }
     }
 }

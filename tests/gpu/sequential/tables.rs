@@ -24,7 +24,7 @@ fn ten_thousand_draws_are_one_submission_and_one_wait() {
         let options =
             GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
         let Some(gpu) = open(&options, "traffic") else { return };
-        let (rows, draws) = (300, 4000);
+        let (rows, draws) = (300, 10_000);
         problem("traffic", rows, 9, &[1; 5], 0).sampled(&gpu, |sampler| {
             // Tables go up once: an entry of two words and a row for every item, and a Gram matrix for every part.
             let before = gpu.traffic();
@@ -39,7 +39,7 @@ fn ten_thousand_draws_are_one_submission_and_one_wait() {
             let added = gpu.traffic() - before;
             let made = sampler.batched_proposals().unwrap()[0] - made_before;
             println!("{precision}: {made} draws, {added:?}");
-            assert!(made > 5000 && samples.subsets().len() == 4000);
+            assert!(made > 10_000 && samples.subsets().len() == 10_000);
             assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
             assert!(added.uploaded <= 64, "{added:?}");
             // Six words for every draw kept, of which some more are made than asked for.

@@ -1,8 +1,9 @@
 //! Draws in batches: proposals whose random numbers are functions of their numbers, made by a device or by the host.
 //!
-//! Draw number j of a block is its j-th accepted proposal. What a device cannot tell is replayed on the host in f64, so given
-//! the sampler's set-up, draws are those of the host, whatever the device computes of the proposals. The host makes the first
-//! ones by itself until they cost as much as the device's tables.
+//! Proposals are those of a projection DPP, or sequential draws. Draw number j of a block is its j-th accepted proposal. What
+//! a device cannot tell is replayed on the host in f64, so given the sampler's set-up, draws are those of the host, whatever
+//! the device computes of the proposals. The host makes the first ones by itself until they cost as much as the device's
+//! tables.
 
 mod block;
 mod proposals;

@@ -30,7 +30,7 @@ impl<'a> WeightedLaw<'a> {
     pub(in crate::sample) fn kept_up_to(&self, log_cap: f64) -> Option<SequentialDraws<'_, 'a>> {
         let law = &self.law;
         let weighs = |group: &Mat<f64>| trace(group) > 0.0;
-        let is_simple = law.fill.is_none() && law.rows.thinning().is_none() && self.grams.len() > 0;
+        let is_simple = law.fill.is_none() && law.rows.thinning().is_none() && !self.grams.is_empty();
         (is_simple && self.counts().is_some() && law.grams.iter().all(weighs))
             .then_some(SequentialDraws { law: self, log_cap })
     }
@@ -56,7 +56,6 @@ impl SequentialDraws<'_, '_> {
         self.law.counts().unwrap_or_default()
     }
 
-    /// Operations of a row, to be read and multiplied.
     fn shape(&self) -> ProposalShape {
         let (rank, size) =
             (self.law.roots.len(), self.counts().iter().map(|(_, count)| count).sum::<usize>());
@@ -85,7 +84,7 @@ impl SequentialDraws<'_, '_> {
         out.iter_mut().for_each(|value| *value *= scale);
     }
 
-    /// The group of every part's first position, and the end.
+    /// The position at which every group begins, counted over all of them, and the end.
     fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0];
         for table in self.tables() {

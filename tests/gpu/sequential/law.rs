@@ -51,7 +51,7 @@ fn p_values(gpu: &Gpu, draws: u64) -> Vec<(String, f64)> {
 
 #[test]
 fn draws_follow_the_law() {
-    for (precision, draws) in [(Precision::F32, 20_000), (Precision::F64, 5000)] {
+    for (precision, draws) in [(Precision::F32, 10_000), (Precision::F64, 3000)] {
         let Some(gpu) = gpu(precision) else { return };
         let found = p_values(&gpu, draws);
         assert!(found.len() >= 12, "{}", found.len());
@@ -67,7 +67,7 @@ fn five_parts() -> (Problem, Law, f64) {
     let mut values = normals(items * dims, 3);
     // Weights that differ.
     values.chunks_exact_mut(dims).for_each(|row| row[0] += 2.0);
-    let problem = problem_of("five parts", (items, dims), values.clone(), &[1; 5], 40_000);
+    let problem = problem_of("five parts", (items, dims), values.clone(), &[1; 5], 20_000);
     let rows = values.chunks_exact(dims).map(<[f64]>::to_vec).collect();
     let (law, log_z) = Determinants::of_features(rows).partition_dpp(&problem.labels, &problem.quota);
     (problem, law, log_z)

@@ -198,7 +198,6 @@ fn planted_faults_are_noticed() {
             "drawn_entry(words.x, words.y, pick.y, pick.z)",
             "drawn_entry(words.x, words.y, pick.y - 1u, pick.z)",
         ),
-        ("let pick = picks[t];", "let pick = picks[0];"),
         ("TRIALS + number + trial, draw", "TRIALS + number, draw"),
         ("tried += min(used + 1u, AT_ONCE);", "tried += AT_ONCE;"),
         (
@@ -229,7 +228,6 @@ fn planted_faults_are_noticed() {
             "verdict(unit_number(high, low), sh_ratio, margin)",
             "verdict(unit_number(high, low), 0.5 * sh_ratio, margin)",
         ),
-        ("= sh_picks[s];", "= sh_picks[0];"),
     ] {
         let helper = (
             "// The sum of a value of every thread.",
@@ -239,7 +237,9 @@ fn planted_faults_are_noticed() {
         let outcome = catch_unwind(AssertUnwindSafe(|| expected.conform(&gpu, 0.05)));
         let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
         let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
-        assert!(!message.contains("parsing error") && !message.contains("is not in"), "{to}: {message}");
+        // The device is used, and found wrong draws, not too few.
+        assert!(expected.0.iter().any(|(problem, ..)| message.contains(problem.name)), "{to}: {message}");
+        assert!(!message.contains(": "), "{to}: {message}");
         println!("{from} → {to}: {message}");
     }
 }

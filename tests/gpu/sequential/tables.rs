@@ -88,6 +88,7 @@ fn impossible_answers_do_no_harm() {
         ("= sh_picks[s];", "= sh_picks[s] + 1000000u;"),
         ("= sh_picks[s];", "= sh_picks[0];"),
         // Items of another part.
+        ("let pick = picks[t];", "let pick = picks[0];"),
         ("= sh_picks[s];", "= sh_picks[size - 1u - s];"),
         ("= number | select", "= (number + 100000u) | select"),
         ("atomicAdd(&found.count, 1u);", "atomicAdd(&found.count, 1000000u);"),

@@ -18,17 +18,12 @@ var<workgroup> sh_picks: array<u32, MOST>;
 // of an operation as large as they can be.
 struct Trial { position: u32, alive: bool, threshold: real, square: real, error: real }
 
-// The position that a word of 64 bits draws from the alias table: the high half of word × length picks an entry, the low half
-// chooses between the entry and its alias.
+// The position that a word of 64 bits draws from the alias table.
 fn look_up(high: u32, low: u32) -> u32 {
   let length = parameters.items + 1u;
-  let below = wide_product(low, length);
-  let above = wide_product(high, length);
-  let middle = above.y + below.x;
-  let index = above.x + u32(middle < below.x);
-  let least = wide_product(below.y, parameters.capacity);
-  let most = wide_product(middle, parameters.capacity);
-  let share = most.x + u32(most.y + least.x < least.x);
+  let drawn = drawn_entry(high, low, length, parameters.capacity);
+  let index = drawn.x;
+  let share = drawn.y;
   let entry = trial_entries[index];
   return select(entry.y, index, share < entry.x);
 }
@@ -76,8 +71,7 @@ fn trial_of(proposal: u32, number: u32, picked: u32, thread: u32) -> Trial {
     vec4<u32>(TRIALS + number, proposal, p.block_low, p.block_high), vec2<u32>(p.seed_low, p.seed_high),
   );
   let position = look_up(words.x, words.y);
-  let low = ((words.z & 255u) << 21u) | (words.w >> 11u);
-  let threshold = real(words.z >> 8u) * real(5.9604644775390625e-8) + real(low) * real(1.1102230246251565e-16);
+  let threshold = unit_number(words.z, words.w);
   // The null entry is never accepted.
   let alive = position < p.items;
   var square = ZERO;

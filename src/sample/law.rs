@@ -64,6 +64,7 @@ impl<'a> Law<'a> {
     /// Makes many draws on the engine's device, if it can; returns the error that this adds.
     pub(super) fn make_batches_on(&mut self, engine: &dyn Engine) -> f64 {
         let law = match self {
+            Law::Capped(law) => return law.make_batches_on(engine),
             Law::Spectral(law) => Some(law),
             Law::Rejection(law) => law.by_eigenvectors_mut(),
             _ => None,
@@ -72,8 +73,9 @@ impl<'a> Law<'a> {
     }
 
     /// The law with the device that makes many draws.
-    pub(super) fn batched(&self) -> Option<Batched<'_, 'a>> {
+    pub(super) fn batched(&self) -> Option<Batched<'_>> {
         match self {
+            Law::Capped(law) => law.batched(),
             Law::Spectral(law) => law.batched(),
             Law::Rejection(law) => law.by_eigenvectors()?.batched(),
             _ => None,

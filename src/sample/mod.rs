@@ -243,7 +243,8 @@ impl<'a> Sampler<'a> {
     /// counter-based generator Philox4x32-10, which gives other subsets: draw number i is the accepted proposal number
     /// i mod 2¹⁴ of block i / 2¹⁴. What the device's rounding leaves open, the first proposals, and everything once the
     /// device has failed are computed on the host in f64: given the sampler's set-up, whose Gram matrices and leverages
-    /// are the engine's, the subsets do not depend on what the device computes of the proposals.
+    /// are the engine's, the subsets do not depend on what the device computes of the proposals. The same goes for samplers
+    /// made by [`ImportanceSampler::sampler`] under exact counts, of 48 items at most, and their sequential draws.
     ///
     /// # Panics
     /// If a draw fails. [`try_sample_counted`](Sampler::try_sample_counted) and

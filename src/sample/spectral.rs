@@ -257,9 +257,9 @@ impl<'a> SpectralLaw<'a> {
     }
 
     /// The law with the device that makes many draws.
-    pub(super) fn batched(&self) -> Option<Batched<'_, 'a>> {
+    pub(super) fn batched(&self) -> Option<Batched<'_>> {
         let (batches, replay) = (self.batches.as_ref()?, self.replay()?);
-        Some(Batched { batches, replay, acceptance_bound: self.acceptance_bound })
+        Some(Batched { batches, proposals: Box::new(replay), acceptance_bound: self.acceptance_bound })
     }
 
     fn replay(&self) -> Option<Replay<'_, 'a>> {

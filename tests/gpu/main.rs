@@ -28,6 +28,7 @@ mod proposals;
 mod random_words;
 mod range;
 mod rates;
+mod sequential;
 mod shaders;
 mod testimony;
 mod traffic;

@@ -176,7 +176,7 @@ fn planted_faults_are_noticed() {
             "vec4<u32>(TRIALS + number, proposal, p.block_low",
             "vec4<u32>(TRIALS + number, proposal, 7u + p.block_low",
         ),
-        ("words.z >> 8u", "words.z >> 9u"),
+        ("real(high >> 8u)", "real(high >> 9u)"),
         // Their residuals.
         ("unit_rows[position * p.rank + sh_chosen[j]]", "unit_rows[position * p.rank + j]"),
         ("- along * sh_directions", "- 0.5 * along * sh_directions"),

@@ -27,6 +27,7 @@ mod resident;
 mod row_factors;
 mod row_forms;
 mod row_norms;
+mod sequential_draws;
 mod shaders;
 mod stored;
 mod submissions;

@@ -5,13 +5,16 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
+    sequential_draws::DeviceDraws,
     shaders::Shader,
+    submissions::Work,
     words,
 };
 use crate::{
     Error, Result,
     engine::proposals::{
-        Found, Proposal, ProposalDevice, ProposalShape, ProposalTables, Proposer, Verdict, Wave,
+        Found, Proposal, ProposalDevice, ProposalShape, ProposalTables, Proposer, SequentialTables, Verdict,
+        Wave,
     },
     error::DeviceProblem,
     parallel::map_ordered,
@@ -26,15 +29,15 @@ const LANES: usize = 64;
 /// Trials after which a proposal is left to the host, in units of those expected; more are needed once in e¹⁶ proposals.
 const PATIENCE: f64 = 16.0;
 /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
-const TURNS: usize = 30_000;
+pub(super) const TURNS: usize = 30_000;
 /// Values of rows computed at a time.
 const PIECE: usize = 1 << 20;
 /// Operations of a trial besides those on its row, most of them for its random words.
-const OVERHEAD: f64 = 600.0;
+pub(super) const OVERHEAD: f64 = 600.0;
 /// The bit that marks an undecided proposal.
 const UNDECIDED: u32 = 1 << 31;
 
-const WHAT: &str = "proposals";
+pub(super) const WHAT: &str = "proposals";
 
 /// Tables of proposals.
 #[derive(Debug)]
@@ -77,11 +80,19 @@ impl ProposalDevice for Gpu {
                 capacity,
                 rounds,
                 entries: upload_words(context, &entries),
-                rows: upload_rows(context, tables)?,
+                rows: upload_rows(context, tables.shape.items, tables.shape.rank, tables.unit_row)?,
                 coins: upload_words(context, tables.coins),
                 parts: upload_words(context, tables.parts.as_flattened()),
             }) as Box<dyn Proposer>)
         })
+    }
+
+    fn takes_sequential(&self, shape: &ProposalShape) -> bool {
+        DeviceDraws::fit(self.context(), shape)
+    }
+
+    fn prepare_sequential(&self, tables: &SequentialTables<'_>) -> Result<Box<dyn Proposer>> {
+        self.with_room(WHAT, || Ok(Box::new(DeviceDraws::new(self, tables)?) as Box<dyn Proposer>))
     }
 }
 
@@ -104,7 +115,7 @@ fn most_rounds(shape: &ProposalShape) -> usize {
     TURNS.saturating_sub(once) / (pitch + size * projection + 2)
 }
 
-fn upload_words(context: &Context, words: &[u32]) -> Lease {
+pub(super) fn upload_words(context: &Context, words: &[u32]) -> Lease {
     let buffer = context.storage(4 * words.len() as u64);
     for (piece, words) in words.chunks(PIECE).enumerate() {
         context.send_bytes(&buffer, 4 * (piece * PIECE) as u64, bytemuck::cast_slice(words));
@@ -112,75 +123,90 @@ fn upload_words(context: &Context, words: &[u32]) -> Lease {
     buffer
 }
 
-/// The rows in coordinates of the eigenvectors, which need no digits beyond the device's.
-fn upload_rows(context: &Context, tables: &ProposalTables<'_>) -> Result<Lease> {
+/// The rows, which need no digits beyond the device's, of so many values.
+pub(super) fn upload_rows(
+    context: &Context,
+    items: usize,
+    width: usize,
+    unit_row: &(dyn Fn(u32, &mut [f64]) + Sync),
+) -> Result<Lease> {
     /// Rows of a task.
     const TASK: usize = 256;
-    let ProposalShape { items, rank, .. } = tables.shape;
-    let buffer = context.reals(items * rank);
-    let piece = (PIECE / rank).next_multiple_of(TASK);
+    let buffer = context.reals(items * width);
+    let piece = (PIECE / width).next_multiple_of(TASK);
     for first in (0..items).step_by(piece) {
         let last = items.min(first + piece);
         let rows = map_ordered((last - first).div_ceil(TASK), |task| {
             let start = first + task * TASK;
-            let mut values = vec![0.0; (last.min(start + TASK) - start) * rank];
-            for (position, row) in (start..).zip(values.chunks_exact_mut(rank)) {
-                (tables.unit_row)(words(position), row);
+            let mut values = vec![0.0; (last.min(start + TASK) - start) * width];
+            for (position, row) in (start..).zip(values.chunks_exact_mut(width)) {
+                unit_row(words(position), row);
             }
             values
         });
-        context.write(&buffer, first * rank, &rows.concat())?;
+        context.write(&buffer, first * width, &rows.concat())?;
         // The upload overlaps with the next rows.
         context.hand_over(None);
     }
     Ok(buffer)
 }
 
-impl DeviceProposals {
-    /// Makes the proposals, of which so many can be recorded; returns the number of those to be recorded, and the records.
-    fn run(&self, context: &Context, wave: &Wave, slots: u32) -> Result<(u32, Vec<u32>)> {
-        let ProposalShape { items, rank, size, parts, .. } = self.shape;
-        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
-        let bytes = 4 * (1 + u64::from(slots) * (size as u64 + 1));
+/// Half the distance of numbers near 1 in the device's precision.
+pub(super) fn unit(context: &Context) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "a power of two")]
+    let unit = (0.5 * context.precision.epsilon()) as f32;
+    unit
+}
+
+/// What a shader found of proposals of this shape: with room for so many, `dispatch` records their number and, one after
+/// another, their own numbers with the items.
+pub(super) fn found(
+    context: &Context,
+    wave: &Wave,
+    shape: &ProposalShape,
+    dispatch: impl Fn(&mut Work, &Lease, u32) -> Result<()>,
+) -> Result<Found> {
+    let run = |slots: u32| -> Result<(u32, Vec<u32>)> {
+        let bytes = 4 * (1 + u64::from(slots) * (shape.size as u64 + 1));
         let found = context.storage(bytes);
         let mut work = context.work(WHAT);
         work.encoder.clear_buffer(&found, 0, Some(4));
-        #[expect(clippy::cast_possible_truncation, reason = "a power of two")]
-        let unit = (0.5 * context.precision.epsilon()) as f32;
-        context.dispatch(
-            &mut work,
-            shader(&self.shape),
-            &[
-                wave.count,
-                wave.first,
-                block_low,
-                block_high,
-                seed_low,
-                seed_high,
-                words(items),
-                self.capacity,
-                words(rank),
-                words(size),
-                words(parts),
-                slots,
-                self.rounds,
-                unit.to_bits(),
-            ],
-            &[
-                self.entries.as_entire_binding(),
-                self.rows.as_entire_binding(),
-                self.coins.as_entire_binding(),
-                self.parts.as_entire_binding(),
-                found.as_entire_binding(),
-            ],
-            self.load(context, wave.count),
-        )?;
+        dispatch(&mut work, &found, slots)?;
         let read = context.download(work, &[(&found, 0, bytes)])?.concat();
         let mut read = bytemuck::pod_collect_to_vec::<u8, u32>(&read);
         let records = read.split_off(1);
         Ok((read[0], records))
-    }
+    };
+    context.checked(WHAT, || {
+        let slots = wave.expected.min(wave.count);
+        let (mut count, mut records) = run(slots)?;
+        if count > slots {
+            // Which of them are missing is not known.
+            let slots = count.min(wave.count);
+            (count, records) = run(slots)?;
+            if count > slots {
+                return Err(impossible());
+            }
+        }
+        let mut proposals: Vec<Proposal> = records
+            .chunks_exact(shape.size + 1)
+            .take(count as usize)
+            .map(|record| Proposal {
+                number: wave.first.saturating_add(record[0] & !UNDECIDED),
+                verdict: if record[0] & UNDECIDED == 0 {
+                    Verdict::Accepted(record[1..].to_vec())
+                } else {
+                    Verdict::Undecided
+                },
+            })
+            .collect();
+        proposals.sort_unstable_by_key(|proposal| proposal.number);
+        let found = Found { proposals };
+        if found.answers(wave, shape) { Ok(found) } else { Err(impossible()) }
+    })
+}
 
+impl DeviceProposals {
     fn load(&self, context: &Context, count: u32) -> Load {
         let (size, rank) = (self.shape.size as f64, self.shape.rank as f64);
         let trials = self.shape.expected_trials + LANES as f64;
@@ -194,38 +220,43 @@ impl DeviceProposals {
 impl Proposer for DeviceProposals {
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
-        context.checked(WHAT, || {
-            let slots = wave.expected.min(wave.count);
-            let (mut count, mut records) = self.run(context, wave, slots)?;
-            if count > slots {
-                // Which of them are missing is not known.
-                let slots = count.min(wave.count);
-                (count, records) = self.run(context, wave, slots)?;
-                if count > slots {
-                    return Err(impossible());
-                }
-            }
-            let mut proposals: Vec<Proposal> = records
-                .chunks_exact(self.shape.size + 1)
-                .take(count as usize)
-                .map(|record| Proposal {
-                    number: wave.first.saturating_add(record[0] & !UNDECIDED),
-                    verdict: if record[0] & UNDECIDED == 0 {
-                        Verdict::Accepted(record[1..].to_vec())
-                    } else {
-                        Verdict::Undecided
-                    },
-                })
-                .collect();
-            proposals.sort_unstable_by_key(|proposal| proposal.number);
-            let found = Found { proposals };
-            if found.answers(wave, &self.shape) { Ok(found) } else { Err(impossible()) }
+        let ProposalShape { items, rank, size, parts, .. } = self.shape;
+        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
+        found(context, wave, &self.shape, |work, found, slots| {
+            context.dispatch(
+                work,
+                shader(&self.shape),
+                &[
+                    wave.count,
+                    wave.first,
+                    block_low,
+                    block_high,
+                    seed_low,
+                    seed_high,
+                    words(items),
+                    self.capacity,
+                    words(rank),
+                    words(size),
+                    words(parts),
+                    slots,
+                    self.rounds,
+                    unit(context).to_bits(),
+                ],
+                &[
+                    self.entries.as_entire_binding(),
+                    self.rows.as_entire_binding(),
+                    self.coins.as_entire_binding(),
+                    self.parts.as_entire_binding(),
+                    found.as_entire_binding(),
+                ],
+                self.load(context, wave.count),
+            )
         })
     }
 }
 
 /// The error for an answer that no proposals have.
-fn impossible() -> Error {
+pub(super) fn impossible() -> Error {
     DeviceProblem::Refused { what: WHAT, message: "its answer cannot be right".to_owned() }.into()
 }
 

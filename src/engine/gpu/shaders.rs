@@ -118,8 +118,9 @@ shaders! {
     ChooseRow "choose_row" Own ["choice"] 256 reals 0 words,
     Arithmetic "arithmetic" Own [] 0 reals 0 words,
     RandomWords "random_words" Own ["philox"] 0 reals 0 words,
-    Proposals "proposals" Own ["philox", "trials", "proposals"] 3636 reals 368 words,
-    SmallProposals "small_proposals" Own ["philox", "trials", "proposals"] 1296 reals 308 words,
+    Proposals "proposals" Own ["philox", "alias", "trials", "proposals"] 3636 reals 368 words,
+    SmallProposals "small_proposals" Own ["philox", "alias", "trials", "proposals"] 1296 reals 308 words,
+    SequentialDraws "sequential_draws" Own ["philox", "alias", "basis", "row_trials", "draw_weights"] 3738 reals 57 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
 }
 

@@ -1,4 +1,4 @@
-//! Batches of proposals of a projection DPP, whose random numbers are functions of the proposal's number.
+//! Batches of proposals, of a projection DPP or item after item, whose random numbers are functions of the proposal's number.
 //!
 //! A device that makes them is an accelerator only: it answers what the host, in f64, would find for the same numbers,
 //! and leaves to the host what it cannot tell.
@@ -10,7 +10,7 @@ mod words;
 use std::fmt;
 
 pub(crate) use philox::random_words;
-pub(crate) use words::{Coin, Stream, Trial};
+pub(crate) use words::{Coin, NUMBERED_TRIALS, Stream, Trial};
 
 use self::alias::AliasTable;
 use crate::Result;
@@ -25,6 +25,15 @@ pub trait ProposalDevice: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the device.
     fn prepare(&self, tables: &ProposalTables<'_>) -> Result<Box<dyn Proposer>>;
+
+    /// Whether sequential draws of this shape fit.
+    fn takes_sequential(&self, shape: &ProposalShape) -> bool;
+
+    /// Uploads their tables.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn prepare_sequential(&self, tables: &SequentialTables<'_>) -> Result<Box<dyn Proposer>>;
 }
 
 /// Tables on a device.
@@ -41,11 +50,11 @@ pub trait Proposer: fmt::Debug + Send + Sync {
 pub struct ProposalShape {
     /// Number of items that may be tried.
     pub(crate) items: usize,
-    /// Number of eigenvectors, r.
+    /// Number of eigenvectors, or of values of a row, r.
     pub(crate) rank: usize,
-    /// Number of eigenvectors chosen, and of items picked, k.
+    /// Number of items picked, and of eigenvectors chosen, k.
     pub(crate) size: usize,
-    /// Number of parts with a limit.
+    /// Number of parts with a limit, or with picks.
     pub(crate) parts: usize,
     /// Trials per proposal on average, at most.
     pub(crate) expected_trials: f64,
@@ -67,6 +76,34 @@ pub struct ProposalTables<'t> {
 impl fmt::Debug for ProposalTables<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProposalTables").field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+/// What sequential draws are made from: picks of one part after another, in proportion to ‖P v_i‖², of which a draw is kept with
+/// probability
+///
+/// ```text
+/// min(1, det(QᵀBQ) Π (f tr(P Ĝ_l) / tr Ĝ_l))
+/// ```
+pub struct SequentialTables<'t> {
+    pub(crate) shape: ProposalShape,
+    /// The items of every part, by position, in proportion to ‖v_i‖².
+    pub(crate) trials: &'t [&'t AliasTable],
+    /// The part of every pick.
+    pub(crate) picks: &'t [usize],
+    /// Ĝ_l / tr Ĝ_l, column after column.
+    pub(crate) grams: &'t [Vec<f64>],
+    /// √β_j, the square roots of the eigenvalues of B, all at least 1.
+    pub(crate) roots: &'t [f64],
+    /// f.
+    pub(crate) factor: f64,
+    /// Writes the row at a position, counted over all parts, of length at most 1: v_i over the root of its weight in `trials`.
+    pub(crate) unit_row: &'t (dyn Fn(u32, &mut [f64]) + Sync),
+}
+
+impl fmt::Debug for SequentialTables<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SequentialTables").field("shape", &self.shape).finish_non_exhaustive()
     }
 }
 

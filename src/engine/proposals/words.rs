@@ -8,6 +8,8 @@ use super::random_words;
 
 const LOW: u32 = 1 << 30;
 pub(crate) const TRIALS: u32 = 1 << 31;
+/// Trials of a pick of a sequential draw, after which its whole table is read.
+pub(crate) const NUMBERED_TRIALS: u32 = 1024;
 
 /// The random numbers of a block of draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,12 @@
 //! Draws in batches: proposals whose random numbers are functions of their numbers, made by a device or by the host.
 //!
-//! Draw number j of a block is its j-th accepted proposal. What a device cannot tell is replayed on the host in f64, so given
-//! the sampler's set-up, draws are those of the host, whatever the device computes of the proposals. The host makes the first
-//! ones by itself until they cost as much as the device's tables.
+//! Proposals are those of a projection DPP, or sequential draws. Draw number j of a block is its j-th accepted proposal. What
+//! a device cannot tell is replayed on the host in f64, so given the sampler's set-up, draws are those of the host, whatever
+//! the device computes of the proposals. The host makes the first ones by itself until they cost as much as the device's
+//! tables.
 
 mod block;
+mod proposals;
 mod replay;
 
 use std::{
@@ -17,13 +19,16 @@ use std::{
 };
 
 use self::block::Block;
-pub(super) use self::replay::Replay;
+pub(super) use self::{
+    proposals::Proposals,
+    replay::{Replay, UPLOAD},
+};
 use super::{Attempts, Sampler, Samples};
 use crate::{
     Result, Subset,
     engine::{
         Engine,
-        proposals::{Found, Proposal, ProposalDevice, ProposalTables, Proposer, Stream, Verdict, Wave},
+        proposals::{Found, Proposal, ProposalDevice, Proposer, Stream, Verdict, Wave},
     },
     parallel::map_ordered,
     watch::Ended,
@@ -65,18 +70,23 @@ impl fmt::Debug for Batches {
 }
 
 /// A law with its device.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Batched<'l, 'a> {
+#[derive(Debug)]
+pub(super) struct Batched<'l> {
     pub(super) batches: &'l Batches,
-    pub(super) replay: Replay<'l, 'a>,
+    pub(super) proposals: Box<dyn Proposals + 'l>,
     pub(super) acceptance_bound: f64,
+}
+
+/// By how much a trial among so many items is wrong because its number has 53 digits, and the word that picks the item 64.
+pub(super) fn trial_error(items: usize) -> f64 {
+    0.5 * f64::EPSILON + (items as f64 + 1.0) * 0.5_f64.powi(64)
 }
 
 impl Batches {
     /// The device of an engine, if it has one that takes these proposals.
-    pub(super) fn on(engine: &dyn Engine, replay: &Replay<'_, '_>, acceptance: f64) -> Option<Self> {
+    pub(super) fn on(engine: &dyn Engine, proposals: &dyn Proposals, acceptance: f64) -> Option<Self> {
         let device = engine.proposal_device()?;
-        (acceptance >= LEAST && device.takes(&replay.shape())).then(|| Self {
+        (acceptance >= LEAST && proposals.fit(&*device)).then(|| Self {
             device,
             is_claimed: AtomicBool::new(false),
             prepared: OnceLock::new(),
@@ -87,38 +97,25 @@ impl Batches {
     }
 
     /// The tables on the device, unless it has failed or does not pay for this wave: draws go on without it.
-    fn proposer(&self, replay: &Replay<'_, '_>, wave: &Wave) -> Option<&dyn Proposer> {
+    fn proposer(&self, proposals: &dyn Proposals, wave: &Wave) -> Option<&dyn Proposer> {
         if self.has_failed.load(Ordering::Relaxed) {
             return None;
         }
         // Nobody waits for tables: a thread at work on them may take up another task that needs them.
         if self.prepared.get().is_none()
-            && self.pays(replay, wave)
+            && self.pays(proposals, wave)
             && !self.is_claimed.swap(true, Ordering::Relaxed)
         {
-            let prepared = self.prepare(replay);
+            let prepared = proposals.prepare(&*self.device).ok();
             return self.prepared.get_or_init(|| prepared).as_deref();
         }
         self.prepared.get()?.as_deref()
     }
 
-    fn prepare(&self, replay: &Replay<'_, '_>) -> Option<Box<dyn Proposer>> {
-        let (coins, parts) = (replay.thresholds(), replay.parts());
-        let unit_row = |position: u32, out: &mut [f64]| replay.unit_row(position, out);
-        let tables = ProposalTables {
-            shape: replay.shape(),
-            trials: replay.trials(),
-            coins: &coins,
-            parts: &parts,
-            unit_row: &unit_row,
-        };
-        self.device.prepare(&tables).ok()
-    }
-
     /// Whether the proposals so far and those of this wave cost more on the host than the tables do.
-    fn pays(&self, replay: &Replay<'_, '_>, wave: &Wave) -> bool {
-        let proposals = self.tally().made as f64 + f64::from(wave.count);
-        proposals * replay.operations() > replay.operations_of_tables()
+    fn pays(&self, proposals: &dyn Proposals, wave: &Wave) -> bool {
+        let made = self.tally().made as f64 + f64::from(wave.count);
+        made * proposals.operations() > proposals.operations_of_tables()
     }
 
     /// Proposals so far, and those of them that the host made.
@@ -132,18 +129,15 @@ impl Batches {
     }
 }
 
-impl Batched<'_, '_> {
-    /// Total variation error of draws because random numbers have 53 digits, and those that pick items 64.
+impl Batched<'_> {
+    /// Total variation error of draws because of the digits of random numbers.
     pub(super) fn error(&self) -> f64 {
-        let shape = self.replay.shape();
-        let trial = 0.5 * f64::EPSILON + (shape.items as f64 + 1.0) * 0.5_f64.powi(64);
-        let coins = shape.rank as f64 * 0.5 * f64::EPSILON;
-        (self.replay.expected_trials() * trial + coins) / self.acceptance_bound
+        self.proposals.error() / self.acceptance_bound
     }
 
     /// What became of a wave of proposals on the device; `None` if there is none any more.
     fn on_device(&self, wave: &Wave) -> Option<Found> {
-        let found = self.batches.proposer(&self.replay, wave)?.propose(wave);
+        let found = self.batches.proposer(&*self.proposals, wave)?.propose(wave);
         if found.is_err() {
             self.batches.has_failed.store(true, Ordering::Relaxed);
         }
@@ -171,13 +165,14 @@ impl Batched<'_, '_> {
             .map(|proposal| proposal.number)
             .collect();
         let mut replayed =
-            map_ordered(undecided.len(), |at| self.replay.positions(wave.stream, undecided[at])).into_iter();
+            map_ordered(undecided.len(), |at| self.proposals.replayed(wave.stream, undecided[at]))
+                .into_iter();
         let decided = |Proposal { number, verdict }| {
-            let positions = match verdict {
-                Verdict::Accepted(positions) => Some(positions),
+            let items = match verdict {
+                Verdict::Accepted(positions) => Some(self.proposals.items(&positions)),
                 Verdict::Undecided => replayed.next().flatten(),
             };
-            positions.map(|positions| (number, self.replay.items(&positions)))
+            items.map(|items| (number, items))
         };
         let accepted: Vec<_> = found.proposals.into_iter().filter_map(decided).collect();
         let mut tally = self.batches.tally.lock().unwrap_or_else(PoisonError::into_inner);
@@ -215,7 +210,7 @@ impl Sampler<'_> {
     /// The draws with these numbers up to the first one that is ended, in batches.
     pub(super) fn collect_batches(
         &self,
-        law: &Batched<'_, '_>,
+        law: &Batched<'_>,
         draws: Range<u64>,
         seed: u64,
         attempts: &Attempts<'_>,

@@ -1,7 +1,11 @@
 //! Proposals in f64 from the random numbers of their number: what a device is to find.
 
+use super::{Proposals, trial_error};
 use crate::{
-    engine::proposals::{Coin, ProposalShape, Stream, Trial, alias::AliasTable},
+    Result,
+    engine::proposals::{
+        Coin, ProposalDevice, ProposalShape, ProposalTables, Proposer, Stream, Trial, alias::AliasTable,
+    },
     linalg::kernels::{add_scaled, dot, scale},
     polynomial::ConditionalBernoulli,
     sample::projection::LeverageTrials,
@@ -12,7 +16,7 @@ const PATIENCE: f64 = 64.0;
 /// What a trial costs besides its row, in multiply-adds: its random words, and reads from random places.
 const TRIAL: f64 = 50.0;
 /// What the upload of a value costs, in multiply-adds.
-const UPLOAD: f64 = 8.0;
+pub(in crate::sample) const UPLOAD: f64 = 8.0;
 
 /// What proposals are made from.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +29,7 @@ pub(in crate::sample) struct Replay<'l, 'a> {
 }
 
 impl Replay<'_, '_> {
-    pub(super) fn shape(&self) -> ProposalShape {
+    fn shape(&self) -> ProposalShape {
         ProposalShape {
             items: self.trials.table().len(),
             rank: self.eigenvectors.support().len(),
@@ -35,31 +39,18 @@ impl Replay<'_, '_> {
         }
     }
 
-    pub(super) fn trials(&self) -> &AliasTable {
+    fn table(&self) -> &AliasTable {
         self.trials.table()
     }
 
     /// Σ h Σ 1/c over c = 1 … k columns left.
-    pub(super) fn expected_trials(&self) -> f64 {
+    fn expected_trials(&self) -> f64 {
         let harmonic: f64 = (1..=self.size).map(|left| (left as f64).recip()).sum();
         self.trials.total() * harmonic + self.size as f64
     }
 
-    /// Multiply-adds of a proposal on the host: of every trial the row in coordinates of the eigenvectors, and beyond the
-    /// directions picked so far.
-    pub(super) fn operations(&self) -> f64 {
-        let size = self.size as f64;
-        self.expected_trials() * (size * (self.trials.dims() as f64 + size) + TRIAL)
-    }
-
-    /// Those of the tables of a device: a row of all eigenvectors for every item, and its upload.
-    pub(super) fn operations_of_tables(&self) -> f64 {
-        let ProposalShape { items, rank, .. } = self.shape();
-        items as f64 * rank as f64 * (self.trials.dims() as f64 + UPLOAD)
-    }
-
     /// Position at which every part begins, and the most items of it.
-    pub(super) fn parts(&self) -> Vec<[u32; 2]> {
+    fn parts(&self) -> Vec<[u32; 2]> {
         let Some(most) = self.most else { return vec![[0, u32::MAX]] };
         #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
         let parts =
@@ -68,7 +59,7 @@ impl Replay<'_, '_> {
     }
 
     /// ⌊2³² Pr(take j | c are wanted)⌋, c = 1 … k, for every eigenvector j.
-    pub(super) fn thresholds(&self) -> Vec<u32> {
+    fn thresholds(&self) -> Vec<u32> {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -81,13 +72,8 @@ impl Replay<'_, '_> {
     }
 
     /// The row at a position in coordinates of all eigenvectors.
-    pub(super) fn unit_row(&self, position: u32, out: &mut [f64]) {
+    fn unit_row(&self, position: u32, out: &mut [f64]) {
         self.trials.unit_row(position, self.eigenvectors.support(), out);
-    }
-
-    /// The items at these positions.
-    pub(super) fn items(&self, positions: &[u32]) -> Vec<u32> {
-        positions.iter().map(|&position| self.trials.table().item(position)).collect()
     }
 
     /// The eigenvectors that a proposal chooses.
@@ -107,7 +93,7 @@ impl Replay<'_, '_> {
     }
 
     /// The positions that a proposal picks; `None` if it is rejected.
-    pub(super) fn positions(&self, stream: Stream, proposal: u32) -> Option<Vec<u32>> {
+    fn positions(&self, stream: Stream, proposal: u32) -> Option<Vec<u32>> {
         let chosen = self.chosen(stream, proposal);
         let (table, size) = (self.trials.table(), self.size);
         let mut directions: Vec<f64> = Vec::with_capacity(size * size);
@@ -151,5 +137,48 @@ impl Replay<'_, '_> {
             directions.extend_from_slice(&residual);
         }
         None
+    }
+}
+
+impl Proposals for Replay<'_, '_> {
+    fn fit(&self, device: &dyn ProposalDevice) -> bool {
+        device.takes(&self.shape())
+    }
+
+    fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>> {
+        let (coins, parts) = (self.thresholds(), self.parts());
+        let unit_row = |position: u32, out: &mut [f64]| self.unit_row(position, out);
+        device.prepare(&ProposalTables {
+            shape: self.shape(),
+            trials: self.table(),
+            coins: &coins,
+            parts: &parts,
+            unit_row: &unit_row,
+        })
+    }
+
+    fn replayed(&self, stream: Stream, number: u32) -> Option<Vec<u32>> {
+        self.positions(stream, number).map(|positions| self.items(&positions))
+    }
+
+    fn items(&self, positions: &[u32]) -> Vec<u32> {
+        positions.iter().map(|&position| self.table().item(position)).collect()
+    }
+
+    /// Of every trial the row in coordinates of the eigenvectors, and beyond the directions picked so far.
+    fn operations(&self) -> f64 {
+        let size = self.size as f64;
+        self.expected_trials() * (size * (self.trials.dims() as f64 + size) + TRIAL)
+    }
+
+    /// A row of all eigenvectors for every item.
+    fn operations_of_tables(&self) -> f64 {
+        let ProposalShape { items, rank, .. } = self.shape();
+        items as f64 * rank as f64 * (self.trials.dims() as f64 + UPLOAD)
+    }
+
+    fn error(&self) -> f64 {
+        let ProposalShape { items, rank, .. } = self.shape();
+        self.expected_trials() * trial_error(items) + rank as f64 * 0.5 * f64::EPSILON
     }
 }

@@ -68,41 +68,32 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Drawn<'_, R, G> {
     }
 }
 
-/// Items that were picked before, one by one.
-pub(super) struct Replayed<I>(pub(super) I);
-
-impl<I: Iterator<Item = u32>> Chance for Replayed<I> {
-    fn coin(&mut self, _: f64) -> bool {
-        unreachable!("a replayed draw is not accepted or rejected")
+/// The number that this one in [0, 1) stands for.
+fn chosen(uniform: f64, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
+    let (mut left, mut last) = (uniform, 0);
+    for (number, probability) in probabilities.filter(|(_, probability)| *probability > 0.0) {
+        last = number;
+        left -= probability;
+        if left < 0.0 {
+            break;
+        }
     }
+    last
+}
 
-    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
-        unreachable!("counts are exact")
-    }
-
-    fn picks(&mut self, _: &ItemTable, _: usize, _: &mut Vec<u32>) {
-        unreachable!("items are picked one by one")
-    }
-
-    fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
-        let position = table.position_of(self.0.next()?);
-        keep(position);
-        Some(position)
-    }
-
-    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
-        unreachable!("items are picked one by one")
-    }
-
-    fn kept_subset(
-        &mut self,
-        _: Of<'_>,
-        _: (usize, f64),
-        _: &mut Vec<u32>,
-        _: impl FnMut(&[u32]) -> f64,
-    ) -> bool {
-        unreachable!("items are picked one by one")
-    }
+/// A position in proportion to weight times `keep`, from all of a table.
+pub(super) fn chosen_of_all(
+    table: &ItemTable,
+    mut keep: impl FnMut(u32) -> f64,
+    uniform: impl FnOnce() -> f64,
+) -> Option<u32> {
+    #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+    let positions = 0..table.len() as u32;
+    let kept: Vec<f64> = positions.map(|position| table.weight(position) * keep(position)).collect();
+    let sum: f64 = kept.iter().sum();
+    #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+    let position = |at: usize| at as u32;
+    (sum > 0.0).then(|| position(chosen(uniform(), kept.iter().map(|kept| kept / sum).enumerate())))
 }
 
 /// The most trials, if this fraction is kept.
@@ -118,16 +109,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
     }
 
     fn choose(&mut self, probabilities: impl Iterator<Item = (usize, f64)>) -> usize {
-        let mut left = self.rng.random::<f64>();
-        let mut last = 0;
-        for (number, probability) in probabilities.filter(|(_, probability)| *probability > 0.0) {
-            last = number;
-            left -= probability;
-            if left < 0.0 {
-                break;
-            }
-        }
-        last
+        chosen(self.rng.random::<f64>(), probabilities)
     }
 
     fn picks(&mut self, table: &ItemTable, count: usize, picks: &mut Vec<u32>) {
@@ -149,13 +131,7 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
             }
         }
         // Little is left of the table: reading all of it takes no longer than more trials.
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let positions = 0..table.len() as u32;
-        let kept: Vec<f64> = positions.map(|position| table.weight(position) * keep(position)).collect();
-        let sum: f64 = kept.iter().sum();
-        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-        let chosen = |at: usize| at as u32;
-        (sum > 0.0).then(|| chosen(self.choose(kept.iter().map(|kept| kept / sum).enumerate())))
+        chosen_of_all(table, keep, || self.rng.random::<f64>())
     }
 
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {

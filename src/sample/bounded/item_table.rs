@@ -71,6 +71,11 @@ impl ItemTable {
         first
     }
 
+    /// The table, of weights that are scaled.
+    pub(super) fn alias(&self) -> &AliasTable {
+        &self.table
+    }
+
     /// Number of items.
     pub(super) fn len(&self) -> usize {
         self.table.len()

@@ -10,11 +10,13 @@ mod count_law;
 mod elementary;
 mod inclusion;
 mod item_table;
+mod one_by_one;
 mod outside;
 mod part_law;
 mod part_picks;
 mod proposal;
 mod rows;
+mod sequential;
 mod share;
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,10 @@ use rand::Rng;
 use super::{
     BoundedLaw, BoundedScratch,
     candidate::log_factorial,
-    chance::{Chance, Drawn, Replayed},
+    chance::{Chance, Drawn},
     choice,
     count_law::CountLaw,
+    one_by_one::{OneByOne, Replayed},
     proposal::Buffers,
     whitening,
 };
@@ -76,7 +77,7 @@ impl<'a> WeightedLaw<'a> {
     /// The same for a draw that picked these items of every group, in their order; counts are exact.
     pub(in crate::sample) fn weigh_given(&self, groups: &[Vec<u32>], scratch: &mut BoundedScratch) -> f64 {
         let items = self.law.counts.order().iter().flat_map(|&group| groups[group].iter().copied());
-        self.law.log_weight(&mut Replayed(items), &mut scratch.buffers)
+        self.law.log_weight(&mut OneByOne(Replayed(items)), &mut scratch.buffers)
     }
 
     /// The items of the last draw, by group.

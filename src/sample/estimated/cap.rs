@@ -11,8 +11,13 @@ use super::{
 };
 use crate::{
     Error, Result,
+    engine::Engine,
     error::EstimateProblem,
-    sample::{Attempts, Law, Sampler, bounded::WeightedLaw},
+    sample::{
+        Attempts, Law, Sampler,
+        batches::{Batched, Batches},
+        bounded::WeightedLaw,
+    },
 };
 
 /// Weighted draws from which the cap follows, in tasks.
@@ -38,6 +43,8 @@ pub(crate) struct CappedLaw<'a> {
     /// Of a draw, to be kept, as estimated.
     acceptance: f64,
     pub(crate) pilot: WeightStatistics,
+    /// The device that makes many draws, if there is one.
+    batches: Option<Batches>,
 }
 
 impl<'a> ImportanceSampler<'a> {
@@ -104,6 +111,7 @@ impl<'a> ImportanceSampler<'a> {
             log_cap: log_mean.value + cap.ln(),
             acceptance: kept / relative.len() as f64,
             pilot,
+            batches: None,
         };
         Ok(Sampler::new(Law::Capped(capped), included, self.engine, excess + self.error))
     }
@@ -148,6 +156,19 @@ impl CappedLaw<'_> {
     /// Average operations until a draw is kept, as predicted.
     pub(crate) fn operations(&self) -> f64 {
         self.law.operations() * self.proposals()
+    }
+
+    /// Makes many draws on the engine's device, if it has one and they fit. Returns the error that this adds to the law.
+    pub(in crate::sample) fn make_batches_on(&mut self, engine: &dyn Engine) -> f64 {
+        let draws = self.law.kept_up_to(self.log_cap);
+        self.batches = draws.and_then(|draws| Batches::on(engine, &draws, self.acceptance()));
+        self.batched().map_or(0.0, |batched| batched.error())
+    }
+
+    /// The law with the device that makes many draws.
+    pub(in crate::sample) fn batched(&self) -> Option<Batched<'_>> {
+        let (batches, draws) = (self.batches.as_ref()?, self.law.kept_up_to(self.log_cap)?);
+        Some(Batched { batches, proposals: Box::new(draws), acceptance_bound: self.acceptance() })
     }
 
     /// Draws until one is kept.

@@ -1,0 +1,117 @@
+// Trials of a sequential draw: items of a part in proportion to ‖v‖², accepted with ‖P v‖² / ‖v‖².
+
+// Where the counters of trials begin.
+const TRIALS: u32 = 0x80000000u;
+// Trials at a time, threads of each, and the most values of a row.
+const AT_ONCE: u32 = 4u;
+const LANES: u32 = 16u;
+const WIDEST: u32 = 128u;
+
+const REJECTED: u32 = 0u;
+const ACCEPTED: u32 = 1u;
+const UNDECIDED: u32 = 2u;
+const GOES_ON: u32 = 3u;
+
+var<workgroup> sh_rows: array<real, 512>;
+var<workgroup> sh_off: array<real, THREADS>;
+// Of every direction, the square of what it is off by.
+var<workgroup> sh_errors: array<real, MOST>;
+var<workgroup> sh_picks: array<u32, MOST>;
+var<workgroup> sh_positions: array<u32, AT_ONCE>;
+var<workgroup> sh_thresholds: array<real, AT_ONCE>;
+var<workgroup> sh_row_errors: array<real, AT_ONCE>;
+var<workgroup> sh_fates: array<u32, AT_ONCE>;
+
+// What an inner product of rows of length one is off by: errors of its terms are independent.
+fn rounding() -> real {
+  return 4.0 * sqrt(real(parameters.size + parameters.pitch)) * real(parameters.unit);
+}
+
+fn key() -> vec2<u32> {
+  return vec2<u32>(parameters.seed_low, parameters.seed_high);
+}
+
+fn counter(index: u32, draw: u32) -> vec4<u32> {
+  return vec4<u32>(index, draw, parameters.block_low, parameters.block_high);
+}
+
+// Whether a number drawn is below another, unless that is closer than a margin.
+fn verdict(threshold: real, limit: real, margin: real) -> u32 {
+  if threshold + margin < limit {
+    return ACCEPTED;
+  }
+  return select(REJECTED, UNDECIDED, threshold - margin <= limit);
+}
+
+// Makes trials of a pick at once; how many of them were used up.
+fn try_rows(draw: u32, number: u32, t: u32, thread: u32) -> u32 {
+  let trial = thread / LANES;
+  let lane = thread % LANES;
+  if lane == 0u {
+    let pick = picks[t];
+    let words = random_words(counter(TRIALS + number + trial, draw), key());
+    let drawn = drawn_entry(words.x, words.y, pick.y, pick.z);
+    let entry = trial_entries[pick.x + pick.w + drawn.x];
+    let local = select(entry.y, drawn.x, drawn.y < entry.x);
+    // The null entry is never accepted.
+    let is_null = local + 1u == pick.y;
+    sh_positions[trial] = select(pick.x + local, pick.x, is_null);
+    sh_thresholds[trial] = unit_number(words.z, words.w);
+    sh_fates[trial] = select(GOES_ON, REJECTED, is_null);
+  }
+  workgroupBarrier();
+  let position = sh_positions[trial];
+  var left = ZERO;
+  for (var j = lane; j < parameters.pitch; j += LANES) {
+    let x = unit_rows[position * parameters.pitch + j];
+    sh_rows[trial * WIDEST + j] = x;
+    left += x * x;
+  }
+  workgroupBarrier();
+  let row = trial * WIDEST;
+  var error = ZERO;
+  for (var s = lane; s < t; s += LANES) {
+    let at = s * stride();
+    var along = ZERO;
+    for (var j = 0u; j < parameters.pitch; j += 4u) {
+      along += sh_directions[at + j] * sh_rows[row + j] + sh_directions[at + j + 1u] * sh_rows[row + j + 1u]
+        + sh_directions[at + j + 2u] * sh_rows[row + j + 2u] + sh_directions[at + j + 3u] * sh_rows[row + j + 3u];
+    }
+    left -= along * along;
+    error += sh_errors[s] * along * along;
+    // The residual of a picked row is a rounding error.
+    if sh_picks[s] == position {
+      sh_fates[trial] = REJECTED;
+    }
+  }
+  sh_partial[thread] = left;
+  sh_off[thread] = error;
+  workgroupBarrier();
+  if lane == 0u && sh_fates[trial] == GOES_ON {
+    judge(trial, thread);
+  }
+  workgroupBarrier();
+  var used = 0u;
+  while used < AT_ONCE && sh_fates[used] == REJECTED {
+    used += 1u;
+  }
+  return used;
+}
+
+// Whether a trial is accepted; called by its first thread.
+fn judge(trial: u32, thread: u32) {
+  var square = ZERO;
+  var error = ZERO;
+  for (var i = 0u; i < LANES; i++) {
+    square += sh_partial[thread + i];
+    error += sh_off[thread + i];
+  }
+  if is_broken(square) || is_broken(error) {
+    sh_fates[trial] = UNDECIDED;
+    return;
+  }
+  square = max(square, ZERO);
+  let margin = 2.0 * (2.0 * sqrt(square * error) + error + rounding());
+  sh_fates[trial] = verdict(sh_thresholds[trial], square, margin);
+  sh_row_errors[trial] = error + rounding() * rounding();
+}

@@ -1,0 +1,181 @@
+//! Batches of sequential draws, one workgroup each.
+
+use std::ops::Range;
+
+use super::{
+    Gpu,
+    buffers::{Lease, size_of},
+    context::Context,
+    pace::Load,
+    proposals::{OVERHEAD, TURNS, found, impossible, unit, upload_rows, upload_words},
+    shaders::Shader,
+    words,
+};
+use crate::{
+    Result,
+    engine::proposals::{
+        Found, NUMBERED_TRIALS, Proposal, ProposalShape, Proposer, SequentialTables, Verdict, Wave,
+    },
+};
+
+/// The most picks, the most values of a row, and the most values of all directions, as workgroup memory holds them.
+const MOST: usize = 48;
+const WIDEST: usize = 128;
+const SPACE: usize = 2944;
+/// Threads of a workgroup, trials that it makes at a time, and threads of each.
+const THREADS: usize = 64;
+const AT_ONCE: usize = 4;
+const LANES: usize = THREADS / AT_ONCE;
+/// The turns of the loops of a sum over all threads.
+const TOTAL: usize = 16;
+
+/// Tables of sequential draws.
+#[derive(Debug)]
+pub(super) struct DeviceDraws {
+    gpu: Gpu,
+    shape: ProposalShape,
+    rounds: u32,
+    /// The positions that every pick is from.
+    ranges: Vec<Range<u32>>,
+    entries: Lease,
+    rows: Lease,
+    grams: Lease,
+    picks: Lease,
+    scales: Lease,
+}
+
+/// Values of a row, in groups of four.
+fn pitch(shape: &ProposalShape) -> usize {
+    shape.rank.next_multiple_of(4)
+}
+
+/// The rounds of trials of a draw that the turns of a thread's loops allow. A draw that needs more is left to the host.
+fn rounds(shape: &ProposalShape) -> usize {
+    let (size, pitch) = (shape.size, pitch(shape));
+    let tiles = pitch / 4;
+    let each = pitch.div_ceil(THREADS);
+    // Of QQᵀ, and the directions twice over.
+    let traces = (tiles * (tiles / 2 + 1)).div_ceil(THREADS) * (size + 1) + size + TOTAL;
+    let direction = 2 * (tiles + each * (size + 1)) + 4 * each + TOTAL;
+    let once = size * (traces + 2 * direction + 2) + each * (size + 1);
+    let round = pitch.div_ceil(LANES) + size.div_ceil(LANES) * (tiles + 1) + LANES + AT_ONCE + 11;
+    (TURNS.saturating_sub(once) / round).min(NUMBERED_TRIALS as usize / AT_ONCE)
+}
+
+impl DeviceDraws {
+    /// Whether draws of this shape fit.
+    pub(super) fn fit(context: &Context, shape: &ProposalShape) -> bool {
+        let (width, pitch) = (size_of(context.precision) as u64, pitch(shape));
+        let largest = context.largest_binding;
+        let values = (shape.items as u64).saturating_mul(pitch as u64);
+        (1..=MOST).contains(&shape.size)
+            && (1..=WIDEST).contains(&pitch)
+            && shape.size * (pitch + 1) <= SPACE
+            && u32::try_from(values).is_ok()
+            && values.saturating_mul(width) <= largest
+            && 8 * (shape.items + shape.parts) as u64 <= largest
+            && (shape.parts as u64).saturating_mul((pitch * pitch) as u64 * width) <= largest
+            && Shader::SequentialDraws.workgroup_memory(context.precision) <= context.workgroup_memory
+            && rounds(shape) >= 2 * shape.size
+    }
+
+    pub(super) fn new(gpu: &Gpu, tables: &SequentialTables<'_>) -> Result<Self> {
+        let (context, shape) = (gpu.context(), tables.shape);
+        let pitch = pitch(&shape);
+        let (mut entries, mut parts, mut start) = (Vec::new(), Vec::new(), 0);
+        for (number, table) in tables.trials.iter().enumerate() {
+            let (own, capacity) = table.entries();
+            entries.extend(own);
+            parts.push([start, words(table.len() + 1), capacity, words(number)]);
+            start += words(table.len());
+        }
+        let picks: Vec<u32> = tables.picks.iter().flat_map(|&part| parts[part]).collect();
+        let range = |&part: &usize| {
+            let [start, length, ..]: [u32; 4] = parts[part];
+            start..start + length - 1
+        };
+        let mut grams = vec![0.0; shape.parts * pitch * pitch];
+        for (out, gram) in grams.chunks_exact_mut(pitch * pitch).zip(tables.grams) {
+            for (out, column) in out.chunks_exact_mut(pitch).zip(gram.chunks_exact(shape.rank)) {
+                out[..shape.rank].copy_from_slice(column);
+            }
+        }
+        let mut scales = tables.roots.to_vec();
+        scales.resize(pitch, 0.0);
+        scales.extend([tables.factor, tables.roots.iter().copied().fold(1.0, f64::max)]);
+        let unit_row = |position: u32, out: &mut [f64]| {
+            let (row, rest) = out.split_at_mut(shape.rank);
+            (tables.unit_row)(position, row);
+            rest.fill(0.0);
+        };
+        Ok(Self {
+            gpu: gpu.clone(),
+            shape,
+            rounds: words(rounds(&shape)),
+            ranges: tables.picks.iter().map(range).collect(),
+            entries: upload_words(context, &entries),
+            rows: upload_rows(context, shape.items, pitch, &unit_row)?,
+            grams: upload(context, &grams)?,
+            picks: upload_words(context, &picks),
+            scales: upload(context, &scales)?,
+        })
+    }
+
+    fn load(&self, context: &Context, count: u32) -> Load {
+        let (size, pitch) = (self.shape.size as f64, pitch(&self.shape) as f64);
+        // A round of trials at once is rarely more than a pick needs.
+        let trials = AT_ONCE as f64 * self.shape.expected_trials.max(size);
+        let traces = 0.5 * (size * pitch).powi(2);
+        let flops = traces + 8.0 * size * size * pitch + trials * (OVERHEAD + pitch * size);
+        let values = trials * pitch + 0.5 * size * pitch * pitch;
+        let bytes = 8.0 * trials + values * size_of(context.precision) as f64;
+        Load { groups: count as usize, flops, bytes }
+    }
+}
+
+fn upload(context: &Context, values: &[f64]) -> Result<Lease> {
+    let buffer = context.reals(values.len());
+    context.write(&buffer, 0, values)?;
+    Ok(buffer)
+}
+
+impl Proposer for DeviceDraws {
+    fn propose(&self, wave: &Wave) -> Result<Found> {
+        let context = self.gpu.context();
+        let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();
+        let found = found(context, wave, &self.shape, |work, found, slots| {
+            context.dispatch(
+                work,
+                Shader::SequentialDraws,
+                &[
+                    wave.count,
+                    wave.first,
+                    block_low,
+                    block_high,
+                    seed_low,
+                    seed_high,
+                    words(pitch(&self.shape)),
+                    words(self.shape.size),
+                    slots,
+                    self.rounds,
+                    unit(context).to_bits(),
+                ],
+                &[
+                    self.entries.as_entire_binding(),
+                    self.rows.as_entire_binding(),
+                    self.grams.as_entire_binding(),
+                    self.picks.as_entire_binding(),
+                    self.scales.as_entire_binding(),
+                    found.as_entire_binding(),
+                ],
+                self.load(context, wave.count),
+            )
+        })?;
+        let is_of_its_part = |(position, range): (&u32, &Range<u32>)| range.contains(position);
+        let is_possible = |proposal: &Proposal| match &proposal.verdict {
+            Verdict::Accepted(positions) => positions.iter().zip(&self.ranges).all(is_of_its_part),
+            Verdict::Undecided => true,
+        };
+        if found.proposals.iter().all(is_possible) { Ok(found) } else { Err(impossible()) }
+    }
+}

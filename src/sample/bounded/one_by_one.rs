@@ -1,0 +1,95 @@
+//! Choices of sequential draws other than by a generator.
+
+use super::{
+    chance::{Chance, Of, chosen_of_all},
+    item_table::ItemTable,
+};
+use crate::engine::proposals::{Coin, NUMBERED_TRIALS, Stream, Trial};
+
+/// Picks of items, one by one.
+pub(super) trait Picks {
+    /// A position of a table in proportion to weight times `keep`.
+    fn kept(&mut self, table: &ItemTable, keep: impl FnMut(u32) -> f64) -> Option<u32>;
+}
+
+/// Choices of a draw with exact counts that is weighted, and so consists of picks.
+pub(super) struct OneByOne<P>(pub(super) P);
+
+impl<P: Picks> Chance for OneByOne<P> {
+    fn coin(&mut self, _: f64) -> bool {
+        unreachable!("a weighted draw is not accepted or rejected")
+    }
+
+    fn choose(&mut self, _: impl Iterator<Item = (usize, f64)>) -> usize {
+        unreachable!("counts are exact")
+    }
+
+    fn picks(&mut self, _: &ItemTable, _: usize, _: &mut Vec<u32>) {
+        unreachable!("items are picked one by one")
+    }
+
+    fn kept(&mut self, table: &ItemTable, keep: impl FnMut(u32) -> f64) -> Option<u32> {
+        self.0.kept(table, keep)
+    }
+
+    fn subset(&mut self, _: Of<'_>, _: usize, _: &mut Vec<u32>) -> bool {
+        unreachable!("items are picked one by one")
+    }
+
+    fn kept_subset(
+        &mut self,
+        _: Of<'_>,
+        _: (usize, f64),
+        _: &mut Vec<u32>,
+        _: impl FnMut(&[u32]) -> f64,
+    ) -> bool {
+        unreachable!("items are picked one by one")
+    }
+}
+
+/// Items that were picked before.
+pub(super) struct Replayed<I>(pub(super) I);
+
+impl<I: Iterator<Item = u32>> Picks for Replayed<I> {
+    fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+        let position = table.position_of(self.0.next()?);
+        keep(position);
+        Some(position)
+    }
+}
+
+/// Picks by random words that are functions of the draw's number.
+pub(super) struct Numbered {
+    stream: Stream,
+    draw: u32,
+    /// Trials and picks so far.
+    trials: u32,
+    picks: u32,
+}
+
+impl Numbered {
+    pub(super) fn new(stream: Stream, draw: u32) -> Self {
+        Self { stream, draw, trials: 0, picks: 0 }
+    }
+
+    /// Whether a draw that is kept with this probability is.
+    pub(super) fn is_kept(&self, probability: f64) -> bool {
+        let Coin(uniform) = self.stream.coin(self.draw, 0);
+        uniform < probability
+    }
+}
+
+impl Picks for Numbered {
+    fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
+        self.picks += 1;
+        for _ in 0..NUMBERED_TRIALS {
+            let Trial { word, uniform } = self.stream.trial(self.draw, self.trials);
+            self.trials += 1;
+            if let Some(position) = table.look_up(word).filter(|&position| uniform < keep(position)) {
+                return Some(position);
+            }
+        }
+        let Coin(uniform) = self.stream.coin(self.draw, self.picks);
+        chosen_of_all(table, keep, || uniform)
+    }
+}

@@ -1,0 +1,172 @@
+//! Sequential draws by their numbers, kept up to a cap of their weights: what a device is to find.
+
+use faer::Mat;
+
+use super::{
+    BoundedScratch, WeightedLaw,
+    candidate::log_factorial,
+    item_table::ItemTable,
+    one_by_one::{Numbered, OneByOne},
+    outside::trace,
+    rows::RowScratch,
+};
+use crate::{
+    Result,
+    engine::proposals::{NUMBERED_TRIALS, ProposalDevice, ProposalShape, Proposer, SequentialTables, Stream},
+    linalg::column,
+    sample::batches::{Proposals, UPLOAD, trial_error},
+};
+
+/// Draws of a law, kept with probability min(1, w / c).
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sample) struct SequentialDraws<'l, 'a> {
+    law: &'l WeightedLaw<'a>,
+    /// ln c.
+    log_cap: f64,
+}
+
+impl<'a> WeightedLaw<'a> {
+    /// Draws kept up to a cap with this logarithm, if their counts are exact and their weights those of picks alone.
+    pub(in crate::sample) fn kept_up_to(&self, log_cap: f64) -> Option<SequentialDraws<'_, 'a>> {
+        let law = &self.law;
+        let weighs = |group: &Mat<f64>| trace(group) > 0.0;
+        let is_simple = law.fill.is_none() && law.rows.thinning().is_none() && !self.grams.is_empty();
+        (is_simple && self.counts().is_some() && law.grams.iter().all(weighs))
+            .then_some(SequentialDraws { law: self, log_cap })
+    }
+
+    /// Groups with their counts, in the order of picks; `None` if the counts vary.
+    fn counts(&self) -> Option<Vec<(usize, usize)>> {
+        let (counts, mut t) = (&self.law.counts, 0);
+        let of = |(place, &group): (usize, &usize)| {
+            let count = counts.only(place, t)?;
+            t += count;
+            Some((group, count))
+        };
+        counts.order().iter().enumerate().map(of).collect()
+    }
+}
+
+impl SequentialDraws<'_, '_> {
+    fn tables(&self) -> impl Iterator<Item = &ItemTable> {
+        (0..self.law.grams.len()).map(|group| self.law.law.rows.table(group))
+    }
+
+    fn counts(&self) -> Vec<(usize, usize)> {
+        self.law.counts().unwrap_or_default()
+    }
+
+    fn shape(&self) -> ProposalShape {
+        let (rank, size) =
+            (self.law.roots.len(), self.counts().iter().map(|(_, count)| count).sum::<usize>());
+        let expected_trials = size as f64 * (1.0 + size as f64 / rank as f64);
+        let items = self.tables().map(ItemTable::len).sum();
+        ProposalShape { items, rank, size, parts: self.law.grams.len(), expected_trials }
+    }
+
+    /// f with f^k Π (tr(P_t Ĝ_l) / tr Ĝ_l) det(QᵀBQ) = w / c.
+    fn factor(&self, size: usize) -> f64 {
+        let law = &self.law.law;
+        let of = |&(group, count): &(usize, usize)| {
+            let traces = count as f64 * trace(&law.grams[group]).ln();
+            traces + law.correction.log_factor(group, count) - log_factorial(count)
+        };
+        let log = self.counts().iter().map(of).sum::<f64>() - self.log_cap;
+        (log / size as f64).exp()
+    }
+
+    /// Writes v_i over the root of its weight.
+    fn unit_row(&self, (group, position): (usize, u32), scratch: &mut RowScratch, out: &mut [f64]) {
+        let rows = &self.law.law.rows;
+        rows.read(group, position, scratch, out);
+        let weight = rows.table(group).weight(position);
+        let scale = if weight > 0.0 { weight.sqrt().recip() } else { 0.0 };
+        out.iter_mut().for_each(|value| *value *= scale);
+    }
+
+    /// The position at which every group begins, counted over all of them, and the end.
+    fn starts(&self) -> Vec<usize> {
+        let mut starts = vec![0];
+        for table in self.tables() {
+            starts.push(starts[starts.len() - 1] + table.len());
+        }
+        starts
+    }
+
+    fn replay(&self, stream: Stream, draw: u32, scratch: &mut BoundedScratch) -> Option<Vec<u32>> {
+        let mut picks = OneByOne(Numbered::new(stream, draw));
+        let log = self.law.law.log_weight(&mut picks, &mut scratch.buffers);
+        let kept = log > f64::NEG_INFINITY && picks.0.is_kept((log - self.log_cap).exp());
+        kept.then(|| scratch.items().to_vec())
+    }
+}
+
+impl Proposals for SequentialDraws<'_, '_> {
+    fn fit(&self, device: &dyn ProposalDevice) -> bool {
+        let shape = self.shape();
+        let factor = self.factor(shape.size.max(1));
+        // In single precision, too.
+        (1e-20..1e20).contains(&factor) && device.takes_sequential(&shape)
+    }
+
+    fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>> {
+        let (shape, law, starts) = (self.shape(), &self.law.law, self.starts());
+        let trials: Vec<_> = self.tables().map(ItemTable::alias).collect();
+        let picks = self.counts().into_iter().flat_map(|(group, count)| std::iter::repeat_n(group, count));
+        let picks: Vec<usize> = picks.collect();
+        let unit_gram = |gram: &Mat<f64>| -> Vec<f64> {
+            let whole = trace(gram);
+            let columns = (0..gram.ncols()).flat_map(|j| column(gram.as_ref(), j));
+            columns.map(|value| value / whole).collect()
+        };
+        let grams: Vec<Vec<f64>> = law.grams.iter().map(unit_gram).collect();
+        let unit_row = |position: u32, out: &mut [f64]| {
+            let group = starts.partition_point(|&start| start <= position as usize) - 1;
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let local = (position as usize - starts[group]) as u32;
+            self.unit_row((group, local), &mut RowScratch::default(), out);
+        };
+        device.prepare_sequential(&SequentialTables {
+            shape,
+            trials: &trials,
+            picks: &picks,
+            grams: &grams,
+            roots: &self.law.roots,
+            factor: self.factor(shape.size),
+            unit_row: &unit_row,
+        })
+    }
+
+    fn replayed(&self, stream: Stream, number: u32) -> Option<Vec<u32>> {
+        let law = &self.law.law;
+        law.pool.lend(|| law.scratch(), |scratch| self.replay(stream, number, scratch))
+    }
+
+    fn items(&self, positions: &[u32]) -> Vec<u32> {
+        let (picks, starts) = (self.counts(), self.starts());
+        let groups = picks.iter().flat_map(|&(group, count)| std::iter::repeat_n(group, count));
+        let of = |(group, &position): (usize, &u32)| {
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let start = starts[group] as u32;
+            self.law.law.rows.table(group).item(position - start)
+        };
+        groups.zip(positions).map(of).collect()
+    }
+
+    fn operations(&self) -> f64 {
+        0.5 * self.law.operations()
+    }
+
+    fn operations_of_tables(&self) -> f64 {
+        let ProposalShape { items, rank, parts, .. } = self.shape();
+        let row = 0.5 * self.law.law.rows.read_operations() + rank as f64 * UPLOAD;
+        items as f64 * row + (parts * rank * rank) as f64 * UPLOAD
+    }
+
+    /// Every trial and the coin at the end have 53 digits, and the trials of a pick end.
+    fn error(&self) -> f64 {
+        let shape = self.shape();
+        let trials = shape.size as f64 * (f64::from(NUMBERED_TRIALS) + 1.0);
+        trials * trial_error(shape.items) + f64::EPSILON
+    }
+}

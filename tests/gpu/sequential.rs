@@ -1,0 +1,245 @@
+//! Batches of sequential draws: the device keeps the draws that the host keeps, and they follow the law.
+
+mod law;
+mod tables;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use partition_dpp::{
+    Features, Partition, PartitionDpp, Quota, Sampler, Subset,
+    engine::{
+        Engine, Precision,
+        gpu::{Fault, Gpu, GpuOptions},
+    },
+};
+
+use crate::common::{
+    engines::{gpu, open},
+    random::normals,
+};
+
+const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+/// The law error asked for.
+const WANTED: f64 = 5e-3;
+
+struct Problem {
+    name: &'static str,
+    features: Features<'static>,
+    labels: Vec<usize>,
+    quota: Vec<usize>,
+    draws: u64,
+}
+
+fn problem_of(
+    name: &'static str,
+    (items, dims): (usize, usize),
+    values: Vec<f64>,
+    quota: &[usize],
+    draws: u64,
+) -> Problem {
+    let features = Features::from_rows(items, dims, values).unwrap();
+    let labels = (0..items).map(|i| i % quota.len()).collect();
+    Problem { name, features, labels, quota: quota.to_vec(), draws }
+}
+
+fn problem(name: &'static str, items: usize, dims: usize, quota: &[usize], draws: u64) -> Problem {
+    problem_of(name, (items, dims), normals(items * dims, 11), quota, draws)
+}
+
+/// Rows with a common mean that is much longer than they are, in fewer dimensions than they have features.
+fn lopsided(name: &'static str, (items, dims, rank): (usize, usize, usize), quota: &[usize]) -> Problem {
+    let (short, turn) = (normals(items * rank, 5), normals(rank * dims, 6));
+    let mean = normals(rank, 7);
+    let mut values = vec![0.0; items * dims];
+    for (row, out) in short.chunks_exact(rank).zip(values.chunks_exact_mut(dims)) {
+        for ((x, mean), turn) in row.iter().zip(&mean).zip(turn.chunks_exact(dims)) {
+            out.iter_mut().zip(turn).for_each(|(out, turn)| *out += (x + 8.0 * mean) * turn);
+        }
+    }
+    problem_of(name, (items, dims), values, quota, 150)
+}
+
+fn problems() -> Vec<Problem> {
+    let mut problems = vec![
+        problem("small", 60, 6, &[1, 2], 500),
+        problem("two items", 90, 5, &[2], 300),
+        problem("many parts", 400, 24, &[1; 12], 300),
+        problem("parts of several", 400, 37, &[3, 2, 4, 1, 2, 3], 200),
+        problem("widest", 900, 128, &[2; 11], 40),
+        problem("as many as fit", 600, 64, &[5; 9], 40),
+        lopsided("common mean", (300, 30, 23), &[2, 1, 3, 2, 2]),
+    ];
+    // Of every row two copies, with very unequal lengths.
+    let (items, dims) = (84, 9);
+    let mut values = normals(items / 2 * dims, 5).repeat(2);
+    for (i, row) in values.chunks_exact_mut(dims).enumerate() {
+        row.iter_mut().for_each(|x| *x *= [1.0, 1e-3, 30.0][i % 3]);
+    }
+    problems.push(problem_of("copies", (items, dims), values, &[2, 2, 1], 300));
+    problems
+}
+
+impl Problem {
+    fn sampled<T>(&self, engine: &dyn Engine, with: impl FnOnce(&Sampler<'_>) -> T) -> T {
+        let partition = Partition::from_labels(&self.labels).unwrap();
+        let quota = Quota::new(&partition, &self.quota).unwrap();
+        let dpp = PartitionDpp::new(&self.features, &partition, &quota).unwrap();
+        with(&dpp.importance_sampler(engine).unwrap().sampler(WANTED).unwrap())
+    }
+
+    /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
+    fn draws(&self, engine: &dyn Engine) -> (Vec<Subset>, u64, [u64; 2]) {
+        self.sampled(engine, |sampler| {
+            let samples = sampler.sample_many(self.draws, 99);
+            let proposals = samples.proposals();
+            (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
+        })
+    }
+
+    /// The same draws by the host, after the device has failed.
+    fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
+        let gpu = gpu(precision).unwrap();
+        self.sampled(&gpu, |sampler| {
+            gpu.fake(Fault::Reset);
+            let samples = sampler.sample_many(self.draws, 99);
+            let [made, replayed] = sampler.batched_proposals().unwrap();
+            assert_eq!(made, replayed, "the host made all");
+            (samples.subsets().to_vec(), samples.proposals())
+        })
+    }
+}
+
+/// The share of draws that are left to the host, at most.
+fn replays(precision: Precision) -> f64 {
+    if precision == Precision::F32 { 0.05 } else { 1e-3 }
+}
+
+/// Problems, with what the host draws.
+struct Expected(Vec<(Problem, Vec<Subset>, u64)>);
+
+impl Expected {
+    fn of(problems: Vec<Problem>, precision: Precision) -> Self {
+        let of = |problem: Problem| {
+            let (subsets, proposals) = problem.draws_of_host(precision);
+            (problem, subsets, proposals)
+        };
+        Self(problems.into_iter().map(of).collect())
+    }
+
+    /// Asserts that a device keeps what the host does, and leaves no more than this share of the draws to it.
+    fn conform(&self, gpu: &Gpu, most_replayed: f64) {
+        for (problem, expected, expected_proposals) in &self.0 {
+            let (found, proposals, [made, replayed]) = problem.draws(gpu);
+            println!("{} in {}: {replayed} of {made} draws replayed", problem.name, gpu.info().precision);
+            assert!(&found == expected, "{}", problem.name);
+            assert_eq!(proposals, *expected_proposals, "{}", problem.name);
+            assert!(replayed as f64 <= most_replayed * made as f64, "{}: {replayed} of {made}", problem.name);
+        }
+    }
+}
+
+#[test]
+fn the_device_keeps_what_the_host_keeps() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        Expected::of(problems(), precision).conform(&gpu, replays(precision));
+    }
+}
+
+/// A device in whose shader texts are replaced.
+fn patched(precision: Precision, patches: &[(&'static str, &'static str)]) -> Option<Gpu> {
+    let options =
+        patches.iter().fold(GpuOptions::default().with_precision(precision), |options, (from, to)| {
+            options.with_patch("sequential_draws", from, to)
+        });
+    open(&options, "planted faults")
+}
+
+/// Small problems of every kind.
+fn few() -> Vec<Problem> {
+    let all = problems();
+    let few = all.into_iter().filter(|problem| !["widest", "as many as fit"].contains(&problem.name));
+    few.collect()
+}
+
+#[test]
+fn near_ties_are_decided_by_the_host() {
+    for precision in PRECISIONS {
+        let expected = Expected::of(few(), precision);
+        let wide = if precision == Precision::F32 { "margin = 2.0e2 *" } else { "margin = 2.0e11 *" };
+        let Some(forced) = patched(precision, &[("margin = 2.0 *", wide)]) else { return };
+        expected.conform(&forced, 1.0);
+        let [made, replayed] = expected.0[3].0.draws(&forced).2;
+        assert!(replayed > made / 50 && replayed < made, "{replayed} of {made} in {precision}");
+    }
+}
+
+/// What single precision rounds is much less than the margins.
+#[test]
+fn margins_are_wide() {
+    let Some(narrow) = patched(Precision::F32, &[("margin = 2.0 *", "margin = 0.2 *")]) else { return };
+    let case = |name, items, dims, quota: &[usize], draws| problem(name, items, dims, quota, draws);
+    let problems = vec![
+        case("margins", 400, 37, &[3, 2, 4, 1, 2, 3], 1500),
+        case("margins of many", 600, 64, &[5; 9], 150),
+        Problem { draws: 1000, ..lopsided("margins of a common mean", (300, 30, 23), &[2, 1, 3, 2, 2]) },
+    ];
+    Expected::of(problems, Precision::F32).conform(&narrow, 0.05);
+}
+
+#[test]
+fn planted_faults_are_noticed() {
+    let expected = Expected::of(few(), Precision::F32);
+    for (from, to) in [
+        // The items tried.
+        ("select(entry.y, drawn.x, drawn.y < entry.x)", "drawn.x"),
+        ("trial_entries[pick.x + pick.w + drawn.x]", "trial_entries[pick.x + drawn.x]"),
+        (
+            "drawn_entry(words.x, words.y, pick.y, pick.z)",
+            "drawn_entry(words.x, words.y, pick.y - 1u, pick.z)",
+        ),
+        ("TRIALS + number + trial, draw", "TRIALS + number, draw"),
+        ("tried += min(used + 1u, AT_ONCE);", "tried += AT_ONCE;"),
+        (
+            "unit_rows[position * parameters.pitch + j]",
+            "unit_rows[(pick_first(t) + trial) * parameters.pitch + j]",
+        ),
+        ("sh_fates[used] == REJECTED", "sh_fates[AT_ONCE - 1u - used] == REJECTED"),
+        // Their residuals.
+        ("left -= along * along;", "left -= 0.9 * along * along;"),
+        ("for (var s = lane; s < t; s += LANES)", "for (var s = lane; s + 1u < t; s += LANES)"),
+        (
+            "x -= sh_along[s] * sh_directions[s * stride() + j];",
+            "x -= 0.5 * sh_along[s] * sh_directions[s * stride() + j];",
+        ),
+        ("sh_directions[own + j] /= root;", ""),
+        ("if thread < t {", "if thread + 1u < t {"),
+        // The weight: the basis one pick late, a part's trace from another part, weights not updated.
+        ("for (var s = 0u; s < t; s++) {\n      let at", "for (var s = 0u; s + 1u < t; s++) {\n      let at"),
+        ("inside(t, picks[t].w, thread)", "inside(t, picks[0].w, thread)"),
+        ("2u * off == tiles", "off == tiles"),
+        ("select(real(2.0), ONE, is_single)", "ONE"),
+        ("sh_ratio *= pivot * sh_traces[s];", "sh_ratio *= pivot;"),
+        ("sh_ratio *= pivot * sh_traces[s];", "sh_ratio *= sh_traces[s];"),
+        ("sh_traces[t] = trace * scales[parameters.pitch];", "sh_traces[t] = scales[parameters.pitch];"),
+        ("sh_directions[s * stride() + j] *= scales[j];", "sh_directions[s * stride() + j] *= scales[0];"),
+        ("counter(0u, draw)", "counter(1u, draw)"),
+        (
+            "verdict(unit_number(high, low), sh_ratio, margin)",
+            "verdict(unit_number(high, low), 0.5 * sh_ratio, margin)",
+        ),
+    ] {
+        let helper = (
+            "// The sum of a value of every thread.",
+            "fn pick_first(t: u32) -> u32 { return picks[t].x; }\n",
+        );
+        let Some(gpu) = patched(Precision::F32, &[(from, to), helper]) else { return };
+        let outcome = catch_unwind(AssertUnwindSafe(|| expected.conform(&gpu, 0.05)));
+        let Err(message) = outcome else { panic!("{from} → {to} goes unnoticed") };
+        let message = message.downcast_ref::<String>().cloned().unwrap_or_default();
+        // The device is used, and found wrong draws, not too few.
+        assert!(expected.0.iter().any(|(problem, ..)| message.contains(problem.name)), "{to}: {message}");
+        assert!(!message.contains(": "), "{to}: {message}");
+        println!("{from} → {to}: {message}");
+    }
+}

@@ -1,0 +1,121 @@
+//! What goes to a device and back, when, and what its answers may be.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use partition_dpp::{
+    Watch,
+    engine::{
+        Cpu, Precision,
+        gpu::{Fault, GpuOptions},
+    },
+    watch::Ended,
+};
+
+use super::{PRECISIONS, few, patched, problem};
+use crate::common::engines::{gpu, open};
+
+#[test]
+fn ten_thousand_draws_are_one_submission_and_one_wait() {
+    for precision in PRECISIONS {
+        // Breaks for a watchdog are only for slower devices.
+        let options =
+            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(100));
+        let Some(gpu) = open(&options, "traffic") else { return };
+        let (rows, draws) = (300, 10_000);
+        problem("traffic", rows, 9, &[1; 5], 0).sampled(&gpu, |sampler| {
+            // Tables go up once: an entry of two words and a row for every item, and a Gram matrix for every part.
+            let before = gpu.traffic();
+            drop(sampler.sample_many(100, 0));
+            let tables = gpu.traffic() - before;
+            let width = if precision == Precision::F32 { 4 } else { 8 };
+            let most = (rows as u64 + 8) * (8 + 12 * width) + 5 * 144 * width + 1000;
+            assert!(tables.uploaded > 0 && tables.uploaded <= most, "{tables:?}");
+            let before = gpu.traffic();
+            let [made_before, _] = sampler.batched_proposals().unwrap();
+            let samples = sampler.sample_many(draws, 1);
+            let added = gpu.traffic() - before;
+            let made = sampler.batched_proposals().unwrap()[0] - made_before;
+            println!("{precision}: {made} draws, {added:?}");
+            assert!(made > 10_000 && samples.subsets().len() == 10_000);
+            assert!(added.waits == 1 && added.submissions == 1 && added.dispatches == 1, "{added:?}");
+            assert!(added.uploaded <= 64, "{added:?}");
+            // Six words for every draw kept, of which some more are made than asked for.
+            assert!(added.downloaded <= 24 * (draws + draws / 2), "{added:?}");
+        });
+    }
+}
+
+#[test]
+fn the_same_draws_in_instalments_and_without_a_device() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let case = &few()[3];
+    let whole = case.sampled(&gpu, |sampler| sampler.sample_many(300, 5));
+    case.sampled(&gpu, |sampler| {
+        let mut found = sampler.sample_range(0..1, 5);
+        found.extend(sampler.sample_range(1..120, 5));
+        drop(sampler.sample_range(0..3, 6));
+        gpu.fake(Fault::Reset);
+        found.extend(sampler.sample_range(120..300, 5));
+        assert_eq!(found.subsets(), whole.subsets());
+        let [made, replayed] = sampler.batched_proposals().unwrap();
+        assert!(made > replayed && replayed > 0);
+    });
+}
+
+#[test]
+fn a_watch_ends_batches() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    few()[0].sampled(&gpu, |sampler| {
+        let stop = AtomicBool::new(true);
+        let watch = Watch::default().stopped_by(&stop);
+        let none = sampler.sample_watched(0..100, 7, &watch).unwrap();
+        assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
+        stop.store(false, Ordering::Relaxed);
+        let all = sampler.sample_watched(0..100, 7, &watch).unwrap();
+        assert_eq!((all.subsets().len(), all.ended()), (100, None));
+    });
+}
+
+/// Answers that cannot be right are those of a device that has failed.
+#[test]
+fn impossible_answers_do_no_harm() {
+    let case = &few()[3];
+    let expected = case.draws_of_host(Precision::F32);
+    for (from, to) in [
+        ("= sh_picks[s];", "= sh_picks[s] + 1000000u;"),
+        ("= sh_picks[s];", "= sh_picks[0];"),
+        // Items of another part.
+        ("let pick = picks[t];", "let pick = picks[0];"),
+        ("= sh_picks[s];", "= sh_picks[size - 1u - s];"),
+        ("= number | select", "= (number + 100000u) | select"),
+        ("atomicAdd(&found.count, 1u);", "atomicAdd(&found.count, 1000000u);"),
+    ] {
+        let Some(gpu) = patched(Precision::F32, &[(from, to)]) else { return };
+        let (found, proposals, [made, replayed]) = case.draws(&gpu);
+        assert_eq!(made, replayed, "{to}: the device is still used");
+        assert!((found, proposals) == expected, "{to}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_drawn_one_by_one() {
+    let case = &few()[2];
+    let Some(small) = open(&GpuOptions::default().with_largest_binding(1 << 12), "graphics device") else {
+        return;
+    };
+    case.sampled(&small, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    // The CPU draws what it has always drawn.
+    let on_cpu = case.sampled(&Cpu, |sampler| {
+        assert_eq!(sampler.batched_proposals(), None);
+        sampler.sample_many(40, 3)
+    });
+    case.sampled(&small, |sampler| assert_eq!(sampler.sample_many(40, 3).subsets(), on_cpu.subsets()));
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    for (items, dims, quota) in [(500, 132, vec![1; 3]), (400, 64, vec![2; 23]), (400, 70, vec![1; 49])] {
+        let case = problem("too large", items, dims, &quota, 0);
+        case.sampled(&gpu, |sampler| assert_eq!(sampler.batched_proposals(), None));
+    }
+}

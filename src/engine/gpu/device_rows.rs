@@ -232,6 +232,11 @@ impl DeviceRows {
 }
 
 impl RowChunk {
+    /// The table of tiles, for shaders that read no rows.
+    pub(super) fn table(&self) -> &Lease {
+        &self.table
+    }
+
     /// The bindings of a shader that reads rows: the rows, the table, the factors, then its own.
     pub(super) fn bindings<'b>(
         &'b self,

@@ -173,7 +173,7 @@ impl DeviceGains<'_> {
     }
 
     /// The largest ‖a_i‖² of every group, of a table of norms.
-    fn longest(mut self) -> Result<Vec<f64>> {
+    pub(super) fn longest(mut self) -> Result<Vec<f64>> {
         self.update(None)?;
         Ok(self.references.unwrap_or_default())
     }

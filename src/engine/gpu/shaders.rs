@@ -121,6 +121,7 @@ shaders! {
     Proposals "proposals" Own ["philox", "trials", "proposals"] 3636 reals 368 words,
     SmallProposals "small_proposals" Own ["philox", "trials", "proposals"] 1296 reals 308 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
+    Entrants "entrants" Own [] 0 reals 256 words,
 }
 
 pub(super) const SHADERS: usize = Shader::ALL.len();

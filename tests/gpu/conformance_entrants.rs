@@ -143,11 +143,11 @@ impl Set {
     fn check(&self, tested: &Tested, what: &str) -> [usize; 2] {
         let rows = Self::rows_of(&self.features, &self.groups);
         let mut first = 0;
-        let duals: Vec<_> = self.chosen.iter().map(|own| {
+        let own = |own: &Vec<usize>| {
             first += own.len();
             self.duals.as_ref().subcols(first - own.len(), own.len())
-        });
-        let duals: Vec<_> = duals.collect();
+        };
+        let duals: Vec<_> = self.chosen.iter().map(own).collect();
         let beyond = Beyond { complement: self.complement.as_ref(), chosen: &self.chosen };
         let table = tested.engine.fresh_swap_table(&rows, &duals, &beyond).unwrap();
         self.check_residuals(tested, &*table, what);

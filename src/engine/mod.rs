@@ -59,6 +59,7 @@ use crate::{Features, Result};
 /// | [`NodeTable::choose`] | a pick's condition on every node, and the next choice | 16r² per node, 2mnr |
 /// | [`GainTable::update`] | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
 /// | [`swap_table`](Engine::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
+/// | [`fresh_swap_table`](Engine::fresh_swap_table) | the same, and d = ‖Fᵀa‖² | 2mn² |
 /// | [`SwapTable::entrants`] | on a device: which items can take part in exchanges between two groups | 2mnk + 14mk² |
 /// | [`SwapTable::gains`] | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
 ///

@@ -13,6 +13,10 @@ use crate::common::{
     random::normals,
 };
 
+fn part_of(item: u32, parts: u32) -> u32 {
+    (item + item / 5) % parts
+}
+
 /// A set with items of several groups, the longest of each.
 struct Set {
     features: Features<'static>,
@@ -29,7 +33,7 @@ impl Set {
     fn new(features: Features<'static>, counts: &[usize]) -> Self {
         let parts = counts.len() as u32;
         let groups: Vec<Vec<u32>> = (0..parts)
-            .map(|l| (0..features.items() as u32).filter(|i| i * i % parts == l).collect())
+            .map(|l| (0..features.items() as u32).filter(|i| part_of(*i, parts) == l).collect())
             .collect();
         let scales: Vec<f64> =
             Self::rows_of(&features, &groups).groups().iter().map(|group| group.scale).collect();
@@ -204,7 +208,7 @@ fn entrants(tested: &Tested) {
             .iter()
             .enumerate()
             .map(|(at, &x)| {
-                let size = if at / dims * (at / dims) % chosen.len() == 0 { 1e-7 } else { 1.0 };
+                let size = if part_of((at / dims) as u32, chosen.len() as u32) == 0 { 1e-7 } else { 1.0 };
                 (size * x) as f32
             })
             .collect();

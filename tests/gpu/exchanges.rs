@@ -11,7 +11,12 @@ use crate::common::{
     random::normals,
 };
 
-fn search(features: &Features<'_>, labels: &[usize], quota: &[usize], engine: &dyn Engine) -> Solution {
+pub(crate) fn search(
+    features: &Features<'_>,
+    labels: &[usize],
+    quota: &[usize],
+    engine: &dyn Engine,
+) -> Solution {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota.to_vec()).unwrap();
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
@@ -19,7 +24,7 @@ fn search(features: &Features<'_>, labels: &[usize], quota: &[usize], engine: &d
 }
 
 /// Two axes for each pair of parts: a part prefers the first, which its partner needs.
-fn traps(parts: usize, each: usize) -> (Features<'static>, Vec<usize>) {
+pub(crate) fn traps(parts: usize, each: usize) -> (Features<'static>, Vec<usize>) {
     let dims = 3 * parts / 2;
     let mut values = Vec::new();
     let mut labels = Vec::new();
@@ -61,7 +66,7 @@ fn same_exchanges(tested: &Tested) {
 fn same_sets(tested: &Tested) {
     for (items, dims, quota) in [(600, 10, &[3, 3][..]), (2000, 20, &[5, 4, 6]), (900, 12, &[4, 4, 4])] {
         let features = Features::from_rows(items, dims, normals(items * dims, 23)).unwrap();
-        let labels: Vec<usize> = (0..items).map(|item| item * item % quota.len()).collect();
+        let labels: Vec<usize> = (0..items).map(|item| (item + item / 5) % quota.len()).collect();
         let expected = search(&features, &labels, quota, &Cpu);
         let found = search(&features, &labels, quota, &*tested.engine);
         assert_eq!(found.subset, expected.subset, "{items}×{dims}");

@@ -12,9 +12,12 @@ use partition_dpp::{
     map::{Greedy, LocalSearch, Solver},
 };
 
-use crate::common::{
-    engines::{gpu, open},
-    random::normals,
+use crate::{
+    common::{
+        engines::{gpu, open},
+        random::normals,
+    },
+    exchanges::{search, traps},
 };
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
@@ -168,9 +171,53 @@ fn inference_sends_a_number_per_row() {
 }
 
 #[test]
-fn a_local_search_sends_coefficients_once_and_then_a_swap_at_a_time() {
-    // Coefficients of twelve slots, for exchanges between two parts.
-    assert_traffic("local search", 14 * NUMBERS + (1 << 16), 40, |problem, gpu| {
+fn a_local_search_sends_swaps_and_the_items_that_matter_in_exchanges() {
+    // A first read of 4096 items, twice at most.
+    assert_traffic("local search", 1 << 15, 6, |problem, gpu| {
         LocalSearch::default().solve(&problem.model(), gpu).unwrap();
     });
+}
+
+/// A number for every row would be 400 000 bytes, in single precision.
+const FEW: u64 = 1 << 17;
+
+#[test]
+fn swaps_are_a_wait_and_a_few_bytes_each() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let (items, dims, parts) = (100_000, 12, 4);
+        let features = Features::from_rows(items, dims, normals(items * dims, 31)).unwrap();
+        let labels: Vec<usize> = (0..items).map(|item| item % parts).collect();
+        let partition = Partition::from_labels(&labels).unwrap();
+        let quota = Quota::each(&partition, dims / parts).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let stats = LocalSearch::default().solve(&dpp, &gpu).unwrap().stats;
+        let traffic = traffic_of(&gpu, || {
+            LocalSearch::default().solve(&dpp, &gpu).unwrap();
+        });
+        println!("{precision}: {} swaps, {} exchanges, {traffic:?}", stats.swaps, stats.double_swaps);
+        assert!(stats.swaps >= 3, "{stats:?}");
+        // Greedy; and what is computed anew after the last swap and after every exchange.
+        let anew = stats.double_swaps + 2;
+        assert!(traffic.waits <= stats.swaps + 2 + 5 * anew, "{traffic:?}");
+        assert!(traffic.downloaded <= FEW, "{traffic:?}");
+    }
+}
+
+#[test]
+fn exchanges_of_two_parts_send_the_items_that_matter() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let (features, labels) = traps(4, 25_000);
+        let stats = search(&features, &labels, &[1; 4], &gpu).stats;
+        let traffic = traffic_of(&gpu, || {
+            search(&features, &labels, &[1; 4], &gpu);
+        });
+        println!("{precision}: {} exchanges, {traffic:?}", stats.double_swaps);
+        assert!(stats.double_swaps >= 2, "{stats:?}");
+        assert!(traffic.downloaded <= FEW, "{traffic:?}");
+        // Of every climb and exchange: greedy, a table, its best swap, the longest rows, and the items that matter.
+        let climbs = stats.restarts + 1;
+        assert!(traffic.waits <= 8 * (climbs + stats.double_swaps) + stats.swaps, "{traffic:?}");
+    }
 }

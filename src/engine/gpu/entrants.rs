@@ -59,7 +59,7 @@ struct Search {
 }
 
 impl DeviceSwaps<'_> {
-    /// The items that matter, by group; `None` for too many, and for pairs beyond the device's precision.
+    /// The items that matter, by group; `None` for too many items or pairs, and for pairs beyond the device's precision.
     pub(super) fn entering(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>> {
         if self.rows.tiles() >= MOST_TILES {
             return Ok(None);
@@ -99,6 +99,10 @@ impl DeviceSwaps<'_> {
         let weights = vec![1.0; self.rows.lens.len()];
         let images = Images::upload(context, &RowMap { weights: &weights, factor: unit.as_ref() }, slots)?;
         let Some(sides) = self.sides(context, leaving, &images, longest) else { return Ok(None) };
+        let needed = (sides.numbers.len() * size_of(context.precision)) as u64;
+        if needed > context.device.limits().max_storage_buffer_binding_size {
+            return Ok(None);
+        }
         let largest = self.rows.chunks.iter().map(|chunk| chunk.len).max().unwrap_or(0);
         let bounds = context.uploaded_words(&vec![0; sides.places.len().max(1)]);
         let found = context.storage(4 * (HEADER + MOST) as u64);

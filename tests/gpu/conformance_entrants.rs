@@ -17,7 +17,7 @@ fn part_of(item: u32, parts: u32) -> u32 {
     (item + item / 5) % parts
 }
 
-/// A set with items of several groups, the longest of each.
+/// A set with items of several groups.
 struct Set {
     features: Features<'static>,
     groups: Vec<Vec<u32>>,
@@ -30,8 +30,22 @@ struct Set {
 }
 
 impl Set {
-    fn new(features: Features<'static>, counts: &[usize]) -> Self {
-        let parts = counts.len() as u32;
+    /// The longest items of every group.
+    fn longest(features: Features<'static>, counts: &[usize]) -> Self {
+        let longest = |(rows, &count): (&Vec<Vec<f64>>, &usize)| {
+            let mut order: Vec<usize> = (0..rows.len()).collect();
+            order.sort_by(|&i, &j| dot(&rows[j], &rows[j]).total_cmp(&dot(&rows[i], &rows[i])));
+            order.truncate(count);
+            order
+        };
+        Self::new(features, counts.len() as u32, |rows| rows.iter().zip(counts).map(longest).collect())
+    }
+
+    fn new(
+        features: Features<'static>,
+        parts: u32,
+        choose: impl Fn(&[Vec<Vec<f64>>]) -> Vec<Vec<usize>>,
+    ) -> Self {
         let groups: Vec<Vec<u32>> = (0..parts)
             .map(|l| (0..features.items() as u32).filter(|i| part_of(*i, parts) == l).collect())
             .collect();
@@ -43,13 +57,7 @@ impl Set {
             .zip(&scales)
             .map(|(items, &scale)| items.iter().map(|&item| row(item, scale)).collect())
             .collect();
-        let longest = |(rows, &count): (&Vec<Vec<f64>>, &usize)| {
-            let mut order: Vec<usize> = (0..rows.len()).collect();
-            order.sort_by(|&i, &j| dot(&rows[j], &rows[j]).total_cmp(&dot(&rows[i], &rows[i])));
-            order.truncate(count);
-            order
-        };
-        let chosen: Vec<Vec<usize>> = rows.iter().zip(counts).map(longest).collect();
+        let chosen = choose(&rows);
         let columns = chosen.iter().zip(&rows).flat_map(|(chosen, rows)| chosen.iter().map(|&at| &rows[at]));
         let columns: Vec<f64> = columns.flatten().copied().collect();
         let n = features.dims();
@@ -200,8 +208,8 @@ fn entrants(tested: &Tested) {
     ] {
         let values = normals(items * dims, 5);
         let what = format!("{items}×{dims}, {chosen:?}");
-        let own =
-            Set::new(Features::from_rows(items, dims, values.clone()).unwrap(), chosen).check(tested, &what);
+        let own = Set::longest(Features::from_rows(items, dims, values.clone()).unwrap(), chosen)
+            .check(tested, &what);
         counts = [counts[0] + own[0], counts[1] + own[1]];
         // Rows as they are stored, and parts of other sizes.
         let single: Vec<f32> = values
@@ -212,13 +220,34 @@ fn entrants(tested: &Tested) {
                 (size * x) as f32
             })
             .collect();
-        Set::new(Features::from_rows(items, dims, single).unwrap(), chosen).check(tested, &what);
+        Set::longest(Features::from_rows(items, dims, single).unwrap(), chosen).check(tested, &what);
     }
     println!("{counts:?} items do not matter, and do");
     assert!(tested.engine.info().adapter.is_none() || counts.iter().all(|&count| count > 100), "{counts:?}");
 }
 
-on_every_engine!(entrants);
+/// An axis for each of so many items of two groups, and one more item of each, between the last axes of both, which only
+/// the last of all pairs can give way to.
+fn the_last_of_many_pairs(tested: &Tested) {
+    let each = 19;
+    let (items, dims) = (400, 2 * each);
+    let mut values: Vec<f64> = normals(items * dims, 15).iter().map(|x| 0.01 * x).collect();
+    for l in 0..2 {
+        let mut own = (0..items as u32).filter(|&i| part_of(i, 2) == l).map(|i| i as usize * dims);
+        for (slot, at) in own.by_ref().take(each).enumerate() {
+            values[at + l as usize * each + slot] += 1.0;
+        }
+        let last = own.last().unwrap();
+        values[last + each - 1] += 0.8;
+        values[last + dims - 1] += 0.8;
+    }
+    let features = Features::from_rows(items, dims, values).unwrap();
+    let set = Set::new(features, 2, |_| vec![(0..each).collect(); 2]);
+    let counts = set.check(tested, "a pair of many");
+    assert!(tested.engine.info().adapter.is_none() || counts[1] <= 4, "{counts:?}");
+}
+
+on_every_engine!(entrants, the_last_of_many_pairs);
 
 #[test]
 fn planted_faults_are_noticed() {
@@ -231,7 +260,7 @@ fn planted_faults_are_noticed() {
         (("entrants", "bound > least", "bound > 0.9 * least"), entrants),
         (("entrants", "bound > least", "bound > 1.1 * least"), entrants),
         (("entrants", "row < rows", "row + 1u < rows"), entrants),
-        (("entrants", "at += 256u", "at += 512u"), entrants),
+        (("entrants", "at += 256u", "at += 512u"), the_last_of_many_pairs),
         (("entrants", "* TILE + thread", "* TILE + thread + 1u"), entrants),
         (("row_forms", "dot(e.r1, e.r1)", "dot(e.r1, e.r2)"), entrants),
     ]);

@@ -3,7 +3,7 @@
 use super::{
     buffers::{Lease, size_of},
     context::Context,
-    gain_update::norm_table,
+    gain_update::longest_rows,
     map_rows::{LoadedChunk, PerRow},
     pace::Load,
     range::QUAD,
@@ -24,7 +24,7 @@ use crate::{
 /// The most items that a device names.
 const MOST: usize = 1 << 16;
 /// Items that are read at once; the rest, if there are more, takes another read.
-const AT_ONCE: usize = 1 << 12;
+const AT_ONCE: usize = 1 << 10;
 /// The words before the items: their number, and whether a number was broken.
 const HEADER: usize = 2;
 /// Sides that a workgroup goes through: 256 turns of a loop each 256 of them, and drivers may count turns.
@@ -65,7 +65,7 @@ impl DeviceSwaps<'_> {
             return Ok(None);
         }
         let longest = match self.longest.is_empty() {
-            true => norm_table(&self.gpu, &self.source)?.longest()?,
+            true => longest_rows(&self.gpu, &self.source)?,
             false => self.longest.clone(),
         };
         let gpu = self.gpu.clone();

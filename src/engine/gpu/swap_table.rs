@@ -9,7 +9,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     device_rows::{DeviceRows, RowChunk},
-    gain_update::norm_table,
+    gain_update::longest_rows,
     leaders::Leaders,
     map_rows::{LoadedChunk, PerRow},
     range::{QUAD, push_factor, unit_of},
@@ -75,7 +75,7 @@ pub(super) fn swap_table<'e>(
 ) -> Result<DeviceSwaps<'e>> {
     let context = gpu.context();
     let longest = match context.precision {
-        Precision::F32 => norm_table(gpu, source)?.longest()?,
+        Precision::F32 => longest_rows(gpu, source)?,
         // Where rounding is not bounded, nobody asks.
         Precision::F64 => Vec::new(),
     };

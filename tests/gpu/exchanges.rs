@@ -15,13 +15,16 @@ pub(crate) fn search(
     features: &Features<'_>,
     labels: &[usize],
     quota: &[usize],
+    restarts: Restarts,
     engine: &dyn Engine,
 ) -> Solution {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota.to_vec()).unwrap();
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
-    LocalSearch::default().with_restarts(Restarts::Count(4)).solve(&dpp, engine).unwrap()
+    LocalSearch::default().with_restarts(restarts).solve(&dpp, engine).unwrap()
 }
+
+const FEW: Restarts = Restarts::Count(4);
 
 /// Two axes for each pair of parts: a part prefers the first, which its partner needs.
 pub(crate) fn traps(parts: usize, each: usize) -> (Features<'static>, Vec<usize>) {
@@ -53,8 +56,8 @@ fn same_exchanges(tested: &Tested) {
     for (parts, each) in [(2, 3), (4, 40), (6, 300)] {
         let (features, labels) = traps(parts, each);
         let quota = vec![1; parts];
-        let expected = search(&features, &labels, &quota, &Cpu);
-        let found = search(&features, &labels, &quota, &*tested.engine);
+        let expected = search(&features, &labels, &quota, FEW, &Cpu);
+        let found = search(&features, &labels, &quota, FEW, &*tested.engine);
         assert!(expected.stats.double_swaps > 0, "no trap");
         assert_eq!(found.subset, expected.subset, "{parts} parts of {each}");
         assert_eq!(found.stats.double_swaps, expected.stats.double_swaps);
@@ -67,8 +70,8 @@ fn same_sets(tested: &Tested) {
     for (items, dims, quota) in [(600, 10, &[3, 3][..]), (2000, 20, &[5, 4, 6]), (900, 12, &[4, 4, 4])] {
         let features = Features::from_rows(items, dims, normals(items * dims, 23)).unwrap();
         let labels: Vec<usize> = (0..items).map(|item| (item + item / 5) % quota.len()).collect();
-        let expected = search(&features, &labels, quota, &Cpu);
-        let found = search(&features, &labels, quota, &*tested.engine);
+        let expected = search(&features, &labels, quota, FEW, &Cpu);
+        let found = search(&features, &labels, quota, FEW, &*tested.engine);
         assert_eq!(found.subset, expected.subset, "{items}×{dims}");
         assert_eq!(found.stats.swaps, expected.stats.swaps, "{items}×{dims}");
         assert_eq!(found.stats.double_swaps, expected.stats.double_swaps, "{items}×{dims}");

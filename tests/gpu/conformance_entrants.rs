@@ -237,7 +237,7 @@ fn the_last_of_many_pairs(tested: &Tested) {
         for (slot, at) in own.by_ref().take(each).enumerate() {
             values[at + l as usize * each + slot] += 1.0;
         }
-        let last = own.last().unwrap();
+        let last = own.next_back().unwrap();
         values[last + each - 1] += 0.8;
         values[last + dims - 1] += 0.8;
     }

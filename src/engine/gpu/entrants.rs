@@ -64,9 +64,10 @@ impl DeviceSwaps<'_> {
         if self.rows.tiles() >= MOST_TILES {
             return Ok(None);
         }
-        let longest = match self.longest.is_empty() {
-            true => longest_rows(&self.gpu, &self.source)?,
-            false => self.longest.clone(),
+        let longest = if self.longest.is_empty() {
+            longest_rows(&self.gpu, &self.source)?
+        } else {
+            self.longest.clone()
         };
         let gpu = self.gpu.clone();
         let context = gpu.context();
@@ -135,13 +136,14 @@ impl DeviceSwaps<'_> {
         longest: &[f64],
     ) -> Option<Sides> {
         let groups = self.rows.lens.len();
+        let most = if context.precision == Precision::F32 { FARTHEST } else { f64::MAX.sqrt() };
         // The other side by its number in its group.
         let mut own: Vec<Vec<([u32; 4], [f64; 4])>> = vec![Vec::new(); groups];
         for &[one, other] in leaving.pairs {
             let [v, w] = [one, other].map(|(_, at)| column(leaving.duals, at));
             let (vv, ww, vw) = (dot(v, v), dot(w, w), dot(v, w));
             let rest = (vv * ww - vw * vw) / (vv * ww);
-            if !(rest > 0.0) {
+            if rest.is_nan() || rest <= 0.0 {
                 continue;
             }
             let cosine = vw / (vv * ww).sqrt();
@@ -152,8 +154,8 @@ impl DeviceSwaps<'_> {
                 let rounding = weight * longest[group] * self.rounding(context.precision);
                 let share = rest * self.rows.units[group].powi(2) / unit;
                 let numbers = [weight * unit, share, 2.0 * cosine, rounding];
-                let fits = |x: &f64| context.precision == Precision::F64 || x.abs() < FARTHEST;
-                if !numbers.iter().all(fits) || !(numbers[0].recip() < FARTHEST && share.recip() < FARTHEST) {
+                let inverses = [numbers[0], share].map(f64::recip);
+                if numbers.iter().chain(&inverses).any(|x| x.is_nan() || x.abs() > most) {
                     return None;
                 }
                 own[group].push(([words(at), words(beside), words(places[1 - side]), 0], numbers));
@@ -169,7 +171,7 @@ impl DeviceSwaps<'_> {
     }
 
     fn record_pass(&self, context: &Context, work: &mut Work, search: &Search, pass: Pass) -> Result<()> {
-        let sides = self.sides_together(context, search);
+        let sides = search.sides_together(context);
         let mut first_tile = 0;
         for (chunk, residuals) in self.rows.chunks.iter().zip(&self.residuals) {
             let tiles = chunk.tiles.len();
@@ -210,12 +212,6 @@ impl DeviceSwaps<'_> {
             first_tile += tiles;
         }
         Ok(())
-    }
-
-    /// Sides of a group that one dispatch goes through.
-    fn sides_together(&self, context: &Context, search: &Search) -> usize {
-        let load = search.load(context, TILE);
-        (context.pace.units_of_a_group(load.flops, load.bytes).saturating_mul(TILE)).min(SIDES_TOGETHER)
     }
 
     fn by_group(&self, items: &[u32]) -> Vec<Vec<usize>> {
@@ -262,6 +258,12 @@ impl Sides {
 }
 
 impl Search {
+    /// Sides of a group that one dispatch goes through.
+    fn sides_together(&self, context: &Context) -> usize {
+        let load = self.load(context, TILE);
+        (context.pace.units_of_a_group(load.flops, load.bytes).saturating_mul(TILE)).min(SIDES_TOGETHER)
+    }
+
     /// What a workgroup does with so many sides.
     fn load(&self, context: &Context, sides: usize) -> Load {
         let width = size_of(context.precision) as f64;

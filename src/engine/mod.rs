@@ -40,7 +40,7 @@ pub use prepared::Prepared;
 pub use rows::{Group, Items, Rows};
 pub use shard::{LocalShard, Shard, ShardFactor, ShardMap, ShardRows};
 pub use sharded::Sharded;
-pub use swaps::{BestSwap, SwapNumbers, SwapTable, SwapUpdate};
+pub use swaps::{BestSwap, Beyond, LeavingPairs, SwapNumbers, SwapTable, SwapUpdate};
 pub use watched::Watched;
 
 use crate::{Features, Result};
@@ -59,6 +59,8 @@ use crate::{Features, Result};
 /// | [`NodeTable::choose`] | a pick's condition on every node, and the next choice | 16r² per node, 2mnr |
 /// | [`GainTable::update`] | c = A q, d ← d − c∘c, the largest d of every group | 2mn |
 /// | [`swap_table`](Engine::swap_table) | C = WᵀAᵀ in tiles | 2mnk |
+/// | [`fresh_swap_table`](Engine::fresh_swap_table) | the same, and d = ‖Fᵀa‖² | 2mn² |
+/// | [`SwapTable::entrants`] | on a device: which items can take part in exchanges between two groups | 2mnk + 14mk² |
 /// | [`SwapTable::gains`] | rank-two update of C and d, the largest M_ii d_j + C_ij² of every group | 4mn + 7mk |
 ///
 /// The order of sums depends on the sizes only, so results do not depend on the number of threads. The CPU computes, in
@@ -194,6 +196,25 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
         Cpu.swap_table(rows, duals, residuals)
+    }
+
+    /// The same, with residuals that the engine computes.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn fresh_swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        beyond: &Beyond<'_>,
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        let mut residuals = if beyond.complement.ncols() > 0 {
+            self.row_forms(rows, &vec![beyond.complement; rows.groups().len()])?
+        } else {
+            vec![0.0; rows.len()]
+        };
+        beyond.mark(rows, &mut residuals);
+        self.swap_table(rows, duals, &residuals)
     }
 
     /// A table of the nodes of a grid, to choose rows of one group w Fᵀ s a_i by; `None` from an engine that has no

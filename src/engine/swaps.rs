@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
-use super::sealed::Sealed;
+use super::{Rows, sealed::Sealed};
 use crate::Result;
 
 /// The coefficients and residuals that determine the gain of every swap.
@@ -33,11 +33,58 @@ pub trait SwapTable: Sealed + fmt::Debug + Send + Sync {
     /// 4mn + 7mk operations, in one pass over rows and table.
     fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>>;
 
+    /// The items j that can take part in an exchange of two items of two groups that improves the determinant, and
+    /// perhaps some more, by group and in ascending order. `None` if there are more than 65 536, and from an engine whose
+    /// table is in the memory of the host, which then compares all items.
+    ///
+    /// ```text
+    /// det K_{S − {i,i'} + {j,j'}} / det K_S ≤ D e_j e_j',   D = det M_II,   e_j = d_j + C_Ijᵀ (M_II)⁻¹ C_Ij
+    /// ```
+    ///
+    /// For j of the group of i, D e_j max e_j' > 1 for one of the pairs I = {i, i'}, where j' is of the group of i'. No
+    /// other item matters, whatever e_j is compared with.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    ///
+    /// # Cost
+    /// 2mnk operations for C, 14mk² for the e_j.
+    fn entrants(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>>;
+
     /// The whole table, by group.
     ///
     /// # Errors
     /// Those of the device; the CPU has none.
     fn read(&self) -> Result<Vec<SwapNumbers>>;
+}
+
+/// What the residuals of a [`SwapTable`] are at the start: d_j = ‖Fᵀ s_l a_j‖², and −∞ for chosen items.
+#[derive(Clone, Copy, Debug)]
+pub struct Beyond<'a> {
+    /// F, an orthonormal basis of the complement of the chosen rows.
+    pub complement: MatRef<'a, f64>,
+    /// Positions of the chosen items, by group.
+    pub chosen: &'a [Vec<usize>],
+}
+
+impl Beyond<'_> {
+    /// Sets the residuals of the chosen items, of residuals group after group.
+    pub(super) fn mark(&self, rows: &Rows<'_>, residuals: &mut [f64]) {
+        let mut start = 0;
+        for (group, chosen) in rows.groups().iter().zip(self.chosen) {
+            chosen.iter().for_each(|position| residuals[start + position] = f64::NEG_INFINITY);
+            start += group.items.len();
+        }
+    }
+}
+
+/// Pairs of chosen items of two groups, which two other items of these groups may replace.
+#[derive(Clone, Copy, Debug)]
+pub struct LeavingPairs<'a> {
+    /// The dual vectors of chosen items, n×k.
+    pub duals: MatRef<'a, f64>,
+    /// Group and column of both items of every pair.
+    pub pairs: &'a [[(usize, usize); 2]],
 }
 
 /// One group of a [`SwapTable`].

@@ -11,9 +11,9 @@ use std::{
 use faer::{Mat, MatRef};
 
 use super::{
-    Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
-    GridRequest, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers,
-    SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed,
+    Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
+    GridRequest, LeavingPairs, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows,
+    SwapNumbers, SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed,
 };
 use crate::{
     Result,
@@ -224,6 +224,16 @@ impl Engine for Watched<'_> {
         Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
     }
 
+    fn fresh_swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        beyond: &Beyond<'_>,
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        let table = self.pass(rows, |rows| self.engine.fresh_swap_table(rows, duals, beyond))?;
+        Ok(Box::new(WatchedTable { watched: self, rows: rows.len(), table }))
+    }
+
     /// A table does not check the watch; its callers do between choices.
     fn node_table(
         &self,
@@ -276,6 +286,11 @@ impl<'e> GainTable for WatchedTable<'e, dyn GainTable + 'e> {
 impl<'e> SwapTable for WatchedTable<'e, dyn SwapTable + 'e> {
     fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
         self.watched.pass_over(self.rows, || self.table.gains(update, weights))
+    }
+
+    fn entrants(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>> {
+        self.watched.latch.check()?;
+        self.table.entrants(leaving)
     }
 
     fn read(&self) -> Result<Vec<SwapNumbers>> {

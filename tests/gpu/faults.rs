@@ -10,7 +10,8 @@ use faer::{Mat, c64};
 use partition_dpp::{
     Error, Features, KDpp,
     engine::{
-        CandidateGrid, Cpu, Engine, GridRequest, Items, NodeFactors, PhaseGrid, Precision, RowMap, Rows,
+        Beyond, CandidateGrid, Cpu, Engine, GridRequest, Items, LeavingPairs, NodeFactors, PhaseGrid,
+        Precision, RowMap, Rows,
         gpu::{Fault, Gpu, GpuOptions},
     },
     error::DeviceProblem,
@@ -184,6 +185,19 @@ fn swaps(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     table.gains(Some(&update), &[vec![1.0, 2.0]]).map(drop)
 }
 
+/// Exchanges of two halves of the rows, whose residuals the device computes.
+fn exchanges(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
+    let halves = [0, 300].map(|first| (first..first + 300).collect::<Vec<u32>>());
+    let rows = Rows::scaled(rows.features(), halves.iter().map(|items| Items::Listed(items)).collect());
+    let duals = Mat::from_fn(7, 2, |i, j| if i == j { 1.0 } else { 0.1 });
+    let complement = Mat::<f64>::identity(7, 3);
+    let beyond = Beyond { complement: complement.as_ref(), chosen: &[vec![0], vec![1]] };
+    let own = [0, 1].map(|l| duals.as_ref().subcols(l, 1));
+    let mut table = gpu.fresh_swap_table(&rows, &own, &beyond)?;
+    table.gains(None, &[vec![1.0], vec![2.0]])?;
+    table.entrants(&LeavingPairs { duals: duals.as_ref(), pairs: &[[(0, 0), (1, 1)]] }).map(drop)
+}
+
 fn gains(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     let mut table = gpu.gain_table(rows, &vec![9.0; 600])?;
     table.update(Some(&[0.1; 7])).map(drop)
@@ -209,7 +223,7 @@ fn choices(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     table.choose(0.5).map(drop)
 }
 
-const VERBS: [Verb; 23] = [
+const VERBS: [Verb; 26] = [
     ("row_norms", "= row_sum(thread)", |gpu, rows| gpu.row_norms(rows).map(drop)),
     ("row_forms", "dot(e.r1, e.r1)", |gpu, rows| {
         gpu.row_forms(rows, &[Mat::<f64>::identity(7, 3).as_ref()]).map(drop)
@@ -227,6 +241,9 @@ const VERBS: [Verb; 23] = [
     ("gain_update", "(gains[tile.start + thread]", gains),
     ("swap_table", "= values[c]", swaps),
     ("swap_gains", "s.x * c", swaps),
+    ("row_forms", "dot(e.r1, e.r1)", exchanges),
+    ("entrants", "let d = residuals[start + row]", exchanges),
+    ("entrants", "- n.z * x * y) + n.w", exchanges),
     ("swap_gains", "change.x * c * c", swaps),
     ("grid_determinants", "x.x += ONE", |gpu, _| determinants(gpu, GridRequest::Determinants)),
     ("grid_determinants", "times(x, inverse)", |gpu, _| determinants(gpu, GridRequest::Inverses)),
@@ -261,7 +278,9 @@ fn what_is_no_number_is_never_an_answer() {
                 match run(&gpu, &all(&features)) {
                     Err(Error::Device(DeviceProblem::NotFinite { what })) => {
                         assert!(
-                            what == verb || verb == "swap_table" || what == "node_table",
+                            what == verb
+                                || verb == "swap_table"
+                                || ["node_table", "swap_gains"].contains(&what),
                             "{what} {verb}"
                         );
                     }

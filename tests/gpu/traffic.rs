@@ -9,12 +9,15 @@ use partition_dpp::{
         Engine, Items, Precision, Rows,
         gpu::{Gpu, GpuOptions, Traffic},
     },
-    map::{Greedy, LocalSearch, Solver},
+    map::{Greedy, LocalSearch, Restarts, Solver},
 };
 
-use crate::common::{
-    engines::{gpu, open},
-    random::normals,
+use crate::{
+    common::{
+        engines::{gpu, open},
+        random::normals,
+    },
+    exchanges::{search, traps},
 };
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
@@ -168,9 +171,60 @@ fn inference_sends_a_number_per_row() {
 }
 
 #[test]
-fn a_local_search_sends_coefficients_once_and_then_a_swap_at_a_time() {
-    // Coefficients of twelve slots, for exchanges between two parts.
-    assert_traffic("local search", 14 * NUMBERS + (1 << 16), 40, |problem, gpu| {
+fn a_local_search_sends_swaps_and_the_items_that_matter_in_exchanges() {
+    assert_traffic("local search", 1 << 13, 6, |problem, gpu| {
         LocalSearch::default().solve(&problem.model(), gpu).unwrap();
     });
+}
+
+/// Four parts of two axes each; greedy first takes the item between the two, for which the other axis then comes.
+fn corners(items: usize) -> (Features<'static>, Partition) {
+    let mut values: Vec<f64> = normals(items * 8, 31).iter().map(|x| 0.01 * x).collect();
+    for part in 0..4 {
+        for (item, corner) in [[0.8, 0.8], [1.1, 0.0], [0.0, 1.1]].into_iter().enumerate() {
+            let at = (4 * item + part) * 8 + 2 * part;
+            // Greedy sees no ties.
+            let size = 1.0 + 0.1 * f64::from(part as u32);
+            values[at..at + 2].copy_from_slice(&corner.map(|x| size * x));
+        }
+    }
+    let labels: Vec<usize> = (0..items).map(|item| item % 4).collect();
+    (Features::from_rows(items, 8, values).unwrap(), Partition::from_labels(&labels).unwrap())
+}
+
+#[test]
+fn swaps_are_a_wait_and_a_few_bytes_each() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let (features, partition) = corners(100_000);
+        let quota = Quota::each(&partition, 2).unwrap();
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let stats = LocalSearch::default().solve(&dpp, &gpu).unwrap().stats;
+        let traffic = traffic_of(&gpu, || {
+            LocalSearch::default().solve(&dpp, &gpu).unwrap();
+        });
+        println!("{precision}: {} swaps, {} exchanges, {traffic:?}", stats.swaps, stats.double_swaps);
+        assert!(stats.swaps >= 4, "{stats:?}");
+        // Greedy; the best swap at the start, after every swap and of numbers computed anew; the items that matter.
+        assert!(traffic.waits <= 2 + stats.swaps + 2 + 1, "{traffic:?}");
+        assert!(traffic.submissions <= 5 * (stats.swaps + 4), "{traffic:?}");
+        assert!(traffic.downloaded <= 1 << 14, "{traffic:?}");
+    }
+}
+
+#[test]
+fn exchanges_of_two_parts_send_the_items_that_matter() {
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let (features, labels) = traps(4, 25_000);
+        let stats = search(&features, &labels, &[1; 4], Restarts::None, &gpu).stats;
+        let traffic = traffic_of(&gpu, || {
+            search(&features, &labels, &[1; 4], Restarts::None, &gpu);
+        });
+        println!("{precision}: {} exchanges, {traffic:?}", stats.double_swaps);
+        assert!(stats.double_swaps >= 2, "{stats:?}");
+        assert!(traffic.downloaded <= 1 << 14, "{traffic:?}");
+        // Greedy; after each exchange the best swap of numbers computed anew, and the items that matter.
+        assert!(traffic.waits <= 2 + 2 * (stats.double_swaps + 1), "{traffic:?}");
+    }
 }

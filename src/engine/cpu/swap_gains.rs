@@ -10,7 +10,9 @@ use super::{
 use crate::{
     Result,
     data::{Scalar, StoredRows, with_rows},
-    engine::{BestSwap, SwapNumbers, SwapTable, SwapUpdate, row_kernels::row_dot_in, sealed::Sealed},
+    engine::{
+        BestSwap, LeavingPairs, SwapNumbers, SwapTable, SwapUpdate, row_kernels::row_dot_in, sealed::Sealed,
+    },
     parallel::map_ordered_mut,
 };
 
@@ -50,6 +52,10 @@ impl SwapTable for CpuSwaps<'_> {
             }
         }
         Ok(best.into_iter().map(|swap| swap.into_iter().collect()).collect())
+    }
+
+    fn entrants(&self, _: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>> {
+        Ok(None)
     }
 
     fn read(&self) -> Result<Vec<SwapNumbers>> {

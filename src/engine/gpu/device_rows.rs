@@ -1,6 +1,6 @@
 //! The rows of a verb on the device: tiles of rows of one group, over rows as they are stored.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{
     buffers::{Lease, size_of},
@@ -40,6 +40,8 @@ pub(super) struct DeviceRows {
     pub(super) lens: Vec<usize>,
     /// Those with rows of any group.
     pub(super) chunks: Vec<RowChunk>,
+    /// The largest ‖s·a_i‖² of every group, once it was asked for.
+    pub(super) longest: OnceLock<Vec<f64>>,
 }
 
 /// The rows that are in one chunk of what is stored.
@@ -85,7 +87,16 @@ impl DeviceRows {
         });
         let chunks = chunks.collect::<Result<_>>()?;
         let is_shared = stored.len() == rows.features().items();
-        Ok(Self { is_shared, precision: context.precision, reading, units, lens, chunks, stored })
+        Ok(Self {
+            is_shared,
+            precision: context.precision,
+            reading,
+            units,
+            lens,
+            chunks,
+            longest: OnceLock::new(),
+            stored,
+        })
     }
 
     /// Values of a row in groups of four.
@@ -232,6 +243,11 @@ impl DeviceRows {
 }
 
 impl RowChunk {
+    /// The table of tiles, for shaders that read no rows.
+    pub(super) fn table(&self) -> &Lease {
+        &self.table
+    }
+
     /// The bindings of a shader that reads rows: the rows, the table, the factors, then its own.
     pub(super) fn bindings<'b>(
         &'b self,

@@ -70,11 +70,24 @@ pub(super) fn norm_table<'e>(gpu: &Gpu, source: &Rows<'e>) -> Result<DeviceGains
     })
 }
 
+/// The largest ‖s·a_i‖² of every group.
+///
+/// # Errors
+/// Those of the device.
+pub(super) fn longest_rows(gpu: &Gpu, source: &Rows<'_>) -> Result<Vec<f64>> {
+    let rows = gpu.with_room("gain_table", || gpu.resident().rows(gpu.context(), source))?;
+    if let Some(known) = rows.longest.get() {
+        return Ok(known.clone());
+    }
+    let found = norm_table(gpu, source)?.longest()?;
+    Ok(rows.longest.get_or_init(|| found).clone())
+}
+
 pub(super) fn gain_table<'e>(gpu: &Gpu, source: &Rows<'e>, gains: &[f64]) -> Result<DeviceGains<'e>> {
     let context = gpu.context();
     // In f64 no gains are compared within rounding.
     let longest = match context.precision {
-        Precision::F32 => Some(norm_table(gpu, source)?.longest()?),
+        Precision::F32 => Some(longest_rows(gpu, source)?),
         Precision::F64 => None,
     };
     gpu.with_room("gain_table", || {

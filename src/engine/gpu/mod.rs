@@ -7,6 +7,7 @@ mod candidate_determinants;
 mod context;
 mod copy_rate;
 mod device_rows;
+mod entrants;
 mod exponents;
 mod filling;
 mod gain_update;
@@ -56,9 +57,10 @@ use self::{
     context::Context,
     resident::Resident,
     shaders::{Shader, Variant},
+    swap_table::Residuals,
 };
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
+    Beyond, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
     NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates, proposals::ProposalDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
@@ -294,7 +296,16 @@ impl Engine for Gpu {
         duals: &[MatRef<'_, f64>],
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
-        Ok(Box::new(swap_table::swap_table(self, rows, duals, residuals)?))
+        Ok(Box::new(swap_table::swap_table(self, rows, duals, Residuals::Known(residuals))?))
+    }
+
+    fn fresh_swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        beyond: &Beyond<'_>,
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        Ok(Box::new(swap_table::swap_table(self, rows, duals, Residuals::Beyond(beyond))?))
     }
 
     fn node_table(

@@ -17,7 +17,7 @@ use super::{
 use crate::{Result, engine::Rows};
 
 /// The factors of all groups.
-struct Forms {
+pub(super) struct Forms {
     /// Columns of the widest.
     columns: usize,
     units: Vec<f64>,
@@ -27,13 +27,21 @@ struct Forms {
 
 impl Forms {
     fn upload(context: &Context, factors: &[MatRef<'_, f64>]) -> Result<Self> {
+        let units = factors.iter().map(|factor| unit_of_matrix(context.precision, *factor)).collect();
+        Self::divided(context, factors, units)
+    }
+
+    /// The same for factors of orthonormal columns, which need not be divided by anything.
+    pub(super) fn of_orthonormal(context: &Context, factors: &[MatRef<'_, f64>]) -> Result<Self> {
+        Self::divided(context, factors, vec![1.0; factors.len()])
+    }
+
+    fn divided(context: &Context, factors: &[MatRef<'_, f64>], units: Vec<f64>) -> Result<Self> {
         let columns = factors.iter().map(MatRef::ncols).max().unwrap_or(0);
         let pitch = columns.next_multiple_of(QUAD);
         let rows = factors.first().map_or(0, |factor| factor.nrows().next_multiple_of(QUAD));
         let bytes = (rows * pitch * size_of(context.precision)).max(1) as u64;
         let most = usize::try_from(context.largest_binding / bytes).unwrap_or(usize::MAX).max(1);
-        let units: Vec<f64> =
-            factors.iter().map(|factor| unit_of_matrix(context.precision, *factor)).collect();
         let batch = |first: usize| {
             let groups = first..factors.len().min(first + most);
             let mut values = Vec::with_capacity(groups.len() * rows * pitch);

@@ -122,6 +122,7 @@ shaders! {
     SmallProposals "small_proposals" Own ["philox", "alias", "trials", "proposals"] 1296 reals 308 words,
     SequentialDraws "sequential_draws" Own ["philox", "alias", "basis", "row_trials", "draw_weights"] 3738 reals 57 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
+    Entrants "entrants" Own [] 0 reals 256 words,
 }
 
 pub(super) const SHADERS: usize = Shader::ALL.len();

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Result,
-    engine::{BestSwap, Precision, SwapNumbers, SwapTable, SwapUpdate, sealed::Sealed},
+    engine::{BestSwap, LeavingPairs, Precision, SwapNumbers, SwapTable, SwapUpdate, sealed::Sealed},
 };
 
 /// The most tiles whose residuals and coefficients are read together where rounding cannot distinguish them.
@@ -40,6 +40,10 @@ impl SwapTable for DeviceSwaps<'_> {
             };
             (0..self.slots.len()).map(leading).collect()
         })
+    }
+
+    fn entrants(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>> {
+        self.entering(leaving)
     }
 
     fn read(&self) -> Result<Vec<SwapNumbers>> {

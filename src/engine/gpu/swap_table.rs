@@ -9,18 +9,19 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     device_rows::{DeviceRows, RowChunk},
+    gain_update::longest_rows,
     leaders::Leaders,
-    map_rows::LoadedChunk,
+    map_rows::{LoadedChunk, PerRow},
     range::{QUAD, push_factor, unit_of},
     resident::{BLOCK, TILE},
-    row_norms::row_norms,
+    row_forms::Forms,
     shaders::Shader,
     stored::rows_per_binding,
     words,
 };
 use crate::{
     Result,
-    engine::{Precision, Rows, SwapNumbers},
+    engine::{Beyond, Precision, Rows, SwapNumbers},
     error::DeviceProblem,
 };
 
@@ -37,7 +38,7 @@ pub(super) struct DeviceSwaps<'e> {
     /// The residuals of every chunk.
     pub(super) residuals: Vec<Lease>,
     pub(super) leaders: Leaders,
-    /// The largest ‖a_j‖² of every group, in single precision.
+    /// The largest ‖a_j‖² of every group, in single precision; empty in double.
     pub(super) longest: Vec<f64>,
     /// Number of swaps so far.
     pub(super) updates: usize,
@@ -57,32 +58,40 @@ pub(super) struct Piece {
     pub(super) coefficients: Lease,
 }
 
+/// Where the residuals of a table come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Residuals<'a> {
+    /// The host.
+    Known(&'a [f64]),
+    /// The device, which they do not leave.
+    Beyond(&'a Beyond<'a>),
+}
+
 pub(super) fn swap_table<'e>(
     gpu: &Gpu,
     source: &Rows<'e>,
     duals: &[MatRef<'_, f64>],
-    residuals: &[f64],
+    residuals: Residuals<'_>,
 ) -> Result<DeviceSwaps<'e>> {
     let context = gpu.context();
-    let norms = match context.precision {
-        Precision::F32 => row_norms(gpu, source)?,
+    let longest = match context.precision {
+        Precision::F32 => longest_rows(gpu, source)?,
+        // Where rounding is not bounded, nobody asks.
         Precision::F64 => Vec::new(),
     };
     gpu.with_room("swap_table", || {
         let rows = gpu.resident().rows(context, source)?;
         rows.stay(context, source.features())?;
-        let starts = rows.starts();
-        let longest = |group: usize| {
-            let own = norms.get(starts[group]..starts[group + 1]);
-            own.map_or(0.0, |norms| norms.iter().copied().fold(0.0, f64::max))
-        };
         let slots: Vec<Vec<f64>> = duals.iter().map(|duals| units(context.precision, *duals)).collect();
         let table = DeviceSwaps {
             gpu: gpu.clone(),
             pieces: pieces(context, &rows, &slots),
-            residuals: rows.upload_squares(context, residuals)?,
+            residuals: match residuals {
+                Residuals::Known(squares) => rows.upload_squares(context, squares)?,
+                Residuals::Beyond(beyond) => residuals_beyond(context, &rows, source, beyond)?,
+            },
             leaders: Leaders::new(context, &rows),
-            longest: (0..rows.lens.len()).map(longest).collect(),
+            longest: longest.clone(),
             source: source.clone(),
             slots,
             rows,
@@ -91,6 +100,33 @@ pub(super) fn swap_table<'e>(
         table.fill(context, duals)?;
         Ok(table)
     })
+}
+
+/// ‖Fᵀ a_j‖² of every chunk, and −∞ for chosen rows.
+fn residuals_beyond(
+    context: &Context,
+    rows: &DeviceRows,
+    source: &Rows<'_>,
+    beyond: &Beyond<'_>,
+) -> Result<Vec<Lease>> {
+    let forms = Forms::of_orthonormal(context, &vec![beyond.complement; rows.lens.len()])?;
+    let mut work = context.work("swap_table");
+    let mut residuals = Vec::with_capacity(rows.chunks.len());
+    for chunk in &rows.chunks {
+        let own = context.reals(chunk.len);
+        let stored = rows.load(context, source.features(), &mut work, chunk)?;
+        forms.record(context, &mut work, LoadedChunk { rows, chunk, stored: &stored }, &own)?;
+        rows.let_go(context, &mut work)?;
+        residuals.push(own);
+    }
+    // What is written from here on comes after the forms.
+    context.submit(work)?;
+    for (group, chosen) in beyond.chosen.iter().enumerate() {
+        for (chunk, row) in chosen.iter().filter_map(|&position| rows.place(group, position)) {
+            context.write(&residuals[chunk], row, &[f64::NEG_INFINITY])?;
+        }
+    }
+    Ok(residuals)
 }
 
 impl DeviceSwaps<'_> {

@@ -8,8 +8,8 @@ use faer::{Mat, MatRef};
 
 use self::known::Known;
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, Group, Items,
-    NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double, proposals::ProposalDevice,
+    Beyond, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, Group,
+    Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double, proposals::ProposalDevice,
 };
 use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
 
@@ -266,6 +266,15 @@ impl Engine for Prepared<'_> {
         residuals: &[f64],
     ) -> Result<Box<dyn SwapTable + 'e>> {
         self.engine.swap_table(rows, duals, residuals)
+    }
+
+    fn fresh_swap_table<'e>(
+        &'e self,
+        rows: &Rows<'e>,
+        duals: &[MatRef<'_, f64>],
+        beyond: &Beyond<'_>,
+    ) -> Result<Box<dyn SwapTable + 'e>> {
+        self.engine.fresh_swap_table(rows, duals, beyond)
     }
 
     fn node_table(

@@ -5,7 +5,7 @@ use faer::{Mat, MatRef};
 use super::{SearchSpace, rows::read_rows, swap::MadeSwap};
 use crate::{
     Result,
-    engine::{BestSwap, Precision, SwapTable},
+    engine::{BestSwap, Beyond, Precision, SwapTable},
     linalg::{column, dual_basis, kernels::dot},
     map::Place,
 };
@@ -69,23 +69,13 @@ impl<'c> Chosen<'c> {
             rows.resize_with(rows.nrows(), rows.ncols() + 1, |_, _| 0.0);
             duals.resize_with(duals.nrows(), duals.ncols() + 1, |_, _| 0.0);
         }
-        let factors = vec![complement.as_ref(); slots.len()];
-        let mut residuals = if complement.ncols() > 0 {
-            space.engine.row_forms(space.rows, &factors)?
-        } else {
-            vec![0.0; space.rows.len()]
-        };
-        let mut start = 0;
-        for (group, slots) in space.rows.groups().iter().zip(&slots) {
-            slots.iter().for_each(|position| residuals[start + position] = f64::NEG_INFINITY);
-            start += group.items.len();
-        }
         let offers: Vec<Vec<Offer>> =
             (0..slots.len()).map(|group| offers_to(group, space, &slots, &first, duals.ncols())).collect();
         let offered: Vec<Mat<f64>> =
             offers.iter().map(|offers| offered_duals(offers, duals.as_ref())).collect();
         let offered: Vec<_> = offered.iter().map(Mat::as_ref).collect();
-        let table = space.engine.swap_table(space.rows, &offered, &residuals)?;
+        let beyond = Beyond { complement: complement.as_ref(), chosen: &slots };
+        let table = space.engine.fresh_swap_table(space.rows, &offered, &beyond)?;
         let log_det = log_det + log_volume;
         Ok(Some(Self { space, slots, first, offers, rows, duals, complement, table, log_det }))
     }

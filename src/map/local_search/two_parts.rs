@@ -3,7 +3,7 @@
 use super::{SearchSpace, chosen::Chosen};
 use crate::{
     Result,
-    engine::RowMap,
+    engine::{self, Cpu, Engine, Group, LeavingPairs, RowMap, Rows},
     linalg::{column, kernels::dot},
     map::{Place, Stats, watch::Clock},
     parallel::map_ordered,
@@ -29,7 +29,9 @@ const SHORTEST: usize = 8;
 /// items with the largest e_j. Pairs are skipped once the time is up.
 ///
 /// # Cost
-/// 2mnk operations and 8mk bytes for C, 7mk² operations for the e_j, at most 2²² n for the pairs.
+/// 2mnk operations and 8mk bytes for C, 7mk² operations for the e_j, at most 2²² n for the pairs. An engine with a memory
+/// of its own computes C and e_j there, and tells which items can matter; unless these are too many, the host computes
+/// with them alone.
 pub(super) fn best_double_swap(
     space: &SearchSpace<'_>,
     chosen: &Chosen<'_>,
@@ -41,7 +43,7 @@ pub(super) fn best_double_swap(
         return Ok(None);
     }
     let limit = (BUDGET / pairs.len()).isqrt().max(SHORTEST);
-    let items = Items::new(space, chosen)?;
+    let items = Compared::new(space, chosen, &pairs)?;
     let in_time = |at: usize| clock.ended().is_none().then(|| items.best_of(&pairs[at], limit));
     let found = map_ordered(pairs.len(), in_time);
     let mut best: Option<Found> = None;
@@ -85,16 +87,19 @@ struct Found {
     compared: u64,
 }
 
-/// C and d of all items.
-struct Items<'a> {
+/// C and d of the items that are compared: of all, or of those that the engine says can take part in an exchange that
+/// improves the determinant. The others come after these in every descending order of bounds, so none would be compared.
+struct Compared<'a> {
     space: &'a SearchSpace<'a>,
     chosen: &'a Chosen<'a>,
+    /// The positions of the items of every group; `None` for all.
+    positions: Option<Vec<Vec<usize>>>,
     /// C, item after item.
     coefficients: Vec<f64>,
     /// d, −∞ for chosen items.
     residuals: Vec<f64>,
-    /// The first item of every group.
-    first: Vec<usize>,
+    /// Where the items of every group begin, and the number of all.
+    starts: Vec<usize>,
     /// Number of chosen items, k.
     slots: usize,
 }
@@ -109,27 +114,70 @@ struct Entrant {
     along: [f64; 2],
 }
 
-impl<'a> Items<'a> {
-    fn new(space: &'a SearchSpace<'a>, chosen: &'a Chosen<'a>) -> Result<Self> {
-        let rows = space.rows;
+impl<'a> Compared<'a> {
+    fn new(space: &'a SearchSpace<'a>, chosen: &'a Chosen<'a>, pairs: &[Slots]) -> Result<Self> {
+        let column = |(group, slot): (usize, usize)| (group, chosen.column(group, slot) - chosen.first[0]);
+        let pairs: Vec<[(usize, usize); 2]> = pairs.iter().map(|pair| pair.map(column)).collect();
+        let leaving = LeavingPairs { duals: chosen.free_duals(), pairs: &pairs };
+        match chosen.table.entrants(&leaving)? {
+            Some(positions) => Self::listed(space, chosen, positions),
+            None => Self::all(space, chosen),
+        }
+    }
+
+    fn all(space: &'a SearchSpace<'a>, chosen: &'a Chosen<'a>) -> Result<Self> {
+        let mut items = Self::of(space.engine, space.rows, space, chosen)?;
+        for (start, slots) in items.starts.iter().zip(&chosen.slots) {
+            slots.iter().for_each(|position| items.residuals[start + position] = f64::NEG_INFINITY);
+        }
+        Ok(items)
+    }
+
+    /// Items that are not chosen; few, so the host computes their numbers from the data.
+    fn listed(
+        space: &'a SearchSpace<'a>,
+        chosen: &'a Chosen<'a>,
+        positions: Vec<Vec<usize>>,
+    ) -> Result<Self> {
+        let groups = space.rows.groups();
+        #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+        let items = |(group, positions): (&Group<'_>, &Vec<usize>)| {
+            positions.iter().map(|&position| group.items.at(position) as u32).collect()
+        };
+        let items: Vec<Vec<u32>> = groups.iter().zip(&positions).map(items).collect();
+        let listed = groups.iter().zip(&items);
+        let listed = listed.map(|(group, items)| Group { items: engine::Items::Listed(items), ..*group });
+        let rows = Rows::with_scales(space.rows.features(), listed.collect());
+        Ok(Self { positions: Some(positions), ..Self::of(&Cpu, &rows, space, chosen)? })
+    }
+
+    /// The numbers of these rows.
+    fn of(
+        engine: &dyn Engine,
+        rows: &Rows<'_>,
+        space: &'a SearchSpace<'a>,
+        chosen: &'a Chosen<'a>,
+    ) -> Result<Self> {
         let groups = rows.groups().len();
         let weights = vec![1.0; groups];
         let map = RowMap { weights: &weights, factor: chosen.free_duals() };
-        let coefficients = space.engine.whiten_rows(rows, &map)?;
-        let mut residuals = if chosen.complement.ncols() > 0 {
-            space.engine.row_forms(rows, &vec![chosen.complement.as_ref(); groups])?
+        let coefficients = engine.whiten_rows(rows, &map)?;
+        let residuals = if chosen.complement.ncols() > 0 {
+            engine.row_forms(rows, &vec![chosen.complement.as_ref(); groups])?
         } else {
             vec![0.0; rows.len()]
         };
-        let mut first = Vec::with_capacity(groups);
-        let mut next = 0;
-        for (group, slots) in rows.groups().iter().zip(&chosen.slots) {
-            slots.iter().for_each(|position| residuals[next + position] = f64::NEG_INFINITY);
-            first.push(next);
-            next += group.items.len();
-        }
+        let mut starts = vec![0];
+        starts.extend(rows.groups().iter().scan(0, |next, group| {
+            *next += group.items.len();
+            Some(*next)
+        }));
         let slots = chosen.free_duals().ncols();
-        Ok(Self { space, chosen, coefficients, residuals, first, slots })
+        Ok(Self { space, chosen, positions: None, coefficients, residuals, starts, slots })
+    }
+
+    fn position(&self, group: usize, at: usize) -> usize {
+        self.positions.as_ref().map_or(at, |positions| positions[group][at])
     }
 
     fn best_of(&self, pair: &Slots, limit: usize) -> Found {
@@ -159,18 +207,17 @@ impl<'a> Items<'a> {
 
     /// The items of a group by descending e_j, at most `limit` of them; ties in item order.
     fn entrants(&self, group: usize, leaving: &Leaving, limit: usize) -> Vec<Entrant> {
-        let members = self.first[group]..self.first[group] + self.space.rows.groups()[group].items.len();
-        let start = members.start;
+        let start = self.starts[group];
         let descending =
             |x: &Entrant, y: &Entrant| y.distance.total_cmp(&x.distance).then(x.position.cmp(&y.position));
         let mut entrants: Vec<Entrant> = Vec::new();
         let mut floor = f64::NEG_INFINITY;
-        for item in members {
+        for item in start..self.starts[group + 1] {
             let row = &self.coefficients[item * self.slots..(item + 1) * self.slots];
             let along = leaving.columns.map(|column| row[column]);
             let distance = self.residuals[item] + leaving.form(along, along);
             if distance > floor {
-                entrants.push(Entrant { position: item - start, distance, along });
+                entrants.push(Entrant { position: self.position(group, item - start), distance, along });
             }
             if entrants.len() == 4 * limit {
                 entrants.select_nth_unstable_by(limit - 1, descending);

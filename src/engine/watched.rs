@@ -11,9 +11,9 @@ use std::{
 use faer::{Mat, MatRef};
 
 use super::{
-    Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
-    GridRequest, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers,
-    SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed,
+    Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, FormGrid, GainTable, GridForms,
+    GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows,
+    SwapNumbers, SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed,
 };
 use crate::{
     Result,
@@ -114,7 +114,7 @@ impl<'a> Watched<'a> {
 }
 
 /// How many of `count` pieces of work, each of this many operations, come between two checks of the watch.
-fn at_a_time(count: usize, operations: f64) -> usize {
+pub(super) fn at_a_time(count: usize, operations: f64) -> usize {
     let threads = threads();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
     let each = (OPERATIONS / operations) as usize;
@@ -172,6 +172,14 @@ impl Engine for Watched<'_> {
             self.passed(Step::Node, &self.nodes, part.nodes())?;
         }
         Ok(points)
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        self.latch.check()?;
+        self.engine.grid_forms(of, &|nodes| {
+            self.passed(Step::Node, &self.nodes, nodes)?;
+            passed(nodes)
+        })
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

@@ -16,6 +16,7 @@ mod ahead;
 mod algorithms;
 mod barriers;
 mod conformance;
+mod conformance_forms;
 mod conformance_gains;
 mod conformance_nodes;
 mod conformance_tables;

@@ -199,7 +199,8 @@ fn every_shader_has_its_twins_and_its_conformance() {
         }
         verb => verb.to_owned(),
     };
-    let tests = ["conformance", "conformance_gains", "conformance_nodes", "conformance_tables"];
+    let tests =
+        ["conformance", "conformance_forms", "conformance_gains", "conformance_nodes", "conformance_tables"];
     let conformance: String = tests
         .iter()
         .map(|test| {

@@ -4,6 +4,7 @@ mod blocks;
 mod candidate_determinants;
 mod gain_update;
 mod grid_determinants;
+mod grid_forms;
 pub(super) mod node_table;
 mod part_grams;
 mod project_rows;
@@ -15,8 +16,8 @@ mod whiten_rows;
 use faer::{Mat, MatRef};
 
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
-    Precision, RowMap, Rows, SwapTable,
+    CandidateGrid, CandidateSums, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint, GridRequest,
+    PhaseGrid, Precision, RowMap, Rows, SwapTable,
 };
 use crate::Result;
 
@@ -50,6 +51,10 @@ impl Engine for Cpu {
 
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         Ok(grid_determinants::grid_determinants(grid, request))
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        grid_forms::grid_forms(of, passed)
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

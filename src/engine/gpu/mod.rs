@@ -11,6 +11,7 @@ mod exponents;
 mod filling;
 mod gain_update;
 mod grid_determinants;
+mod grid_forms;
 mod leaders;
 mod map_rows;
 mod node_table;
@@ -57,8 +58,9 @@ use self::{
     shaders::{Shader, Variant},
 };
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
-    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates, proposals::ProposalDevice,
+    CandidateGrid, CandidateSums, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint, GridRequest,
+    NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates,
+    proposals::ProposalDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -261,6 +263,10 @@ impl Engine for Gpu {
 
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         grid_determinants::grid_determinants(self, grid, request)
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        grid_forms::grid_forms(self, of, passed)
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

@@ -8,8 +8,9 @@ use faer::{Mat, MatRef};
 
 use self::known::Known;
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, Group, Items,
-    NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double, proposals::ProposalDevice,
+    CandidateGrid, CandidateSums, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint, GridRequest,
+    Group, Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double,
+    proposals::ProposalDevice,
 };
 use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
 
@@ -233,6 +234,10 @@ impl Engine for Prepared<'_> {
 
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         self.engine.grid_determinants(grid, request)
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        self.engine.grid_forms(of, passed)
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

@@ -57,6 +57,7 @@ use crate::{Features, Result};
 /// | [`whiten_rows`](Engine::whiten_rows) | w_l Fᵀ a_i for every row | 2mnr |
 /// | [`grid_determinants`](Engine::grid_determinants) | det P(θ), and P(θ)⁻¹ on request, for every node | (8/3 … 8)r³ per node |
 /// | [`grid_forms`](Engine::grid_forms) | det P(θ) for every node, Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part | (8 + 4p/r)r³ per node |
+/// | [`grid_blocks`](Engine::grid_blocks) | det P(θ) and U P(θ)⁻¹ Uᵀ for some rows U, for every node | (8 + 4m/r)r³ per node |
 /// | [`candidate_determinants`](Engine::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
 /// | [`project_rows`](Engine::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
 /// | [`row_norms`](Engine::row_norms) | ‖a_i‖² for every row | 2mn |
@@ -149,6 +150,18 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Those of the device, and that of `passed`; the CPU has none.
     fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
         Cpu.grid_forms(of, passed)
+    }
+
+    /// det P(θ) and U P(θ)⁻¹ Uᵀ for some rows U of r values each, node after node: inverses stay where they are computed.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn grid_blocks(
+        &self,
+        grid: &PhaseGrid<'_>,
+        rows: MatRef<'_, f64>,
+    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
+        Cpu.grid_blocks(grid, rows)
     }
 
     /// Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i, with one determinant per candidate and node.

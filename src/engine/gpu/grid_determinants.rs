@@ -63,7 +63,8 @@ pub(super) fn grid_determinants(
                 points.push(match determinant {
                     Some(determinant) => {
                         let start = node * 2 * size * size;
-                        let inverse = (wanted > 0).then(|| complex_matrix(&entries[start..], size));
+                        let inverse = (wanted > 0)
+                            .then(|| complex_matrix("grid_determinants", &entries[start..], size));
                         let inverse = inverse.transpose()?;
                         GridPoint { determinant, inverse }
                     }
@@ -196,9 +197,9 @@ pub(super) fn upload_phases(
     context.uploaded(&factors.collect::<Vec<f64>>())
 }
 
-fn complex_matrix(entries: &[f64], size: usize) -> Result<Mat<c64>> {
+pub(super) fn complex_matrix(what: &'static str, entries: &[f64], size: usize) -> Result<Mat<c64>> {
     if !entries[..2 * size * size].iter().all(|x| x.is_finite()) {
-        return Err(Context::not_finite("grid_determinants").into());
+        return Err(Context::not_finite(what).into());
     }
     Ok(Mat::from_fn(size, size, |i, j| {
         let at = 2 * (i * size + j);

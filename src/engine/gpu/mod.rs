@@ -10,6 +10,7 @@ mod device_rows;
 mod exponents;
 mod filling;
 mod gain_update;
+mod grid_blocks;
 mod grid_determinants;
 mod grid_forms;
 mod leaders;
@@ -44,7 +45,7 @@ use std::{
     time::Duration,
 };
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, c64};
 
 pub(in crate::engine) use auto::worthwhile;
 pub use options::{AdapterSummary, GpuOptions, summaries};
@@ -58,8 +59,8 @@ use self::{
     shaders::{Shader, Variant},
 };
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint, GridRequest,
-    NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates,
+    CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint,
+    GridRequest, NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates,
     proposals::ProposalDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
@@ -267,6 +268,14 @@ impl Engine for Gpu {
 
     fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
         grid_forms::grid_forms(self, of, passed)
+    }
+
+    fn grid_blocks(
+        &self,
+        grid: &PhaseGrid<'_>,
+        rows: MatRef<'_, f64>,
+    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
+        grid_blocks::grid_blocks(self, grid, rows)
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

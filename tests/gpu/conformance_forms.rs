@@ -11,7 +11,6 @@ use crate::{
         random::normals,
     },
     conformance_tables::{node, shares},
-    on_every_engine,
 };
 
 /// Phases and coefficients of every part, node after node.

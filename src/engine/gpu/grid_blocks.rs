@@ -143,13 +143,12 @@ impl Products<'_> {
             let determinants = Found::determinants(context, what, &chunk[0], &chunk[1])?;
             let entries = context.widened(&chunk[2]);
             for (determinant, entries) in determinants.into_iter().zip(entries.chunks_exact(values)) {
-                all.push(match determinant {
-                    Some(determinant) => (determinant, complex_matrix(what, entries, self.count)?),
+                all.push(if let Some(determinant) = determinant {
+                    (determinant, complex_matrix(what, entries, self.count)?)
+                } else {
                     // Too nearly singular for the device.
-                    None => {
-                        let phases = grid.node(all.len());
-                        Cpu.grid_blocks(&PhaseGrid { phases, ..*grid }, rows)?.swap_remove(0)
-                    }
+                    let phases = grid.node(all.len());
+                    Cpu.grid_blocks(&PhaseGrid { phases, ..*grid }, rows)?.swap_remove(0)
                 });
             }
         }

@@ -46,18 +46,26 @@ pub(super) fn grid_forms(
         return Cpu.grid_forms(of, passed);
     }
     let plan = Plan::new(context, &of.grid)?;
-    let (determinants, forms) = gpu.with_room("grid_forms", || plan.run(of, passed))?;
-    passed(determinants.iter().flatten().count())?;
-    with_singular(of, determinants, forms, passed)
+    let found = gpu.with_room("grid_forms", || plan.run(of, passed))?;
+    passed(found.determinants.iter().flatten().count())?;
+    with_singular(of, found, passed)
+}
+
+/// What the device finds.
+struct OnDevice {
+    /// `None` where a matrix is nearly singular.
+    determinants: Vec<Option<Determinant>>,
+    /// The sums over the other nodes.
+    forms: Vec<Mat<f64>>,
 }
 
 /// Adds the nodes whose matrices are too nearly singular for the device.
 fn with_singular(
     of: &FormGrid<'_>,
-    determinants: Vec<Option<Determinant>>,
-    mut forms: Vec<Mat<f64>>,
+    found: OnDevice,
     passed: &dyn Fn(usize) -> Result<()>,
 ) -> Result<GridForms> {
+    let OnDevice { determinants, mut forms } = found;
     let parts = of.grid.shares.len();
     let left: Vec<usize> = (0..determinants.len()).filter(|&node| determinants[node].is_none()).collect();
     let mut others = Vec::new();
@@ -133,12 +141,7 @@ impl<'c> Plan<'c> {
         self.size * self.size
     }
 
-    /// The determinants, `None` where the matrix is nearly singular, and the sums over the other nodes.
-    fn run(
-        &self,
-        of: &FormGrid<'_>,
-        passed: &dyn Fn(usize) -> Result<()>,
-    ) -> Result<(Vec<Option<Determinant>>, Vec<Mat<f64>>)> {
+    fn run(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<OnDevice> {
         let (context, parts) = (self.context, self.parts);
         let unit = unit_of(context.precision, of.coefficients.iter().flat_map(|x| [x.re, x.im]));
         let shares = upload_shares(context, of.grid.shares)?;
@@ -232,13 +235,7 @@ impl<'c> Plan<'c> {
         self.context.precision == Precision::F32
     }
 
-    fn read(
-        &self,
-        work: Work,
-        found: &[(usize, Found)],
-        sums: &[Sums],
-        unit: f64,
-    ) -> Result<(Vec<Option<Determinant>>, Vec<Mat<f64>>)> {
+    fn read(&self, work: Work, found: &[(usize, Found)], sums: &[Sums], unit: f64) -> Result<OnDevice> {
         let (context, what) = (self.context, work.what);
         let width = size_of(context.precision);
         let mut places: Vec<_> = found.iter().flat_map(|(nodes, own)| own.places(context, *nodes)).collect();
@@ -264,6 +261,6 @@ impl<'c> Plan<'c> {
                 forms.push(Mat::from_fn(self.size, self.size, entry));
             }
         }
-        Ok((determinants, forms))
+        Ok(OnDevice { determinants, forms })
     }
 }

@@ -176,7 +176,7 @@ fn inference_sends_sums_of_inverses_and_a_number_per_row() {
         assert!(traffic.downloaded <= GRAMS + of_nodes + NUMBERS + 64, "{traffic:?}");
         assert!(traffic.waits <= waits, "{traffic:?}");
     }
-    assert_traffic("inference", 3 * GRAMS + 2 * of_nodes + NUMBERS, 6, |problem, gpu| {
+    assert_traffic("inference", 3 * GRAMS + 2 * of_nodes + NUMBERS, 4, |problem, gpu| {
         problem.model().inference(gpu).unwrap().inclusion_probabilities().unwrap();
     });
 }

@@ -1,9 +1,18 @@
 //! Sums of inverses over nodes against naive loops, on the CPU, in f32 and in f64, at sizes around the edges of tiles, blocks
 //! of parts and lanes.
 
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
 use faer::{Mat, c64};
 use nalgebra::{Complex, DMatrix};
-use partition_dpp::engine::{FormGrid, GridForms, PhaseGrid, Precision, gpu::GpuOptions};
+use partition_dpp::{
+    Error, Watch,
+    engine::{FormGrid, GridForms, PhaseGrid, Precision, Watched, gpu::GpuOptions},
+    watch::{Ended, Progress},
+};
 
 use crate::{
     common::{
@@ -30,7 +39,7 @@ impl Nodes {
     fn found(&self, tested: &Tested, shares: &[Mat<f64>]) -> GridForms {
         let grid = PhaseGrid { shares, phases: &self.phases };
         let of = FormGrid { grid, coefficients: &self.coefficients };
-        let told = std::cell::Cell::new(0);
+        let told = Cell::new(0);
         let passed = |nodes| {
             told.set(told.get() + nodes);
             Ok(())
@@ -141,6 +150,22 @@ fn long_sums(tested: &Tested) {
     }
 }
 
+/// A watch sees every node, changes no bit, and ends the work.
+fn a_watch_over_forms(tested: &Tested) {
+    let (shares, nodes) = (shares(3, 20), Nodes::new(3, 300));
+    let plain = nodes.found(tested, &shares);
+    let seen = AtomicU64::new(0);
+    let report = |progress: Progress| seen.store(progress.steps, Ordering::Relaxed);
+    let engine = Watched::new(&*tested.engine, Watch::default().reporting_to(&report));
+    let grid = PhaseGrid { shares: &shares, phases: &nodes.phases };
+    let of = FormGrid { grid, coefficients: &nodes.coefficients };
+    let found = engine.grid_forms(&of, &|_| Ok(())).unwrap();
+    assert!(found.forms == plain.forms && found.determinants == plain.determinants);
+    assert_eq!(seen.into_inner(), 300);
+    let ended = engine.grid_forms(&of, &|_| Err(Error::Ended(Ended::Interrupted)));
+    assert!(matches!(ended, Err(Error::Ended(Ended::Interrupted))), "{ended:?}");
+}
+
 fn grid_blocks(tested: &Tested) {
     for (size, parts, count, nodes) in [
         (1, 1, 1, 1),
@@ -199,7 +224,14 @@ fn singular_nodes_of_blocks(tested: &Tested) {
     }
 }
 
-on_every_engine!(grid_forms, singular_nodes_of_forms, long_sums, grid_blocks, singular_nodes_of_blocks);
+on_every_engine!(
+    grid_forms,
+    singular_nodes_of_forms,
+    long_sums,
+    a_watch_over_forms,
+    grid_blocks,
+    singular_nodes_of_blocks,
+);
 
 #[test]
 fn planted_faults_are_noticed() {

@@ -10,7 +10,7 @@ use faer::{Mat, c64};
 use nalgebra::{Complex, DMatrix};
 use partition_dpp::{
     Error, Watch,
-    engine::{FormGrid, GridForms, PhaseGrid, Precision, Watched, gpu::GpuOptions},
+    engine::{Engine, FormGrid, GridForms, PhaseGrid, Precision, Watched, gpu::GpuOptions},
     watch::{Ended, Progress},
 };
 

@@ -1,8 +1,11 @@
-//! Arguments and results of the verbs that compute determinants over the nodes of a torus.
+//! Arguments and results of the verbs that compute determinants and sums over the nodes of a torus.
 
 use faer::{Mat, c64};
 
 pub use crate::linalg::Determinant;
+
+/// The most bytes of inverses in the host's memory at a time.
+const INVERSES: usize = 1 << 26;
 
 /// Nodes θ at which a normalised generating function is evaluated.
 ///
@@ -53,6 +56,24 @@ pub struct GridPoint {
     pub inverse: Option<Mat<c64>>,
 }
 
+/// What [`grid_forms`](super::Engine::grid_forms) adds up over the nodes, for every part.
+#[derive(Clone, Copy, Debug)]
+pub struct FormGrid<'a> {
+    /// The generating function, and the nodes.
+    pub grid: PhaseGrid<'a>,
+    /// x_l(θ), node after node, one entry per part.
+    pub coefficients: &'a [c64],
+}
+
+/// Results of `grid_forms`.
+#[derive(Clone, Debug)]
+pub struct GridForms {
+    /// det P(θ), one per node.
+    pub determinants: Vec<Determinant>,
+    /// W_l = Re Σ_θ x_l(θ) · det P(θ) P(θ)⁻¹, r×r, one per part.
+    pub forms: Vec<Mat<f64>>,
+}
+
 /// Candidates for the next pick from one part, each with its own determinant at every node.
 ///
 /// ```text
@@ -75,4 +96,9 @@ pub struct CandidateSums {
     pub sums: Vec<f64>,
     /// Number of determinants computed.
     pub determinants: u64,
+}
+
+/// The number of nodes whose r×r inverses are in the host's memory at a time.
+pub(crate) fn inverses_at_a_time(rank: usize) -> usize {
+    (INVERSES / (16 * rank * rank).max(1)).clamp(1, 256)
 }

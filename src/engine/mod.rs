@@ -34,7 +34,10 @@ pub use faer::c64;
 #[doc(hidden)]
 pub use gains::{Ahead, AheadEnd, PickAhead};
 pub use gains::{GainTable, Top};
-pub use grid::{CandidateGrid, CandidateSums, Determinant, GridPoint, GridRequest, PhaseGrid};
+pub(crate) use grid::inverses_at_a_time;
+pub use grid::{
+    CandidateGrid, CandidateSums, Determinant, FormGrid, GridForms, GridPoint, GridRequest, PhaseGrid,
+};
 pub use nodes::{NodeChoice, NodeFactors, NodeTable, Soundness};
 pub use prepared::Prepared;
 pub use rows::{Group, Items, Rows};
@@ -53,6 +56,8 @@ use crate::{Features, Result};
 /// | [`row_forms`](Engine::row_forms) | ‖F_lᵀ a_i‖² for every row | 2mnr |
 /// | [`whiten_rows`](Engine::whiten_rows) | w_l Fᵀ a_i for every row | 2mnr |
 /// | [`grid_determinants`](Engine::grid_determinants) | det P(θ), and P(θ)⁻¹ on request, for every node | (8/3 … 8)r³ per node |
+/// | [`grid_forms`](Engine::grid_forms) | det P(θ) for every node, Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part | (8 + 4p/r)r³ per node |
+/// | [`grid_blocks`](Engine::grid_blocks) | det P(θ) and U P(θ)⁻¹ Uᵀ for some rows U, for every node | (8 + 4m/r)r³ per node |
 /// | [`candidate_determinants`](Engine::candidate_determinants) | one determinant per candidate and node, summed over nodes | 8/3·r³ per candidate and node |
 /// | [`project_rows`](Engine::project_rows) | B ← B − (Bq)qᵀ, with the new ‖b_i‖² | 4mr |
 /// | [`row_norms`](Engine::row_norms) | ‖a_i‖² for every row | 2mn |
@@ -136,6 +141,29 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Those of the device; the CPU has none.
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         Cpu.grid_determinants(grid, request)
+    }
+
+    /// det P(θ), node after node, and W_l = Re Σ_θ x_l(θ) · det P(θ) P(θ)⁻¹ for every part: inverses stay where they are
+    /// computed.
+    ///
+    /// `passed` is told of some more nodes whenever they are done, and ends the work by an error.
+    ///
+    /// # Errors
+    /// Those of the device, and that of `passed`; the CPU has none.
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        Cpu.grid_forms(of, passed)
+    }
+
+    /// det P(θ) and U P(θ)⁻¹ Uᵀ for some rows U of r values each, node after node: inverses stay where they are computed.
+    ///
+    /// # Errors
+    /// Those of the device; the CPU has none.
+    fn grid_blocks(
+        &self,
+        grid: &PhaseGrid<'_>,
+        rows: MatRef<'_, f64>,
+    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
+        Cpu.grid_blocks(grid, rows)
     }
 
     /// Re Σ_θ coefficient(θ) · det P_i(θ) for every candidate i, with one determinant per candidate and node.

@@ -8,12 +8,13 @@ use std::{
     time::Instant,
 };
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, c64};
 
 use super::{
-    Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
-    GridRequest, LeavingPairs, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows,
-    SwapNumbers, SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed,
+    Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Cpu, Determinant, Engine, EngineInfo, FormGrid,
+    GainTable, GridForms, GridPoint, GridRequest, LeavingPairs, NodeFactors, NodeTable, PhaseGrid, PickAhead,
+    Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top, proposals::ProposalDevice,
+    sealed::Sealed,
 };
 use crate::{
     Result,
@@ -104,6 +105,23 @@ impl<'a> Watched<'a> {
         Ok(found)
     }
 
+    /// Runs a verb on some nodes after another.
+    fn in_pieces(
+        &self,
+        grid: &PhaseGrid<'_>,
+        mut verb: impl FnMut(&PhaseGrid<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let size = grid.shares[0].nrows() as f64;
+        let nodes = at_a_time(grid.nodes(), 8.0 * size.powi(3));
+        self.latch.check()?;
+        for phases in grid.phases.chunks(nodes * grid.shares.len()) {
+            let part = PhaseGrid { shares: grid.shares, phases };
+            verb(&part)?;
+            self.passed(Step::Node, &self.nodes, part.nodes())?;
+        }
+        Ok(())
+    }
+
     /// Counts this many more steps as done, unless the watch ended them.
     fn passed(&self, step: Step, count: &AtomicU64, more: usize) -> Result<()> {
         self.latch.check()?;
@@ -114,7 +132,7 @@ impl<'a> Watched<'a> {
 }
 
 /// How many of `count` pieces of work, each of this many operations, come between two checks of the watch.
-fn at_a_time(count: usize, operations: f64) -> usize {
+pub(super) fn at_a_time(count: usize, operations: f64) -> usize {
     let threads = threads();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
     let each = (OPERATIONS / operations) as usize;
@@ -162,16 +180,33 @@ impl Engine for Watched<'_> {
     }
 
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
-        let (nodes, parts, size) = (grid.nodes(), grid.shares.len(), grid.shares[0].nrows() as f64);
-        let chunk = at_a_time(nodes, 8.0 * size.powi(3));
-        let mut points = Vec::with_capacity(nodes);
-        self.latch.check()?;
-        for phases in grid.phases.chunks(chunk * parts) {
-            let part = PhaseGrid { shares: grid.shares, phases };
-            points.extend(self.engine.grid_determinants(&part, request)?);
-            self.passed(Step::Node, &self.nodes, part.nodes())?;
-        }
+        let mut points = Vec::with_capacity(grid.nodes());
+        self.in_pieces(grid, |part| {
+            points.extend(self.engine.grid_determinants(part, request)?);
+            Ok(())
+        })?;
         Ok(points)
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        self.latch.check()?;
+        self.engine.grid_forms(of, &|nodes| {
+            self.passed(Step::Node, &self.nodes, nodes)?;
+            passed(nodes)
+        })
+    }
+
+    fn grid_blocks(
+        &self,
+        grid: &PhaseGrid<'_>,
+        rows: MatRef<'_, f64>,
+    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
+        let mut blocks = Vec::with_capacity(grid.nodes());
+        self.in_pieces(grid, |part| {
+            blocks.extend(self.engine.grid_blocks(part, rows)?);
+            Ok(())
+        })?;
+        Ok(blocks)
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

@@ -5,7 +5,7 @@ use faer::Mat;
 use super::{Inference, Marginals, Nodes, SetProbabilities};
 use crate::{
     Estimate, PartitionDpp, Result,
-    engine::Engine,
+    engine::{Engine, Precision},
     estimate::accurate,
     linalg,
     model::accurately,
@@ -145,7 +145,10 @@ impl Nodes {
         let Self { function, torus, extractors, most, error } = self;
         let of_parts = vec![&extractors[..]; function.shares.len()];
         let (values, forms) = torus.values_and_forms(engine, function, &of_parts)?;
-        let mass = torus.extracted(&values, extractors, function.rank(), engine.info().precision);
+        let precision = engine.info().precision;
+        // In single precision a device rounds the terms of the forms three times more.
+        let terms = function.rank() + if precision == Precision::F32 { 2 } else { 0 };
+        let mass = torus.extracted(&values, extractors, terms, precision);
         let mut factors = Vec::with_capacity(forms.len());
         for (form, weight) in forms.iter().zip(&function.weights) {
             let root = linalg::positive_root(form.as_ref(), weight * weight / mass.value)?;

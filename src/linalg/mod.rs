@@ -12,7 +12,7 @@ pub(crate) mod span;
 pub(crate) mod thinning;
 mod triangular;
 
-use faer::{Mat, MatMut, MatRef, Par, Side, linalg::triangular_solve::solve_lower_triangular_in_place};
+use faer::{Mat, MatMut, MatRef, Par, Side, c64, linalg::triangular_solve::solve_lower_triangular_in_place};
 
 pub use complex_lu::Determinant;
 pub(crate) use complex_lu::{complex_determinant, complex_inverse};
@@ -118,6 +118,16 @@ pub(crate) fn column<T>(matrix: MatRef<'_, T>, column: usize) -> &[T] {
     match matrix.col(column).try_as_col_major() {
         Some(column) => column.as_slice(),
         None => unreachable!("matrices of this library are column-major"),
+    }
+}
+
+/// `sum` += Re(c · X).
+pub(crate) fn add_real_part(sum: &mut Mat<f64>, c: c64, matrix: &Mat<c64>) {
+    for j in 0..matrix.ncols() {
+        let out = column_mut(sum.as_mut(), j);
+        for (out, x) in out.iter_mut().zip(column(matrix.as_ref(), j)) {
+            *out += c.re * x.re - c.im * x.im;
+        }
     }
 }
 

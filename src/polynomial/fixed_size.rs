@@ -2,10 +2,10 @@
 
 use faer::{Mat, c64};
 
-use super::{generating_function::GeneratingFunction, torus::batch};
+use super::generating_function::GeneratingFunction;
 use crate::{
     Error, Result,
-    engine::{Engine, PhaseGrid, grid_inverses},
+    engine::{Engine, PhaseGrid, grid_inverses, inverses_at_a_time},
     linalg::{column, column_mut},
     parallel::map_ordered,
 };
@@ -31,7 +31,7 @@ pub(crate) fn fixed_size_values(
 ) -> Result<Vec<c64>> {
     let parts = function.shares.len();
     let mut values = Vec::with_capacity(phases.len() / parts);
-    for phases in phases.chunks(batch(function.rank()) * parts) {
+    for phases in phases.chunks(inverses_at_a_time(function.rank()) * parts) {
         let grid = PhaseGrid { shares: &function.shares, phases };
         let points = grid_inverses(engine, &grid)?;
         let found = map_ordered(points.len(), |node| {

@@ -83,9 +83,27 @@ fn known_answers_of_inference() {
         println!("{precision}: log Z off by {worst:.1e} at worst");
         let ran: Vec<_> = gpu.dispatches();
         println!("{ran:?}");
-        assert!(
-            ran.iter().all(|(verb, count)| *count > 0 || !["grid_determinants", "row_forms"].contains(verb))
-        );
+        let needed = ["grid_determinants", "grid_forms", "row_forms"];
+        assert!(ran.iter().all(|(verb, count)| *count > 0 || !needed.contains(verb)));
+    }
+}
+
+/// Sums over thousands of nodes on the device are as good as they are said to be.
+#[test]
+fn marginals_from_many_nodes() {
+    let (items, dims, parts) = (150, 24, 5);
+    let features = Features::from_rows(items, dims, normals(items * dims, 7)).unwrap();
+    let partition = Partition::from_labels(&(0..items).map(|i| i % parts).collect::<Vec<_>>()).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 3).unwrap()).unwrap();
+    let expected = dpp.inference(&Cpu).unwrap().inclusion_probabilities().unwrap();
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let found = dpp.inference(&gpu).unwrap().inclusion_probabilities().unwrap();
+        let gaps = found.value.iter().zip(&expected.value).map(|(found, expected)| (found - expected).abs());
+        let worst = gaps.fold(0.0, f64::max);
+        println!("{precision}: marginals off by {worst:.1e}, said {:.1e}", found.error);
+        assert!(worst <= found.error + expected.error, "{worst:e}, said {:e}", found.error);
+        assert!(worst <= if precision == Precision::F32 { 1e-5 } else { 1e-12 }, "{worst:e}");
     }
 }
 

@@ -10,8 +10,8 @@ use faer::{Mat, c64};
 use partition_dpp::{
     Error, Features, KDpp,
     engine::{
-        Beyond, CandidateGrid, Cpu, Engine, GridRequest, Items, LeavingPairs, NodeFactors, PhaseGrid,
-        Precision, RowMap, Rows,
+        Beyond, CandidateGrid, Cpu, Engine, FormGrid, GridRequest, Items, LeavingPairs, NodeFactors,
+        PhaseGrid, Precision, RowMap, Rows,
         gpu::{Fault, Gpu, GpuOptions},
     },
     error::DeviceProblem,
@@ -209,6 +209,19 @@ fn determinants(gpu: &Gpu, request: GridRequest) -> Result<(), Error> {
     gpu.grid_determinants(&grid, request).map(drop)
 }
 
+fn forms(gpu: &Gpu, _: &Rows<'_>) -> Result<(), Error> {
+    let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
+    let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0), c64::new(1.0, 0.0)] };
+    let of = FormGrid { grid, coefficients: &[c64::new(1.0, 0.0); 2] };
+    gpu.grid_forms(&of, &|_| Ok(())).map(drop)
+}
+
+fn blocks(gpu: &Gpu, _: &Rows<'_>) -> Result<(), Error> {
+    let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
+    let grid = PhaseGrid { shares: &shares, phases: &[c64::new(0.0, 1.0), c64::new(1.0, 0.0)] };
+    gpu.grid_blocks(&grid, Mat::<f64>::identity(2, 5).as_ref()).map(drop)
+}
+
 /// A choice, and one after a pick.
 fn choices(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     let shares = [Mat::from_fn(5, 5, |i, j| if i == j { 0.5 } else { 0.01 })];
@@ -223,7 +236,7 @@ fn choices(gpu: &Gpu, rows: &Rows<'_>) -> Result<(), Error> {
     table.choose(0.5).map(drop)
 }
 
-const VERBS: [Verb; 26] = [
+const VERBS: [Verb; 29] = [
     ("row_norms", "= row_sum(thread)", |gpu, rows| gpu.row_norms(rows).map(drop)),
     ("row_forms", "dot(e.r1, e.r1)", |gpu, rows| {
         gpu.row_forms(rows, &[Mat::<f64>::identity(7, 3).as_ref()]).map(drop)
@@ -247,6 +260,9 @@ const VERBS: [Verb; 26] = [
     ("swap_gains", "change.x * c * c", swaps),
     ("grid_determinants", "x.x += ONE", |gpu, _| determinants(gpu, GridRequest::Determinants)),
     ("grid_determinants", "times(x, inverse)", |gpu, _| determinants(gpu, GridRequest::Inverses)),
+    ("grid_forms", "sh_factors[number] * x.x", forms),
+    ("grid_forms", "first + part], value)", forms),
+    ("grid_blocks", "matrices[first + j * p.stride]", blocks),
     ("condition_nodes", "inputs[j] * sum", choices),
     ("condition_nodes", "factors + 1u]), value)", choices),
     ("condition_nodes", "inputs[factors + 2u] * value.x", choices),

@@ -10,13 +10,14 @@ use partition_dpp::engine::{
 
 use crate::{
     common::engines::{self, Test},
-    conformance, conformance_gains, conformance_tables,
+    conformance, conformance_forms, conformance_gains, conformance_tables,
     testimony::{place, testifying},
 };
 
 /// All tests of verbs, by name.
 fn tests() -> impl Iterator<Item = (&'static str, Test)> {
-    conformance::ALL.iter().chain(conformance_gains::ALL).chain(conformance_tables::ALL).copied()
+    let all = [conformance::ALL, conformance_forms::ALL, conformance_gains::ALL, conformance_tables::ALL];
+    all.into_iter().flatten().copied()
 }
 
 /// The ways in which work is cut: not at all, by bindings and by dispatches; and with more workgroup memory than a

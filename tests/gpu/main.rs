@@ -17,6 +17,7 @@ mod algorithms;
 mod barriers;
 mod conformance;
 mod conformance_entrants;
+mod conformance_forms;
 mod conformance_gains;
 mod conformance_nodes;
 mod conformance_tables;

@@ -202,6 +202,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
     let tests = [
         "conformance",
         "conformance_entrants",
+        "conformance_forms",
         "conformance_gains",
         "conformance_nodes",
         "conformance_tables",

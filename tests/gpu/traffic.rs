@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use half::f16;
 use partition_dpp::{
-    Features, Method, Partition, PartitionDpp, Quota,
+    Error, Features, Method, Partition, PartitionDpp, Quota,
     engine::{
-        Engine, Items, Precision, Rows,
+        Cpu, Engine, Items, Precision, Rows,
         gpu::{Gpu, GpuOptions, Traffic},
     },
     map::{Greedy, LocalSearch, Restarts, Solver},
@@ -162,12 +162,47 @@ fn set_up_sends_gram_matrices_and_a_number_per_row() {
 }
 
 #[test]
-fn inference_sends_a_number_per_row() {
-    // And an inverse for every node.
-    let nodes = 1 << 21;
-    assert_traffic("inference", 2 * GRAMS + NUMBERS + nodes, 6, |problem, gpu| {
+fn inference_sends_sums_of_inverses_and_a_number_per_row() {
+    let problem = Problem::new();
+    let refused = problem.model().with_node_budget(1.0).inference(&Cpu);
+    let Err(Error::NodeBudget { nodes, .. }) = refused else { panic!("{refused:?}") };
+    assert!(nodes > 100.0, "inverses of {nodes} nodes would be more than what is sent");
+    let of_nodes = 32 * nodes as u64;
+    for precision in PRECISIONS {
+        let Some(gpu) = gpu(precision) else { return };
+        let model = problem.model();
+        let inference = model.inference(&gpu).unwrap();
+        let traffic = traffic_of(&gpu, || drop(inference.inclusion_probabilities().unwrap()));
+        println!("{precision}, {nodes} nodes: {traffic:?}");
+        // In single precision lengths of rows, too, which bound the error.
+        let waits = if precision == Precision::F64 { 2 } else { 3 };
+        assert!(traffic.downloaded <= GRAMS + of_nodes + NUMBERS + 64, "{traffic:?}");
+        assert!(traffic.waits <= waits, "{traffic:?}");
+    }
+    assert_traffic("inference", 3 * GRAMS + 2 * of_nodes + NUMBERS, 4, |problem, gpu| {
         problem.model().inference(gpu).unwrap().inclusion_probabilities().unwrap();
     });
+}
+
+#[test]
+fn a_small_part_sends_blocks_of_inverses() {
+    let Some(gpu) = gpu(Precision::F64) else { return };
+    let (items, dims, parts) = (80, 64, 4);
+    let features = Features::from_rows(items, dims, normals(items * dims, 4)).unwrap();
+    let labels: Vec<usize> = (0..items).map(|item| item % parts).collect();
+    let partition = Partition::from_labels(&labels).unwrap();
+    let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 3).unwrap()).unwrap();
+    let refused = dpp.clone().with_node_budget(1.0).inference(&Cpu);
+    let Err(Error::NodeBudget { nodes, .. }) = refused else { panic!("{refused:?}") };
+    // Those of the part itself follow from a quarter of them.
+    let others = nodes as u64 / 4 + 1;
+    let traffic = traffic_of(&gpu, || drop(dpp.sampler(Method::Interpolation, &gpu).unwrap()));
+    println!("{nodes} nodes: {traffic:?}");
+    let grams = (16 * parts * dims * dims) as u64;
+    let [block, inverse] = [items / parts, dims].map(|size| (16 * size * size) as u64);
+    let bound = 2 * grams + others * (block + 64) + (8 * items * dims) as u64;
+    assert!(traffic.downloaded <= bound, "{bound}: {traffic:?}");
+    assert!(bound < others * inverse);
 }
 
 #[test]

@@ -66,7 +66,7 @@ const NODES_USED: f64 = 0.65;
 const CONDITIONING: f64 = 4.0;
 /// Grids that are laid out anew for each part, since late picks lose digits on the first.
 const RENEWED: f64 = 0.5;
-/// Nodes whose inverses reach the host together.
+/// Nodes that the CPU inverts together.
 const BATCH: f64 = 256.0;
 /// Fresh starts of a climb from its rows.
 const REFRESHES: f64 = 3.0;
@@ -238,18 +238,20 @@ impl Steps {
         let (rank, rows) = (self.job.rank(), self.job.rows);
         let nodes = self.job.nodes(rows.parts);
         self.push(Place::Card, Step::Nodes { rank, count: INVERSE * nodes });
+        let entries = COMPLEX * rank * rank * nodes;
         if self.machine == Machine::Card {
-            // Real and imaginary parts of the inverses.
-            self.push(Place::Card, Step::Answers { count: 2.0 * rank * rank * nodes });
+            // Every four parts read each inverse; a sum for every part comes home.
+            let bytes = entries * (1.0 + (rows.parts / 4.0).ceil());
+            self.push(Place::Card, Step::Updates { bytes });
+            self.push(Place::Card, Step::Answers { count: rows.parts * rank * rank });
+        } else {
+            // Every part takes its share of each inverse.
+            self.push(Place::Host, Step::Updates { bytes: entries * (1.0 + rows.parts) });
         }
-        // Every part takes its share of each inverse.
-        let bytes = COMPLEX * rank * rank * nodes * (1.0 + rows.parts);
-        self.push(Place::Host, Step::Updates { bytes });
         self.push(Place::Host, Step::Eigen { size: rank, count: rows.parts });
         self.push(Place::Card, Step::Products { rows, columns: rank, count: 1.0 });
         self.push(Place::Card, Step::Answers { count: rows.items });
-        let batches = (nodes / BATCH).ceil() + 1.0;
-        self.waits(batches, batches);
+        self.waits((nodes / BATCH).ceil() + 1.0, 2.0);
     }
 
     /// Draws on all threads share the work of each.

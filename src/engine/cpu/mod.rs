@@ -3,7 +3,9 @@
 mod blocks;
 mod candidate_determinants;
 mod gain_update;
+mod grid_blocks;
 mod grid_determinants;
+mod grid_forms;
 pub(super) mod node_table;
 mod part_grams;
 mod project_rows;
@@ -12,11 +14,11 @@ mod swap_gains;
 mod swap_table;
 mod whiten_rows;
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, c64};
 
 use super::{
-    CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, PhaseGrid,
-    Precision, RowMap, Rows, SwapTable,
+    CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms, GridPoint,
+    GridRequest, PhaseGrid, Precision, RowMap, Rows, SwapTable,
 };
 use crate::Result;
 
@@ -50,6 +52,18 @@ impl Engine for Cpu {
 
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         Ok(grid_determinants::grid_determinants(grid, request))
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        grid_forms::grid_forms(of, passed)
+    }
+
+    fn grid_blocks(
+        &self,
+        grid: &PhaseGrid<'_>,
+        rows: MatRef<'_, f64>,
+    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
+        Ok(grid_blocks::grid_blocks(grid, rows))
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

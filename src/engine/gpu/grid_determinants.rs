@@ -63,7 +63,8 @@ pub(super) fn grid_determinants(
                 points.push(match determinant {
                     Some(determinant) => {
                         let start = node * 2 * size * size;
-                        let inverse = (wanted > 0).then(|| complex_matrix(&entries[start..], size));
+                        let inverse = (wanted > 0)
+                            .then(|| complex_matrix("grid_determinants", &entries[start..], size));
                         let inverse = inverse.transpose()?;
                         GridPoint { determinant, inverse }
                     }
@@ -196,9 +197,9 @@ pub(super) fn upload_phases(
     context.uploaded(&factors.collect::<Vec<f64>>())
 }
 
-fn complex_matrix(entries: &[f64], size: usize) -> Result<Mat<c64>> {
+pub(super) fn complex_matrix(what: &'static str, entries: &[f64], size: usize) -> Result<Mat<c64>> {
     if !entries[..2 * size * size].iter().all(|x| x.is_finite()) {
-        return Err(Context::not_finite("grid_determinants").into());
+        return Err(Context::not_finite(what).into());
     }
     Ok(Mat::from_fn(size, size, |i, j| {
         let at = 2 * (i * size + j);
@@ -227,16 +228,27 @@ impl Found {
         matrices: &wgpu::Buffer,
         wanted: usize,
     ) -> Result<(Vec<Option<Determinant>>, Vec<f64>)> {
-        let width = 2 * size_of(context.precision);
-        let parts = [
-            (&*self.mantissas, 0, (count * width) as u64),
-            (&*self.exponents, 0, 4 * count as u64),
-            (matrices, 0, wanted as u64),
-        ];
+        let [mantissas, exponents] = self.places(context, count);
         let what = work.what;
-        let found = context.download(work, &parts)?;
-        let mantissas = context.values(what, &found[0])?;
-        let exponents = bytemuck::pod_collect_to_vec::<u8, i32>(&found[1]);
+        let found = context.download(work, &[mantissas, exponents, (matrices, 0, wanted as u64)])?;
+        Ok((Self::determinants(context, what, &found[0], &found[1])?, context.widened(&found[2])))
+    }
+
+    /// Where the first so many determinants lie: what to download.
+    pub(super) fn places(&self, context: &Context, count: usize) -> [(&wgpu::Buffer, u64, u64); 2] {
+        let width = 2 * size_of(context.precision);
+        [(&*self.mantissas, 0, (count * width) as u64), (&*self.exponents, 0, 4 * count as u64)]
+    }
+
+    /// The determinants in these bytes, `None` for nearly singular matrices.
+    pub(super) fn determinants(
+        context: &Context,
+        what: &'static str,
+        mantissas: &[u8],
+        exponents: &[u8],
+    ) -> Result<Vec<Option<Determinant>>> {
+        let mantissas = context.values(what, mantissas)?;
+        let exponents = bytemuck::pod_collect_to_vec::<u8, i32>(exponents);
         if exponents.contains(&BROKEN_EXPONENT) {
             return Err(Context::not_finite(what).into());
         }
@@ -244,7 +256,6 @@ impl Found {
             (exponent != SINGULAR_EXPONENT)
                 .then(|| Determinant::scaled(c64::new(mantissa[0], mantissa[1]), exponent))
         };
-        let determinants = mantissas.chunks_exact(2).zip(exponents).map(determinant).collect();
-        Ok((determinants, context.widened(&found[2])))
+        Ok(mantissas.chunks_exact(2).zip(exponents).map(determinant).collect())
     }
 }

@@ -11,7 +11,9 @@ mod entrants;
 mod exponents;
 mod filling;
 mod gain_update;
+mod grid_blocks;
 mod grid_determinants;
+mod grid_forms;
 mod leaders;
 mod map_rows;
 mod node_table;
@@ -45,7 +47,7 @@ use std::{
     time::Duration,
 };
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, c64};
 
 pub(in crate::engine) use auto::worthwhile;
 pub use options::{AdapterSummary, GpuOptions, summaries};
@@ -60,8 +62,9 @@ use self::{
     swap_table::Residuals,
 };
 use super::{
-    Beyond, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
-    NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates, proposals::ProposalDevice,
+    Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
+    GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable,
+    cost::CardRates, proposals::ProposalDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -264,6 +267,18 @@ impl Engine for Gpu {
 
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         grid_determinants::grid_determinants(self, grid, request)
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        grid_forms::grid_forms(self, of, passed)
+    }
+
+    fn grid_blocks(
+        &self,
+        grid: &PhaseGrid<'_>,
+        rows: MatRef<'_, f64>,
+    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
+        grid_blocks::grid_blocks(self, grid, rows)
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

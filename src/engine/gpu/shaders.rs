@@ -102,6 +102,8 @@ shaders! {
     CandidateDeterminantsOf32 "candidate_determinants" Own of 32 (32, 32) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
     CandidateDeterminantsOf45 "candidate_determinants" Own of 45 (45, 45) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
     CandidateDeterminantsOf64 "candidate_determinants" Own of 64 (64, 55) ["complex", "shared_matrix", "elimination"] 16 reals 16 words,
+    GridBlocks "grid_blocks" Own [] 0 reals 0 words,
+    GridForms "grid_forms" Own ["complex"] 256 reals 0 words,
     ProjectRows "project_rows" Own ["rows"] 2560 reals 0 words,
     RowNorms "row_norms" Rows ["rows"] 2304 reals 0 words,
     GainUpdate "gain_update" Rows ["rows", "leading"] 2816 reals 512 words,

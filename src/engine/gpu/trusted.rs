@@ -21,6 +21,8 @@ pub(super) const TRUSTED: &[Shader] = &[
     Shader::CandidateDeterminantsOf32,
     Shader::CandidateDeterminantsOf45,
     Shader::CandidateDeterminantsOf64,
+    Shader::GridBlocks,
+    Shader::GridForms,
     Shader::ProjectRows,
     Shader::RowNorms,
     Shader::GainUpdate,

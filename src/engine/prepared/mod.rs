@@ -4,12 +4,13 @@ mod known;
 
 use std::sync::Arc;
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, c64};
 
 use self::known::Known;
 use super::{
-    Beyond, CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, Group,
-    Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable, in_double, proposals::ProposalDevice,
+    Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
+    GridPoint, GridRequest, Group, Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable,
+    in_double, proposals::ProposalDevice,
 };
 use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
 
@@ -233,6 +234,18 @@ impl Engine for Prepared<'_> {
 
     fn grid_determinants(&self, grid: &PhaseGrid<'_>, request: GridRequest) -> Result<Vec<GridPoint>> {
         self.engine.grid_determinants(grid, request)
+    }
+
+    fn grid_forms(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<GridForms> {
+        self.engine.grid_forms(of, passed)
+    }
+
+    fn grid_blocks(
+        &self,
+        grid: &PhaseGrid<'_>,
+        rows: MatRef<'_, f64>,
+    ) -> Result<Vec<(Determinant, Mat<c64>)>> {
+        self.engine.grid_blocks(grid, rows)
     }
 
     fn candidate_determinants(&self, candidates: &CandidateGrid<'_>) -> Result<CandidateSums> {

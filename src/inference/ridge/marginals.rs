@@ -9,9 +9,9 @@ use super::{
 use crate::{
     Result,
     engine::{Engine, GridRequest, in_double},
-    linalg,
+    linalg::{self, add_real_part},
     model::{FreeItems, FreeRidge},
-    polynomial::{generating_function::GeneratingFunction, torus::add_real_part},
+    polynomial::generating_function::GeneratingFunction,
 };
 
 /// The sums over the nodes that the probabilities of a group's items depend on, one for every angle, or one for all

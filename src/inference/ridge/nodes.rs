@@ -5,7 +5,7 @@ use faer::{Mat, c64};
 use super::turned::{Shares, Turn, TurnedGroup, exp};
 use crate::{
     Estimate, Result,
-    engine::{Engine, GridRequest, Precision, RowMap, Rows, in_double},
+    engine::{Engine, GridRequest, Precision, RowMap, Rows, in_double, inverses_at_a_time},
     estimate::accurate,
     linalg::{complex_determinant, complex_inverse},
     model::{DrawnDpp, FreeItems, FreeRidge, log_probability},
@@ -16,7 +16,7 @@ use crate::{
         generating_function::GeneratingFunction,
         sigmoid, softplus,
         spectrum::TiltedSpectrum,
-        torus::{RangeSum, Torus, batch, default_node_budget},
+        torus::{RangeSum, Torus, default_node_budget},
     },
 };
 
@@ -130,7 +130,7 @@ impl<'a> RidgeNodes<'a> {
         request: GridRequest,
         mut visit: impl FnMut(usize, &[Turn], Value),
     ) -> Result<()> {
-        let size = batch(self.rank());
+        let size = inverses_at_a_time(self.rank());
         for start in (0..self.torus.nodes()).step_by(size) {
             engine.proceed()?;
             let of = |at: usize| {

@@ -16,12 +16,8 @@ pub(crate) use range_sum::RangeSum;
 use super::generating_function::GeneratingFunction;
 use crate::{
     Estimate, Result,
-    engine::{Engine, GridRequest, PhaseGrid, Precision, grid_inverses},
-    linalg::{column, column_mut},
+    engine::{Determinant, Engine, FormGrid, GridForms, GridRequest, PhaseGrid, Precision},
 };
-
-/// The most bytes of inverses in memory at a time.
-const BATCH_BYTES: usize = 1 << 26;
 
 /// Nodes on the torus; one of each conjugate pair stands for both.
 ///
@@ -219,33 +215,23 @@ impl Torus {
     /// For the coefficient of z^κ that is the mean of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}.
     ///
     /// # Cost
-    /// 8r³ per node; memory for the inverses of a few hundred nodes.
+    /// 8r³ per node, 2r² more for every part; memory for the inverses of a few hundred nodes on the host, none on a device.
     pub(crate) fn values_and_forms(
         &self,
         engine: &dyn Engine,
         function: &GeneratingFunction,
         extractors: &[&[c64]],
     ) -> Result<(Vec<c64>, Vec<Mat<f64>>)> {
-        let (rank, parts) = (function.rank(), self.sizes.len());
-        let mut values = Vec::with_capacity(self.nodes());
-        let mut forms = vec![Mat::zeros(rank, rank); parts];
-        for phases in self.phases.chunks(batch(rank) * parts) {
-            let grid = PhaseGrid { shares: &function.shares, phases };
-            for (value, inverse) in grid_inverses(engine, &grid)? {
-                let node = values.len();
-                values.push(value);
-                for ((form, &phase), extractors) in forms.iter_mut().zip(self.node(node)).zip(extractors) {
-                    add_real_part(form, extractors[node] * phase * value, &inverse);
-                }
-            }
-        }
-        Ok((values, forms))
+        let of_node = |node: usize| {
+            let phases = self.node(node).iter().zip(extractors);
+            phases.map(move |(phase, extractors)| extractors[node] * phase)
+        };
+        let coefficients: Vec<c64> = (0..self.nodes()).flat_map(of_node).collect();
+        let grid = PhaseGrid { shares: &function.shares, phases: &self.phases };
+        let of = FormGrid { grid, coefficients: &coefficients };
+        let GridForms { determinants, forms } = engine.grid_forms(&of, &|_| engine.proceed())?;
+        Ok((determinants.into_iter().map(Determinant::value).collect(), forms))
     }
-}
-
-/// The number of nodes whose r×r inverses are in memory at a time.
-pub(crate) fn batch(rank: usize) -> usize {
-    (BATCH_BYTES / (16 * rank * rank).max(1)).clamp(1, 256)
 }
 
 /// κ − e_l.
@@ -258,16 +244,6 @@ pub(crate) fn less_one(quota: &[usize], part: usize) -> Vec<usize> {
 /// Re Σ x_j y_j.
 pub(crate) fn real_sum(x: &[c64], y: &[c64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| (x * y).re).sum()
-}
-
-/// `sum` += Re(c · X).
-pub(crate) fn add_real_part(sum: &mut Mat<f64>, c: c64, matrix: &Mat<c64>) {
-    for j in 0..matrix.ncols() {
-        let out = column_mut(sum.as_mut(), j);
-        for (out, x) in out.iter_mut().zip(column(matrix.as_ref(), j)) {
-            *out += c.re * x.re - c.im * x.im;
-        }
-    }
 }
 
 /// e^{2πij/N}, each to full accuracy.

@@ -8,7 +8,7 @@ use faer::{Mat, c64};
 use super::{row_nodes::is_near_singular, stage::Stage};
 use crate::{
     Result,
-    engine::{PhaseGrid, RowMap, grid_inverses, in_double},
+    engine::{PhaseGrid, RowMap, in_double},
     linalg::{column, complex_inverse},
     parallel::map_ordered,
     polynomial::torus::{Torus, TorusPlan, less_one, real_sum},
@@ -48,7 +48,7 @@ impl ItemNodes {
         let map = RowMap { weights: &function.weights[at..=at], factor: function.map.as_ref() };
         let rows = engine.whiten_rows(&stage.setup.rows(&stage.groups[at..=at]), &map)?;
         let rank = function.rank();
-        let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| c64::new(rows[i * rank + j], 0.0));
+        let rows = Mat::from_fn(rows.len() / rank, rank, |i, j| rows[i * rank + j]);
 
         // The part needs a phase of its own: the smallest of the others carries that of the total.
         let mut order: Vec<usize> = (0..stage.left.len()).filter(|&other| other != at).collect();
@@ -60,17 +60,18 @@ impl ItemNodes {
         let blocks = torus.blocks();
         let outer: Vec<c64> =
             blocks.iter().flat_map(|block| torus.node(block.start)[..order.len() - 1].to_vec()).collect();
-        let points = if shares.is_empty() {
-            vec![(c64::new(1.0, 0.0), Mat::identity(rank, rank))]
+        let points: Vec<(c64, Mat<c64>)> = if shares.is_empty() {
+            let rows = Mat::from_fn(rows.nrows(), rank, |i, j| c64::new(rows[(i, j)], 0.0));
+            vec![(c64::new(1.0, 0.0), &rows * (Mat::<c64>::identity(rank, rank) * rows.transpose()))]
         } else {
             let grid = PhaseGrid { shares: &shares, phases: &outer };
-            grid_inverses(engine, &grid)?
+            let blocks = engine.grid_blocks(&grid, rows.as_ref())?;
+            blocks.into_iter().map(|(determinant, t)| (determinant.value(), t)).collect()
         };
         let found = map_ordered(blocks.len(), |block| {
-            let (determinant, inverse) = &points[block];
-            let t = &rows * (inverse * rows.transpose());
+            let (determinant, t) = &points[block];
             let own = |node: usize| torus.node(node)[order.len() - 1];
-            blocks[block].clone().map(|node| at_node(&t, own(node), *determinant)).collect::<Vec<_>>()
+            blocks[block].clone().map(|node| at_node(t, own(node), *determinant)).collect::<Vec<_>>()
         });
         let (values, forms) = found.into_iter().flatten().unzip();
         let nodes = Self { at, order, torus, values, forms };

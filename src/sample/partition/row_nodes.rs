@@ -8,8 +8,8 @@ use super::stage::{Pick, Stage};
 use crate::{
     Result,
     engine::{PhaseGrid, condition, grid_inverses},
-    linalg,
-    polynomial::torus::{add_real_part, less_one, real_sum},
+    linalg::{self, add_real_part},
+    polynomial::torus::{less_one, real_sum},
 };
 
 /// Whether conditioning by a pivot qᵀP⁻¹q spoils its node, because P is close to singular before or after the pick, so

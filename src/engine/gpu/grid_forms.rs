@@ -1,0 +1,266 @@
+//! `grid_forms`: det P(θ) at every node, and Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part. Inverses stay on the device, some
+//! nodes at a time; one wait for all.
+
+use std::ops::Range;
+
+use faer::{Mat, c64};
+
+use super::{
+    Gpu,
+    buffers::{Lease, size_of},
+    context::Context,
+    grid_determinants::{
+        Elimination, Found, matrices_per_binding, per_node, record_elimination, upload_phases, upload_shares,
+    },
+    pace::Load,
+    range::{QUAD, unit_of},
+    shaders::Shader,
+    submissions::Work,
+    words,
+};
+use crate::{
+    Result,
+    engine::{Cpu, Engine, FormGrid, GridForms, GridRequest, PhaseGrid, Precision},
+    linalg::Determinant,
+};
+
+/// The most bytes of inverses.
+const MOST_BYTES: usize = 1 << 28;
+/// Workgroups that the sums are spread over, where there are as many nodes.
+const GROUPS: usize = 256;
+/// Threads of a workgroup, each with an entry of so many parts.
+const THREADS: usize = 256;
+const PARTS: usize = 4;
+/// Operations of a thread at a node.
+const FLOPS: usize = 10 * PARTS;
+/// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
+const TURNS: usize = 20_000;
+
+pub(super) fn grid_forms(
+    gpu: &Gpu,
+    of: &FormGrid<'_>,
+    passed: &dyn Fn(usize) -> Result<()>,
+) -> Result<GridForms> {
+    let context = gpu.context();
+    if of.grid.nodes() == 0 {
+        return Cpu.grid_forms(of, passed);
+    }
+    let plan = Plan::new(context, &of.grid)?;
+    let found = gpu.with_room("grid_forms", || plan.run(of, passed))?;
+    passed(found.determinants.iter().flatten().count())?;
+    with_singular(of, found, passed)
+}
+
+/// What the device finds.
+struct OnDevice {
+    /// `None` where a matrix is nearly singular.
+    determinants: Vec<Option<Determinant>>,
+    /// The sums over the other nodes.
+    forms: Vec<Mat<f64>>,
+}
+
+/// Adds the nodes whose matrices are too nearly singular for the device.
+fn with_singular(
+    of: &FormGrid<'_>,
+    found: OnDevice,
+    passed: &dyn Fn(usize) -> Result<()>,
+) -> Result<GridForms> {
+    let OnDevice { determinants, mut forms } = found;
+    let parts = of.grid.shares.len();
+    let left: Vec<usize> = (0..determinants.len()).filter(|&node| determinants[node].is_none()).collect();
+    let mut others = Vec::new();
+    if !left.is_empty() {
+        let own = |values: &[c64]| -> Vec<c64> {
+            left.iter().flat_map(|node| &values[node * parts..][..parts]).copied().collect()
+        };
+        let (phases, coefficients) = (own(of.grid.phases), own(of.coefficients));
+        let grid = PhaseGrid { shares: of.grid.shares, phases: &phases };
+        let found = Cpu.grid_forms(&FormGrid { grid, coefficients: &coefficients }, passed)?;
+        forms.iter_mut().zip(found.forms).for_each(|(form, more)| *form += more);
+        others = found.determinants;
+    }
+    let mut others = others.into_iter();
+    let determinants = determinants.into_iter().filter_map(|known| known.or_else(|| others.next())).collect();
+    Ok(GridForms { determinants, forms })
+}
+
+/// How the sums over all nodes are cut.
+struct Plan<'c> {
+    context: &'c Context,
+    /// Rows of a matrix.
+    size: usize,
+    /// Sums that every entry is spread over, node by node in turn.
+    lanes: usize,
+    /// Parts whose sums fit into a binding together.
+    together: usize,
+    parts: usize,
+    /// Nodes whose inverses are there at a time.
+    nodes: usize,
+}
+
+/// The sums of some parts.
+struct Sums {
+    parts: Range<usize>,
+    /// Numbers of a lane.
+    pitch: usize,
+    /// The sums of every lane, then what their rounding loses.
+    partials: Lease,
+    /// Of all lanes: sums, then losses.
+    totals: Lease,
+}
+
+impl<'c> Plan<'c> {
+    fn new(context: &'c Context, grid: &PhaseGrid<'_>) -> Result<Self> {
+        let (size, parts) = (grid.shares[0].nrows(), grid.shares.len());
+        let (entries, width) = (size * size, size_of(context.precision));
+        let matrix = 2 * entries * width;
+        let fit = matrices_per_binding(context, matrix.max(per_node(context, grid.shares)))?;
+        // A part's sums and losses.
+        let limit = usize::try_from(context.largest_binding).unwrap_or(usize::MAX);
+        let most = (limit / (2 * entries.next_multiple_of(QUAD) * width)).max(1);
+        let groups = entries.div_ceil(THREADS) * parts.div_ceil(PARTS);
+        let lanes = (GROUPS / groups).clamp(1, grid.nodes().min(most));
+        let (flops, bytes) = Self::of_a_node(context);
+        let of_a_lane = TURNS.min(context.pace.units_of_a_group(flops, bytes));
+        Ok(Self {
+            context,
+            size,
+            lanes,
+            together: (most / lanes).min(parts),
+            parts,
+            nodes: fit.min((MOST_BYTES / matrix).max(1)).min(lanes * of_a_lane).min(grid.nodes()),
+        })
+    }
+
+    /// Operations and bytes of a workgroup at a node.
+    fn of_a_node(context: &Context) -> (f64, f64) {
+        ((THREADS * FLOPS) as f64, (2 * THREADS * size_of(context.precision)) as f64)
+    }
+
+    fn entries(&self) -> usize {
+        self.size * self.size
+    }
+
+    fn run(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<OnDevice> {
+        let (context, parts) = (self.context, self.parts);
+        let unit = unit_of(context.precision, of.coefficients.iter().flat_map(|x| [x.re, x.im]));
+        let shares = upload_shares(context, of.grid.shares)?;
+        let matrices = context.reals(2 * self.nodes * self.entries());
+        let pivots = context.storage(4 * (self.nodes * self.size) as u64);
+        let sums: Vec<Sums> = (0..parts).step_by(self.together).map(|first| self.sums(first)).collect();
+        let mut work = context.work("grid_forms");
+        let mut found = Vec::new();
+        for first in (0..of.grid.nodes()).step_by(self.nodes) {
+            passed(0)?;
+            let nodes = self.nodes.min(of.grid.nodes() - first);
+            let own = Found::new(context, nodes);
+            let phases = work.hold(upload_phases(context, &of.grid, first, nodes)?);
+            let elimination = Elimination {
+                nodes,
+                size: self.size,
+                parts,
+                shares: &shares,
+                phases: &phases,
+                matrices: &matrices,
+                pivots: &pivots,
+                mantissas: &own.mantissas,
+                exponents: &own.exponents,
+            };
+            record_elimination(context, &mut work, &elimination, GridRequest::Inverses)?;
+            let coefficients = &of.coefficients[first * parts..(first + nodes) * parts];
+            let coefficients: Vec<f64> =
+                coefficients.iter().flat_map(|x| [x.re / unit, x.im / unit]).collect();
+            let coefficients = work.hold(context.uploaded(&coefficients)?);
+            for sums in &sums {
+                self.record(&mut work, first, &elimination, &coefficients, sums)?;
+            }
+            found.push((nodes, own));
+        }
+        self.record_totals(&mut work, &sums)?;
+        self.read(work, &found, &sums, unit)
+    }
+
+    fn sums(&self, first: usize) -> Sums {
+        let parts = first..self.parts.min(first + self.together);
+        let pitch = (parts.len() * self.entries()).next_multiple_of(QUAD);
+        let [partials, totals] = [self.lanes, 1].map(|lanes| self.context.reals(2 * lanes * pitch));
+        Sums { parts, pitch, partials, totals }
+    }
+
+    /// Adds some nodes to the sums of their lanes.
+    fn record(
+        &self,
+        work: &mut Work,
+        first: usize,
+        of: &Elimination<'_>,
+        coefficients: &wgpu::Buffer,
+        sums: &Sums,
+    ) -> Result<()> {
+        let (flops, bytes) = Self::of_a_node(self.context);
+        let turns = of.nodes.div_ceil(self.lanes) as f64;
+        let numbers =
+            [of.nodes, self.entries(), self.parts, sums.parts.start, sums.parts.end, self.lanes, sums.pitch];
+        let blocks = self.entries().div_ceil(THREADS) * sums.parts.len().div_ceil(PARTS);
+        self.context.dispatch(
+            work,
+            Shader::GridForms,
+            &[&numbers.map(words)[..], &[u32::from(first > 0), 0]].concat(),
+            &[coefficients, of.mantissas, of.exponents, of.matrices, &sums.partials]
+                .map(wgpu::Buffer::as_entire_binding),
+            Load { groups: self.lanes * blocks, flops: turns * flops, bytes: turns * bytes },
+        )
+    }
+
+    /// Adds up the lanes, and in single precision what they lost.
+    fn record_totals(&self, work: &mut Work, sums: &[Sums]) -> Result<()> {
+        let context = self.context;
+        let runs = if self.is_single() { 2 * self.lanes } else { self.lanes };
+        let spans = work.hold(context.uploaded_words(&[0, words(runs), 1, 0]));
+        for sums in sums {
+            let quads = sums.pitch / QUAD;
+            let blocks = quads.div_ceil(THREADS);
+            let terms = (runs * THREADS * QUAD) as f64;
+            context.dispatch(
+                work,
+                Shader::SumRuns,
+                &[words(quads), 0, words(runs), words(blocks), 0],
+                &[&*sums.partials, &spans, &*sums.totals].map(wgpu::Buffer::as_entire_binding),
+                Load { groups: blocks, flops: 7.0 * terms, bytes: terms * size_of(context.precision) as f64 },
+            )?;
+        }
+        Ok(())
+    }
+
+    fn is_single(&self) -> bool {
+        self.context.precision == Precision::F32
+    }
+
+    fn read(&self, work: Work, found: &[(usize, Found)], sums: &[Sums], unit: f64) -> Result<OnDevice> {
+        let (context, what) = (self.context, work.what);
+        let width = size_of(context.precision);
+        let mut places: Vec<_> = found.iter().flat_map(|(nodes, own)| own.places(context, *nodes)).collect();
+        for sums in sums {
+            let bytes = (sums.parts.len() * self.entries() * width) as u64;
+            let lost = if self.is_single() { bytes } else { 0 };
+            places.extend([(&*sums.totals, 0, bytes), (&*sums.totals, (sums.pitch * width) as u64, lost)]);
+        }
+        let bytes = context.download(work, &places)?;
+        let (of_nodes, of_sums) = bytes.split_at(2 * found.len());
+        let mut determinants = Vec::new();
+        for pair in of_nodes.chunks_exact(2) {
+            determinants.extend(Found::determinants(context, what, &pair[0], &pair[1])?);
+        }
+        let mut forms = Vec::with_capacity(self.parts);
+        for pair in of_sums.chunks_exact(2) {
+            let (sums, lost) = (context.values(what, &pair[0])?, context.values(what, &pair[1])?);
+            for first in (0..sums.len()).step_by(self.entries()) {
+                let entry = |i: usize, j: usize| {
+                    let at = first + i * self.size + j;
+                    (sums[at] + lost.get(at).unwrap_or(&0.0)) * unit
+                };
+                forms.push(Mat::from_fn(self.size, self.size, entry));
+            }
+        }
+        Ok(OnDevice { determinants, forms })
+    }
+}

@@ -1,0 +1,258 @@
+//! Sums of inverses over nodes against naive loops, on the CPU, in f32 and in f64, at sizes around the edges of tiles, blocks
+//! of parts and lanes.
+
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use faer::{Mat, c64};
+use nalgebra::{Complex, DMatrix};
+use partition_dpp::{
+    Error, Watch,
+    engine::{Engine, FormGrid, GridForms, PhaseGrid, Precision, Watched, gpu::GpuOptions},
+    watch::{Ended, Progress},
+};
+
+use crate::{
+    common::{
+        engines::{self, CHUNK, Tested, short_dispatches},
+        random::normals,
+    },
+    conformance_tables::{node, shares},
+};
+
+/// Phases and coefficients of every part, node after node.
+struct Nodes {
+    phases: Vec<c64>,
+    coefficients: Vec<c64>,
+}
+
+impl Nodes {
+    fn new(parts: usize, nodes: usize) -> Self {
+        let numbers = normals(3 * parts * nodes, 21);
+        let phases = numbers[..parts * nodes].iter().map(|angle| c64::new(angle.cos(), angle.sin()));
+        let coefficients = numbers[parts * nodes..].chunks_exact(2).map(|x| c64::new(x[0], x[1]));
+        Self { phases: phases.collect(), coefficients: coefficients.collect() }
+    }
+
+    fn found(&self, tested: &Tested, shares: &[Mat<f64>]) -> GridForms {
+        let grid = PhaseGrid { shares, phases: &self.phases };
+        let of = FormGrid { grid, coefficients: &self.coefficients };
+        let told = Cell::new(0);
+        let passed = |nodes| {
+            told.set(told.get() + nodes);
+            Ok(())
+        };
+        let found = tested.engine.grid_forms(&of, &passed).unwrap();
+        assert_eq!(told.get(), grid.nodes(), "every node is told of once");
+        assert_eq!((found.determinants.len(), found.forms.len()), (grid.nodes(), shares.len()));
+        found
+    }
+}
+
+/// The sums of one part, and of the magnitudes that its rounding errors are relative to.
+fn naive(shares: &[Mat<f64>], nodes: &Nodes, inverses: &[Inverse], part: usize) -> (DMatrix<f64>, f64) {
+    let (parts, size) = (shares.len(), shares[0].nrows());
+    let (mut sum, mut magnitude) = (DMatrix::zeros(size, size), 0.0);
+    for (at, inverse) in inverses.iter().enumerate() {
+        let x = nodes.coefficients[at * parts + part];
+        let factor = Complex::new(x.re, x.im) * inverse.determinant;
+        sum += inverse.inverse.map(|entry| (factor * entry).re);
+        magnitude += factor.norm() * inverse.inverse.norm().max(1.0).powi(2);
+    }
+    (sum, magnitude)
+}
+
+struct Inverse {
+    determinant: Complex<f64>,
+    inverse: DMatrix<Complex<f64>>,
+}
+
+fn grid_forms(tested: &Tested) {
+    // Entries of 256 threads, four parts, and lanes that have a node each, several, or one of two.
+    for (size, parts, nodes) in [
+        (1, 1, 1),
+        (1, 5, 700),
+        (2, 3, 300),
+        (5, 1, 70),
+        (5, 4, 1030),
+        (15, 9, 40),
+        (16, 4, 200),
+        (17, 2, 131),
+        (33, 5, 20),
+        (64, 2, 7),
+        (65, 3, 9),
+        (300, 2, 2),
+    ] {
+        if size > tested.largest_matrix {
+            continue;
+        }
+        let (shares, nodes) = (shares(parts, size), Nodes::new(parts, nodes));
+        let found = nodes.found(tested, &shares);
+        let inverse = |phases: &[c64]| {
+            let matrix = node(&shares, phases, None);
+            Inverse { determinant: matrix.determinant(), inverse: matrix.try_inverse().unwrap() }
+        };
+        let inverses: Vec<Inverse> = nodes.phases.chunks_exact(parts).map(inverse).collect();
+        let what = format!("{size}×{size}, {parts} parts, {} nodes", inverses.len());
+        for (found, expected) in found.determinants.iter().zip(&inverses) {
+            let found = found.value();
+            tested.close(found.re, expected.determinant.re, size, 1.0, &what);
+            tested.close(found.im, expected.determinant.im, size, 1.0, &what);
+        }
+        for (part, form) in found.forms.iter().enumerate() {
+            let (expected, magnitude) = naive(&shares, &nodes, &inverses, part);
+            for (i, j) in (0..size).flat_map(|i| (0..size).map(move |j| (i, j))) {
+                tested.close(form[(i, j)], expected[(i, j)], size, magnitude, &what);
+            }
+        }
+    }
+}
+
+/// Nodes that the device cannot invert are the host's, and count.
+fn singular_nodes_of_forms(tested: &Tested) {
+    // P = I − 2N at −1: 0, ½, ½, … on the diagonal, and no inverse; the product without the zero is what counts.
+    for size in [2, 6, 20] {
+        let of = |j: usize| if j == 0 { 0.5 } else { 0.25 };
+        let share = Mat::from_fn(size, size, |i, j| if i == j { of(i) } else { 0.0 });
+        let one = c64::new(1.0, 0.0);
+        let coefficients = [one, one * 3.0, one * 0.25, one * 2.0].to_vec();
+        let found = Nodes { phases: vec![one, -one, one, -one], coefficients }.found(tested, &[share]);
+        let product = 0.5_f64.powi(i32::try_from(size).unwrap() - 1);
+        for (i, j) in (0..size).flat_map(|i| (0..size).map(move |j| (i, j))) {
+            let of_zero = if i == 0 { 5.0 * product } else { 0.0 };
+            let expected = if i == j { 1.25 + of_zero } else { 0.0 };
+            tested.close(found.forms[0][(i, j)], expected, 2, 1.0, &format!("entry {i} {j} of {size}"));
+        }
+        let zero = found.determinants[1].value().norm() + found.determinants[3].value().norm();
+        assert!(zero < 1e-14, "{zero:e}");
+        tested.close(found.determinants[0].value().re, 1.0, 2, 1.0, "the real node");
+    }
+}
+
+/// The error of a sum does not grow with the number of nodes in single precision.
+fn long_sums(tested: &Tested) {
+    let nodes = 30_000;
+    let one = c64::new(1.0, 0.0);
+    let coefficients: Vec<c64> =
+        (0..2 * nodes).map(|at| one * f64::from(0.1_f32 + (at % 7) as f32)).collect();
+    let nodes = Nodes { phases: vec![one; 2 * nodes], coefficients };
+    let shares = [Mat::from_fn(1, 1, |_, _| 0.25), Mat::from_fn(1, 1, |_, _| 0.5)];
+    let found = nodes.found(tested, &shares);
+    for (part, form) in found.forms.iter().enumerate() {
+        let expected: f64 = nodes.coefficients.iter().skip(part).step_by(2).map(|x| x.re).sum();
+        let error = (form[(0, 0)] - expected).abs() / expected;
+        println!("part {part}: {:.1} epsilons", error / tested.epsilon);
+        let single = tested.engine.info().precision == Precision::F32;
+        let most = if single { 2.0 } else { 1000.0 };
+        assert!(error <= most * tested.epsilon, "{error:e} of {expected}");
+    }
+}
+
+/// A watch sees every node, changes no bit, and ends the work.
+fn a_watch_over_forms(tested: &Tested) {
+    let (shares, nodes) = (shares(3, 20), Nodes::new(3, 300));
+    let plain = nodes.found(tested, &shares);
+    let seen = AtomicU64::new(0);
+    let report = |progress: Progress| seen.store(progress.steps, Ordering::Relaxed);
+    let engine = Watched::new(&*tested.engine, Watch::default().reporting_to(&report));
+    let grid = PhaseGrid { shares: &shares, phases: &nodes.phases };
+    let of = FormGrid { grid, coefficients: &nodes.coefficients };
+    let found = engine.grid_forms(&of, &|_| Ok(())).unwrap();
+    assert!(found.forms == plain.forms && found.determinants == plain.determinants);
+    assert_eq!(seen.load(Ordering::Relaxed), 300);
+    let ended = engine.grid_forms(&of, &|_| Err(Error::Ended(Ended::Interrupted)));
+    assert!(matches!(ended, Err(Error::Ended(Ended::Interrupted))), "{ended:?}");
+}
+
+fn grid_blocks(tested: &Tested) {
+    for (size, parts, count, nodes) in [
+        (1, 1, 1, 1),
+        (5, 2, 3, 90),
+        (16, 4, 5, 40),
+        (17, 2, 16, 9),
+        (33, 3, 7, 20),
+        (64, 2, 3, 9),
+        (65, 3, 40, 3),
+    ] {
+        if size > tested.largest_matrix {
+            continue;
+        }
+        let (shares, Nodes { phases, .. }) = (shares(parts, size), Nodes::new(parts, nodes));
+        let grid = PhaseGrid { shares: &shares, phases: &phases };
+        let values = normals(count * size, 8);
+        let rows = Mat::from_fn(count, size, |i, j| values[i * size + j]);
+        let naive_rows = DMatrix::from_fn(count, size, |i, j| Complex::from(values[i * size + j]));
+        let found = tested.engine.grid_blocks(&grid, rows.as_ref()).unwrap();
+        assert_eq!(found.len(), nodes);
+        for (at, (determinant, block)) in found.iter().enumerate() {
+            let matrix = node(&shares, grid.node(at), None);
+            let what = format!("{count} rows of {size}, node {at}");
+            let (found, expected) = (determinant.value(), matrix.determinant());
+            tested.close(found.re, expected.re, size, 1.0, &what);
+            tested.close(found.im, expected.im, size, 1.0, &what);
+            let inverse = matrix.try_inverse().unwrap();
+            let magnitude = inverse.norm().max(1.0).powi(2) * naive_rows.norm().powi(2);
+            let expected = &naive_rows * inverse * naive_rows.transpose();
+            assert_eq!((block.nrows(), block.ncols()), (count, count));
+            for (i, j) in (0..count).flat_map(|i| (0..count).map(move |j| (i, j))) {
+                tested.close(block[(i, j)].re, expected[(i, j)].re, size, magnitude, &what);
+                tested.close(block[(i, j)].im, expected[(i, j)].im, size, magnitude, &what);
+            }
+        }
+    }
+}
+
+/// P = I − 2N is diagonal with a zero where N has ½: the rows do not meet it.
+fn singular_nodes_of_blocks(tested: &Tested) {
+    let share = Mat::from_fn(20, 20, |i, j| if i == j { if i == 0 { 0.5 } else { 0.25 } } else { 0.0 });
+    let phases = [c64::new(1.0, 0.0), c64::new(-1.0, 0.0), c64::new(1.0, 0.0)];
+    let rows = Mat::from_fn(2, 20, |i, j| f64::from(u8::from(j == i + 3)));
+    let grid = PhaseGrid { shares: &[share], phases: &phases };
+    for (at, (_, block)) in tested.engine.grid_blocks(&grid, rows.as_ref()).unwrap().iter().enumerate() {
+        for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let expected = if i != j {
+                0.0
+            } else if at == 1 {
+                2.0
+            } else {
+                1.0
+            };
+            tested.close(block[(i, j)].re, expected, 2, 1.0, &format!("node {at}"));
+        }
+    }
+}
+
+on_every_engine!(
+    grid_forms,
+    singular_nodes_of_forms,
+    long_sums,
+    a_watch_over_forms,
+    grid_blocks,
+    singular_nodes_of_blocks,
+);
+
+#[test]
+fn planted_faults_are_noticed() {
+    engines::assert_noticed(&[
+        (("grid_forms", "re[part] = factor.x", "re[part] = factor.y"), grid_forms),
+        (("grid_forms", "im[part] = factor.y", "im[part] = ZERO"), grid_forms),
+        (("grid_forms", "let node = first + number * p.lanes", "let node = first + number"), grid_forms),
+        (("grid_forms", "number / tiles % blocks * 4u", "0u"), grid_forms),
+        (("grid_forms", "* parameters.parts + first + part]", "* parameters.parts + first]"), grid_forms),
+        (("grid_forms", "number % tiles * 256u", "0u"), grid_forms),
+        (("grid_forms", "> BROKEN_EXPONENT", "< BROKEN_EXPONENT"), grid_forms),
+        (("grid_forms", "lost += (sum - before) + (term - added)", "lost += sum - before"), long_sums),
+        (("grid_blocks", "at / p.columns % p.count * p.n", "at % p.count * p.n"), grid_blocks),
+        (("grid_blocks", "at / (p.columns * p.count) * p.pitch", "0u"), grid_blocks),
+        (("grid_blocks", "+ at % p.columns * p.step", ""), grid_blocks),
+        (("grid_blocks", "j * p.stride", "j"), grid_blocks),
+        (("sum_runs", "sums[place] = sum", "sums[place] = lost"), grid_forms),
+    ]);
+    // Sums that begin anew with every chunk.
+    engines::assert_noticed_on(
+        &[GpuOptions::default().with_largest_binding(CHUNK), short_dispatches()],
+        &[(("grid_forms", "p.earlier != 0u", "p.earlier > 1u"), grid_forms)],
+    );
+}

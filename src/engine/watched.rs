@@ -13,7 +13,7 @@ use faer::{Mat, MatRef};
 use super::{
     Ahead, BestSwap, CandidateGrid, CandidateSums, Cpu, Engine, EngineInfo, GainTable, GridPoint,
     GridRequest, NodeFactors, NodeTable, PhaseGrid, PickAhead, Precision, RowMap, Rows, SwapNumbers,
-    SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed,
+    SwapTable, SwapUpdate, Top, proposals::ProposalDevice, sealed::Sealed, slates::SlateDevice,
 };
 use crate::{
     Result,
@@ -143,6 +143,10 @@ impl Engine for Watched<'_> {
 
     fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
         self.engine.proposal_device()
+    }
+
+    fn slate_device(&self) -> Option<Arc<dyn SlateDevice>> {
+        self.engine.slate_device()
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

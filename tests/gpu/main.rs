@@ -29,5 +29,6 @@ mod random_words;
 mod range;
 mod rates;
 mod shaders;
+mod slates;
 mod testimony;
 mod traffic;

@@ -28,6 +28,7 @@ mod row_factors;
 mod row_forms;
 mod row_norms;
 mod shaders;
+mod slates;
 mod stored;
 mod submissions;
 mod swap_gains;
@@ -59,6 +60,7 @@ use self::{
 use super::{
     CandidateGrid, CandidateSums, Engine, EngineInfo, GainTable, GridPoint, GridRequest, NodeFactors,
     NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable, cost::CardRates, proposals::ProposalDevice,
+    slates::SlateDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -244,6 +246,10 @@ impl Engine for Gpu {
     }
 
     fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
+        Some(Arc::new(self.clone()))
+    }
+
+    fn slate_device(&self) -> Option<Arc<dyn SlateDevice>> {
         Some(Arc::new(self.clone()))
     }
 

@@ -26,7 +26,7 @@ const LANES: usize = 64;
 /// Trials after which a proposal is left to the host, in units of those expected; more are needed once in e¹⁶ proposals.
 const PATIENCE: f64 = 16.0;
 /// The most iterations of a thread's loops; some drivers stop at 2¹⁶.
-const TURNS: usize = 30_000;
+pub(super) const TURNS: usize = 30_000;
 /// Values of rows computed at a time.
 const PIECE: usize = 1 << 20;
 /// Operations of a trial besides those on its row, most of them for its random words.

@@ -52,6 +52,7 @@ fn main() -> Result<()> {
     if let Some(first) = found.into_iter().next() {
         println!("the first user sees {:?}", first?.items);
     }
+    on_a_device(&slates, &requests[..USERS / 50]);
     // What is drawn instead of chosen differs from visit to visit.
     let started = Instant::now();
     let drawn = slates.sample_many(&requests, 1, 7);
@@ -61,3 +62,20 @@ fn main() -> Result<()> {
     }
     Ok(())
 }
+
+/// The same sets, by a GPU.
+#[cfg(feature = "gpu")]
+fn on_a_device(slates: &Slates<'_>, requests: &[SlateRequest<'_>]) {
+    use partition_dpp::engine::gpu::{Gpu, GpuOptions};
+    let Ok(gpu) = Gpu::new(&GpuOptions::default()) else { return };
+    let on_device = slates.clone().with_engine(&gpu);
+    let (found, expected) = (on_device.solve_many(requests), slates.solve_many(requests));
+    let is_same = |pair: &(Result<_>, Result<_>)| matches!(pair, (Ok(one), Ok(other)) if one == other);
+    let same = found.into_iter().zip(expected).filter(is_same).count();
+    if let Some([asked, left]) = on_device.batched_requests() {
+        println!("on {gpu:?}: {same} of {asked} sets are the same; {left} were left to the CPU");
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+fn on_a_device(_: &Slates<'_>, _: &[SlateRequest<'_>]) {}

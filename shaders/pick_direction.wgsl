@@ -14,58 +14,6 @@ struct Parameters {
 @group(0) @binding(6) var<storage, read_write> gains: array<real>;
 @group(0) @binding(7) var<storage, read> numbers: array<real4>;
 
-// Sums of threads, then coordinates.
-var<workgroup> sh_along: array<real, 256>;
-
-// The sum over all threads, in all threads.
-fn total(thread: u32, own: real) -> real {
-  workgroupBarrier();
-  sh_along[thread] = own;
-  for (var half = 128u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if thread < half {
-      sh_along[thread] += sh_along[thread + half];
-    }
-  }
-  workgroupBarrier();
-  return sh_along[0];
-}
-
-fn square(thread: u32, own: u32) -> real {
-  var sum = ZERO;
-  for (var quad = thread; quad < parameters.quads; quad += 256u) {
-    sum += dot(directions[own + quad], directions[own + quad]);
-  }
-  return total(thread, sum);
-}
-
-// Removes the components along 256 directions.
-fn remove(thread: u32, own: u32, first: u32) {
-  let quads = parameters.quads;
-  let lane = thread % LANES;
-  for (var at = thread / LANES; at < 256u; at += 256u / LANES) {
-    var sum = ZERO;
-    if first + at < parameters.count {
-      for (var quad = lane; quad < quads; quad += LANES) {
-        sum += dot(directions[(first + at) * quads + quad], directions[own + quad]);
-      }
-    }
-    sh_partial[at * PITCH + lane] = sum;
-  }
-  workgroupBarrier();
-  sh_along[thread] = row_sum(thread);
-  workgroupBarrier();
-  for (var quad = thread; quad < quads; quad += 256u) {
-    var x = directions[own + quad];
-    for (var j = 0u; j < min(256u, parameters.count - first); j++) {
-      x -= sh_along[j] * directions[(first + j) * quads + quad];
-    }
-    directions[own + quad] = x;
-  }
-  storageBarrier();
-  workgroupBarrier();
-}
-
 @compute @workgroup_size(256)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
@@ -87,23 +35,7 @@ fn main(
   for (var quad = thread; quad < p.quads; quad += 256u) {
     directions[own + quad] = factor * stored_quad(start + quad);
   }
-  storageBarrier();
-  workgroupBarrier();
-  let norm = square(thread, own);
-  // Twice is enough (Kahan and Parlett).
-  for (var time = 0u; time < 2u; time++) {
-    for (var first = 0u; first < p.count; first += 256u) {
-      remove(thread, own, first);
-    }
-  }
-  let left = square(thread, own);
-  var unit = ZERO;
-  if left > ZERO {
-    unit = ONE / sqrt(left);
-  }
-  for (var quad = thread; quad < p.quads; quad += 256u) {
-    directions[own + quad] *= unit;
-  }
+  let enlarged = orthonormalise(thread, 0u, p.count);
   if thread == 0u {
     gains[tile.start + row] = LOWEST;
     var operations = numbers[p.groups].x;
@@ -111,6 +43,6 @@ fn main(
       operations = picks[2u * p.pick - 1u].x;
     }
     // The direction's error is that of the row, enlarged by what is left of it.
-    picks[2u * p.pick + 1u] = real4(operations + norm * unit * unit, ZERO, ZERO, ZERO);
+    picks[2u * p.pick + 1u] = real4(operations + enlarged, ZERO, ZERO, ZERO);
   }
 }

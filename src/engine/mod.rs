@@ -17,6 +17,8 @@ pub(crate) mod row_kernels;
 mod rows;
 mod shard;
 mod sharded;
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only devices read batches"))]
+pub(crate) mod slates;
 mod swaps;
 mod watched;
 
@@ -103,6 +105,12 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     /// The device that makes batches of proposals, if the engine has one; by default draws are made one by one on the host.
     #[doc(hidden)]
     fn proposal_device(&self) -> Option<Arc<dyn proposals::ProposalDevice>> {
+        None
+    }
+
+    /// The device that finds the greedy sets of many requests, if the engine has one.
+    #[doc(hidden)]
+    fn slate_device(&self) -> Option<Arc<dyn slates::SlateDevice>> {
         None
     }
 

@@ -14,7 +14,7 @@ use super::{
     Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Cpu, Determinant, Engine, EngineInfo, FormGrid,
     GainTable, GridForms, GridPoint, GridRequest, LeavingPairs, NodeFactors, NodeTable, PhaseGrid, PickAhead,
     Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top, proposals::ProposalDevice,
-    sealed::Sealed,
+    sealed::Sealed, slates::SlateDevice,
 };
 use crate::{
     Result,
@@ -161,6 +161,10 @@ impl Engine for Watched<'_> {
 
     fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
         self.engine.proposal_device()
+    }
+
+    fn slate_device(&self) -> Option<Arc<dyn SlateDevice>> {
+        self.engine.slate_device()
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

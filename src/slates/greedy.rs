@@ -28,16 +28,36 @@ impl Picking<'_, '_> {
         let mut log_det = self.include()?;
         while self.workspace.items.len() < self.slates.size {
             let Some(position) = self.best() else { break };
-            let Candidate { item, part, scale, log_quality, .. } = self.workspace.candidates[position];
-            self.take_out(position);
             // Otherwise it is a copy of what is chosen, or a combination of it.
-            if let Some(log_gain) = self.repel(item, scale) {
-                log_det += log_gain + self.log_weight(item) + log_quality;
-                self.workspace.items.push(item);
-                self.workspace.counts[part as usize] += 1;
+            if let Some(log_gain) = self.pick(position) {
+                log_det += log_gain;
             }
         }
         Ok(log_det)
+    }
+
+    /// Makes picks that are known, by their positions; returns ln det, `None` if one is not among those that may be picked.
+    pub(super) fn follow(mut self, picks: &[u32]) -> Option<f64> {
+        let mut log_det = 0.0;
+        for &position in picks {
+            self.open_parts();
+            let &Candidate { part, is_out, .. } = self.workspace.candidates.get(position as usize)?;
+            if is_out || !self.workspace.is_open[part as usize] {
+                return None;
+            }
+            log_det += self.pick(position as usize)?;
+        }
+        Some(log_det)
+    }
+
+    /// Picks a candidate; returns what it adds to ln det, `None` if it depends on the others.
+    fn pick(&mut self, position: usize) -> Option<f64> {
+        let Candidate { item, part, scale, log_quality, .. } = self.workspace.candidates[position];
+        self.take_out(position);
+        let log_gain = self.repel(item, scale)?;
+        self.workspace.items.push(item);
+        self.workspace.counts[part as usize] += 1;
+        Some(log_gain + self.log_weight(item) + log_quality)
     }
 
     /// Adds the directions of the included items; returns their ln det.

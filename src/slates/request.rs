@@ -33,6 +33,13 @@ pub struct Slate<I> {
     pub log_det: f64,
 }
 
+impl Slate<&[u32]> {
+    /// The same beyond the workspace.
+    pub(super) fn into_own(self) -> Slate<Vec<u32>> {
+        Slate { items: self.items.to_vec(), missing: self.missing, log_det: self.log_det }
+    }
+}
+
 impl<'r> SlateRequest<'r> {
     /// Of these items of the matrix, in any order; an item that comes twice counts once.
     #[must_use]

@@ -177,8 +177,7 @@ impl SlateWorkspace {
             }
             self.squares.push(square);
         }
-        let open = self.candidates.iter().filter(|candidate| !candidate.is_out);
-        let largest = open.map(|candidate| candidate.log_weight).fold(f64::NEG_INFINITY, f64::max);
+        let largest = self.largest_log_weight();
         self.weights.clear();
         #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
         let weight = |candidate: &Candidate| {
@@ -189,6 +188,20 @@ impl SlateWorkspace {
         self.left.extend_from_slice(&self.squares);
         self.span.clear();
         self.picked_rows.clear();
+    }
+
+    /// Prepares picks that are known, for which only their own rows are read.
+    pub(super) fn begin_without_rows(&mut self) {
+        [&mut self.rows, &mut self.squares, &mut self.left].into_iter().for_each(Vec::clear);
+        self.weights.resize(self.candidates.len(), 0.0);
+        self.span.clear();
+        self.picked_rows.clear();
+    }
+
+    /// The largest 2 ln q_i of those that may be chosen.
+    pub(super) fn largest_log_weight(&self) -> f64 {
+        let open = self.candidates.iter().filter(|candidate| !candidate.is_out);
+        open.map(|candidate| candidate.log_weight).fold(f64::NEG_INFINITY, f64::max)
     }
 }
 

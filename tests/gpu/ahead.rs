@@ -95,10 +95,7 @@ fn planted_faults_are_noticed() {
         (("choose_pick", "< best.value - rounding(best.slot)", "< HIGHEST"), same_sets),
         (("pick_direction", "x -= sh_along[j]", "x += sh_along[j]"), same_sets),
         (("pick_direction", "directions[own + quad] *= unit", "directions[own + quad] *= ONE"), same_sets),
-        (
-            ("pick_direction", "first + at < parameters.count", "first + at + 1u < parameters.count"),
-            same_sets,
-        ),
+        (("pick_direction", "if at < count", "if at + 1u < count"), same_sets),
         (("pick_direction", "gains[tile.start + row] = LOWEST", "gains[tile.start] = LOWEST"), same_sets),
         (("pick_direction", "first += 256u", "first += 512u"), same_sets),
     ]);

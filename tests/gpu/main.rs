@@ -33,5 +33,6 @@ mod range;
 mod rates;
 mod sequential;
 mod shaders;
+mod slates;
 mod testimony;
 mod traffic;

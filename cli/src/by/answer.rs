@@ -1,6 +1,6 @@
 //! What the answers about many problems share.
 
-use partition_dpp::Subset;
+use partition_dpp::{Subset, engine::EngineInfo};
 use serde::Serialize;
 
 use super::{Errors, Problems, errors::ErrorAnswer};
@@ -26,16 +26,22 @@ pub(crate) struct Answered<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel_error: Option<f64>,
     #[serde(flatten)]
-    engine: EngineAnswer<'static>,
+    engine: EngineAnswer<'a>,
     seconds: Seconds,
 }
 
 impl<'a> Answered<'a> {
+    /// What the CPU has answered.
     pub(crate) fn new(problems: &'a Problems<'_>, errors: &'a Errors<'_>, seconds: Seconds) -> Self {
         let groups = &problems.groups;
         let by = (0..groups.len()).map(|group| groups.json(group)).collect();
         let kernel_error = problems.input.kernel_error;
         Self { by, errors: errors.json(), kernel_error, engine: EngineAnswer::CPU, seconds }
+    }
+
+    /// The same by this engine.
+    pub(crate) fn by_engine(self, engine: &'a EngineInfo) -> Self {
+        Self { engine: engine.into(), ..self }
     }
 }
 

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 pub(crate) use self::{
     answer::{Answered, Seconds, listed},
     errors::Errors,
+    slates::GreedySets,
 };
 use crate::{
     compute::{ComputeArguments, EngineChoice},
@@ -151,9 +152,12 @@ impl<'a> Problems<'a> {
 
 /// Refuses a GPU: the problems are small, and solved side by side.
 pub(crate) fn check_engine(arguments: &ComputeArguments) -> Result<(), Failure> {
-    if arguments.engine == EngineChoice::Gpu {
-        let sentence = "--engine gpu: --by solves its problems on the CPU, side by side";
-        return Err(Failure::Arguments(sentence.into()));
-    }
-    Ok(())
+    if arguments.engine == EngineChoice::Gpu { Err(no_device()) } else { Ok(()) }
+}
+
+/// The failure of problems that are not for GPUs.
+pub(crate) fn no_device() -> Failure {
+    let sentence = "--engine gpu: --by solves its problems on the CPU, side by side; GPUs take only --solver greedy, for sets of \
+                    a fixed size";
+    Failure::Arguments(sentence.into())
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use partition_dpp::{
     CountRange, Partition, Quota, Watch,
+    engine::Engine,
     slates::{Slate, SlateRequest, SlateSamples, Slates},
 };
 
@@ -37,6 +38,13 @@ fn narrow(items: &[usize]) -> Vec<u32> {
     items.iter().filter_map(|&item| u32::try_from(item).ok()).collect()
 }
 
+/// The greedy sets of all problems.
+pub(crate) struct GreedySets {
+    pub(crate) each: Each<Slate<Vec<u32>>>,
+    /// How many problems a GPU has left to the CPU; `None` without one.
+    pub(crate) left: Option<u64>,
+}
+
 impl Problems<'_> {
     /// The conditions of the problems that have any.
     fn narrow_conditions(&self) -> HashMap<usize, [Vec<u32>; 2]> {
@@ -60,15 +68,17 @@ impl Problems<'_> {
     /// The greedy sets of all problems, if slates find them.
     pub(crate) fn solve_greedily(
         &self,
+        engine: &dyn Engine,
         (progress, watch): (&Progress, &Watch<'_>),
-    ) -> Result<Option<Each<Slate<Vec<u32>>>>, Failure> {
-        let Some(slates) = slates(self)? else { return Ok(None) };
+    ) -> Result<Option<GreedySets>, Failure> {
+        let Some(slates) = slates(self)?.map(|slates| slates.with_engine(engine)) else { return Ok(None) };
         let conditions = self.narrow_conditions();
         progress.counted("solving", self.groups.len() as u64);
         let report = |reached: partition_dpp::watch::Progress| progress.reached(reached.steps);
         let watch = watch.reporting_to(&report);
         let solved = slates.solve_watched(&self.requests(&conditions), &watch);
-        Ok(Some(solved.into_iter().map(|one| one.map_err(Failure::from)).collect()))
+        let each = solved.into_iter().map(|one| one.map_err(Failure::from)).collect();
+        Ok(Some(GreedySets { each, left: slates.batched_requests().map(|[_, left]| left) }))
     }
 
     /// Samples of all problems, if slates draw them.

@@ -65,13 +65,15 @@ pub(crate) fn open_engine(arguments: &ComputeArguments, job: &Job) -> Result<Ope
     Ok(OpenEngine { engine, reason: None })
 }
 
+/// Opens a GPU.
 #[cfg(feature = "gpu")]
-fn open_device(precision: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
+pub(crate) fn open_device(precision: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
     Ok(Box::new(Gpu::new(&gpu_options(precision))?))
 }
 
+/// Opens a GPU.
 #[cfg(not(feature = "gpu"))]
-fn open_device(_: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
+pub(crate) fn open_device(_: PrecisionChoice) -> Result<Box<dyn Engine>, Failure> {
     let reason = "this pdpp is built without its feature gpu".into();
     Err(Failure::Library(Error::Device(DeviceProblem::NoAdapter { reason })))
 }

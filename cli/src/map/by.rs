@@ -8,7 +8,7 @@ use std::{
 use comfy_table::Cell;
 use partition_dpp::{
     Subset, Watch,
-    engine::Cpu,
+    engine::{Cpu, Engine, EngineInfo},
     map::{Solution, Termination},
     slates::Slate,
     watch::Ended,
@@ -21,7 +21,8 @@ use super::{
     search::Search,
 };
 use crate::{
-    by::{self, Answered, Each, Errors, Problems, Seconds},
+    by::{self, Answered, Each, Errors, GreedySets, Problems, Seconds},
+    compute::{self, EngineChoice},
     failure::Failure,
     input::{Id, Worth},
     interrupt,
@@ -43,13 +44,34 @@ struct Best {
     termination: Termination,
 }
 
+/// What solved the problems.
+struct SolvedBy {
+    engine: EngineInfo,
+    /// How many of them a GPU has left to the CPU; `None` without one.
+    left: Option<u64>,
+}
+
 /// Refuses what many problems do not have.
 pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
-    by::check_engine(&arguments.compute)?;
+    if !is_greedy(arguments) {
+        by::check_engine(&arguments.compute)?;
+    }
     if arguments.certify {
         return Err(Failure::Arguments("--certify bounds one problem: it takes no --by".into()));
     }
     Ok(())
+}
+
+fn is_greedy(arguments: &MapArguments) -> bool {
+    arguments.solver == SolverChoice::Greedy && !arguments.independent
+}
+
+/// The engine of greedy sets. The CPU finds each in the time that its rows take to a GPU, which must be asked for.
+fn open_engine(arguments: &MapArguments) -> Result<Box<dyn Engine>, Failure> {
+    match arguments.compute.engine {
+        EngineChoice::Gpu => compute::open_device(arguments.compute.precision),
+        EngineChoice::Auto | EngineChoice::Cpu => Ok(Box::new(Cpu)),
+    }
 }
 
 /// Solves the problems, and prints their sets.
@@ -61,14 +83,22 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     problems.check_memory(Limit::of(None))?;
+    let engine = open_engine(arguments)?;
     let started = Instant::now();
-    let greedy = arguments.solver == SolverChoice::Greedy && !arguments.independent;
     let watch = Watch::default().stopped_by(interrupt::flag());
-    let slates = if greedy { problems.solve_greedily((progress, &watch))? } else { None };
-    let solved: Each<Best> = match slates {
-        Some(slates) => slates.into_iter().map(|slate| complete(problems, slate?)).collect(),
-        None => problems.each((progress, &watch), |_, question, items| one(arguments, question, items)),
+    let slates =
+        if is_greedy(arguments) { problems.solve_greedily(&*engine, (progress, &watch))? } else { None };
+    let (solved, left): (Each<Best>, _) = match slates {
+        Some(GreedySets { each, left }) => {
+            (each.into_iter().map(|slate| complete(problems, slate?)).collect(), left)
+        }
+        None if arguments.compute.engine == EngineChoice::Gpu => return Err(by::no_device()),
+        None => {
+            let one = |_, question: &Question<'_>, items: &[usize]| one(arguments, question, items);
+            (problems.each((progress, &watch), one), None)
+        }
     };
+    let by = SolvedBy { engine: engine.info(), left };
     let seconds = Seconds { reading: reading.as_secs_f64(), solving: started.elapsed().as_secs_f64() };
     progress.finish();
     let errors = Errors::of(&problems.groups, &solved)?;
@@ -81,9 +111,11 @@ pub(super) fn run(
         rows.write(problems.input, &sets)?;
     }
     if arguments.output.json {
-        output::print_json(out, &Answer::new(arguments, problems, &solved, (&errors, seconds)))?;
+        let mut answer = Answer::new(arguments, problems, &solved, (&errors, seconds));
+        answer.answered = answer.answered.by_engine(&by.engine);
+        output::print_json(out, &answer)?;
     } else {
-        output::print(out, &text(arguments, problems, &solved, (&errors, seconds)))?;
+        output::print(out, &text((arguments, &by), problems, &solved, (&errors, seconds)))?;
     }
     errors.end(&watch)
 }
@@ -164,7 +196,7 @@ impl<'a> Answer<'a> {
 
 /// A row for each of the first few values.
 fn text(
-    arguments: &MapArguments,
+    (arguments, by): (&MapArguments, &SolvedBy),
     problems: &Problems<'_>,
     solved: &[Result<Best, Failure>],
     found: (&Errors<'_>, Seconds),
@@ -178,7 +210,10 @@ fn text(
         table.add_row([Cell::new(problems.groups.value(group)), right(log_det), Cell::new(items)]);
     }
     let mut text = format!("{}\n{}", table.trim_fmt(), more(solved.len()));
-    let how = format!("{} solver", arguments.solver);
+    let how = match by.left {
+        Some(left) => format!("{} solver, on {}, {left} by the CPU", arguments.solver, by.engine),
+        None => format!("{} solver", arguments.solver),
+    };
     text.push_str(&problems.after(found, &how, (&arguments.output, &arguments.rows)));
     text
 }

@@ -236,6 +236,32 @@ fn tables_name_the_values_without_an_answer() {
     assert!(text.contains("… and 5 more") && !text.contains("problems"), "{text}");
 }
 
+/// On a GPU the sets are those of the CPU; other solvers and any sizes have none there.
+#[test]
+fn greedy_sets_on_a_gpu() {
+    let folder = Folder::new();
+    Feed::new().write(&folder);
+    folder.refuses(&format!("map {PARQUET} --k 2 --solver greedy --engine gpu"), 3, &["graphics adapter"]);
+    if crate::devices::adapters().is_empty() {
+        return;
+    }
+    let answer = |engine: &str| -> Value {
+        let arguments = format!("map {PARQUET} --quota 2,1,1 --solver greedy --json --engine {engine}");
+        let output = folder.pdpp_with_adapters(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (on_gpu, on_cpu) = (answer("gpu"), answer("cpu"));
+    for field in ["by", "sets", "log_dets", "errors", "terminations"] {
+        assert_eq!(on_gpu[field], on_cpu[field], "{field}");
+    }
+    assert_eq!([&on_gpu["engine"], &on_cpu["engine"]], [&json!("gpu"), &json!("cpu")]);
+    let arguments = format!("map {PARQUET} --quota 2,1,1 --solver greedy --engine gpu");
+    let shown = folder.pdpp_with_adapters(&arguments).output().unwrap().stdout;
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains("by the CPU)"), "{shown}");
+}
+
 #[test]
 fn what_many_problems_do_not_have() {
     let folder = Folder::new();

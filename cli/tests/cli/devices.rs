@@ -11,7 +11,7 @@ const MAP: &str =
     "map --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --solver local-search --time-limit 0 --json";
 
 /// The adapters of this machine; says so where there are none, which `PDPP_REQUIRE_GPU` forbids.
-fn adapters() -> Vec<Value> {
+pub(crate) fn adapters() -> Vec<Value> {
     let output = Folder::new().pdpp_with_adapters("devices --json").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let devices: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();

@@ -20,9 +20,9 @@ use crate::{
 };
 
 /// In a table: the rows of the tile do not follow each other.
-const LISTED: u32 = u32::MAX;
+pub(super) const LISTED: u32 = u32::MAX;
 /// How shaders read rows: factors are per position.
-const WEIGHTED: u32 = 1;
+pub(super) const WEIGHTED: u32 = 1;
 /// How shaders read rows: they are in the order of positions, without factors.
 const IMAGES: u32 = 2;
 

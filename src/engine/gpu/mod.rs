@@ -32,6 +32,7 @@ mod row_forms;
 mod row_norms;
 mod sequential_draws;
 mod shaders;
+mod slates;
 mod stored;
 mod submissions;
 mod swap_gains;
@@ -64,7 +65,7 @@ use self::{
 use super::{
     Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
     GridPoint, GridRequest, NodeFactors, NodeTable, PhaseGrid, Precision, RowMap, Rows, SwapTable,
-    cost::CardRates, proposals::ProposalDevice,
+    cost::CardRates, proposals::ProposalDevice, slates::SlateDevice,
 };
 use crate::{Error, Result, error::DeviceProblem};
 
@@ -250,6 +251,10 @@ impl Engine for Gpu {
     }
 
     fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
+        Some(Arc::new(self.clone()))
+    }
+
+    fn slate_device(&self) -> Option<Arc<dyn SlateDevice>> {
         Some(Arc::new(self.clone()))
     }
 

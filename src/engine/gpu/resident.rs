@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::{context::Context, device_rows::DeviceRows, stored::Stored, words};
 use crate::{
-    Result,
+    Features, Result,
     engine::{Items, Rows},
 };
 
@@ -74,7 +74,7 @@ struct Known {
 
 impl Known {
     fn is(&self, rows: &Rows<'_>) -> bool {
-        is(&self.features, rows)
+        is(&self.features, rows.features())
             && self.groups.len() == rows.groups().len()
             && self.groups.iter().zip(rows.groups()).all(|((known, scale), group)| {
                 scale.to_bits() == group.scale.to_bits() && known.is(group.items)
@@ -82,8 +82,13 @@ impl Known {
     }
 }
 
-fn is(features: &Weak<()>, rows: &Rows<'_>) -> bool {
-    std::ptr::eq(features.as_ptr(), Arc::as_ptr(rows.features().identity()))
+fn is(known: &Weak<()>, features: &Features<'_>) -> bool {
+    std::ptr::eq(known.as_ptr(), Arc::as_ptr(features.identity()))
+}
+
+fn copy_of(matrices: &[(Weak<()>, Arc<Stored>)], features: &Features<'_>) -> Option<Arc<Stored>> {
+    let found = matrices.iter().find(|(known, _)| is(known, features));
+    found.map(|(_, stored)| Arc::clone(stored))
 }
 
 /// The tiles of these rows if they are known, which are then the latest.
@@ -124,39 +129,50 @@ impl Resident {
     /// The copy of all rows, or one of only these if they are few.
     fn stored(&self, context: &Context, rows: &Rows<'_>) -> Result<Arc<Stored>> {
         let features = rows.features();
-        let known = |matrices: &[(Weak<()>, Arc<Stored>)]| {
-            let found = matrices.iter().find(|(features, _)| is(features, rows));
-            found.map(|(_, stored)| Arc::clone(stored))
-        };
-        let room = {
-            let mut matrices = self.matrices();
-            matrices.retain(|(features, _)| features.strong_count() > 0);
-            if let Some(stored) = known(&matrices) {
-                return Ok(stored);
-            }
-            let room = if self.is_full.load(Ordering::Relaxed) { 0 } else { context.row_memory };
-            room.saturating_sub(matrices.iter().map(|(_, stored)| stored.bytes()).sum())
-        };
-        if rows.len() < features.items() / SPARSE {
-            let items = rows.iter().map(|(item, _)| words(item)).collect();
-            return Ok(Arc::new(Stored::new(context, features, Selection::Listed(items), room)?));
+        if rows.len() >= features.items() / SPARSE {
+            return self.all(context, features);
         }
-        let stored = Arc::new(Stored::new(context, features, Selection::All(features.items()), room)?);
+        if let Some(stored) = copy_of(&self.matrices(), features) {
+            return Ok(stored);
+        }
+        let items = rows.iter().map(|(item, _)| words(item)).collect();
+        Ok(Arc::new(Stored::new(context, features, Selection::Listed(items), self.room(context))?))
+    }
+
+    /// The copy of all rows of some features.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn all(&self, context: &Context, features: &Features<'_>) -> Result<Arc<Stored>> {
+        if let Some(stored) = copy_of(&self.matrices(), features) {
+            return Ok(stored);
+        }
+        let all = Selection::All(features.items());
+        let stored = Arc::new(Stored::new(context, features, all, self.room(context))?);
         let mut matrices = self.matrices();
         // Another thread may have been faster.
-        if let Some(stored) = known(&matrices) {
+        if let Some(stored) = copy_of(&matrices, features) {
             return Ok(stored);
         }
         matrices.push((Arc::downgrade(features.identity()), Arc::clone(&stored)));
         Ok(stored)
     }
 
+    /// Bytes that more rows may take.
+    fn room(&self, context: &Context) -> u64 {
+        let room = if self.is_full.load(Ordering::Relaxed) { 0 } else { context.row_memory };
+        room.saturating_sub(self.matrices().iter().map(|(_, stored)| stored.bytes()).sum())
+    }
+
     fn tilings(&self) -> MutexGuard<'_, Vec<Known>> {
         self.tilings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The copies of features that are still there.
     fn matrices(&self) -> MutexGuard<'_, Vec<(Weak<()>, Arc<Stored>)>> {
-        self.matrices.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut matrices = self.matrices.lock().unwrap_or_else(PoisonError::into_inner);
+        matrices.retain(|(features, _)| features.strong_count() > 0);
+        matrices
     }
 
     /// Forgets all rows; their memory is freed with its last user.

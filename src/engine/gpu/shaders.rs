@@ -109,7 +109,7 @@ shaders! {
     GainUpdate "gain_update" Rows ["rows", "leading"] 2816 reals 512 words,
     Leaders "leaders" Own ["leading"] 512 reals 512 words,
     ChoosePick "choose_pick" Own ["leading"] 514 reals 514 words,
-    PickDirection "pick_direction" Rows ["rows"] 2560 reals 0 words,
+    PickDirection "pick_direction" Rows ["rows", "orthonormal"] 2560 reals 0 words,
     SwapTable "swap_table" Rows ["product"] 2112 reals 0 words,
     ConditionNodes "condition_nodes" Own ["complex"] 512 reals 0 words,
     SumForms "sum_forms" Own [] 0 reals 0 words,
@@ -123,6 +123,7 @@ shaders! {
     Proposals "proposals" Own ["philox", "alias", "trials", "proposals"] 3636 reals 368 words,
     SmallProposals "small_proposals" Own ["philox", "alias", "trials", "proposals"] 1296 reals 308 words,
     SequentialDraws "sequential_draws" Own ["philox", "alias", "basis", "row_trials", "draw_weights"] 3738 reals 57 words,
+    Slates "slates" Rows ["rows", "leading", "orthonormal"] 3074 reals 771 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
     Entrants "entrants" Own [] 0 reals 256 words,
 }

@@ -10,7 +10,7 @@ use self::known::Known;
 use super::{
     Beyond, CandidateGrid, CandidateSums, Determinant, Engine, EngineInfo, FormGrid, GainTable, GridForms,
     GridPoint, GridRequest, Group, Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable,
-    in_double, proposals::ProposalDevice,
+    in_double, proposals::ProposalDevice, slates::SlateDevice,
 };
 use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
 
@@ -209,6 +209,10 @@ impl Engine for Prepared<'_> {
 
     fn proposal_device(&self) -> Option<Arc<dyn ProposalDevice>> {
         self.engine.proposal_device()
+    }
+
+    fn slate_device(&self) -> Option<Arc<dyn SlateDevice>> {
+        self.engine.slate_device()
     }
 
     fn part_grams(&self, rows: &Rows<'_>, map: Option<&RowMap<'_>>) -> Result<Vec<Mat<f64>>> {

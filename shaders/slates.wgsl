@@ -1,0 +1,161 @@
+// Greedy sets of many requests, a workgroup each: one pick after another has the largest gain of the parts that are open, if
+// nothing else can for all that rounding may do.
+//
+// A request is a tile, whose rows are its candidates, and whose group is 1 where equal rows and factors make equal gains, 0
+// where they may have been rounded to be equal; a factor of 0 bars a candidate. parts: the part of every candidate; quota: the
+// least and the most items of every part; gains: what is left of the squared length of every candidate, −∞ once it is
+// picked, and that length; directions: 4·quads values each, `size` for every request; picks: the picks' places among the
+// candidates, `size` for every request, of which the first is NONE if a choice is in doubt.
+
+struct Parameters {
+  start: u32, tiles: u32, quads: u32, reading: u32,
+  // k, the sum of the least items, and the relative rounding of an operation.
+  size: u32, lacking: u32, unit: u32,
+}
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(4) var<storage, read> parts: array<u32>;
+@group(0) @binding(5) var<storage, read> quota: array<vec2<u32>>;
+@group(0) @binding(6) var<storage, read_write> gains: array<vec2<real>>;
+@group(0) @binding(7) var<storage, read_write> directions: array<real4>;
+@group(0) @binding(8) var<storage, read_write> picks: array<u32>;
+
+const NONE: u32 = 0xffffffffu;
+// Gains below this have too few digits in single precision.
+const LEAST: real = 1.0e-25;
+
+var<workgroup> sh_best: Leading;
+var<workgroup> sh_counts: array<u32, 256>;
+var<workgroup> sh_rivals: atomic<u32>;
+
+// The squared lengths of all candidates, or without a direction what they are.
+fn pass_over(thread: u32, tile: Tile, direction: u32) {
+  let lane = thread % LANES;
+  for (var first = 0u; first < tile.rows; first += TILE) {
+    let end = min(first + TILE, tile.rows);
+    for (var at = first + thread / LANES; at < end; at += TILE / LANES) {
+      let start = row_start(tile, at);
+      let factor = row_factor(tile, at);
+      var sum = ZERO;
+      for (var quad = lane; quad < parameters.quads; quad += LANES) {
+        let values = factor * stored_quad(start + quad);
+        var other = values;
+        if direction != NONE {
+          other = directions[direction + quad];
+        }
+        sum += dot(values, other);
+      }
+      sh_partial[(at - first) * PITCH + lane] = sum;
+    }
+    workgroupBarrier();
+    if first + thread < end {
+      let sum = row_sum(thread);
+      let own = tile.start + first + thread;
+      if direction == NONE {
+        gains[own] = vec2<real>(counted(sum), counted(sum));
+      } else if gains[own].x > LOWEST {
+        gains[own].x = counted(gains[own].x - sum * sum);
+      }
+    }
+    workgroupBarrier();
+  }
+  storageBarrier();
+}
+
+// Whether a part may have another item: if it lacks one, or where picks are to spare and it has not the most.
+fn is_open(part: u32, is_spare: bool) -> bool {
+  let count = sh_counts[part];
+  return count < quota[part].x || is_spare && count < quota[part].y;
+}
+
+fn differ(tile: Tile, one: u32, other: u32) -> bool {
+  if row_factor(tile, one) != row_factor(tile, other) {
+    return true;
+  }
+  for (var quad = 0u; quad < parameters.quads; quad++) {
+    if any(stored_quad(row_start(tile, one) + quad) != stored_quad(row_start(tile, other) + quad)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The candidate with the largest gain, of equals the lowest item, in `sh_best`. Whether it is known to be.
+fn choose(thread: u32, tile: Tile, is_spare: bool, rounding: real) -> bool {
+  var own = Leading(LOWEST, LOWEST, NONE, 0u);
+  for (var at = thread; at < tile.rows; at += TILE) {
+    if is_open(parts[tile.start + at], is_spare) {
+      let gain = gains[tile.start + at].x;
+      own = leading_of(own, Leading(gain, LOWEST, row_start(tile, at), at));
+    }
+  }
+  let leading = lead(thread, own);
+  if thread == 0u {
+    sh_best = leading;
+    atomicStore(&sh_rivals, 0u);
+  }
+  workgroupBarrier();
+  let best = sh_best;
+  let floor = best.value - rounding * gains[tile.start + best.slot].y;
+  for (var at = thread; at < tile.rows; at += TILE) {
+    let gain = gains[tile.start + at];
+    // Of copies the lowest is best.
+    if at != best.slot && gain.x > LOWEST && gain.x + rounding * gain.y >= floor
+      && is_open(parts[tile.start + at], is_spare) && (tile.group == 0u || differ(tile, at, best.slot)) {
+      atomicStore(&sh_rivals, 1u);
+    }
+  }
+  workgroupBarrier();
+  return atomicLoad(&sh_rivals) == 0u && best.value < HIGHEST && floor > LEAST;
+}
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let p = parameters;
+  let number = workgroup_of(group, groups);
+  let tile = tile_at(number);
+  let base = number * p.size * p.quads;
+  sh_counts[thread] = 0u;
+  pass_over(thread, tile, NONE);
+  var lacking = p.lacking;
+  var operations = ZERO;
+  for (var picked = 0u; picked < p.size; picked++) {
+    let terms = real(4u * p.quads);
+    let rounding = real(bitcast<f32>(p.unit)) * (4.0 * sqrt(terms * (ONE + operations)) + 4.0);
+    // The same for all threads.
+    if !choose(thread, tile, p.size - picked > lacking, rounding) {
+      if thread == 0u {
+        picks[number * p.size] = NONE;
+      }
+      return;
+    }
+    let best = sh_best.slot;
+    if thread == 0u {
+      picks[number * p.size + picked] = best;
+    }
+    if picked + 1u == p.size {
+      return;
+    }
+    let part = parts[tile.start + best];
+    lacking -= u32(sh_counts[part] < quota[part].x);
+    let start = row_start(tile, best);
+    let factor = row_factor(tile, best);
+    let direction = base + picked * p.quads;
+    for (var quad = thread; quad < p.quads; quad += 256u) {
+      directions[direction + quad] = factor * stored_quad(start + quad);
+    }
+    // The direction's error is that of the row, enlarged by what is left of it.
+    operations += orthonormalise(thread, base, picked);
+    if thread == 0u {
+      sh_counts[part] += 1u;
+      gains[tile.start + best].x = LOWEST;
+    }
+    storageBarrier();
+    workgroupBarrier();
+    pass_over(thread, tile, direction);
+  }
+}

@@ -1,0 +1,175 @@
+//! Batches on a device: it picks, and the host makes sets of the picks.
+//!
+//! The host decides what the device cannot tell or does not take, so sets are those of the host, whatever the device
+//! computes.
+
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use super::{
+    Slate, SlateRequest, SlateWorkspace, Slates, Steps, TASK, each, greedy::Picking, workspace::Candidate,
+};
+use crate::{
+    Result, Watch,
+    engine::slates::{SlateBatch, SlateDevice},
+    parallel::map_ordered,
+    watch::Step,
+};
+
+/// The most requests, and candidates, that go to the device together.
+const REQUESTS: usize = 1 << 13;
+const CANDIDATES: usize = 1 << 21;
+/// Scales with which f64 keeps all digits of factors.
+const SCALES: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
+
+/// A device, and what it was asked.
+#[derive(Clone, Debug)]
+pub(super) struct Batches {
+    device: Arc<dyn SlateDevice>,
+    /// Requests so far, and those of them that the host solved.
+    counts: Arc<[AtomicU64; 2]>,
+}
+
+/// What the device reads of some requests.
+#[derive(Debug, Default)]
+struct Packed {
+    lens: Vec<usize>,
+    items: Vec<u32>,
+    parts: Vec<u32>,
+    factors: Vec<f64>,
+}
+
+impl Batches {
+    pub(super) fn on(device: Arc<dyn SlateDevice>) -> Self {
+        Self { device, counts: Arc::default() }
+    }
+
+    pub(super) fn counts(&self) -> [u64; 2] {
+        [0, 1].map(|at: usize| self.counts[at].load(Ordering::Relaxed))
+    }
+}
+
+impl Slates<'_> {
+    /// The greedy sets of many requests by way of a device, block after block.
+    pub(super) fn solve_on(
+        &self,
+        batches: &Batches,
+        requests: &[SlateRequest<'_>],
+        watch: &Watch<'_>,
+    ) -> Vec<Result<Slate<Vec<u32>>>> {
+        let steps = Steps::begin(watch, Step::Search);
+        let mut has_failed = !SCALES.contains(&self.scale);
+        let mut solved = Vec::with_capacity(requests.len());
+        for block in blocks(requests) {
+            let own = &requests[block];
+            let picks = if has_failed || watch.ended().is_some() {
+                Vec::new()
+            } else {
+                let picks = self.picks(batches, own);
+                has_failed = picks.is_err();
+                picks.unwrap_or_default()
+            };
+            solved.extend(each(own, &steps, |number, request, workspace| {
+                let picks = picks.get(number).and_then(|picks| picks.as_deref());
+                let confirmed = picks.and_then(|picks| self.confirm(request, picks, workspace));
+                batches.counts[0].fetch_add(1, Ordering::Relaxed);
+                if let Some(slate) = confirmed {
+                    return Ok(slate);
+                }
+                batches.counts[1].fetch_add(1, Ordering::Relaxed);
+                self.solve(request, workspace).map(Slate::into_own)
+            }));
+        }
+        solved
+    }
+
+    /// The picks of some requests by the device.
+    fn picks(&self, batches: &Batches, requests: &[SlateRequest<'_>]) -> Result<Vec<Option<Vec<u32>>>> {
+        let packed = map_ordered(requests.len().div_ceil(TASK), |task| {
+            let (mut packed, mut workspace) = (Packed::default(), SlateWorkspace::default());
+            for request in &requests[task * TASK..requests.len().min((task + 1) * TASK)] {
+                packed.push(self, *request, &mut workspace);
+            }
+            packed
+        });
+        let all = |list: fn(&Packed) -> &Vec<u32>| packed.iter().flat_map(list).copied().collect::<Vec<_>>();
+        let (items, parts) = (all(|packed| &packed.items), all(|packed| &packed.parts));
+        let factors: Vec<f64> = packed.iter().flat_map(|packed| &packed.factors).copied().collect();
+        let mut starts = vec![0];
+        let mut end = 0;
+        starts.extend(packed.iter().flat_map(|packed| &packed.lens).map(|len| {
+            end += len;
+            end
+        }));
+        let narrow = |count: &usize| u32::try_from(*count).unwrap_or(u32::MAX);
+        let quota = self.quota.low().iter().zip(self.quota.high());
+        let quota: Vec<[u32; 2]> = quota.map(|(low, high)| [narrow(low), narrow(high)]).collect();
+        batches.device.picks(&SlateBatch {
+            features: &self.features,
+            quota: &quota,
+            size: self.size,
+            starts: &starts,
+            items: &items,
+            parts: &parts,
+            factors: &factors,
+        })
+    }
+
+    /// The set of these picks; `None` if the host cannot have made them.
+    fn confirm(
+        &self,
+        request: SlateRequest<'_>,
+        picks: &[u32],
+        workspace: &mut SlateWorkspace,
+    ) -> Option<Slate<Vec<u32>>> {
+        workspace.read(self, request).ok()?;
+        workspace.count(self).ok()?;
+        workspace.begin_without_rows();
+        let log_det = Picking { slates: self, workspace }.follow(picks)?;
+        let items = workspace.items.clone();
+        (items.len() == self.size).then_some(Slate { items, missing: 0, log_det })
+    }
+}
+
+/// Requests in blocks that are large enough for a device, and soon over.
+fn blocks(requests: &[SlateRequest<'_>]) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let mut candidates = 0;
+        let fits = |request: &&SlateRequest<'_>| {
+            candidates += request.candidates.len();
+            candidates <= CANDIDATES
+        };
+        let count = requests[start..].iter().take(REQUESTS).take_while(fits).count();
+        let end = requests.len().min(start + count.max(1));
+        let block = start..end;
+        start = end;
+        (!block.is_empty()).then_some(block)
+    })
+}
+
+impl Packed {
+    /// Adds a request, without candidates if it is left to the host: it has no set, or includes items.
+    fn push(&mut self, slates: &Slates<'_>, request: SlateRequest<'_>, workspace: &mut SlateWorkspace) {
+        let is_plain = request.included.is_empty()
+            && workspace.read(slates, request).is_ok()
+            && workspace.count(slates).is_ok();
+        if !is_plain {
+            self.lens.push(0);
+            return;
+        }
+        let largest = workspace.largest_log_weight();
+        self.lens.push(workspace.candidates.len());
+        for &Candidate { item, part, log_weight, is_out, .. } in &workspace.candidates {
+            self.items.push(item);
+            self.parts.push(part);
+            let factor = slates.scale * (0.5 * (log_weight - largest)).exp();
+            self.factors.push(if is_out { 0.0 } else { factor });
+        }
+    }
+}

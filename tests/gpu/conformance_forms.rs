@@ -233,6 +233,24 @@ on_every_engine!(
     singular_nodes_of_blocks,
 );
 
+/// Nodes are told of while others are still to come, and no others come once it is enough.
+#[test]
+fn a_watch_ends_sums_before_the_last_nodes() {
+    let Some(Tested { engine, .. }) = engines::in_short_dispatches() else { return };
+    let (shares, nodes) = (shares(3, 5), Nodes::new(3, 1000));
+    let grid = PhaseGrid { shares: &shares, phases: &nodes.phases };
+    let of = FormGrid { grid, coefficients: &nodes.coefficients };
+    for enough in [0, 1, 300] {
+        let told = Cell::new(0);
+        let ended = engine.grid_forms(&of, &|nodes| {
+            told.set(told.get() + nodes);
+            if told.get() < enough { Ok(()) } else { Err(Error::Ended(Ended::Interrupted)) }
+        });
+        assert!(matches!(ended, Err(Error::Ended(Ended::Interrupted))), "{ended:?}");
+        assert!((enough..enough + 100).contains(&told.get()), "{enough}: {}", told.get());
+    }
+}
+
 #[test]
 fn planted_faults_are_noticed() {
     engines::assert_noticed(&[

@@ -1,7 +1,7 @@
 //! `grid_forms`: det P(θ) at every node, and Re Σ x_l(θ) det P(θ) P(θ)⁻¹ for every part. Inverses stay on the device, some
-//! nodes at a time; one wait for all.
+//! nodes at a time; one wait for all that are there at a time twice.
 
-use std::ops::Range;
+use std::{cell::Cell, collections::VecDeque, ops::Range};
 
 use faer::{Mat, c64};
 
@@ -26,6 +26,8 @@ use crate::{
 
 /// The most bytes of inverses.
 const MOST_BYTES: usize = 1 << 28;
+/// The fewest nodes between two looks at a watch, which wait for the device.
+const FEWEST: usize = 64;
 /// Workgroups that the sums are spread over, where there are as many nodes.
 const GROUPS: usize = 256;
 /// Threads of a workgroup, each with an entry of so many parts.
@@ -42,12 +44,14 @@ pub(super) fn grid_forms(
     passed: &dyn Fn(usize) -> Result<()>,
 ) -> Result<GridForms> {
     let context = gpu.context();
-    if of.grid.nodes() == 0 {
+    if of.grid.nodes() == 0 || of.grid.shares[0].nrows() == 0 {
         return Cpu.grid_forms(of, passed);
     }
     let plan = Plan::new(context, &of.grid)?;
-    let found = gpu.with_room("grid_forms", || plan.run(of, passed))?;
-    passed(found.determinants.iter().flatten().count())?;
+    // Another run, after one for which the device had no room, passes no node again.
+    let most = Cell::new(0);
+    let reached = |nodes: usize| passed(nodes.saturating_sub(most.replace(nodes.max(most.get()))));
+    let found = gpu.with_room("grid_forms", || plan.run(of, &reached))?;
     with_singular(of, found, passed)
 }
 
@@ -75,7 +79,8 @@ fn with_singular(
         };
         let (phases, coefficients) = (own(of.grid.phases), own(of.coefficients));
         let grid = PhaseGrid { shares: of.grid.shares, phases: &phases };
-        let found = Cpu.grid_forms(&FormGrid { grid, coefficients: &coefficients }, passed)?;
+        // They have passed.
+        let found = Cpu.grid_forms(&FormGrid { grid, coefficients: &coefficients }, &|_| passed(0))?;
         forms.iter_mut().zip(found.forms).for_each(|(form, more)| *form += more);
         others = found.determinants;
     }
@@ -128,8 +133,23 @@ impl<'c> Plan<'c> {
             lanes,
             together: (most / lanes).min(parts),
             parts,
-            nodes: fit.min((MOST_BYTES / matrix).max(1)).min(lanes * of_a_lane).min(grid.nodes()),
+            nodes: (fit.min(MOST_BYTES / matrix).min(lanes * of_a_lane))
+                .min(Self::nodes_of_a_submission(context, size).max(FEWEST))
+                .clamp(1, grid.nodes()),
         })
+    }
+
+    /// Between two looks at a watch.
+    fn nodes_of_a_submission(context: &Context, size: usize) -> usize {
+        let flops = 8.0 * (size as f64).powi(3);
+        let of_a_node = context.pace.seconds(Load { groups: 1, flops, bytes: 0.0 });
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "casts of floats saturate"
+        )]
+        let nodes = (context.pace.longest_submission() / of_a_node) as usize;
+        nodes
     }
 
     /// Operations and bytes of a workgroup at a node.
@@ -141,7 +161,8 @@ impl<'c> Plan<'c> {
         self.size * self.size
     }
 
-    fn run(&self, of: &FormGrid<'_>, passed: &dyn Fn(usize) -> Result<()>) -> Result<OnDevice> {
+    /// `reached` is told how many nodes are done.
+    fn run(&self, of: &FormGrid<'_>, reached: &dyn Fn(usize) -> Result<()>) -> Result<OnDevice> {
         let (context, parts) = (self.context, self.parts);
         let unit = unit_of(context.precision, of.coefficients.iter().flat_map(|x| [x.re, x.im]));
         let shares = upload_shares(context, of.grid.shares)?;
@@ -149,9 +170,15 @@ impl<'c> Plan<'c> {
         let pivots = context.storage(4 * (self.nodes * self.size) as u64);
         let sums: Vec<Sums> = (0..parts).step_by(self.together).map(|first| self.sums(first)).collect();
         let mut work = context.work("grid_forms");
-        let mut found = Vec::new();
+        let (mut found, mut pending) = (Vec::new(), VecDeque::new());
+        reached(0)?;
         for first in (0..of.grid.nodes()).step_by(self.nodes) {
-            passed(0)?;
+            if pending.len() > 1
+                && let Some((number, nodes)) = pending.pop_front()
+            {
+                context.wait(work.what, number)?;
+                reached(nodes)?;
+            }
             let nodes = self.nodes.min(of.grid.nodes() - first);
             let own = Found::new(context, nodes);
             let phases = work.hold(upload_phases(context, &of.grid, first, nodes)?);
@@ -175,9 +202,15 @@ impl<'c> Plan<'c> {
                 self.record(&mut work, first, &elimination, &coefficients, sums)?;
             }
             found.push((nodes, own));
+            if first + nodes < of.grid.nodes() {
+                let recorded = std::mem::replace(&mut work, context.work("grid_forms"));
+                pending.push_back((context.submit(recorded)?, first + nodes));
+            }
         }
         self.record_totals(&mut work, &sums)?;
-        self.read(work, &found, &sums, unit)
+        let found = self.read(work, &found, &sums, unit)?;
+        reached(of.grid.nodes())?;
+        Ok(found)
     }
 
     fn sums(&self, first: usize) -> Sums {

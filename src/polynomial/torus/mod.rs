@@ -215,7 +215,8 @@ impl Torus {
     /// For the coefficient of z^κ that is the mean of φ(θ) P(θ)⁻¹ e^{−i(κ−e_l)·θ}.
     ///
     /// # Cost
-    /// 8r³ per node, 2r² more for every part; memory for the inverses of a few hundred nodes on the host, none on a device.
+    /// 8r³ per node, 2r² more for every part; 16 bytes per node and part, and the inverses of a few hundred nodes, which a
+    /// device keeps.
     pub(crate) fn values_and_forms(
         &self,
         engine: &dyn Engine,

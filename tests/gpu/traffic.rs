@@ -51,6 +51,23 @@ fn gram_matrices_come_home_once() {
     }
 }
 
+/// The longest rows are sought without rounding's rivals, which are all rows of one length.
+#[test]
+fn rows_of_one_length_stay_on_the_device() {
+    let Some(gpu) = gpu(Precision::F32) else { return };
+    let (items, dims) = (20_000, 16);
+    let mut values = normals(items * dims, 9);
+    for row in values.chunks_exact_mut(dims) {
+        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|x| *x /= length);
+    }
+    let features = Features::from_rows(items, dims, values).unwrap();
+    let rows = Rows::scaled(&features, vec![Items::All(items)]);
+    let traffic = traffic_of(&gpu, || drop(gpu.gain_table(&rows, &vec![1.0; items]).unwrap()));
+    assert!(traffic.downloaded < 1 << 10, "{traffic:?}");
+    assert_eq!(traffic.waits, 1);
+}
+
 #[test]
 fn rows_go_up_as_they_are_stored() {
     let (items, dims) = (20_000, 64);

@@ -187,8 +187,12 @@ impl DeviceGains<'_> {
 
     /// The largest ‖a_i‖² of every group, of a table of norms.
     fn longest(mut self) -> Result<Vec<f64>> {
-        self.update(None)?;
-        Ok(self.references.unwrap_or_default())
+        let gpu = self.gpu.clone();
+        let context = gpu.context();
+        context.checked("gain_update", || {
+            self.begin(context)?;
+            Ok(self.largest_of(&self.run(context, None)?))
+        })
     }
 
     /// Computes the norms of rows if the table starts with them. What is written later comes after them.

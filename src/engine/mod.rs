@@ -244,11 +244,7 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
         duals: &[MatRef<'_, f64>],
         beyond: &Beyond<'_>,
     ) -> Result<Box<dyn SwapTable + 'e>> {
-        let mut residuals = if beyond.complement.ncols() > 0 {
-            self.row_forms(rows, &vec![beyond.complement; rows.groups().len()])?
-        } else {
-            vec![0.0; rows.len()]
-        };
+        let mut residuals = beyond.forms(self, rows)?;
         beyond.mark(rows, &mut residuals);
         self.swap_table(rows, duals, &residuals)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use faer::{Mat, MatRef};
 
-use super::{Rows, sealed::Sealed};
+use super::{Engine, Rows, sealed::Sealed};
 use crate::Result;
 
 /// The coefficients and residuals that determine the gain of every swap.
@@ -34,8 +34,9 @@ pub trait SwapTable: Sealed + fmt::Debug + Send + Sync {
     fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>>;
 
     /// The items j that can take part in an exchange of two items of two groups that improves the determinant, and
-    /// perhaps some more, by group and in ascending order. `None` if there are more than 65 536, and from an engine whose
-    /// table is in the memory of the host, which then compares all items.
+    /// perhaps some more, by group and in ascending order. `None` if there are too many (65 536, fewer where pairs are many),
+    /// if the device lacks memory or precision for it, and from an engine whose table is in the memory of the host, which
+    /// then compares all items.
     ///
     /// ```text
     /// det K_{S − {i,i'} + {j,j'}} / det K_S ≤ D e_j e_j',   D = det M_II,   e_j = d_j + C_Ijᵀ (M_II)⁻¹ C_Ij
@@ -68,8 +69,16 @@ pub struct Beyond<'a> {
 }
 
 impl Beyond<'_> {
+    /// ‖Fᵀ s_l a_j‖² of all rows, also of the chosen ones.
+    pub(crate) fn forms(&self, engine: &(impl Engine + ?Sized), rows: &Rows<'_>) -> Result<Vec<f64>> {
+        if self.complement.ncols() == 0 {
+            return Ok(vec![0.0; rows.len()]);
+        }
+        engine.row_forms(rows, &vec![self.complement; rows.groups().len()])
+    }
+
     /// Sets the residuals of the chosen items, of residuals group after group.
-    pub(super) fn mark(&self, rows: &Rows<'_>, residuals: &mut [f64]) {
+    pub(crate) fn mark(&self, rows: &Rows<'_>, residuals: &mut [f64]) {
         let mut start = 0;
         for (group, chosen) in rows.groups().iter().zip(self.chosen) {
             chosen.iter().for_each(|position| residuals[start + position] = f64::NEG_INFINITY);

@@ -64,6 +64,15 @@ impl DeviceSwaps<'_> {
         if self.rows.tiles() >= MOST_TILES {
             return Ok(None);
         }
+        match self.search_on_device(leaving) {
+            Ok(found) => Ok(found.map(|items| self.by_group(&items))),
+            // The host compares chunk by chunk.
+            Err(Error::Device(DeviceProblem::Memory { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn search_on_device(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<u32>>> {
         let longest = if self.longest.is_empty() {
             longest_rows(&self.gpu, &self.source)?
         } else {
@@ -71,19 +80,13 @@ impl DeviceSwaps<'_> {
         };
         let gpu = self.gpu.clone();
         let context = gpu.context();
-        let found = context.checked("entrants", || {
+        context.checked("entrants", || {
             let Some(search) = self.search(context, leaving, &longest)? else { return Ok(None) };
             let mut work = context.work("entrants");
             self.record_pass(context, &mut work, &search, Pass::Bounds)?;
             self.record_pass(context, &mut work, &search, Pass::Marks)?;
             read(context, work, &search)
-        });
-        match found {
-            Ok(found) => Ok(found.map(|items| self.by_group(&items))),
-            // The host compares chunk by chunk.
-            Err(Error::Device(DeviceProblem::Memory { .. })) => Ok(None),
-            Err(error) => Err(error),
-        }
+        })
     }
 
     fn search(

@@ -87,6 +87,11 @@ impl<'c> Chosen<'c> {
         self.slots.iter().enumerate().flat_map(of_group).collect()
     }
 
+    /// What residuals are beyond, of all chosen items.
+    pub(super) fn beyond_all(&self) -> Beyond<'_> {
+        Beyond { complement: self.complement.as_ref(), chosen: &self.slots }
+    }
+
     /// The column of a slot.
     pub(super) fn column(&self, group: usize, slot: usize) -> usize {
         self.first[group] + slot

@@ -127,9 +127,7 @@ impl<'a> Compared<'a> {
 
     fn all(space: &'a SearchSpace<'a>, chosen: &'a Chosen<'a>) -> Result<Self> {
         let mut items = Self::of(space.engine, space.rows, space, chosen)?;
-        for (start, slots) in items.starts.iter().zip(&chosen.slots) {
-            slots.iter().for_each(|position| items.residuals[start + position] = f64::NEG_INFINITY);
-        }
+        chosen.beyond_all().mark(space.rows, &mut items.residuals);
         Ok(items)
     }
 
@@ -162,11 +160,7 @@ impl<'a> Compared<'a> {
         let weights = vec![1.0; groups];
         let map = RowMap { weights: &weights, factor: chosen.free_duals() };
         let coefficients = engine.whiten_rows(rows, &map)?;
-        let residuals = if chosen.complement.ncols() > 0 {
-            engine.row_forms(rows, &vec![chosen.complement.as_ref(); groups])?
-        } else {
-            vec![0.0; rows.len()]
-        };
+        let residuals = chosen.beyond_all().forms(engine, rows)?;
         let mut starts = vec![0];
         starts.extend(rows.groups().iter().scan(0, |next, group| {
             *next += group.items.len();

@@ -259,11 +259,13 @@ fn no_weight_falls_short_of_a_row_that_cancels() {
         Spoilt::Near(3, 1e-8),
         Spoilt::No,
     ];
-    for seed in 0..20 {
+    let kept = |seed: &u64| {
+        let seed = *seed;
         let (labels, counts) = (vec![0, 0, 0, 1, 1, 1], vec![3, 2]);
         let model = Model { dims: 6, labels, values: entries(36, seed), spoilt: spoilt.clone(), counts };
         let dpp = model.dpp().unwrap();
         let question = Question::new(&dpp, None, &Cpu).unwrap();
-        assert_is_kept(&question, Bound::Hadamard, (Family::Clipped(2), Reading::Mapped), seed).unwrap();
-    }
+        assert_is_kept(&question, Bound::Hadamard, (Family::Clipped(2), Reading::Mapped), seed).unwrap()
+    };
+    assert!((0..20).filter(kept).count() >= 10);
 }

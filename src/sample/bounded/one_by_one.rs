@@ -4,7 +4,12 @@ use super::{
     chance::{Chance, Of, chosen_of_all},
     item_table::ItemTable,
 };
-use crate::engine::proposals::{Coin, NUMBERED_TRIALS, Stream, Trial};
+use crate::{
+    Result,
+    engine::proposals::{Coin, NUMBERED_TRIALS, Stream, Trial},
+    sample::Attempts,
+    watch::Watch,
+};
 
 /// Picks of items, one by one.
 pub(super) trait Picks {
@@ -59,17 +64,26 @@ impl<I: Iterator<Item = u32>> Picks for Replayed<I> {
 }
 
 /// Picks by random words that are functions of the draw's number.
-pub(super) struct Numbered {
+pub(super) struct Numbered<'w> {
     stream: Stream,
     draw: u32,
+    attempts: Attempts<'w>,
     /// Trials and picks so far.
     trials: u32,
     picks: u32,
 }
 
-impl Numbered {
-    pub(super) fn new(stream: Stream, draw: u32) -> Self {
-        Self { stream, draw, trials: 0, picks: 0 }
+impl<'w> Numbered<'w> {
+    pub(super) fn new(stream: Stream, draw: u32, watch: &Watch<'w>) -> Self {
+        Self { stream, draw, attempts: Attempts::under(watch, 1.0), trials: 0, picks: 0 }
+    }
+
+    /// Fails if the watch has ended the draw, whose picks mean nothing then.
+    ///
+    /// # Errors
+    /// [`Error::Ended`](crate::Error::Ended).
+    pub(super) fn check(&self) -> Result<()> {
+        self.attempts.check()
     }
 
     /// Whether a draw that is kept with this probability is.
@@ -79,10 +93,13 @@ impl Numbered {
     }
 }
 
-impl Picks for Numbered {
+impl Picks for Numbered<'_> {
     fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
         self.picks += 1;
         for _ in 0..NUMBERED_TRIALS {
+            if !self.attempts.go_on() {
+                return None;
+            }
             let Trial { word, uniform } = self.stream.trial(self.draw, self.trials);
             self.trials += 1;
             if let Some(position) = table.look_up(word).filter(|&position| uniform < keep(position)) {
@@ -90,6 +107,8 @@ impl Picks for Numbered {
             }
         }
         let Coin(uniform) = self.stream.coin(self.draw, self.picks);
+        let attempts = &mut self.attempts;
+        let keep = |position| if attempts.go_on() { keep(position) } else { 0.0 };
         chosen_of_all(table, keep, || uniform)
     }
 }

@@ -112,3 +112,31 @@ impl Picks for Numbered<'_> {
         chosen_of_all(table, keep, || uniform)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_watch_ends_trials_and_the_reading_of_a_table() {
+        let items = 2000;
+        let table =
+            ItemTable::new(items as usize, 0..items, std::iter::repeat_n(1.0, items as usize)).unwrap();
+        for (last, is_read) in [(10, false), (NUMBERED_TRIALS + 10, true)] {
+            let stop = AtomicBool::new(false);
+            let watch = Watch::default().stopped_by(&stop);
+            let mut picks = Numbered::new(Stream { seed: 1, block: 0 }, 7, &watch);
+            let mut seen = 0;
+            let found = picks.kept(&table, |_| {
+                seen += 1;
+                stop.store(seen >= last, Ordering::Relaxed);
+                // Little of every item, which trials hardly ever keep.
+                1e-12
+            });
+            assert_eq!((seen, found.is_some()), (last, is_read));
+            assert!(picks.check().is_err(), "such a pick means nothing");
+        }
+    }
+}

@@ -4,6 +4,8 @@
 const LOW: u32 = 0x40000000u;
 // Squares and weights below this, or above its inverse, are left to the host.
 const LEAST: f32 = 1.0e-30f;
+// Traces below this, for every value of a row, are left to the host: below 2⁻⁴⁸ it takes them for rounding.
+const ROUNDED: f32 = 7.2e-15f;
 
 // tr(P Ĝ_l) of every pick, in its units.
 var<workgroup> sh_traces: array<real, MOST>;
@@ -58,7 +60,7 @@ fn weigh(t: u32, thread: u32) {
     let off = 2.0 * sqrt(error) + rounding() * sqrt(real(t));
     if is_broken(trace) || is_broken(off) {
       sh_state = UNDECIDED;
-    } else if trace <= 4.0 * off {
+    } else if trace <= max(4.0 * off, real(ROUNDED) * real(parameters.pitch)) {
       sh_state = UNDECIDED;
     } else {
       sh_relative += 2.0 * off / trace;

@@ -53,14 +53,20 @@ impl<'w> Attempts<'w> {
     /// [`Error::Ended`]; [`Error::DrawGivenUp`] after too many.
     pub(super) fn another(&mut self) -> Result<()> {
         self.go_on();
-        if let Some(ended) = self.ended {
-            return Err(ended.into());
-        }
+        self.check()?;
         if self.made == self.most {
             return Err(Error::DrawGivenUp { proposals: self.made, expected: self.promised });
         }
         self.made += 1;
         Ok(())
+    }
+
+    /// Fails if they have ended.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub(super) fn check(&self) -> Result<()> {
+        self.ended.map_or(Ok(()), |ended| Err(ended.into()))
     }
 
     /// Whether a proposal should continue; called at every pick.

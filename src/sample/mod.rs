@@ -244,7 +244,8 @@ impl<'a> Sampler<'a> {
     /// i mod 2¹⁴ of block i / 2¹⁴. What the device's rounding leaves open, the first proposals, and everything once the
     /// device has failed are computed on the host in f64: given the sampler's set-up, whose Gram matrices and leverages
     /// are the engine's, the subsets do not depend on what the device computes of the proposals. The same goes for samplers
-    /// made by [`ImportanceSampler::sampler`] under exact counts, of 48 items at most, and their sequential draws.
+    /// made by [`ImportanceSampler::sampler`] under exact counts, and their sequential draws, if an acceptance
+    /// of at least 10⁻⁴ is promised and sets and rows are small enough: up to 37 items of 76 values, up to 47 of 60.
     ///
     /// # Panics
     /// If a draw fails. [`try_sample_counted`](Sampler::try_sample_counted) and

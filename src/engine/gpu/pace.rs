@@ -79,6 +79,11 @@ impl Pace {
         SUBMISSION * self.longest
     }
 
+    /// The number of such workgroups in the longest submission; at least one.
+    pub(super) fn groups_of_a_submission(&self, load: Load) -> usize {
+        whole(self.longest_submission() / self.each(load.flops, load.bytes))
+    }
+
     /// The number of units of work, each of this many operations and bytes, for one workgroup; at least one.
     pub(super) fn units_of_a_group(&self, flops: f64, bytes: f64) -> usize {
         whole(self.longest / CORES / self.each(flops, bytes))
@@ -163,6 +168,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_submission_is_cut_by_its_length() {
+        let pace = Pace::of(REAL[1], Precision::F64, None);
+        let groups = pace.groups_of_a_submission(forms(Precision::F64));
+        let seconds = |groups| pace.seconds(Load { groups, ..forms(Precision::F64) });
+        assert!(seconds(groups) <= 1.0 && seconds(groups + 1) > 1.0, "{groups}");
+        assert_eq!(pace.groups_of_a_submission(Load { groups: 1, flops: 1e15, bytes: 0.0 }), 1);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(super) const TURNS: usize = 30_000;
 const PIECE: usize = 1 << 20;
 /// Operations of a trial besides those on its row, most of them for its random words.
 pub(super) const OVERHEAD: f64 = 600.0;
+/// The most proposals of a wave.
+pub(super) const LARGEST: usize = 1 << 16;
 /// The bit that marks an undecided proposal.
 const UNDECIDED: u32 = 1 << 31;
 
@@ -218,6 +220,11 @@ impl DeviceProposals {
 }
 
 impl Proposer for DeviceProposals {
+    fn most(&self) -> u32 {
+        let context = self.gpu.context();
+        words(context.pace.groups_of_a_submission(self.load(context, 1)).min(LARGEST))
+    }
+
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ProposalShape { items, rank, size, parts, .. } = self.shape;

@@ -7,7 +7,7 @@ use super::{
     buffers::{Lease, size_of},
     context::Context,
     pace::Load,
-    proposals::{OVERHEAD, TURNS, found, impossible, unit, upload_rows, upload_words},
+    proposals::{LARGEST, OVERHEAD, TURNS, found, impossible, unit, upload_rows, upload_words},
     shaders::Shader,
     words,
 };
@@ -140,6 +140,11 @@ fn upload(context: &Context, values: &[f64]) -> Result<Lease> {
 }
 
 impl Proposer for DeviceDraws {
+    fn most(&self) -> u32 {
+        let context = self.gpu.context();
+        words(context.pace.groups_of_a_submission(self.load(context, 1)).min(LARGEST))
+    }
+
     fn propose(&self, wave: &Wave) -> Result<Found> {
         let context = self.gpu.context();
         let ([seed_low, seed_high], [block_low, block_high]) = wave.stream.words();

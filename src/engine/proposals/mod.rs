@@ -43,6 +43,9 @@ pub trait Proposer: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the device.
     fn propose(&self, wave: &Wave) -> Result<Found>;
+
+    /// The most proposals of a wave: about a second of work for the slowest device, which cannot be interrupted.
+    fn most(&self) -> u32;
 }
 
 /// The size of proposals and of their tables.

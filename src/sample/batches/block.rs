@@ -1,6 +1,6 @@
 //! The draws of a block so far.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::Tally;
 use crate::{
@@ -11,9 +11,8 @@ use crate::{
 /// Proposals without an accepted one after which a draw is given up, in units of the promised average: that many fail once
 /// in e⁶⁴ draws.
 const PATIENCE: f64 = 64.0;
-/// The most proposals of a wave, and the fewest.
-const LARGEST: f64 = 65_536.0;
-const SMALLEST: f64 = 64.0;
+/// How many more proposals than expected there is room for.
+const ROOM: f64 = 64.0;
 /// Accepted proposals from which their share is known.
 const KNOWN: u64 = 64;
 /// By how much the acceptance may be above its bound.
@@ -49,8 +48,14 @@ impl Block {
         &self.drawn[numbers.start.min(end)..end]
     }
 
-    /// The next wave towards so many draws. Its size does not affect which draws are made.
-    pub(super) fn wave(&self, draws: usize, acceptance_bound: f64, tally: Tally) -> Wave {
+    /// The next wave towards so many draws, of a size within these. Its size does not affect which draws are made.
+    pub(super) fn wave(
+        &self,
+        draws: usize,
+        acceptance_bound: f64,
+        tally: Tally,
+        sizes: RangeInclusive<u32>,
+    ) -> Wave {
         let made = tally.made.max(1) as f64;
         let is_known = tally.accepted >= KNOWN;
         let share = if is_known { tally.accepted as f64 / made } else { acceptance_bound };
@@ -58,8 +63,10 @@ impl Block {
             if is_known { (tally.accepted + tally.replayed) as f64 / made } else { LOOSE * acceptance_bound };
         let wanted = (draws - self.drawn.len()) as f64;
         let left = f64::from(u32::MAX) - self.made as f64;
-        let count = ((wanted + 2.0 * wanted.sqrt() + 2.0) / share).clamp(SMALLEST, LARGEST).min(left);
-        let expected = 1.25 * listed * count + SMALLEST;
+        let count = ((wanted + 2.0 * wanted.sqrt() + 2.0) / share)
+            .clamp(f64::from(*sizes.start()), f64::from(*sizes.end()))
+            .min(left);
+        let expected = 1.25 * listed * count + ROOM;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2³²")]
         let wave = Wave {
             stream: self.stream,
@@ -108,12 +115,13 @@ mod tests {
         assert_eq!(block.draws(1..2), [(vec![8], 1)]);
         assert!(block.draws(5..9).is_empty());
         assert!(block.is(STREAM) && !block.is(Stream { block: 3, ..STREAM }));
-        let wave = block.wave(3 + 100, 0.5, Tally::default());
+        let wave = block.wave(3 + 100, 0.5, Tally::default(), 1..=1000);
         assert_eq!((wave.first, wave.count), (20, 244));
         let known = Tally { made: 1000, accepted: 100, replayed: 100 };
-        let wave = block.wave(3 + 100, 0.01, known);
+        let wave = block.wave(3 + 100, 0.01, known, 64..=1 << 16);
         assert_eq!((wave.count, wave.expected), (1220, 369));
-        assert_eq!(block.wave(1 << 14, 1e-4, Tally::default()).count, 65_536);
+        assert_eq!(block.wave(1 << 14, 1e-4, Tally::default(), 1..=4096).count, 4096);
+        assert_eq!(block.wave(3 + 1, 1.0, Tally::default(), 64..=4096).count, 64);
     }
 
     #[test]

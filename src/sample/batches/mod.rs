@@ -8,10 +8,12 @@
 mod block;
 mod proposals;
 mod replay;
+#[cfg(test)]
+mod tests;
 
 use std::{
     fmt,
-    ops::Range,
+    ops::{Range, RangeInclusive},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -25,21 +27,24 @@ pub(super) use self::{
 };
 use super::{Attempts, Sampler, Samples};
 use crate::{
-    Result, Subset,
+    Error, Result, Subset,
     engine::{
         Engine,
         proposals::{Found, Proposal, ProposalDevice, Proposer, Stream, Verdict, Wave},
     },
-    parallel::map_ordered,
-    watch::Ended,
+    parallel::{map_ordered, threads},
+    watch::{Ended, Watch},
 };
 
 /// Draws of a block.
 const DRAWS: u64 = 1 << 14;
 /// The least acceptance for which the proposals of a block are counted in 32 bits.
 const LEAST: f64 = 1e-4;
-/// Proposals that the host makes at a time.
-const HOST_WAVE: u32 = 1 << 12;
+/// Proposals that the host makes at a time, at most, and their multiply-adds for each thread: some tenths of a second.
+const HOST_WAVE: f64 = 4096.0;
+const HOST_OPERATIONS: f64 = 2e8;
+/// The fewest proposals of a wave on a device.
+const DEVICE_WAVE: u32 = 64;
 
 /// The device of a law, and what is known of its proposals.
 pub(super) struct Batches {
@@ -61,6 +66,24 @@ struct Tally {
     accepted: u64,
     /// Made by the host: the first, those that the device left undecided, and all after it failed.
     replayed: u64,
+}
+
+/// What became of a wave up to the first proposal that is ended.
+#[derive(Debug)]
+struct Made {
+    count: u32,
+    /// Accepted proposals, ascending, with the items in the order of picks.
+    accepted: Vec<(u32, Vec<u32>)>,
+    replayed: u64,
+    outcome: Result<()>,
+}
+
+impl Tally {
+    fn add(&mut self, made: &Made) {
+        self.made += u64::from(made.count);
+        self.accepted += made.accepted.len() as u64;
+        self.replayed += made.replayed;
+    }
 }
 
 impl fmt::Debug for Batches {
@@ -86,14 +109,18 @@ impl Batches {
     /// The device of an engine, if it has one that takes these proposals.
     pub(super) fn on(engine: &dyn Engine, proposals: &dyn Proposals, acceptance: f64) -> Option<Self> {
         let device = engine.proposal_device()?;
-        (acceptance >= LEAST && proposals.fit(&*device)).then(|| Self {
+        (acceptance >= LEAST && proposals.fit(&*device)).then(|| Self::on_device(device))
+    }
+
+    fn on_device(device: Arc<dyn ProposalDevice>) -> Self {
+        Self {
             device,
             is_claimed: AtomicBool::new(false),
             prepared: OnceLock::new(),
             has_failed: AtomicBool::new(false),
             tally: Mutex::default(),
             last: Mutex::default(),
-        })
+        }
     }
 
     /// The tables on the device, unless it has failed or does not pay for this wave: draws go on without it.
@@ -135,51 +162,61 @@ impl Batched<'_> {
         self.proposals.error() / self.acceptance_bound
     }
 
-    /// What became of a wave of proposals on the device; `None` if there is none any more.
-    fn on_device(&self, wave: &Wave) -> Option<Found> {
-        let found = self.batches.proposer(&*self.proposals, wave)?.propose(wave);
+    /// The most proposals of a wave of the host.
+    fn host_wave(&self) -> u32 {
+        let threads = threads() as f64;
+        let most = HOST_OPERATIONS * threads / self.proposals.operations();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 4096")]
+        let most = most.max(threads).clamp(1.0, HOST_WAVE) as u32;
+        most
+    }
+
+    /// What became of the next wave of proposals on the device; `None` if there is none any more.
+    fn on_device(&self, wave: impl Fn(RangeInclusive<u32>) -> Wave) -> Option<(Wave, Found)> {
+        let proposer = self.batches.proposer(&*self.proposals, &wave(1..=u32::MAX))?;
+        let wave = wave(DEVICE_WAVE..=proposer.most().max(DEVICE_WAVE));
+        let found = proposer.propose(&wave);
         if found.is_err() {
             self.batches.has_failed.store(true, Ordering::Relaxed);
         }
-        found.ok()
+        Some((wave, found.ok()?))
     }
 
     /// The same on the host.
-    fn on_host(wave: &Wave) -> Found {
+    fn on_host(wave: Wave) -> (Wave, Found) {
         let undecided = |number| Proposal { number, verdict: Verdict::Undecided };
-        Found { proposals: (wave.first..wave.first + wave.count).map(undecided).collect() }
+        let proposals = (wave.first..wave.first + wave.count).map(undecided).collect();
+        (wave, Found { proposals })
     }
 
-    /// Accepted proposals of a wave, ascending, with the items in the order of picks.
-    fn accepted(&self, wave: &Wave) -> (u32, Vec<(u32, Vec<u32>)>) {
-        let by_device = self.on_device(wave);
-        let host = Wave { count: wave.count.min(HOST_WAVE), ..*wave };
-        let (wave, found) = match by_device {
-            Some(found) => (wave, found),
-            None => (&host, Self::on_host(&host)),
-        };
-        let undecided: Vec<u32> = found
-            .proposals
-            .iter()
-            .filter(|proposal| proposal.verdict == Verdict::Undecided)
-            .map(|proposal| proposal.number)
-            .collect();
-        let mut replayed =
-            map_ordered(undecided.len(), |at| self.proposals.replayed(wave.stream, undecided[at]))
-                .into_iter();
-        let decided = |Proposal { number, verdict }| {
+    /// The next wave of proposals, as far as the watch lets it.
+    fn made(&self, wave: impl Fn(RangeInclusive<u32>) -> Wave, watch: &Watch<'_>) -> Made {
+        let on_host = || Self::on_host(wave(1..=self.host_wave()));
+        let (wave, found) = self.on_device(&wave).unwrap_or_else(on_host);
+        let is_undecided = |proposal: &&Proposal| proposal.verdict == Verdict::Undecided;
+        let undecided: Vec<u32> =
+            found.proposals.iter().filter(is_undecided).map(|proposal| proposal.number).collect();
+        let replay = |at: usize| self.proposals.replayed(wave.stream, undecided[at], watch);
+        let mut replays = map_ordered(undecided.len(), replay).into_iter();
+        let mut made = Made { count: wave.count, accepted: Vec::new(), replayed: 0, outcome: Ok(()) };
+        for Proposal { number, verdict } in found.proposals {
             let items = match verdict {
                 Verdict::Accepted(positions) => Some(self.proposals.items(&positions)),
-                Verdict::Undecided => replayed.next().flatten(),
+                Verdict::Undecided => match replays.next().transpose() {
+                    Ok(items) => {
+                        made.replayed += 1;
+                        items.flatten()
+                    }
+                    Err(error) => {
+                        (made.count, made.outcome) = (number - wave.first, Err(error));
+                        break;
+                    }
+                },
             };
-            items.map(|items| (number, items))
-        };
-        let accepted: Vec<_> = found.proposals.into_iter().filter_map(decided).collect();
-        let mut tally = self.batches.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        tally.made += u64::from(wave.count);
-        tally.accepted += accepted.len() as u64;
-        tally.replayed += undecided.len() as u64;
-        (wave.count, accepted)
+            made.accepted.extend(items.map(|items| (number, items)));
+        }
+        self.batches.tally.lock().unwrap_or_else(PoisonError::into_inner).add(&made);
+        made
     }
 
     /// Makes some draws of a block, and calls `told` with every further number of them; why it ended early, if it did.
@@ -197,11 +234,16 @@ impl Batched<'_> {
             if block.len() >= draws {
                 return Ok(None);
             }
-            let wave = block.wave(draws, self.acceptance_bound, self.batches.tally());
-            let (made, accepted) = self.accepted(&wave);
-            block.add(made, accepted);
-            block.check(self.acceptance_bound)?;
+            let tally = self.batches.tally();
+            let made =
+                self.made(|sizes| block.wave(draws, self.acceptance_bound, tally, sizes), attempts.watch());
+            block.add(made.count, made.accepted);
             told(block.len().min(draws));
+            match made.outcome {
+                Err(Error::Ended(ended)) => return Ok(Some(ended)),
+                outcome => outcome?,
+            }
+            block.check(self.acceptance_bound)?;
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::{
     Result,
     engine::proposals::{ProposalDevice, Proposer, Stream},
+    watch::Watch,
 };
 
 /// Proposals whose random numbers are functions of their numbers, which a device makes and the host can replay.
@@ -16,7 +17,10 @@ pub(in crate::sample) trait Proposals: fmt::Debug + Send + Sync {
     fn prepare(&self, device: &dyn ProposalDevice) -> Result<Box<dyn Proposer>>;
 
     /// The items of a proposal, by the host in f64; `None` if it is rejected.
-    fn replayed(&self, stream: Stream, number: u32) -> Option<Vec<u32>>;
+    ///
+    /// # Errors
+    /// [`Error::Ended`](crate::Error::Ended) if the watch ends it.
+    fn replayed(&self, stream: Stream, number: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>>;
 
     /// The items at the positions that a device picked.
     fn items(&self, positions: &[u32]) -> Vec<u32>;

@@ -8,7 +8,8 @@ use crate::{
     },
     linalg::kernels::{add_scaled, dot, scale},
     polynomial::ConditionalBernoulli,
-    sample::projection::LeverageTrials,
+    sample::{Attempts, projection::LeverageTrials},
+    watch::Watch,
 };
 
 /// Trials after which rounding must have spoilt the eigenvectors, in units of the expected number.
@@ -93,7 +94,8 @@ impl Replay<'_, '_> {
     }
 
     /// The positions that a proposal picks; `None` if it is rejected.
-    fn positions(&self, stream: Stream, proposal: u32) -> Option<Vec<u32>> {
+    fn positions(&self, stream: Stream, proposal: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+        let mut attempts = Attempts::under(watch, 1.0);
         let chosen = self.chosen(stream, proposal);
         let (table, size) = (self.trials.table(), self.size);
         let mut directions: Vec<f64> = Vec::with_capacity(size * size);
@@ -107,6 +109,9 @@ impl Replay<'_, '_> {
         )]
         let last = (PATIENCE * self.expected_trials()) as u32;
         for number in 0..last {
+            if !attempts.go_on() {
+                break;
+            }
             let Trial { word, uniform } = stream.trial(proposal, number);
             let position = table.look_up(word);
             // The residual of a picked row is a rounding error: its probability is zero.
@@ -127,16 +132,16 @@ impl Replay<'_, '_> {
                 let group = self.trials.group(position);
                 found[group] += 1;
                 if found[group] > most[group] {
-                    return None;
+                    return Ok(None);
                 }
             }
             if picked.len() == size {
-                return Some(picked);
+                return Ok(Some(picked));
             }
             scale(&mut residual, square.sqrt().recip());
             directions.extend_from_slice(&residual);
         }
-        None
+        attempts.check().map(|()| None)
     }
 }
 
@@ -157,8 +162,9 @@ impl Proposals for Replay<'_, '_> {
         })
     }
 
-    fn replayed(&self, stream: Stream, number: u32) -> Option<Vec<u32>> {
-        self.positions(stream, number).map(|positions| self.items(&positions))
+    fn replayed(&self, stream: Stream, number: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+        let positions = self.positions(stream, number, watch)?;
+        Ok(positions.map(|positions| self.items(&positions)))
     }
 
     fn items(&self, positions: &[u32]) -> Vec<u32> {

@@ -4,7 +4,12 @@ use super::{
     chance::{Chance, Of, chosen_of_all},
     item_table::ItemTable,
 };
-use crate::engine::proposals::{Coin, NUMBERED_TRIALS, Stream, Trial};
+use crate::{
+    Result,
+    engine::proposals::{Coin, NUMBERED_TRIALS, Stream, Trial},
+    sample::Attempts,
+    watch::Watch,
+};
 
 /// Picks of items, one by one.
 pub(super) trait Picks {
@@ -59,17 +64,26 @@ impl<I: Iterator<Item = u32>> Picks for Replayed<I> {
 }
 
 /// Picks by random words that are functions of the draw's number.
-pub(super) struct Numbered {
+pub(super) struct Numbered<'w> {
     stream: Stream,
     draw: u32,
+    attempts: Attempts<'w>,
     /// Trials and picks so far.
     trials: u32,
     picks: u32,
 }
 
-impl Numbered {
-    pub(super) fn new(stream: Stream, draw: u32) -> Self {
-        Self { stream, draw, trials: 0, picks: 0 }
+impl<'w> Numbered<'w> {
+    pub(super) fn new(stream: Stream, draw: u32, watch: &Watch<'w>) -> Self {
+        Self { stream, draw, attempts: Attempts::under(watch, 1.0), trials: 0, picks: 0 }
+    }
+
+    /// Fails if the watch has ended the draw, whose picks mean nothing then.
+    ///
+    /// # Errors
+    /// [`Error::Ended`](crate::Error::Ended).
+    pub(super) fn check(&self) -> Result<()> {
+        self.attempts.check()
     }
 
     /// Whether a draw that is kept with this probability is.
@@ -79,10 +93,13 @@ impl Numbered {
     }
 }
 
-impl Picks for Numbered {
+impl Picks for Numbered<'_> {
     fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
         self.picks += 1;
         for _ in 0..NUMBERED_TRIALS {
+            if !self.attempts.go_on() {
+                return None;
+            }
             let Trial { word, uniform } = self.stream.trial(self.draw, self.trials);
             self.trials += 1;
             if let Some(position) = table.look_up(word).filter(|&position| uniform < keep(position)) {
@@ -90,6 +107,36 @@ impl Picks for Numbered {
             }
         }
         let Coin(uniform) = self.stream.coin(self.draw, self.picks);
+        let attempts = &mut self.attempts;
+        let keep = |position| if attempts.go_on() { keep(position) } else { 0.0 };
         chosen_of_all(table, keep, || uniform)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_watch_ends_trials_and_the_reading_of_a_table() {
+        let items = 2000;
+        let table =
+            ItemTable::new(items as usize, 0..items, std::iter::repeat_n(1.0, items as usize)).unwrap();
+        for (last, is_read) in [(10, false), (NUMBERED_TRIALS + 10, true)] {
+            let stop = AtomicBool::new(false);
+            let watch = Watch::default().stopped_by(&stop);
+            let mut picks = Numbered::new(Stream { seed: 1, block: 0 }, 7, &watch);
+            let mut seen = 0;
+            let found = picks.kept(&table, |_| {
+                seen += 1;
+                stop.store(seen >= last, Ordering::Relaxed);
+                // Little of every item, which trials hardly ever keep.
+                1e-12
+            });
+            assert_eq!((seen, found.is_some()), (last, is_read));
+            assert!(picks.check().is_err(), "such a pick means nothing");
+        }
     }
 }

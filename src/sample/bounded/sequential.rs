@@ -15,6 +15,7 @@ use crate::{
     engine::proposals::{NUMBERED_TRIALS, ProposalDevice, ProposalShape, Proposer, SequentialTables, Stream},
     linalg::column,
     sample::batches::{Proposals, UPLOAD, trial_error},
+    watch::Watch,
 };
 
 /// Draws of a law, kept with probability min(1, w / c).
@@ -93,11 +94,12 @@ impl SequentialDraws<'_, '_> {
         starts
     }
 
-    fn replay(&self, stream: Stream, draw: u32, scratch: &mut BoundedScratch) -> Option<Vec<u32>> {
-        let mut picks = OneByOne(Numbered::new(stream, draw));
+    fn replay(&self, numbered: Numbered<'_>, scratch: &mut BoundedScratch) -> Result<Option<Vec<u32>>> {
+        let mut picks = OneByOne(numbered);
         let log = self.law.law.log_weight(&mut picks, &mut scratch.buffers);
+        picks.0.check()?;
         let kept = log > f64::NEG_INFINITY && picks.0.is_kept((log - self.log_cap).exp());
-        kept.then(|| scratch.items().to_vec())
+        Ok(kept.then(|| scratch.items().to_vec()))
     }
 }
 
@@ -137,9 +139,9 @@ impl Proposals for SequentialDraws<'_, '_> {
         })
     }
 
-    fn replayed(&self, stream: Stream, number: u32) -> Option<Vec<u32>> {
-        let law = &self.law.law;
-        law.pool.lend(|| law.scratch(), |scratch| self.replay(stream, number, scratch))
+    fn replayed(&self, stream: Stream, number: u32, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+        let (law, numbered) = (&self.law.law, Numbered::new(stream, number, watch));
+        law.pool.lend(|| law.scratch(), |scratch| self.replay(numbered, scratch))
     }
 
     fn items(&self, positions: &[u32]) -> Vec<u32> {

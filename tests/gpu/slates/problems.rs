@@ -227,6 +227,37 @@ fn tiny() -> Problem {
     problem
 }
 
+/// One of two rows.
+fn of_two(name: &'static str, features: Features<'static>, scores: [f32; 2]) -> Problem {
+    Problem {
+        name,
+        features,
+        labels: vec![0, 0],
+        ranges: vec![CountRange::from(0..=1)],
+        size: 1,
+        requests: vec![Request { candidates: vec![0, 1], scores: scores.to_vec(), ..Request::default() }],
+        not_for_devices: 1,
+    }
+}
+
+/// Scores so large that the logarithm of a length has no digits beside them.
+fn large_scores() -> Problem {
+    let features = Features::from_rows(2, 2, vec![1.0_f64, 0.0, 1.0 + 1e-8, 0.0]).unwrap();
+    of_two("large scores", features, [1e9; 2])
+}
+
+/// Rows that are far shorter than the longest.
+fn short() -> Problem {
+    let (items, dims) = (2_000, 24);
+    let mut values = rows(items, dims, 15);
+    values[dims..].iter_mut().for_each(|x| *x *= 1e-7);
+    Problem {
+        name: "short rows",
+        features: Features::from_rows(items, dims, values).unwrap(),
+        ..service(200)
+    }
+}
+
 /// Requests of neighbours, and of items from everywhere.
 pub(super) fn in_chunks() -> Problem {
     let mut problem = Problem { name: "chunks", ..service(60) };
@@ -250,6 +281,8 @@ pub(super) fn problems() -> Vec<Problem> {
         near_copies(),
         near_scores(),
         turned(),
+        large_scores(),
+        short(),
         shaped("one pick", [8, 1, 1, 5], 200),
         shaped("all candidates", [12, 2, 6, 6], 200),
         shaped("a whole tile", [7, 3, 4, 256], 60),

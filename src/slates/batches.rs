@@ -12,7 +12,8 @@ use std::{
 };
 
 use super::{
-    Slate, SlateRequest, SlateWorkspace, Slates, Steps, TASK, each, greedy::Picking, workspace::Candidate,
+    BatchedRequests, Slate, SlateRequest, SlateWorkspace, Slates, Steps, TASK, each, greedy::Picking,
+    workspace::Candidate,
 };
 use crate::{
     Result, Watch,
@@ -31,8 +32,13 @@ const SCALES: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
 #[derive(Clone, Debug)]
 pub(super) struct Batches {
     device: Arc<dyn SlateDevice>,
-    /// Requests so far, and those of them that the host solved.
-    counts: Arc<[AtomicU64; 2]>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    asked: AtomicU64,
+    left: AtomicU64,
 }
 
 /// What the device reads of some requests.
@@ -49,8 +55,9 @@ impl Batches {
         Self { device, counts: Arc::default() }
     }
 
-    pub(super) fn counts(&self) -> [u64; 2] {
-        [0, 1].map(|at: usize| self.counts[at].load(Ordering::Relaxed))
+    pub(super) fn counts(&self) -> BatchedRequests {
+        let Counts { asked, left } = &*self.counts;
+        BatchedRequests { asked: asked.load(Ordering::Relaxed), left: left.load(Ordering::Relaxed) }
     }
 }
 
@@ -77,11 +84,11 @@ impl Slates<'_> {
             solved.extend(each(own, &steps, |number, request, workspace| {
                 let picks = picks.get(number).and_then(|picks| picks.as_deref());
                 let confirmed = picks.and_then(|picks| self.confirm(request, picks, workspace));
-                batches.counts[0].fetch_add(1, Ordering::Relaxed);
+                batches.counts.asked.fetch_add(1, Ordering::Relaxed);
                 if let Some(slate) = confirmed {
                     return Ok(slate);
                 }
-                batches.counts[1].fetch_add(1, Ordering::Relaxed);
+                batches.counts.left.fetch_add(1, Ordering::Relaxed);
                 self.solve(request, workspace).map(Slate::into_own)
             }));
         }

@@ -78,7 +78,7 @@ impl Problems<'_> {
         let watch = watch.reporting_to(&report);
         let solved = slates.solve_watched(&self.requests(&conditions), &watch);
         let each = solved.into_iter().map(|one| one.map_err(Failure::from)).collect();
-        Ok(Some(GreedySets { each, left: slates.batched_requests().map(|[_, left]| left) }))
+        Ok(Some(GreedySets { each, left: slates.batched_requests().map(|batched| batched.left) }))
     }
 
     /// Samples of all problems, if slates draw them.

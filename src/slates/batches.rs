@@ -45,9 +45,12 @@ struct Counts {
 #[derive(Debug, Default)]
 struct Packed {
     lens: Vec<usize>,
+    are_distinct: Vec<bool>,
     items: Vec<u32>,
     parts: Vec<u32>,
     factors: Vec<f64>,
+    /// Of one request: its factors with their log weights.
+    weights: Vec<(f64, f64)>,
 }
 
 impl Batches {
@@ -107,6 +110,8 @@ impl Slates<'_> {
         let all = |list: fn(&Packed) -> &Vec<u32>| packed.iter().flat_map(list).copied().collect::<Vec<_>>();
         let (items, parts) = (all(|packed| &packed.items), all(|packed| &packed.parts));
         let factors: Vec<f64> = packed.iter().flat_map(|packed| &packed.factors).copied().collect();
+        let are_distinct: Vec<bool> =
+            packed.iter().flat_map(|packed| &packed.are_distinct).copied().collect();
         let mut starts = vec![0];
         let mut end = 0;
         starts.extend(packed.iter().flat_map(|packed| &packed.lens).map(|len| {
@@ -124,6 +129,7 @@ impl Slates<'_> {
             items: &items,
             parts: &parts,
             factors: &factors,
+            are_distinct: &are_distinct,
         })
     }
 
@@ -168,15 +174,33 @@ impl Packed {
             && workspace.count(slates).is_ok();
         if !is_plain {
             self.lens.push(0);
+            self.are_distinct.push(true);
             return;
         }
         let largest = workspace.largest_log_weight();
         self.lens.push(workspace.candidates.len());
+        self.weights.clear();
         for &Candidate { item, part, log_weight, is_out, .. } in &workspace.candidates {
             self.items.push(item);
             self.parts.push(part);
-            let factor = slates.scale * (0.5 * (log_weight - largest)).exp();
+            // As the host compares them.
+            let log_weight = log_weight - largest;
+            let factor = slates.scale * (0.5 * log_weight).exp();
             self.factors.push(if is_out { 0.0 } else { factor });
+            if !is_out {
+                self.weights.push((factor, log_weight));
+            }
         }
+        self.are_distinct.push(are_distinct(&mut self.weights));
     }
+}
+
+/// Whether equal factors have equal log weights: exponentials may lose what tells two apart.
+fn are_distinct(weights: &mut [(f64, f64)]) -> bool {
+    let differ = |pair: &[(f64, f64)]| pair[0].1 != pair[1].1;
+    if !weights.windows(2).any(differ) {
+        return true;
+    }
+    weights.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    !weights.windows(2).any(|pair| pair[0].0 == pair[1].0 && differ(pair))
 }

@@ -54,7 +54,7 @@ struct SolvedBy {
 /// Refuses what many problems do not have.
 pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
     if !is_greedy(arguments) {
-        by::check_engine(&arguments.compute)?;
+        by::check_engine(&arguments.compute, "of --by a GPU takes only --solver greedy")?;
     }
     if arguments.certify {
         return Err(Failure::Arguments("--certify bounds one problem: it takes no --by".into()));
@@ -83,6 +83,9 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     problems.check_memory(Limit::of(None))?;
+    if let Some(only) = problems.beyond_slates() {
+        by::check_engine(&arguments.compute, &format!("of --by a GPU takes only {only}"))?;
+    }
     let engine = open_engine(arguments)?;
     let started = Instant::now();
     let watch = Watch::default().stopped_by(interrupt::flag());
@@ -92,7 +95,6 @@ pub(super) fn run(
         Some(GreedySets { each, left }) => {
             (each.into_iter().map(|slate| complete(problems, slate?)).collect(), left)
         }
-        None if arguments.compute.engine == EngineChoice::Gpu => return Err(by::no_device()),
         None => {
             let one = |_, question: &Question<'_>, items: &[usize]| one(arguments, question, items);
             (problems.each((progress, &watch), one), None)
@@ -112,7 +114,7 @@ pub(super) fn run(
     }
     if arguments.output.json {
         let mut answer = Answer::new(arguments, problems, &solved, (&errors, seconds));
-        answer.answered = answer.answered.by_engine(&by.engine);
+        answer.answered = answer.answered.by_engine(&by.engine, by.left);
         output::print_json(out, &answer)?;
     } else {
         output::print(out, &text((arguments, &by), problems, &solved, (&errors, seconds)))?;

@@ -197,10 +197,10 @@ impl Packed {
 
 /// Whether equal factors have equal log weights: exponentials may lose what tells two apart.
 fn are_distinct(weights: &mut [(f64, f64)]) -> bool {
-    let differ = |pair: &[(f64, f64)]| pair[0].1 != pair[1].1;
-    if !weights.windows(2).any(differ) {
+    let is_same = |one: f64, other: f64| one.total_cmp(&other).is_eq();
+    if weights.windows(2).all(|pair| is_same(pair[0].1, pair[1].1)) {
         return true;
     }
     weights.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    !weights.windows(2).any(|pair| pair[0].0 == pair[1].0 && differ(pair))
+    weights.windows(2).all(|pair| !is_same(pair[0].0, pair[1].0) || is_same(pair[0].1, pair[1].1))
 }

@@ -91,14 +91,11 @@ pub(super) fn run(
     let watch = Watch::default().stopped_by(interrupt::flag());
     let slates =
         if is_greedy(arguments) { problems.solve_greedily(&*engine, (progress, &watch))? } else { None };
-    let (solved, left): (Each<Best>, _) = match slates {
-        Some(GreedySets { each, left }) => {
-            (each.into_iter().map(|slate| complete(problems, slate?)).collect(), left)
-        }
-        None => {
-            let one = |_, question: &Question<'_>, items: &[usize]| one(arguments, question, items);
-            (problems.each((progress, &watch), one), None)
-        }
+    let (solved, left): (Each<Best>, _) = if let Some(GreedySets { each, left }) = slates {
+        (each.into_iter().map(|slate| complete(problems, slate?)).collect(), left)
+    } else {
+        let one = |_, question: &Question<'_>, items: &[usize]| one(arguments, question, items);
+        (problems.each((progress, &watch), one), None)
     };
     let by = SolvedBy { engine: engine.info(), left };
     let seconds = Seconds { reading: reading.as_secs_f64(), solving: started.elapsed().as_secs_f64() };

@@ -66,13 +66,16 @@ fn main() -> Result<()> {
 /// The same sets, by a GPU.
 #[cfg(feature = "gpu")]
 fn on_a_device(slates: &Slates<'_>, requests: &[SlateRequest<'_>]) {
-    use partition_dpp::engine::gpu::{Gpu, GpuOptions};
+    use partition_dpp::{
+        engine::gpu::{Gpu, GpuOptions},
+        slates::BatchedRequests,
+    };
     let Ok(gpu) = Gpu::new(&GpuOptions::default()) else { return };
     let on_device = slates.clone().with_engine(&gpu);
     let (found, expected) = (on_device.solve_many(requests), slates.solve_many(requests));
     let is_same = |pair: &(Result<_>, Result<_>)| matches!(pair, (Ok(one), Ok(other)) if one == other);
     let same = found.into_iter().zip(expected).filter(is_same).count();
-    if let Some([asked, left]) = on_device.batched_requests() {
+    if let Some(BatchedRequests { asked, left, .. }) = on_device.batched_requests() {
         println!("on {gpu:?}: {same} of {asked} sets are the same; {left} were left to the CPU");
     }
 }

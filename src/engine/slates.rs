@@ -34,6 +34,8 @@ pub struct SlateBatch<'b> {
     /// … and what its stored row is multiplied by: 0 for those that may not be picked. Entries of rows are then about 1 or
     /// less.
     pub(crate) factors: &'b [f64],
+    /// Of every request, whether candidates have equal factors only if they have equal weights.
+    pub(crate) are_distinct: &'b [bool],
 }
 
 impl SlateBatch<'_> {

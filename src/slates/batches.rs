@@ -12,7 +12,8 @@ use std::{
 };
 
 use super::{
-    Slate, SlateRequest, SlateWorkspace, Slates, Steps, TASK, each, greedy::Picking, workspace::Candidate,
+    BatchedRequests, Slate, SlateRequest, SlateWorkspace, Slates, Steps, TASK, each, greedy::Picking,
+    workspace::Candidate,
 };
 use crate::{
     Result, Watch,
@@ -31,17 +32,25 @@ const SCALES: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
 #[derive(Clone, Debug)]
 pub(super) struct Batches {
     device: Arc<dyn SlateDevice>,
-    /// Requests so far, and those of them that the host solved.
-    counts: Arc<[AtomicU64; 2]>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    asked: AtomicU64,
+    left: AtomicU64,
 }
 
 /// What the device reads of some requests.
 #[derive(Debug, Default)]
 struct Packed {
     lens: Vec<usize>,
+    are_distinct: Vec<bool>,
     items: Vec<u32>,
     parts: Vec<u32>,
     factors: Vec<f64>,
+    /// Of one request: its factors with their log weights.
+    weights: Vec<(f64, f64)>,
 }
 
 impl Batches {
@@ -49,8 +58,9 @@ impl Batches {
         Self { device, counts: Arc::default() }
     }
 
-    pub(super) fn counts(&self) -> [u64; 2] {
-        [0, 1].map(|at: usize| self.counts[at].load(Ordering::Relaxed))
+    pub(super) fn counts(&self) -> BatchedRequests {
+        let Counts { asked, left } = &*self.counts;
+        BatchedRequests { asked: asked.load(Ordering::Relaxed), left: left.load(Ordering::Relaxed) }
     }
 }
 
@@ -77,11 +87,11 @@ impl Slates<'_> {
             solved.extend(each(own, &steps, |number, request, workspace| {
                 let picks = picks.get(number).and_then(|picks| picks.as_deref());
                 let confirmed = picks.and_then(|picks| self.confirm(request, picks, workspace));
-                batches.counts[0].fetch_add(1, Ordering::Relaxed);
+                batches.counts.asked.fetch_add(1, Ordering::Relaxed);
                 if let Some(slate) = confirmed {
                     return Ok(slate);
                 }
-                batches.counts[1].fetch_add(1, Ordering::Relaxed);
+                batches.counts.left.fetch_add(1, Ordering::Relaxed);
                 self.solve(request, workspace).map(Slate::into_own)
             }));
         }
@@ -100,6 +110,8 @@ impl Slates<'_> {
         let all = |list: fn(&Packed) -> &Vec<u32>| packed.iter().flat_map(list).copied().collect::<Vec<_>>();
         let (items, parts) = (all(|packed| &packed.items), all(|packed| &packed.parts));
         let factors: Vec<f64> = packed.iter().flat_map(|packed| &packed.factors).copied().collect();
+        let are_distinct: Vec<bool> =
+            packed.iter().flat_map(|packed| &packed.are_distinct).copied().collect();
         let mut starts = vec![0];
         let mut end = 0;
         starts.extend(packed.iter().flat_map(|packed| &packed.lens).map(|len| {
@@ -117,6 +129,7 @@ impl Slates<'_> {
             items: &items,
             parts: &parts,
             factors: &factors,
+            are_distinct: &are_distinct,
         })
     }
 
@@ -161,15 +174,33 @@ impl Packed {
             && workspace.count(slates).is_ok();
         if !is_plain {
             self.lens.push(0);
+            self.are_distinct.push(true);
             return;
         }
         let largest = workspace.largest_log_weight();
         self.lens.push(workspace.candidates.len());
+        self.weights.clear();
         for &Candidate { item, part, log_weight, is_out, .. } in &workspace.candidates {
             self.items.push(item);
             self.parts.push(part);
-            let factor = slates.scale * (0.5 * (log_weight - largest)).exp();
+            // As the host compares them.
+            let log_weight = log_weight - largest;
+            let factor = slates.scale * (0.5 * log_weight).exp();
             self.factors.push(if is_out { 0.0 } else { factor });
+            if !is_out {
+                self.weights.push((factor, log_weight));
+            }
         }
+        self.are_distinct.push(are_distinct(&mut self.weights));
     }
+}
+
+/// Whether equal factors have equal log weights: exponentials may lose what tells two apart.
+fn are_distinct(weights: &mut [(f64, f64)]) -> bool {
+    let is_same = |one: f64, other: f64| one.total_cmp(&other).is_eq();
+    if weights.windows(2).all(|pair| is_same(pair[0].1, pair[1].1)) {
+        return true;
+    }
+    weights.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    weights.windows(2).all(|pair| !is_same(pair[0].0, pair[1].0) || is_same(pair[0].1, pair[1].1))
 }

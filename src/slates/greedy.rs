@@ -39,13 +39,14 @@ impl Picking<'_, '_> {
     /// Makes picks that are known, by their positions; returns ln det, `None` if one is not among those that may be picked.
     pub(super) fn follow(mut self, picks: &[u32]) -> Option<f64> {
         let mut log_det = 0.0;
-        for &position in picks {
+        for position in picks.iter().map(|&position| position as usize) {
             self.open_parts();
-            let &Candidate { part, is_out, .. } = self.workspace.candidates.get(position as usize)?;
+            let &Candidate { part, is_out, .. } = self.workspace.candidates.get(position)?;
             if is_out || !self.workspace.is_open[part as usize] {
                 return None;
             }
-            log_det += self.pick(position as usize)?;
+            self.workspace.scale_alone(position, self.slates);
+            log_det += self.pick(position)?;
         }
         Some(log_det)
     }

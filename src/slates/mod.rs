@@ -20,7 +20,7 @@ use rand::Rng;
 
 use self::{batches::Batches, greedy::Picking, sample::Drawing, whole::Whole, workspace::Candidate};
 pub use self::{
-    request::{Slate, SlateRequest, SlateSamples},
+    request::{BatchedRequests, Slate, SlateRequest, SlateSamples},
     workspace::SlateWorkspace,
 };
 use crate::{
@@ -132,22 +132,25 @@ impl<'a> Slates<'a> {
         Ok(Self { window: picks, ..self })
     }
 
-    /// Solves batches on the device of this engine, if it has one, with a workgroup for every request. The sets are those of
-    /// the CPU, which decides where rounding may have changed a choice, and solves what does not suit the device: requests that
-    /// include items, windows, more than 256 parts, and candidates that are not in one chunk of rows (256 MiB). Single requests
-    /// and samples stay on the CPU. For large batches over one catalogue: a core finds a set in some twenty microseconds.
+    /// Solves batches on the device of this engine, if it has one, with a workgroup for every request. The sets are those of the
+    /// CPU, which decides where rounding may have changed a choice, and solves what does not suit the device: requests that
+    /// include items, windows, more than 256 parts, and candidates that are not in one chunk of rows (256 MiB). Single
+    /// requests and samples stay on the CPU. Rows of length 1 without scores all tie for the first pick, so that the CPU
+    /// solves every such request: they are not for devices. For large batches over one catalogue: a core finds a set in some
+    /// twenty microseconds.
     ///
     /// # Cost
     /// The rows go up once, then 12 bytes for every candidate, in double precision 16, and 4 come back for every pick, with one
-    /// wait for 8192 requests. The CPU reads every request twice, and computes determinants in 4k²n operations.
+    /// wait for 8192 requests, or for two million candidates. The CPU reads every request twice, and computes determinants in
+    /// 4k²n operations.
     #[must_use]
     pub fn with_engine(self, engine: &dyn Engine) -> Self {
         Self { batches: engine.slate_device().map(Batches::on), ..self }
     }
 
-    /// Requests of batches so far, and those of them that the CPU solved; `None` without a device.
+    /// What a device was asked, and left to the CPU; `None` without one.
     #[must_use]
-    pub fn batched_requests(&self) -> Option<[u64; 2]> {
+    pub fn batched_requests(&self) -> Option<BatchedRequests> {
         self.batches.as_ref().map(Batches::counts)
     }
 

@@ -21,6 +21,17 @@ pub struct SlateSamples {
     pub law_error: f64,
 }
 
+/// How many requests of batches were for a device. Clones of [`Slates`](super::Slates) are counted together. A device that is
+/// lost shows only here: the CPU solves what it leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BatchedRequests {
+    /// All so far.
+    pub asked: u64,
+    /// Those that the CPU solved; requests that fail are among them.
+    pub left: u64,
+}
+
 /// The greedy set of a request, in a workspace or of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -47,7 +47,7 @@ pub(super) struct Candidate {
     pub(super) part: u32,
     /// What the row is multiplied by.
     pub(super) scale: f64,
-    /// 2 ln q_i less what the scale adds, …
+    /// 2 ln q_i less what the scale adds; from the largest 2 ln q_i, once rows are gathered, …
     pub(super) log_weight: f64,
     /// … and the part of it that comes from the score.
     pub(super) log_quality: f64,
@@ -157,25 +157,19 @@ impl SlateWorkspace {
 
     /// Reads the rows of the candidates.
     pub(super) fn gather(&mut self, slates: &Slates<'_>) {
-        /// Squared lengths that f32 holds with all their digits, and products with weights besides.
-        const SQUARES: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
         /// How many rows ahead are fetched.
         const AHEAD: usize = 8;
         let (features, width) = (&slates.features, padded(slates.features.dims()));
         self.rows.resize(self.candidates.len() * width, 0.0);
         self.squares.clear();
+        // Beside large weights the logarithms of lengths would have few digits.
+        let largest = self.largest_log_weight();
+        self.candidates.iter_mut().for_each(|candidate| candidate.log_weight -= largest);
         for (at, row) in self.rows.chunks_exact_mut(width).enumerate().take(self.candidates.len()) {
             if let Some(later) = self.candidates.get(at + AHEAD) {
                 features.prefetch_row(later.item as usize);
             }
-            let candidate = &mut self.candidates[at];
-            let item = candidate.item as usize;
-            let mut square = features.read_narrow(item, slates.scale, row);
-            if !SQUARES.contains(&square) {
-                candidate.rescale(slates);
-                square = features.read_narrow(item, candidate.scale, row);
-            }
-            self.squares.push(square);
+            self.squares.push(self.candidates[at].read_narrow(slates, row));
         }
         let largest = self.largest_log_weight();
         self.weights.clear();
@@ -198,6 +192,12 @@ impl SlateWorkspace {
         self.picked_rows.clear();
     }
 
+    /// Gives a candidate the scale that it has where all rows are read.
+    pub(super) fn scale_alone(&mut self, position: usize, slates: &Slates<'_>) {
+        self.direction.resize(padded(slates.features.dims()), 0.0);
+        self.candidates[position].read_narrow(slates, &mut self.direction);
+    }
+
     /// The largest 2 ln q_i of those that may be chosen.
     pub(super) fn largest_log_weight(&self) -> f64 {
         let open = self.candidates.iter().filter(|candidate| !candidate.is_out);
@@ -206,6 +206,19 @@ impl SlateWorkspace {
 }
 
 impl Candidate {
+    /// Reads the row, with a scale of its own if f32 needs one; returns its squared length.
+    fn read_narrow(&mut self, slates: &Slates<'_>, row: &mut [f32]) -> f32 {
+        /// Squared lengths that f32 holds with all their digits, and products with weights besides.
+        const SQUARES: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
+        let (features, item) = (&slates.features, self.item as usize);
+        let square = features.read_narrow(item, slates.scale, row);
+        if SQUARES.contains(&square) {
+            return square;
+        }
+        self.rescale(slates);
+        features.read_narrow(item, self.scale, row)
+    }
+
     /// Gives a row that is far longer or shorter than others a scale of its own.
     pub(super) fn rescale(&mut self, slates: &Slates<'_>) {
         let largest = power_of_two_near(slates.features.max_abs_of_stored(self.item as usize));

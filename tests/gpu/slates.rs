@@ -14,7 +14,7 @@ use partition_dpp::{
         Engine, Precision,
         gpu::{Fault, Gpu, GpuOptions},
     },
-    slates::Slate,
+    slates::{BatchedRequests, Slate},
     watch::Ended,
 };
 
@@ -32,7 +32,7 @@ fn text(solved: &Result<Slate<Vec<u32>>>) -> String {
 fn conform(gpu: &Gpu, problems: &[Problem], most_left: f64) {
     let precision = gpu.info().precision;
     for problem in problems {
-        let (found, expected, [asked, left]) = problem.solved(|slates, requests| {
+        let (found, expected, BatchedRequests { asked, left, .. }) = problem.solved(|slates, requests| {
             let on_device = slates.clone().with_engine(gpu);
             let found = on_device.solve_many(requests);
             (found, slates.solve_many(requests), on_device.batched_requests().unwrap())
@@ -85,7 +85,7 @@ fn left(gpu: &Gpu, problem: &Problem) -> u64 {
     problem.solved(|slates, requests| {
         let on_device = slates.clone().with_engine(gpu);
         drop(on_device.solve_many(requests));
-        on_device.batched_requests().unwrap()[1]
+        on_device.batched_requests().unwrap().left
     })
 }
 
@@ -216,7 +216,7 @@ fn watches_end_batches_and_count_them() {
             windows.iter().map(text).collect::<Vec<_>>(),
             slates.clone().with_window(3).unwrap().solve_many(requests).iter().map(text).collect::<Vec<_>>()
         );
-        assert_eq!(on_device.batched_requests().unwrap()[0], 100);
+        assert_eq!(on_device.batched_requests().unwrap().asked, 100);
         assert!(slates.batched_requests().is_none());
     });
 }

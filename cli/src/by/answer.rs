@@ -27,6 +27,9 @@ pub(crate) struct Answered<'a> {
     kernel_error: Option<f64>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
+    /// How many problems a GPU has left to the CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_to_cpu: Option<u64>,
     seconds: Seconds,
 }
 
@@ -36,12 +39,13 @@ impl<'a> Answered<'a> {
         let groups = &problems.groups;
         let by = (0..groups.len()).map(|group| groups.json(group)).collect();
         let kernel_error = problems.input.kernel_error;
-        Self { by, errors: errors.json(), kernel_error, engine: EngineAnswer::CPU, seconds }
+        let (errors, engine) = (errors.json(), EngineAnswer::CPU);
+        Self { by, errors, kernel_error, engine, left_to_cpu: None, seconds }
     }
 
-    /// The same by this engine.
-    pub(crate) fn by_engine(self, engine: &'a EngineInfo) -> Self {
-        Self { engine: engine.into(), ..self }
+    /// The same by this engine, which has left so many problems to the CPU if it is a GPU.
+    pub(crate) fn by_engine(self, engine: &'a EngineInfo, left_to_cpu: Option<u64>) -> Self {
+        Self { engine: engine.into(), left_to_cpu, ..self }
     }
 }
 

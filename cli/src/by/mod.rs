@@ -150,14 +150,11 @@ impl<'a> Problems<'a> {
     }
 }
 
-/// Refuses a GPU: the problems are small, and solved side by side.
-pub(crate) fn check_engine(arguments: &ComputeArguments) -> Result<(), Failure> {
-    if arguments.engine == EngineChoice::Gpu { Err(no_device()) } else { Ok(()) }
-}
-
-/// The failure of problems that are not for GPUs.
-pub(crate) fn no_device() -> Failure {
-    let sentence = "--engine gpu: --by solves its problems on the CPU, side by side; GPUs take only --solver greedy, for sets of \
-                    a fixed size";
-    Failure::Arguments(sentence.into())
+/// Refuses a GPU where it has nothing to do: `only` says what it does.
+pub(crate) fn check_engine(arguments: &ComputeArguments, only: &str) -> Result<(), Failure> {
+    if arguments.engine != EngineChoice::Gpu {
+        return Ok(());
+    }
+    let sentence = format!("--engine gpu: {only}; the CPU solves the problems of --by side by side");
+    Err(Failure::Arguments(sentence))
 }

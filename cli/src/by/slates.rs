@@ -17,13 +17,14 @@ const MOST: usize = 20_000;
 /// A law of sets of one size, over rows whose products are the similarity; `None` for others.
 fn slates<'i>(problems: &Problems<'i>) -> Result<Option<Slates<'i>>, Failure> {
     let input = problems.input;
-    if !input.is_of_rows() || problems.groups.largest() > MOST {
+    if problems.beyond_slates().is_some() {
         return Ok(None);
     }
     Ok(match problems.law {
-        LawRequest::PartitionDpp { partition, quota, .. } if quota.total().is_some() => {
+        LawRequest::PartitionDpp { partition, quota, .. } => {
             Some(Slates::new(&input.features, partition, quota)?)
         }
+        // No value has enough items for a larger one.
         LawRequest::KDpp { k } if *k <= input.features.items() => {
             let one = Partition::of((0..input.features.items()).map(|_| "all"))?;
             let quota = Quota::new(&one, [CountRange::from(..=*k)])?.with_total(*k)?;
@@ -46,6 +47,25 @@ pub(crate) struct GreedySets {
 }
 
 impl Problems<'_> {
+    /// What slates take, of which these problems are not.
+    pub(crate) fn beyond_slates(&self) -> Option<String> {
+        let largest = self.groups.largest();
+        let has_size = match self.law {
+            LawRequest::PartitionDpp { quota, .. } => quota.total().is_some(),
+            LawRequest::KDpp { .. } => true,
+            _ => false,
+        };
+        if !has_size {
+            Some("sets of a fixed size".into())
+        } else if !self.input.is_of_rows() {
+            Some("rows that are compared by their products, without a ridge, where diversity counts".into())
+        } else if largest > MOST {
+            Some(format!("at most {MOST} items of a value, and one has {largest}"))
+        } else {
+            None
+        }
+    }
+
     /// The conditions of the problems that have any.
     fn narrow_conditions(&self) -> HashMap<usize, [Vec<u32>; 2]> {
         let narrow = |(&group, given): (&usize, &Conditions)| {
@@ -78,7 +98,7 @@ impl Problems<'_> {
         let watch = watch.reporting_to(&report);
         let solved = slates.solve_watched(&self.requests(&conditions), &watch);
         let each = solved.into_iter().map(|one| one.map_err(Failure::from)).collect();
-        Ok(Some(GreedySets { each, left: slates.batched_requests().map(|[_, left]| left) }))
+        Ok(Some(GreedySets { each, left: slates.batched_requests().map(|batched| batched.left) }))
     }
 
     /// Samples of all problems, if slates draw them.

@@ -54,7 +54,7 @@ struct SolvedBy {
 /// Refuses what many problems do not have.
 pub(super) fn check(arguments: &MapArguments) -> Result<(), Failure> {
     if !is_greedy(arguments) {
-        by::check_engine(&arguments.compute)?;
+        by::check_engine(&arguments.compute, "of --by a GPU takes only --solver greedy")?;
     }
     if arguments.certify {
         return Err(Failure::Arguments("--certify bounds one problem: it takes no --by".into()));
@@ -83,20 +83,19 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     problems.check_memory(Limit::of(None))?;
+    if let Some(only) = problems.beyond_slates() {
+        by::check_engine(&arguments.compute, &format!("of --by a GPU takes only {only}"))?;
+    }
     let engine = open_engine(arguments)?;
     let started = Instant::now();
     let watch = Watch::default().stopped_by(interrupt::flag());
     let slates =
         if is_greedy(arguments) { problems.solve_greedily(&*engine, (progress, &watch))? } else { None };
-    let (solved, left): (Each<Best>, _) = match slates {
-        Some(GreedySets { each, left }) => {
-            (each.into_iter().map(|slate| complete(problems, slate?)).collect(), left)
-        }
-        None if arguments.compute.engine == EngineChoice::Gpu => return Err(by::no_device()),
-        None => {
-            let one = |_, question: &Question<'_>, items: &[usize]| one(arguments, question, items);
-            (problems.each((progress, &watch), one), None)
-        }
+    let (solved, left): (Each<Best>, _) = if let Some(GreedySets { each, left }) = slates {
+        (each.into_iter().map(|slate| complete(problems, slate?)).collect(), left)
+    } else {
+        let one = |_, question: &Question<'_>, items: &[usize]| one(arguments, question, items);
+        (problems.each((progress, &watch), one), None)
     };
     let by = SolvedBy { engine: engine.info(), left };
     let seconds = Seconds { reading: reading.as_secs_f64(), solving: started.elapsed().as_secs_f64() };
@@ -112,7 +111,7 @@ pub(super) fn run(
     }
     if arguments.output.json {
         let mut answer = Answer::new(arguments, problems, &solved, (&errors, seconds));
-        answer.answered = answer.answered.by_engine(&by.engine);
+        answer.answered = answer.answered.by_engine(&by.engine, by.left);
         output::print_json(out, &answer)?;
     } else {
         output::print(out, &text((arguments, &by), problems, &solved, (&errors, seconds)))?;

@@ -41,7 +41,7 @@ struct Samples {
 
 /// Refuses what many problems do not have.
 pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
-    by::check_engine(&arguments.compute)?;
+    by::check_engine(&arguments.compute, "sample --by does not draw on a GPU")?;
     if arguments.plan {
         return Err(Failure::Arguments("--plan is about one problem: it takes no --by".into()));
     }

@@ -256,6 +256,9 @@ fn greedy_sets_on_a_gpu() {
         assert_eq!(on_gpu[field], on_cpu[field], "{field}");
     }
     assert_eq!([&on_gpu["engine"], &on_cpu["engine"]], [&json!("gpu"), &json!("cpu")]);
+    let problems = on_gpu["by"].as_array().unwrap().len() as u64;
+    assert!(on_gpu["left_to_cpu"].as_u64().unwrap() < problems, "{}", on_gpu["left_to_cpu"]);
+    assert!(on_cpu.get("left_to_cpu").is_none());
     let arguments = format!("map {PARQUET} --quota 2,1,1 --solver greedy --engine gpu");
     let shown = folder.pdpp_with_adapters(&arguments).output().unwrap().stdout;
     let shown = String::from_utf8(shown).unwrap();
@@ -272,7 +275,19 @@ fn what_many_problems_do_not_have() {
     folder.refuses("map --features all.parquet --k 2 --by usr", 2, &["no column 'usr'", "user"]);
     folder.refuses("map --features all.csv --k 2 --by user", 2, &["--by needs a column"]);
     folder.refuses(&format!("map {PARQUET} --k 2 --certify"), 2, &["--certify", "--by"]);
-    folder.refuses(&format!("map {PARQUET} --k 2 --engine gpu"), 2, &["--engine gpu", "--by"]);
+    for (law, reason) in [
+        ("map --k 2", "only --solver greedy;"),
+        ("map --solver greedy --quota 1..2,1,1", "only sets of a fixed size;"),
+        (
+            "map --solver greedy --k 2 --similarity rbf --bandwidth 2",
+            "only rows that are compared by their products",
+        ),
+        ("sample --k 2", "sample --by does not draw on a GPU"),
+    ] {
+        let (command, law) = law.split_once(' ').unwrap();
+        let arguments = format!("{command} {PARQUET} {law} --engine gpu");
+        folder.refuses(&arguments, 2, &["--engine gpu", reason, "--by"]);
+    }
     folder.refuses(&format!("map {PARQUET} --k 2 --include 500"), 2, &["item 500 does not exist"]);
     folder.refuses(&format!("sample {PARQUET} --quota 1,1,1 --plan"), 2, &["--plan", "--by"]);
     folder.refuses(&format!("sample {PARQUET} --quota 1,1,1 --method mcmc"), 2, &["--method mcmc", "--by"]);

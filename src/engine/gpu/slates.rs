@@ -209,7 +209,8 @@ impl Run {
             let own = batch.starts[request]..batch.starts[request + 1];
             let len = own.len();
             // Weights that differ may be equal in single precision.
-            let is_exact = is_double || !is_narrowed && are_alike(&batch.factors[own]);
+            let is_kept = is_double || !is_narrowed && are_alike(&batch.factors[own]);
+            let is_exact = is_kept && batch.are_distinct[request];
             table.extend([u32::from(is_exact), words(start), words(len), LISTED]);
             start += len;
         }

@@ -227,6 +227,47 @@ fn tiny() -> Problem {
     problem
 }
 
+/// One of a few rows.
+fn one_of(name: &'static str, features: Features<'static>, scores: Vec<f32>) -> Problem {
+    Problem {
+        name,
+        features,
+        labels: vec![0; scores.len()],
+        ranges: vec![CountRange::from(0..=1)],
+        size: 1,
+        requests: vec![Request {
+            candidates: (0..scores.len() as u32).collect(),
+            scores,
+            ..Request::default()
+        }],
+        not_for_devices: 1,
+    }
+}
+
+/// Scores so large that the logarithm of a length has no digits beside them.
+fn large_scores() -> Problem {
+    let features = Features::from_rows(2, 2, vec![1.0_f64, 0.0, 1.0 + 1e-8, 0.0]).unwrap();
+    one_of("large scores", features, vec![1e9; 2])
+}
+
+/// Copies whose scores differ by less than their exponentials tell. What they are divided by makes their length 1.
+fn nearest_scores() -> Problem {
+    let features = Features::from_rows(3, 4, vec![1.0_f32; 12]).unwrap();
+    one_of("nearest scores", features, vec![0.0, -5.0, 1e-17])
+}
+
+/// Rows that are far shorter than the longest.
+fn short() -> Problem {
+    let (items, dims) = (2_000, 24);
+    let mut values = rows(items, dims, 15);
+    values[dims..].iter_mut().for_each(|x| *x *= 1e-7);
+    Problem {
+        name: "short rows",
+        features: Features::from_rows(items, dims, values).unwrap(),
+        ..service(200)
+    }
+}
+
 /// Requests of neighbours, and of items from everywhere.
 pub(super) fn in_chunks() -> Problem {
     let mut problem = Problem { name: "chunks", ..service(60) };
@@ -250,6 +291,9 @@ pub(super) fn problems() -> Vec<Problem> {
         near_copies(),
         near_scores(),
         turned(),
+        large_scores(),
+        nearest_scores(),
+        short(),
         shaped("one pick", [8, 1, 1, 5], 200),
         shaped("all candidates", [12, 2, 6, 6], 200),
         shaped("a whole tile", [7, 3, 4, 256], 60),

@@ -278,10 +278,6 @@ fn what_many_problems_do_not_have() {
     for (law, reason) in [
         ("map --k 2", "only --solver greedy;"),
         ("map --solver greedy --quota 1..2,1,1", "only sets of a fixed size;"),
-        (
-            "map --solver greedy --k 2 --similarity rbf --bandwidth 2",
-            "only rows that are compared by their products",
-        ),
         ("sample --k 2", "sample --by does not draw on a GPU"),
     ] {
         let (command, law) = law.split_once(' ').unwrap();

@@ -82,6 +82,9 @@ fn a_watch_ends_batches() {
 /// Answers that cannot be right are those of a device that has failed.
 #[test]
 fn impossible_answers_do_no_harm() {
+    if gpu(Precision::F32).is_none() {
+        return;
+    }
     let case = &few()[3];
     let expected = case.draws_of_host(Precision::F32);
     for (from, to) in [

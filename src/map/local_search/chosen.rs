@@ -87,8 +87,8 @@ impl<'c> Chosen<'c> {
         self.slots.iter().enumerate().flat_map(of_group).collect()
     }
 
-    /// What residuals are beyond, of all chosen items.
-    pub(super) fn beyond_all(&self) -> Beyond<'_> {
+    /// The complement of the span of the chosen rows, as a table of swaps takes it.
+    pub(super) fn span_complement(&self) -> Beyond<'_> {
         Beyond { complement: self.complement.as_ref(), chosen: &self.slots }
     }
 

@@ -127,7 +127,7 @@ impl<'a> Compared<'a> {
 
     fn all(space: &'a SearchSpace<'a>, chosen: &'a Chosen<'a>) -> Result<Self> {
         let mut items = Self::of(space.engine, space.rows, space, chosen)?;
-        chosen.beyond_all().mark(space.rows, &mut items.residuals);
+        chosen.span_complement().mark(space.rows, &mut items.residuals);
         Ok(items)
     }
 
@@ -160,7 +160,7 @@ impl<'a> Compared<'a> {
         let weights = vec![1.0; groups];
         let map = RowMap { weights: &weights, factor: chosen.free_duals() };
         let coefficients = engine.whiten_rows(rows, &map)?;
-        let residuals = chosen.beyond_all().forms(engine, rows)?;
+        let residuals = chosen.span_complement().forms(engine, rows)?;
         let mut starts = vec![0];
         starts.extend(rows.groups().iter().scan(0, |next, group| {
             *next += group.items.len();

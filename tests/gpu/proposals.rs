@@ -83,24 +83,29 @@ impl Problem {
 
     /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
     fn draws(&self, engine: &dyn Engine) -> (Vec<Subset>, u64, [u64; 2]) {
-        self.sampled(engine, |sampler| {
-            let samples = sampler.sample_many(self.draws, 99);
-            let proposals = samples.proposals();
-            (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
-        })
+        self.sampled(engine, |sampler| drawn(sampler, self.draws))
     }
 
     /// The same draws by the host, after the device has failed.
     fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
         let gpu = gpu(precision).unwrap();
-        self.sampled(&gpu, |sampler| {
-            gpu.fake(Fault::Reset);
-            let samples = sampler.sample_many(self.draws, 99);
-            let [made, replayed] = sampler.batched_proposals().unwrap();
-            assert_eq!(made, replayed, "the host made all");
-            (samples.subsets().to_vec(), samples.proposals())
-        })
+        self.sampled(&gpu, |sampler| drawn_by_host(&gpu, sampler, self.draws))
     }
+}
+
+/// Draws on a device, with their numbers of proposals, and the proposals that the host made.
+pub(crate) fn drawn(sampler: &Sampler<'_>, draws: u64) -> (Vec<Subset>, u64, [u64; 2]) {
+    let samples = sampler.sample_many(draws, 99);
+    let proposals = samples.proposals();
+    (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
+}
+
+/// The same draws by the host, after the device has failed.
+pub(crate) fn drawn_by_host(gpu: &Gpu, sampler: &Sampler<'_>, draws: u64) -> (Vec<Subset>, u64) {
+    gpu.fake(Fault::Reset);
+    let (subsets, proposals, [made, replayed]) = drawn(sampler, draws);
+    assert_eq!(made, replayed, "the host made all");
+    (subsets, proposals)
 }
 
 /// The share of proposals that are left to the host, at most.

@@ -9,13 +9,16 @@ use partition_dpp::{
     Features, Partition, PartitionDpp, Quota, Sampler, Subset,
     engine::{
         Engine, Precision,
-        gpu::{Fault, Gpu, GpuOptions},
+        gpu::{Gpu, GpuOptions},
     },
 };
 
-use crate::common::{
-    engines::{gpu, open},
-    random::normals,
+use crate::{
+    common::{
+        engines::{gpu, open},
+        random::normals,
+    },
+    proposals::{drawn, drawn_by_host},
 };
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
@@ -89,23 +92,13 @@ impl Problem {
 
     /// Draws on a device, with their numbers of proposals, and the proposals that the host made.
     fn draws(&self, engine: &dyn Engine) -> (Vec<Subset>, u64, [u64; 2]) {
-        self.sampled(engine, |sampler| {
-            let samples = sampler.sample_many(self.draws, 99);
-            let proposals = samples.proposals();
-            (samples.into_iter().collect(), proposals, sampler.batched_proposals().unwrap())
-        })
+        self.sampled(engine, |sampler| drawn(sampler, self.draws))
     }
 
     /// The same draws by the host, after the device has failed.
     fn draws_of_host(&self, precision: Precision) -> (Vec<Subset>, u64) {
         let gpu = gpu(precision).unwrap();
-        self.sampled(&gpu, |sampler| {
-            gpu.fake(Fault::Reset);
-            let samples = sampler.sample_many(self.draws, 99);
-            let [made, replayed] = sampler.batched_proposals().unwrap();
-            assert_eq!(made, replayed, "the host made all");
-            (samples.subsets().to_vec(), samples.proposals())
-        })
+        self.sampled(&gpu, |sampler| drawn_by_host(&gpu, sampler, self.draws))
     }
 }
 

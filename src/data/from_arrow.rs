@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::{Features, Scalar, shared::Shared};
+use super::{Features, Scalar, Storage};
 use crate::{Error, Result, error::ArrowProblem};
 
 impl Features<'static> {
@@ -117,7 +117,7 @@ fn shared<T: Scalar + arrow_buffer::ArrowNativeType>(
     dims: usize,
     values: &ScalarBuffer<T>,
 ) -> Result<Features<'static>> {
-    Features::from_rows(rows, dims, Shared::new(values.clone()))
+    Features::from_rows(rows, dims, Storage::shared(values.clone()))
 }
 
 /// Refuses a row without a list.

@@ -28,7 +28,6 @@ mod restricted;
 mod ridge;
 #[cfg(feature = "serde")]
 mod serialized;
-#[cfg(feature = "arrow")]
 mod shared;
 pub(crate) mod stored_rows;
 mod subset;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "npy")]
 use super::mapped::Mapped;
-use super::stored_rows::StoredRows;
+use super::{shared::Shared, stored_rows::StoredRows};
 
 pub(super) mod sealed {
     pub trait Sealed {}
@@ -122,7 +122,8 @@ scalar!(
     }
 );
 
-/// A buffer of values: made from a `Vec` (owned) or a slice (borrowed).
+/// A buffer of values: made from a `Vec` (owned), a slice (borrowed), or what somebody else keeps
+/// ([`shared`](Storage::shared)).
 #[derive(Clone, Debug)]
 pub struct Storage<'a, T: Scalar>(Inner<'a, T>);
 
@@ -130,10 +131,28 @@ pub struct Storage<'a, T: Scalar>(Inner<'a, T>);
 enum Inner<'a, T: Scalar> {
     Owned(Arc<Vec<T>>),
     Borrowed(&'a [T]),
-    #[cfg(feature = "arrow")]
-    Shared(super::shared::Shared<T>),
+    Shared(Shared<T>),
     #[cfg(feature = "npy")]
     Mapped(Mapped<T>),
+}
+
+impl<T: Scalar> Storage<'static, T> {
+    /// Values in the buffer of another owner, which is kept as long as features of them are: an array of another library,
+    /// a memory-mapped file, an `Arc<[T]>`. Nothing is copied.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use std::sync::Arc;
+    /// use partition_dpp::{Features, data::Storage};
+    /// let values: Arc<[f32]> = Arc::from([1.0, 0.0, 0.0, 1.0]);
+    /// let features: Features<'static> = Features::from_rows(2, 2, Storage::shared(Arc::clone(&values)))?;
+    /// assert_eq!((features.row(1), Arc::strong_count(&values)), (vec![0.0, 1.0], 2));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn shared(owner: impl AsRef<[T]> + Send + Sync + 'static) -> Self {
+        Self(Inner::Shared(Shared::new(owner)))
+    }
 }
 
 impl<T: Scalar> Storage<'_, T> {
@@ -141,7 +160,6 @@ impl<T: Scalar> Storage<'_, T> {
         match &self.0 {
             Inner::Owned(values) => values,
             Inner::Borrowed(values) => values,
-            #[cfg(feature = "arrow")]
             Inner::Shared(values) => values.as_slice(),
             #[cfg(feature = "npy")]
             Inner::Mapped(mapped) => mapped.as_slice(),
@@ -153,9 +171,7 @@ impl<T: Scalar> Storage<'_, T> {
     /// Whether the values stay in a file.
     pub(crate) fn is_mapped(&self) -> bool {
         match &self.0 {
-            Inner::Owned(_) | Inner::Borrowed(_) => false,
-            #[cfg(feature = "arrow")]
-            Inner::Shared(_) => false,
+            Inner::Owned(_) | Inner::Borrowed(_) | Inner::Shared(_) => false,
             #[cfg(feature = "npy")]
             Inner::Mapped(_) => true,
         }
@@ -177,13 +193,6 @@ impl<'a, T: Scalar> From<&'a [T]> for Storage<'a, T> {
 impl<'a, T: Scalar> From<&'a Vec<T>> for Storage<'a, T> {
     fn from(values: &'a Vec<T>) -> Self {
         Self(Inner::Borrowed(values))
-    }
-}
-
-#[cfg(feature = "arrow")]
-impl<T: Scalar> From<super::shared::Shared<T>> for Storage<'_, T> {
-    fn from(values: super::shared::Shared<T>) -> Self {
-        Self(Inner::Shared(values))
     }
 }
 

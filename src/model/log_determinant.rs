@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use crate::{
-    Estimate, Features, Subset,
+    Error, Estimate, Features, Result, Subset,
     linalg::{OrthonormalBasis, WeightedRow, norm, transposed_duals, triangular},
 };
 
@@ -27,7 +27,7 @@ pub(super) fn log_volume(
     features: &Features<'_>,
     items: impl Iterator<Item = usize>,
     span: &mut OrthonormalBasis,
-) -> Result<Volume, usize> {
+) -> std::result::Result<Volume, usize> {
     let mut row = vec![0.0; features.dims()];
     let mut log_det = Estimate { value: 0.0, error: 0.0 };
     let (mut least, mut volume): (f64, f64) = (1.0, 1.0);
@@ -88,6 +88,33 @@ pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset)
         return Estimate { error, ..found };
     }
     Estimate { error: found.error + factor_error(features, subset.iter()), ..found }
+}
+
+impl Features<'_> {
+    /// ln det K_S, how diverse a set is: −∞ for dependent rows, decided in exact arithmetic. With weighted rows it is that
+    /// of the weighted kernel.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, Subset};
+    /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.0, 2.0, 0.0, 4.0])?;
+    /// assert!((features.log_det(&Subset::new(vec![0, 1], 3)?)?.value - 4.0_f64.ln()).abs() < 1e-15);
+    /// assert_eq!(features.log_det(&Subset::new(vec![1, 2], 3)?)?.value, f64::NEG_INFINITY);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Cost
+    /// O(n|S|²); some hundred times as much if rows are nearly dependent.
+    ///
+    /// # Errors
+    /// [`Error::ItemOutOfRange`].
+    pub fn log_det(&self, subset: &Subset) -> Result<Estimate<f64>> {
+        let items = self.items();
+        match subset.iter().find(|&item| item >= items) {
+            Some(item) => Err(Error::ItemOutOfRange { item, items }),
+            None => Ok(log_determinant_estimate(self, subset)),
+        }
+    }
 }
 
 /// The most that E = K − A Aᵀ changes ln det K_S: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii).

@@ -16,6 +16,8 @@ use crate::{
 
 /// About the number of proposals per task. Longer draws are tasks of their own.
 const TASK: f64 = 16.0;
+/// Tasks at a time: those after them are not begun once a watch has ended the draws.
+const WAVE: usize = 1 << 12;
 
 impl Sampler<'_> {
     /// As [`sample_range`](Sampler::sample_range), under a watch, which every pick checks. A run that it ends returns all
@@ -62,7 +64,7 @@ impl Sampler<'_> {
         let count = draws.end.saturating_sub(draws.start);
         let task_size = self.task_size();
         let tasks = usize::try_from(count.div_ceil(task_size)).unwrap_or(usize::MAX);
-        let chunks = map_ordered(tasks, |task| {
+        let of_task = |task: usize| {
             let start = draws.start + task as u64 * task_size;
             let mut chunk = Vec::new();
             for draw in start..draws.end.min(start.saturating_add(task_size)) {
@@ -73,14 +75,17 @@ impl Sampler<'_> {
             }
             told(chunk.len() as u64);
             (chunk, None)
-        });
+        };
         let mut samples = Samples::new(self.acceptance_bound());
-        for (chunk, error) in chunks {
-            chunk.into_iter().for_each(|(subset, proposals)| samples.push(subset, proposals));
-            match error {
-                None => {}
-                Some(Error::Ended(ended)) => return Ok(samples.ended_by(ended)),
-                Some(error) => return Err(error),
+        for first in (0..tasks).step_by(WAVE) {
+            let wave = WAVE.min(tasks - first);
+            for (chunk, error) in map_ordered(wave, |task| of_task(first + task)) {
+                chunk.into_iter().for_each(|(subset, proposals)| samples.push(subset, proposals));
+                match error {
+                    None => {}
+                    Some(Error::Ended(ended)) => return Ok(samples.ended_by(ended)),
+                    Some(error) => return Err(error),
+                }
             }
         }
         Ok(samples)

@@ -1,0 +1,229 @@
+from os import PathLike
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import disjoint_base
+
+from ._types import CountEntry, Engine, Items, Labels, Method, Progress, Rows, Scores, Solver
+
+__version__: str
+
+@final
+class Features:
+    """The feature matrix, one row per item; dot products of rows are the similarity."""
+
+    def __new__(cls, rows: Rows) -> Features:
+        """Takes a NumPy array, Arrow lists or columns, or what NumPy makes an array of; float16, float32 and float64 in
+        C order are not copied."""
+    @staticmethod
+    def open_npy(path: str | PathLike[str]) -> Features:
+        """Opens a .npy file, whose values stay in it."""
+    @property
+    def items(self) -> int: ...
+    @property
+    def dims(self) -> int: ...
+    @property
+    def kernel_error(self) -> float | None:
+        """What the features lack of the kernel that they stand for, relative to its trace."""
+    def with_unit_rows(self) -> Features:
+        """With rows divided by their lengths: dot products are cosines."""
+    def with_scores(self, scores: Scores, diversity: float = 0.5) -> Features:
+        """With rows weighted so that ln det of a set is (1 - diversity) / diversity * sum(scores) + ln det."""
+    def with_log_quality(self, log_quality: Scores) -> Features:
+        """With every row multiplied by e^(log quality)."""
+    def rbf(
+        self, bandwidth: float | None = None, landmarks: int | None = None, *, progress: Progress | None = None
+    ) -> Features:
+        """Features whose dot products approximate the Gaussian kernel, by landmarks; `kernel_error` says how well."""
+    def log_det(self, items: Items) -> float:
+        """ln det of the similarity of some items: the more, the more diverse."""
+    def __len__(self) -> int: ...
+
+@final
+class Partition:
+    """The part of every item, one label each; parts are in the order of the labels."""
+
+    def __new__(cls, labels: Labels) -> Partition: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def sizes(self) -> list[int]: ...
+    def part_of(self, item: int) -> str: ...
+    def __len__(self) -> int: ...
+
+@final
+class Quota:
+    """How many items of every part."""
+
+    def __new__(cls, partition: Partition, quota: CountEntry | Quota, k: int | None = None) -> Quota: ...
+    @property
+    def low(self) -> list[int]: ...
+    @property
+    def high(self) -> list[int]: ...
+    @property
+    def total(self) -> int | None: ...
+
+@disjoint_base
+class Model:
+    """A law over subsets: what `PartitionDpp`, `KDpp` and `Dpp` share."""
+
+    def sampler(
+        self, method: Method = "auto", *, law_error: float | None = None, engine: Engine = "auto"
+    ) -> Sampler:
+        """Sets up a sampler, which then draws any number of subsets."""
+    def inference(self, *, engine: Engine = "auto") -> Inference:
+        """Computes ln Z, and prepares inclusion probabilities and probabilities of sets."""
+    def solve(
+        self,
+        solver: Solver = "local-search",
+        *,
+        time_limit: float | None = None,
+        certify: bool = False,
+        engine: Engine = "auto",
+        progress: Progress | None = None,
+    ) -> Solution:
+        """Searches for the most probable set; `certify` adds a proven bound of all others."""
+    def top_scores(self, scores: Scores) -> Solution:
+        """The items with the largest scores that the law allows, whatever their similarity."""
+    def log_det(self, items: Items) -> float:
+        """ln det of the law's kernel over some items."""
+    def parts_of(self, items: Items) -> list[str] | None:
+        """The names of the parts of some items, in ascending order of the items; None for a law without parts."""
+    def _draw(
+        self,
+        count: int,
+        seed: int,
+        method: Method,
+        law_error: float | None,
+        engine: Engine,
+        progress: Progress | None,
+    ) -> tuple[list[NDArray[np.int64]], float, str, str]: ...
+
+@final
+class PartitionDpp(Model):
+    """A DPP whose sets have exact counts, or counts within ranges, of every part."""
+
+    def __new__(
+        cls,
+        features: Features | Rows,
+        labels: Partition | Labels,
+        quota: CountEntry | Quota,
+        k: int | None = None,
+        *,
+        ridge: float | None = None,
+        scores: Scores | None = None,
+        diversity: float | None = None,
+        include: Items | None = None,
+        exclude: Items | None = None,
+    ) -> PartitionDpp: ...
+
+@final
+class KDpp(Model):
+    """A DPP whose sets have k items."""
+
+    def __new__(
+        cls,
+        features: Features | Rows,
+        k: int,
+        *,
+        ridge: float | None = None,
+        scores: Scores | None = None,
+        diversity: float | None = None,
+        include: Items | None = None,
+        exclude: Items | None = None,
+    ) -> KDpp: ...
+
+@final
+class Dpp(Model):
+    """A DPP whose sets have any size."""
+
+    def __new__(
+        cls,
+        features: Features | Rows,
+        *,
+        ridge: float | None = None,
+        scores: Scores | None = None,
+        diversity: float | None = None,
+        include: Items | None = None,
+        exclude: Items | None = None,
+    ) -> Dpp: ...
+
+@final
+class KernelModel:
+    """Best sets of a kernel that is computed from pairs of items: exactly Gaussian, or with a ridge."""
+
+    def __new__(
+        cls,
+        features: Features | Rows,
+        labels: Partition | Labels | None = None,
+        quota: CountEntry | Quota | None = None,
+        k: int | None = None,
+        *,
+        similarity: str = "rbf",
+        bandwidth: float | None = None,
+        ridge: float | None = None,
+        scores: Scores | None = None,
+        diversity: float | None = None,
+        include: Items | None = None,
+        exclude: Items | None = None,
+    ) -> KernelModel: ...
+    def solve(
+        self, solver: Solver = "local-search", *, time_limit: float | None = None, progress: Progress | None = None
+    ) -> Solution: ...
+    def parts_of(self, items: Items) -> list[str] | None: ...
+
+@final
+class Sampler:
+    """A sampler of one law. Draw i depends on the seed and on i alone."""
+
+    def sample(
+        self, count: int = 1, *, seed: int = 0, first: int = 0, progress: Progress | None = None
+    ) -> list[NDArray[np.int64]]:
+        """Draws subsets number `first` to `first + count`, on all threads."""
+    @property
+    def law_error(self) -> float:
+        """Estimated total variation error of the law."""
+    @property
+    def exactness(self) -> str:
+        """"exact" or "estimated"."""
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def acceptance_bound(self) -> float:
+        """A lower bound of the draws per proposal."""
+    @property
+    def engine(self) -> str: ...
+
+@final
+class Inference:
+    """The probabilities of one law."""
+
+    @property
+    def log_z(self) -> float: ...
+    @property
+    def log_z_error(self) -> float: ...
+    def log_probability(self, items: Items) -> float:
+        """ln Pr(S); -inf for sets that the law excludes."""
+    def log_probability_error(self, items: Items) -> float: ...
+    def inclusion_probabilities(self) -> tuple[NDArray[np.float64], float]:
+        """Pr(i in S) for every item, and the largest estimated error of any."""
+
+@final
+class Solution:
+    """The best set that a solver found."""
+
+    @property
+    def indices(self) -> NDArray[np.int64]: ...
+    @property
+    def log_det(self) -> float: ...
+    @property
+    def upper_bound(self) -> float | None: ...
+    @property
+    def gap(self) -> float | None: ...
+    @property
+    def missing(self) -> int: ...
+    @property
+    def termination(self) -> str: ...
+    @property
+    def engine(self) -> str: ...

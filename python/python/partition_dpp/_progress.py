@@ -1,0 +1,40 @@
+"""Progress of long work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Report = Callable[[str, int, float], object]
+
+
+@contextmanager
+def reporting(progress: bool | Report | None, draws: int) -> Iterator[Report | None]:
+    """What to call with (step, steps, seconds): a callable as it is, or a bar if tqdm is installed."""
+    if progress is None or progress is False:
+        yield None
+        return
+    if callable(progress):
+        yield progress
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(unit="", leave=False) as bar:
+        yield _Bar(bar, draws)
+
+
+class _Bar:
+    """A bar of tqdm that begins again at every kind of steps."""
+
+    def __init__(self, bar, draws: int):
+        self.bar, self.draws, self.step = bar, draws, None
+
+    def __call__(self, step: str, steps: int, seconds: float) -> None:
+        if step != self.step or steps < self.bar.n:
+            self.step = step
+            self.bar.reset(total=self.draws if step == "draws" else None)
+            self.bar.set_description(step)
+        self.bar.update(steps - self.bar.n)

@@ -1,0 +1,255 @@
+"""One door: rows in, chosen items out."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _native
+from ._progress import reporting
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What `select` chose."""
+
+    #: The chosen items, ascending; of several samples, the first.
+    indices: np.ndarray
+    #: All samples, in the order of their numbers; one for a best set.
+    samples: list[np.ndarray]
+    #: ln det of the similarity of `indices`, with what scores add: the higher, the more diverse.
+    log_det: float
+    #: The label of each of `indices`, as text; None without labels.
+    parts: list[str] | None
+    #: "exact", "estimated" (the law is off by an estimated error), or "heuristic" (the best set found, not drawn).
+    exactness: str
+    #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
+    law_error: float | None
+    #: For a best set, a proven bound of every other set's `log_det`, if it was asked for.
+    upper_bound: float | None
+    #: For a best set, why the search ended.
+    termination: str | None
+    #: What approximate features lack of the "rbf" kernel, relative to its trace; None for other similarities.
+    kernel_error: float | None
+    #: "cpu", or the adapter that computed.
+    engine: str
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many items of every part were chosen."""
+        return dict(sorted(Counter(self.parts or []).items()))
+
+    @property
+    def gap(self) -> float | None:
+        """By how much the `log_det` of another set could be larger."""
+        return None if self.upper_bound is None else self.upper_bound - self.log_det
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.indices.tolist())
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        array = self.indices.astype(dtype or self.indices.dtype, copy=False)
+        return array.copy() if copy else array
+
+
+def select(
+    embeddings,
+    *,
+    k=None,
+    labels=None,
+    quota=None,
+    scores=None,
+    diversity=None,
+    similarity="cosine",
+    bandwidth=None,
+    landmarks=None,
+    ridge=None,
+    include=None,
+    exclude=None,
+    method="sample",
+    law_error=None,
+    solver=None,
+    certify=False,
+    time_limit=None,
+    n_samples=1,
+    seed=0,
+    engine="auto",
+    progress=None,
+) -> Selection:
+    """Chooses items whose rows are as different as possible, under quotas, with good scores.
+
+    Samples come from the determinantal point process (DPP) of the similarity: a set has a probability proportional to
+    its determinant, the squared volume that its rows span. Sets that meet the quota are drawn exactly, whatever the
+    number of items. `method="map"` searches for the most probable set instead.
+
+    Parameters
+    ----------
+    embeddings
+        One row of numbers per item: a NumPy array (memory-mapped ones stay in their file), an Arrow array of lists or a
+        table of numbers (pyarrow, polars, pandas, datasets, DuckDB), a `Features`, or what NumPy makes an array of.
+        Contiguous float16, float32 and float64 are not copied, and must not be written to meanwhile.
+    k
+        Number of items in all. Without `k` and `quota`, sets have any size.
+    labels
+        The part of each item: text, integers or booleans.
+    quota
+        How many items of every part: a dictionary by label, or a list in the order of the labels, of numbers, pairs
+        ``(low, high)`` with both ends included and None for no limit, or ranges; parts that are not named get none.
+        With `k`, ``"equal"`` shares it out equally, ``"proportional"`` by the parts' sizes.
+    scores, diversity
+        One number per item, and what diversity counts beside it, from 0 (scores only) to 1 (diversity only); 0.5 if
+        there are scores. Sets of large ``(1 - diversity) * sum(scores) + diversity * log_det`` are likely.
+    similarity
+        ``"cosine"``, ``"dot"``, or ``"rbf"``, the Gaussian kernel exp(-|x - y|² / (2 bandwidth²)).
+    bandwidth, landmarks
+        For ``"rbf"``: the length scale, by default the median distance of items; and the number of items that all
+        others are compared with, by default 512 at most. Sets have at most as many items.
+    ridge
+        Added to the similarity of every item with itself, so that sets may have any number of items.
+    include, exclude
+        Items that are in every set, and items that are in none.
+    method
+        ``"sample"``; ``"estimated"`` for many parts, where exact draws are out of reach: the law is off by an estimated
+        error, at most `law_error` (0.01); or ``"map"``.
+    solver, certify, time_limit
+        For ``"map"``: ``"local-search"``, ``"greedy"`` or ``"exact"`` (and for sets of any size ``"symmetric-greedy"``
+        or ``"softmax"``); whether to compute a proven bound of all sets; seconds in which local search starts again
+        from other sets, or in which other solvers end.
+    n_samples, seed
+        Number of samples, and the seed of their random numbers, an integer or a `numpy.random.Generator`; None for one
+        from the system. Sample i is the same whatever the number of samples and threads.
+    engine
+        ``"cpu"``, ``"gpu"``, or ``"auto"``: a GPU where that is predicted to be faster.
+    progress
+        True for a bar by tqdm if it is installed, or a callable that gets ``(step, steps, seconds)``.
+
+    Raises
+    ------
+    ValueError
+        For input that cannot be used, in one sentence that names the row, item, part or number at fault.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the result is estimated.
+
+    Examples
+    --------
+    Ten of a thousand, at most four of each label, with good scores:
+
+    >>> import numpy as np, partition_dpp as pdpp
+    >>> rng = np.random.default_rng(0)
+    >>> embeddings, labels = rng.normal(size=(1000, 16)), rng.integers(4, size=1000)
+    >>> chosen = pdpp.select(embeddings, k=10, labels=labels, quota={part: (0, 4) for part in range(4)},
+    ...                      scores=rng.random(1000), diversity=0.3)
+    >>> len(chosen), max(chosen.counts.values()) <= 4
+    (10, True)
+
+    The most diverse eight, two of each label, and how much more diverse others could be:
+
+    >>> best = pdpp.select(embeddings, k=8, labels=labels, quota="equal", method="map", certify=True)
+    >>> best.counts
+    {'0': 2, '1': 2, '2': 2, '3': 2}
+    >>> best.gap < 0.2
+    True
+    """
+    if method not in ("sample", "estimated", "map"):
+        raise ValueError(f'the method "{method}" is none of "sample", "estimated" and "map"')
+    if similarity not in ("cosine", "dot", "rbf"):
+        raise ValueError(f'the similarity "{similarity}" is none of "cosine", "dot" and "rbf"')
+    if quota is not None and labels is None:
+        raise ValueError("a quota needs labels, the part of each item")
+    if similarity != "rbf" and (bandwidth is not None or landmarks is not None):
+        raise ValueError('bandwidth and landmarks are for the similarity "rbf"')
+    if method != "estimated" and law_error is not None:
+        raise ValueError('law_error is for the method "estimated"')
+    if method != "map" and (solver is not None or certify or time_limit is not None):
+        raise ValueError('solver, certify and time_limit are for the method "map"')
+    if method == "map" and n_samples != 1:
+        raise ValueError('the method "map" finds one set: n_samples is for the others')
+    if n_samples < 1:
+        raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
+    if diversity == 0 and method != "map":
+        raise ValueError('a diversity of 0 leaves nothing to chance: the method "map" finds the top scores')
+
+    with reporting(progress, n_samples) as report:
+        features = _native.Features(embeddings)
+        if similarity == "cosine":
+            features = features.with_unit_rows()
+        law = {"scores": scores, "diversity": diversity, "include": include, "exclude": exclude}
+        sets = {"labels": labels, "quota": quota, "k": k}
+        if quota is not None:
+            sets["labels"] = _native.Partition(labels)
+        if method == "map":
+            return _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, certify, time_limit,
+                         engine, report)
+        if similarity == "rbf":
+            features = features.rbf(bandwidth, landmarks, progress=report)
+        model = _model(features, sets, law, ridge)
+        way = "estimated" if method == "estimated" else "auto"
+        samples, off, exactness, used = model._draw(n_samples, _seed(seed), way, law_error, engine, report)
+    if exactness == "estimated":
+        words = f"the samples come from a law that is off by an estimated {off:.1e} in total variation"
+        warnings.warn(words, RuntimeWarning, stacklevel=2)
+    first = samples[0]
+    return Selection(first, samples, model.log_det(first), model.parts_of(first), exactness, off, None, None,
+                     features.kernel_error, used)
+
+
+def _model(features, sets, law, ridge=None):
+    if sets["quota"] is not None:
+        return _native.PartitionDpp(features, sets["labels"], sets["quota"], sets["k"], ridge=ridge, **law)
+    if sets["k"] is not None:
+        return _native.KDpp(features, sets["k"], ridge=ridge, **law)
+    return _native.Dpp(features, ridge=ridge, **law)
+
+
+def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, certify, time_limit, engine, report):
+    """The best set: of pairs of items where the kernel has no features, or too many."""
+    top = law["scores"] is not None and law["diversity"] == 0
+    by_pairs = (solver or "local-search") in ("local-search", "greedy") and not certify and landmarks is None
+    pairs = not top and (ridge is not None or (similarity == "rbf" and by_pairs))
+    if pairs:
+        if not by_pairs:
+            raise ValueError('a ridge takes the solvers "local-search" and "greedy", without certify or landmarks')
+        compared = "rbf" if similarity == "rbf" else "dot"
+        model = _native.KernelModel(features, **sets, similarity=compared, bandwidth=bandwidth, ridge=ridge, **law)
+        found = model.solve(solver or "local-search", time_limit=time_limit, progress=report)
+    elif top:
+        scores, law = law["scores"], {**law, "scores": None, "diversity": None}
+        model = _model(features, sets, law)
+        found = model.top_scores(scores)
+    else:
+        if similarity == "rbf":
+            features = features.rbf(bandwidth, landmarks, progress=report)
+        model = _model(features, sets, law)
+        found = model.solve(solver or "local-search", time_limit=time_limit, certify=certify, engine=engine,
+                            progress=report)
+    if found.missing:
+        asked = len(found.indices) + found.missing
+        raise ValueError(f"only {len(found.indices)} of {asked} items were found ({found.termination}): all others "
+                         "depend on those chosen")
+    return Selection(found.indices, [found.indices], found.log_det, model.parts_of(found.indices), "heuristic", None,
+                     found.upper_bound, found.termination, features.kernel_error, found.engine)
+
+
+def _seed(seed) -> int:
+    if seed is None:
+        return secrets.randbits(64)
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**64, dtype=np.uint64))
+    try:
+        number = int(seed)
+    except (TypeError, ValueError):
+        number = -1
+    if not 0 <= number < 2**64 or number != seed:
+        raise ValueError(f"the seed {seed!r} is neither an integer from 0 to 2**64 - 1 nor a numpy.random.Generator")
+    return number

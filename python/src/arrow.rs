@@ -1,0 +1,75 @@
+//! Arrow data of other libraries, through the C data interface: the second of two modules with unsafe code.
+
+use std::ffi::CStr;
+
+use arrow_array::{
+    Array, ArrayRef,
+    ffi::{self, FFI_ArrowArray, FFI_ArrowSchema},
+    ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream},
+    make_array,
+};
+use pyo3::{exceptions::PyImportError, prelude::*, types::PyCapsule};
+
+use crate::errors::refused;
+
+/// The chunks of what a Python object offers as Arrow data, without a copy; `None` if it offers none.
+///
+/// Arrays have one chunk, chunked arrays and tables any number. Tables are structures, one field a column.
+pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
+    if let Some(pair) = offered(object, "__arrow_c_array__")? {
+        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
+        let schema = taken(&schema, c"arrow_schema", FFI_ArrowSchema::empty())?;
+        let array = taken(&array, c"arrow_array", FFI_ArrowArray::empty())?;
+        return Ok(Some(vec![imported(array, &schema)?]));
+    }
+    if let Some(stream) = offered(object, "__arrow_c_stream__")? {
+        let capsule: Bound<'_, PyCapsule> = stream.extract()?;
+        let stream = taken(&capsule, c"arrow_array_stream", FFI_ArrowArrayStream::empty())?;
+        let chunks = ArrayStreamReader::try_new(stream).and_then(Iterator::collect);
+        return chunks
+            .map(Some)
+            .map_err(|error| refused(format!("the Arrow stream cannot be read: {error}")));
+    }
+    Ok(None)
+}
+
+/// What a method of the protocol returns; `None` without one, and where it needs a library that is not installed.
+fn offered<'py>(object: &Bound<'py, PyAny>, method: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // Classes have the methods, too, but nothing to offer.
+    if object.is_instance_of::<pyo3::types::PyType>() || !object.hasattr(method)? {
+        return Ok(None);
+    }
+    match object.call_method0(method) {
+        Ok(offered) => Ok(Some(offered)),
+        Err(error) if error.is_instance_of::<PyImportError>(object.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Moves a structure out of its capsule.
+#[expect(unsafe_code, reason = "the C data interface")]
+fn taken<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr, empty: T) -> PyResult<T> {
+    let pointer = capsule.pointer_checked(Some(name))?.cast::<T>();
+    // SAFETY: a capsule of this name holds a valid structure of the C data interface, whose consumer moves it out and
+    // leaves a released one, which the capsule's destructor does not release again. `T` has its layout.
+    Ok(unsafe { pointer.replace(empty) })
+}
+
+#[expect(unsafe_code, reason = "the C data interface")]
+fn imported(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayRef> {
+    // SAFETY: both structures were moved out of the capsules of one producer, which vouches that they belong together.
+    let data = unsafe { ffi::from_ffi(array, schema) };
+    Ok(make_array(data.map_err(|error| refused(error.to_string()))?))
+}
+
+/// The chunks of one column as one array: copied if there are several.
+pub(crate) fn whole(chunks: &[ArrayRef]) -> PyResult<ArrayRef> {
+    match chunks {
+        [one] => Ok(one.clone()),
+        [] => Err(refused("the Arrow column has no rows")),
+        several => {
+            let arrays: Vec<&dyn Array> = several.iter().map(AsRef::as_ref).collect();
+            arrow_select::concat::concat(&arrays).map_err(|error| refused(error.to_string()))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Engines, by name.
+
+use std::sync::OnceLock;
+
+use partition_dpp::engine::{
+    Cpu, Engine, EngineInfo, auto_for,
+    cost::Job,
+    gpu::{Gpu, GpuOptions},
+};
+use pyo3::{Borrowed, prelude::*};
+
+use crate::errors::{OrRaise, refused};
+
+/// What computes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum EngineChoice {
+    /// A GPU where that is predicted to be faster, otherwise the CPU.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The first GPU.
+    Gpu,
+}
+
+impl<'py> FromPyObject<'_, 'py> for EngineChoice {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match &*name.extract::<String>()? {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "gpu" => Ok(Self::Gpu),
+            other => Err(refused(format!("the engine \"{other}\" is none of \"auto\", \"cpu\" and \"gpu\""))),
+        }
+    }
+}
+
+impl EngineChoice {
+    /// The engine for a job. A GPU stays open as long as the process.
+    pub(crate) fn open(self, job: &Job) -> PyResult<&'static dyn Engine> {
+        static CHOSEN: OnceLock<Box<dyn Engine>> = OnceLock::new();
+        static GPU: OnceLock<Gpu> = OnceLock::new();
+        match self {
+            Self::Cpu => Ok(&Cpu),
+            Self::Gpu => {
+                if let Some(gpu) = GPU.get() {
+                    return Ok(gpu);
+                }
+                let gpu = Gpu::new(&GpuOptions::default()).or_raise()?;
+                Ok(GPU.get_or_init(|| gpu))
+            }
+            Self::Auto => {
+                let chosen = auto_for(job).engine;
+                if chosen.info().name == Cpu.info().name {
+                    return Ok(&Cpu);
+                }
+                Ok(CHOSEN.get_or_init(|| chosen).as_ref())
+            }
+        }
+    }
+}
+
+/// An engine in words: `cpu`, or the adapter of a GPU with its precision.
+pub(crate) fn words(engine: &EngineInfo) -> String {
+    if engine.adapter.is_none() { engine.name.to_owned() } else { engine.to_string() }
+}

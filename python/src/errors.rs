@@ -1,0 +1,36 @@
+//! The library's errors as Python's exceptions, with the same sentences.
+
+use partition_dpp::{Error, watch::Ended};
+use pyo3::{
+    PyErr, PyResult,
+    exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTimeoutError, PyValueError},
+};
+
+/// The exception of an error: `ValueError` unless it is about a file, a device, or time.
+pub(crate) fn exception(error: &Error) -> PyErr {
+    let sentence = error.to_string();
+    match error {
+        Error::Io { .. } => PyOSError::new_err(sentence),
+        Error::Device(_) => PyRuntimeError::new_err(sentence),
+        Error::Ended(Ended::Interrupted) => PyKeyboardInterrupt::new_err(()),
+        Error::Ended(_) => PyTimeoutError::new_err(sentence),
+        _ => PyValueError::new_err(sentence),
+    }
+}
+
+/// A refusal of the package's own.
+pub(crate) fn refused(sentence: impl Into<String>) -> PyErr {
+    PyValueError::new_err(sentence.into())
+}
+
+/// Results of the library in Python.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception to raise.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for partition_dpp::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| exception(&error))
+    }
+}

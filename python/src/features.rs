@@ -1,0 +1,115 @@
+//! The rows of the items.
+
+use partition_dpp::{
+    engine::{Cpu, Watched},
+    similarity::{Bandwidth, Rbf},
+};
+use pyo3::prelude::*;
+
+use crate::{errors::OrRaise, interruptible::interruptible, rows};
+
+/// The feature matrix, one row per item.
+#[pyclass(frozen, module = "partition_dpp")]
+pub(crate) struct Features {
+    pub(crate) rows: partition_dpp::Features<'static>,
+    /// What the features lack of the kernel that they stand for, relative to its trace.
+    #[pyo3(get)]
+    kernel_error: Option<f64>,
+}
+
+#[pymethods]
+impl Features {
+    #[new]
+    fn new(rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(known) = rows.cast::<Self>() {
+            let known = known.get();
+            return Ok(Self { rows: known.rows.clone(), kernel_error: known.kernel_error });
+        }
+        rows::features(rows).map(Self::from)
+    }
+
+    /// Opens a .npy file, whose values stay in it.
+    #[staticmethod]
+    fn open_npy(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
+        interruptible(py, None, |_| partition_dpp::Features::open_npy(path))?.or_raise().map(Self::from)
+    }
+
+    /// Number of items.
+    #[getter]
+    fn items(&self) -> usize {
+        self.rows.items()
+    }
+
+    /// Number of features per item.
+    #[getter]
+    fn dims(&self) -> usize {
+        self.rows.dims()
+    }
+
+    /// With rows divided by their lengths: dot products are cosines.
+    fn with_unit_rows(&self, py: Python<'_>) -> PyResult<Self> {
+        let made = interruptible(py, None, |_| self.rows.with_unit_rows())?;
+        Ok(Self { rows: made.or_raise()?, ..*self })
+    }
+
+    /// With scores beside diversity.
+    #[pyo3(signature = (scores, diversity = 0.5))]
+    fn with_scores(&self, scores: &Bound<'_, PyAny>, diversity: f64) -> PyResult<Self> {
+        let scores = rows::numbers(scores, "scores")?;
+        Ok(Self { rows: self.rows.with_scores(&scores, diversity).or_raise()?, ..*self })
+    }
+
+    /// With rows multiplied by e^(log quality).
+    fn with_log_quality(&self, log_quality: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let log_quality = rows::numbers(log_quality, "log qualities")?;
+        Ok(Self { rows: self.rows.with_log_quality(&log_quality).or_raise()?, ..*self })
+    }
+
+    /// Features whose dot products approximate the Gaussian kernel.
+    #[pyo3(signature = (bandwidth = None, landmarks = None, *, progress = None))]
+    fn rbf(
+        &self,
+        py: Python<'_>,
+        bandwidth: Option<f64>,
+        landmarks: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let rbf = Rbf::new(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly));
+        let rbf = landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
+        let made = interruptible(py, progress.as_ref(), |watch| {
+            let found = rbf.features(&self.rows, &Watched::new(&Cpu, watch))?;
+            Ok((found.features().clone(), found.kernel_error()))
+        })?;
+        let (rows, error) = made.or_raise()?;
+        Ok(Self { rows, kernel_error: Some(error) })
+    }
+
+    /// ln det of the similarity of some items.
+    fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let items = rows::items(items, "items")?;
+        let subset = partition_dpp::Subset::new(items, self.rows.items()).or_raise()?;
+        Ok(self.rows.log_det(&subset).or_raise()?.value)
+    }
+
+    fn __len__(&self) -> usize {
+        self.rows.items()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{:?}>", self.rows)
+    }
+}
+
+impl From<partition_dpp::Features<'static>> for Features {
+    fn from(rows: partition_dpp::Features<'static>) -> Self {
+        Self { rows, kernel_error: None }
+    }
+}
+
+/// The library's features of a `Features`, or of anything that makes them.
+pub(crate) fn of(rows: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Features<'static>> {
+    match rows.cast::<Features>() {
+        Ok(known) => Ok(known.get().rows.clone()),
+        Err(_) => rows::features(rows),
+    }
+}

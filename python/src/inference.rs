@@ -1,0 +1,122 @@
+//! Probabilities.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use numpy::PyArray1;
+use partition_dpp::{Estimate, Subset, engine::cost::Task};
+use pyo3::prelude::*;
+
+use crate::{
+    engines::EngineChoice,
+    errors::OrRaise,
+    interruptible::{flagged, interruptible},
+    kept::{AnyInference, KeptInference, keep_inference},
+    models::{Law, Model},
+    rows,
+};
+
+/// The probabilities of one law.
+#[pyclass(frozen, module = "partition_dpp")]
+pub(crate) struct Inference {
+    kept: KeptInference,
+    items: usize,
+}
+
+#[pymethods]
+impl Model {
+    /// Computes the normaliser, and prepares the rest.
+    #[pyo3(signature = (*, engine = EngineChoice::Auto), text_signature = "($self, *, engine='auto')")]
+    fn inference(&self, py: Python<'_>, engine: EngineChoice) -> PyResult<Inference> {
+        let engine = self.engine(engine, Task::Inference)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let shared = Arc::clone(&stop);
+        let kept = flagged(py, None, &stop, |_| self.law.kept_inference(engine, shared))?;
+        Ok(Inference { kept: kept.or_raise()?, items: self.features.items() })
+    }
+}
+
+impl Law {
+    fn kept_inference(
+        &self,
+        engine: &'static dyn partition_dpp::engine::Engine,
+        stop: Arc<AtomicBool>,
+    ) -> partition_dpp::Result<KeptInference> {
+        use AnyInference::{Features, Ridge};
+        match self {
+            Law::Parts(dpp) => {
+                let dpp = dpp.clone();
+                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Features))
+            }
+            Law::Size(dpp) => {
+                let dpp = dpp.clone();
+                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Features))
+            }
+            Law::AnySize(dpp) => {
+                let dpp = dpp.clone();
+                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Features))
+            }
+            Law::Ridge(dpp, _) => {
+                let dpp = dpp.clone();
+                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Ridge))
+            }
+        }
+    }
+}
+
+impl Inference {
+    fn log_partition_function(&self) -> Estimate<f64> {
+        match self.kept.borrow_dependent() {
+            AnyInference::Features(inference) => inference.log_partition_function(),
+            AnyInference::Ridge(inference) => inference.log_partition_function(),
+        }
+    }
+
+    fn estimate_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Estimate<f64>> {
+        let subset = Subset::new(rows::items(items, "items")?, self.items).or_raise()?;
+        match self.kept.borrow_dependent() {
+            AnyInference::Features(inference) => inference.log_probability(&subset),
+            AnyInference::Ridge(inference) => inference.log_probability(&subset),
+        }
+        .or_raise()
+    }
+}
+
+#[pymethods]
+impl Inference {
+    /// ln Z.
+    #[getter]
+    fn log_z(&self) -> f64 {
+        self.log_partition_function().value
+    }
+
+    /// The estimated error of ln Z.
+    #[getter]
+    fn log_z_error(&self) -> f64 {
+        self.log_partition_function().error
+    }
+
+    /// ln Pr(S); −inf for sets that the law excludes.
+    fn log_probability(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
+        Ok(self.estimate_of(items)?.value)
+    }
+
+    /// The estimated error of ln Pr(S).
+    fn log_probability_error(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
+        Ok(self.estimate_of(items)?.error)
+    }
+
+    /// Pr(i ∈ S) for every item, and the largest estimated error of any.
+    fn inclusion_probabilities<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
+        let kept = self.kept.borrow_dependent();
+        let found = interruptible(py, None, |_| match kept {
+            AnyInference::Features(inference) => inference.inclusion_probabilities(),
+            AnyInference::Ridge(inference) => inference.inclusion_probabilities(),
+        })?;
+        let Estimate { value, error } = found.or_raise()?;
+        Ok((PyArray1::from_vec(py, value), error))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Inference with ln Z = {}>", self.log_z())
+    }
+}

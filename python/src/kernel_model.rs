@@ -1,0 +1,142 @@
+//! Best sets of a kernel that is computed from pairs of items.
+
+use partition_dpp::{
+    Features,
+    engine::Cpu,
+    map::{self, LazyGreedy, Solver},
+    similarity::{Bandwidth, DotKernel, KernelFunction, RbfKernel},
+};
+use pyo3::prelude::*;
+
+use crate::{
+    errors::{OrRaise, refused},
+    features,
+    interruptible::interruptible,
+    labels,
+    models::{Given, Scored, Sets, parts_of},
+    quota,
+    solution::Solution,
+    solvers::{SolverChoice, limit, local_search, whole},
+};
+
+/// A kernel of pairs of items, with a quota, a number of items, or neither.
+#[pyclass(frozen, module = "partition_dpp")]
+pub(crate) struct KernelModel {
+    features: Features<'static>,
+    comparison: Comparison,
+    ridge: Option<f64>,
+    sets: Sets,
+    scored: Option<Scored>,
+    include: Vec<usize>,
+    exclude: Vec<usize>,
+}
+
+/// How two rows are compared.
+enum Comparison {
+    Dot,
+    Rbf(Bandwidth),
+}
+
+#[pymethods]
+impl KernelModel {
+    #[new]
+    #[pyo3(signature = (features, labels = None, quota = None, k = None, *, similarity = "rbf", bandwidth = None,
+        ridge = None, scores = None, diversity = None, include = None, exclude = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords")]
+    fn new(
+        features: Bound<'_, PyAny>,
+        labels: Option<&Bound<'_, PyAny>>,
+        quota: Option<&Bound<'_, PyAny>>,
+        k: Option<usize>,
+        similarity: &str,
+        bandwidth: Option<f64>,
+        ridge: Option<f64>,
+        scores: Option<Bound<'_, PyAny>>,
+        diversity: Option<f64>,
+        include: Option<Bound<'_, PyAny>>,
+        exclude: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let sets = match (labels, quota, k) {
+            (Some(labels), Some(quota), k) => {
+                let partition = labels::partition(labels)?;
+                let quota = quota::resolve(&partition, quota, k)?;
+                Sets::Quota(partition, quota)
+            }
+            (None, Some(_), _) => return Err(refused("a quota needs labels, the part of each item")),
+            (_, None, Some(k)) => Sets::OfSize(k),
+            (_, None, None) => Sets::OfAnySize,
+        };
+        let comparison = match similarity {
+            "rbf" => Comparison::Rbf(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly)),
+            "dot" if bandwidth.is_none() => Comparison::Dot,
+            "dot" => return Err(refused("a bandwidth is for the similarity \"rbf\"")),
+            other => {
+                return Err(refused(format!("the similarity \"{other}\" is neither \"rbf\" nor \"dot\"")));
+            }
+        };
+        let given = Given { rows: features, ridge, scores, diversity, include, exclude };
+        let ([include, exclude], scored) = (given.conditions()?, given.scored()?);
+        let features = features::of(&given.rows)?;
+        Ok(Self { features, comparison, ridge, sets, scored, include, exclude })
+    }
+
+    /// Searches for the best set, greedily or by local search.
+    #[pyo3(signature = (solver = SolverChoice::LocalSearch, *, time_limit = None, progress = None))]
+    #[pyo3(text_signature = "($self, solver='local-search', *, time_limit=None, progress=None)")]
+    fn solve(
+        &self,
+        py: Python<'_>,
+        solver: SolverChoice,
+        time_limit: Option<f64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Solution> {
+        let limit = limit(time_limit)?;
+        if !matches!(solver, SolverChoice::Greedy | SolverChoice::LocalSearch) {
+            let sentence = "kernels of pairs of items take the solvers \"greedy\" and \"local-search\"";
+            return Err(refused(sentence));
+        }
+        let found = interruptible(py, progress.as_ref(), |watch| {
+            let kernel = self.kernel()?;
+            let model = self.model(&*kernel)?;
+            match solver {
+                SolverChoice::Greedy => LazyGreedy::default().solve_watched(&model, &Cpu, &watch),
+                _ => local_search(limit).solve_watched(&model, &Cpu, &watch),
+            }
+        })?;
+        whole(found.or_raise()?)
+    }
+
+    /// The names of the parts of some items; `None` without parts.
+    fn parts_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+        match &self.sets {
+            Sets::Quota(partition, _) => parts_of(Some(partition), items),
+            Sets::OfSize(_) | Sets::OfAnySize => Ok(None),
+        }
+    }
+}
+
+impl KernelModel {
+    fn kernel(&self) -> partition_dpp::Result<Box<dyn KernelFunction + '_>> {
+        Ok(match (&self.comparison, self.ridge) {
+            (Comparison::Dot, None) => Box::new(DotKernel::new(&self.features)),
+            (Comparison::Dot, Some(delta)) => Box::new(DotKernel::new(&self.features).with_ridge(delta)?),
+            (Comparison::Rbf(width), None) => Box::new(RbfKernel::new(&self.features, *width)?),
+            (Comparison::Rbf(width), Some(delta)) => {
+                Box::new(RbfKernel::new(&self.features, *width)?.with_ridge(delta)?)
+            }
+        })
+    }
+
+    fn model<'k>(&self, kernel: &'k dyn KernelFunction) -> partition_dpp::Result<map::KernelModel<'k>> {
+        let model = match &self.sets {
+            Sets::Quota(partition, quota) => map::KernelModel::new(kernel, partition, quota)?,
+            Sets::OfSize(k) => map::KernelModel::of_size(kernel, *k)?,
+            Sets::OfAnySize => map::KernelModel::of_any_size(kernel)?,
+        };
+        let model = model.including(&self.include)?.excluding(&self.exclude)?;
+        match &self.scored {
+            Some(Scored { scores, diversity }) => model.with_scores(scores, *diversity),
+            None => Ok(model),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Labels, and the parts that they make.
+
+use std::fmt;
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::{
+    prelude::*,
+    types::{PyBool, PyInt, PyString},
+};
+
+use crate::{
+    arrays::ArrayValues,
+    arrow,
+    errors::{OrRaise, refused},
+    interruptible::interruptible,
+    rows::as_array,
+};
+
+/// The parts of the items, one label per item.
+#[pyclass(frozen, module = "partition_dpp")]
+pub(crate) struct Partition(pub(crate) partition_dpp::Partition);
+
+#[pymethods]
+impl Partition {
+    #[new]
+    fn new(labels: &Bound<'_, PyAny>) -> PyResult<Self> {
+        partition(labels).map(Self)
+    }
+
+    /// The labels in their order, as text.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.0.names().to_vec()
+    }
+
+    /// How many items every part has.
+    #[getter]
+    fn sizes(&self) -> Vec<usize> {
+        (0..self.0.parts()).map(|part| self.0.size(part)).collect()
+    }
+
+    /// The name of an item's part.
+    fn part_of(&self, item: usize) -> PyResult<&str> {
+        if item >= self.0.items() {
+            let items = self.0.items();
+            return partition_dpp::Result::Err(partition_dpp::Error::ItemOutOfRange { item, items })
+                .or_raise();
+        }
+        Ok(&self.0.names()[self.0.part_of(item)])
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.items()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Partition of {} items in {} parts>", self.0.items(), self.0.parts())
+    }
+}
+
+/// The parts of labels: text, integers, booleans; of Arrow, of NumPy, or in a list.
+pub(crate) fn partition(labels: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Partition> {
+    if let Ok(known) = labels.cast::<Partition>() {
+        return Ok(known.get().0.clone());
+    }
+    let py = labels.py();
+    if let Some(chunks) = arrow::chunks(labels)? {
+        let whole = arrow::whole(&chunks)?;
+        return interruptible(py, None, |_| partition_dpp::Partition::from_arrow(whole.as_ref()))?.or_raise();
+    }
+    let array = as_array(labels, "labels")?;
+    let dimensions: usize = array.getattr("ndim")?.extract()?;
+    if dimensions != 1 {
+        return Err(refused(format!(
+            "labels have {dimensions} dimensions; there must be one label per item"
+        )));
+    }
+    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let made = match kind {
+        'b' => {
+            let values = array.cast::<PyArray1<bool>>()?.to_vec()?;
+            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+        }
+        'i' => {
+            let values: Bound<'_, PyArray1<i64>> = array.call_method1("astype", ("int64",))?.cast_into()?;
+            let values = values.to_vec()?;
+            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+        }
+        'u' => {
+            let values: Bound<'_, PyArray1<u64>> = array.call_method1("astype", ("uint64",))?.cast_into()?;
+            let values = values.to_vec()?;
+            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+        }
+        'f' => of_whole_numbers(&array)?,
+        'U' => of_text(&array)?,
+        'O' => of_objects(&array)?,
+        _ => {
+            let dtype = array.getattr("dtype")?;
+            return Err(refused(format!(
+                "labels have the dtype {dtype}; they must be text, integers or booleans"
+            )));
+        }
+    };
+    made.or_raise()
+}
+
+/// A text of NumPy: code points, with zeros behind.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Text<'a>(&'a [u32]);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters =
+            self.0.iter().map(|&point| char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER));
+        letters.into_iter().try_for_each(|letter| fmt::Write::write_char(f, letter))
+    }
+}
+
+fn of_text(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
+    let py = array.py();
+    let (items, bytes): (usize, usize) =
+        (array.len()?, array.getattr("dtype")?.getattr("itemsize")?.extract()?);
+    let width = bytes / 4;
+    if width == 0 || items == 0 {
+        return Ok(partition_dpp::Partition::from_labels(&vec![""; items]));
+    }
+    let native = array.getattr("dtype")?.call_method1("newbyteorder", ("=",))?;
+    let array = py.import("numpy")?.call_method1("require", (array, native, "C"))?;
+    let points: Bound<'_, numpy::PyArrayDyn<u32>> = array.call_method1("view", ("uint32",))?.cast_into()?;
+    let points = ArrayValues::of(&points)?;
+    let of_row = |row: &'_ [u32]| row.iter().rposition(|&point| point != 0).map_or(0, |last| last + 1);
+    interruptible(py, None, |_| {
+        let rows = points.as_ref().chunks_exact(width);
+        partition_dpp::Partition::of(rows.map(|row| Text(&row[..of_row(row)])))
+    })
+}
+
+fn of_whole_numbers(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
+    let values: Bound<'_, PyArray1<f64>> = array.call_method1("astype", ("float64",))?.cast_into()?;
+    let values = values.to_vec()?;
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    let whole = |(row, value): (usize, f64)| {
+        if value.fract() == 0.0 && value.abs() <= LARGEST {
+            #[expect(clippy::cast_possible_truncation, reason = "it is a whole number of 53 bits")]
+            Ok(value as i64)
+        } else {
+            Err(refused(format!("the label of item {row} is {value}; labels are text, integers or booleans")))
+        }
+    };
+    let values = values.into_iter().enumerate().map(whole).collect::<PyResult<Vec<i64>>>()?;
+    Ok(partition_dpp::Partition::from_labels(&values))
+}
+
+/// Labels of a list with several types: by text unless all are integers.
+fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
+    let (mut texts, mut integers) = (Vec::new(), Some(Vec::new()));
+    for (row, label) in array.try_iter()?.enumerate() {
+        let label = label?;
+        if !is_label(&label) {
+            let (kind, label) = (label.get_type().name()?, label.repr()?);
+            return Err(refused(format!(
+                "the label of item {row} is {label} ({kind}); labels are text, integers or booleans"
+            )));
+        }
+        if let Some(known) = &mut integers {
+            let is_integer = label.is_instance_of::<PyInt>() && !label.is_instance_of::<PyBool>();
+            match label.extract::<i64>().ok().filter(|_| is_integer) {
+                Some(integer) => known.push(integer),
+                None => integers = None,
+            }
+        }
+        texts.push(name_of(&label)?);
+    }
+    Ok(match integers.filter(|integers| !integers.is_empty()) {
+        Some(integers) => partition_dpp::Partition::from_labels(&integers),
+        None => partition_dpp::Partition::from_labels(&texts),
+    })
+}
+
+fn is_label(label: &Bound<'_, PyAny>) -> bool {
+    // NumPy's integers and booleans are none of Python's.
+    let scalar = || {
+        let kind = label.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<char>());
+        kind.is_ok_and(|kind| matches!(kind, 'b' | 'i' | 'u' | 'U'))
+    };
+    label.is_instance_of::<PyString>() || label.is_instance_of::<PyInt>() || scalar()
+}
+
+/// The name of a label's part.
+pub(crate) fn name_of(label: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text = label.str()?.to_cow()?.into_owned();
+    let kind = label.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<char>());
+    let is_truth = label.is_instance_of::<PyBool>() || kind.is_ok_and(|kind| kind == 'b');
+    Ok(if is_truth { text.to_lowercase() } else { text })
+}

@@ -1,0 +1,44 @@
+//! The native module of the Python package `partition_dpp`: classes that mirror the library. What they take and return is
+//! documented in `python/partition_dpp/_native.pyi`.
+
+mod arrays;
+mod arrow;
+mod engines;
+mod errors;
+mod features;
+mod inference;
+mod interruptible;
+mod kept;
+mod kernel_model;
+mod labels;
+mod models;
+mod quota;
+mod rows;
+mod sampler;
+mod solution;
+mod solvers;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::{
+        features::Features,
+        inference::Inference,
+        kernel_model::KernelModel,
+        labels::Partition,
+        models::{Dpp, KDpp, Model, PartitionDpp},
+        quota::Quota,
+        sampler::Sampler,
+        solution::Solution,
+    };
+
+    use super::{PyModule, PyResult};
+    use pyo3::{Bound, types::PyModuleMethods};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,292 @@
+//! The laws over subsets.
+
+use partition_dpp::{
+    Features, RidgeDpp, Subset,
+    engine::{
+        Engine,
+        cost::{Job, Task},
+    },
+};
+use pyo3::prelude::*;
+
+use crate::{
+    engines::EngineChoice,
+    errors::{OrRaise, refused},
+    features, labels, quota, rows,
+};
+
+/// A law with its data and conditions.
+#[pyclass(frozen, subclass, module = "partition_dpp")]
+pub(crate) struct Model {
+    pub(crate) law: Law,
+    /// The rows with their weights.
+    pub(crate) features: Features<'static>,
+    pub(crate) partition: Option<partition_dpp::Partition>,
+    /// The least number of items of a set.
+    picks: usize,
+}
+
+/// The library's models.
+pub(crate) enum Law {
+    Parts(partition_dpp::PartitionDpp<'static>),
+    Size(partition_dpp::KDpp<'static>),
+    AnySize(partition_dpp::Dpp<'static>),
+    /// With the weights of the rows, which the ridge has, too.
+    Ridge(RidgeDpp<'static>, Option<Scored>),
+}
+
+/// Scores, and what diversity counts beside them.
+pub(crate) struct Scored {
+    pub(crate) scores: Vec<f64>,
+    pub(crate) diversity: f64,
+}
+
+/// Which sets a law allows.
+pub(crate) enum Sets {
+    Quota(partition_dpp::Partition, partition_dpp::Quota),
+    OfSize(usize),
+    OfAnySize,
+}
+
+/// What all laws take.
+pub(crate) struct Given<'py> {
+    pub(crate) rows: Bound<'py, PyAny>,
+    pub(crate) ridge: Option<f64>,
+    pub(crate) scores: Option<Bound<'py, PyAny>>,
+    pub(crate) diversity: Option<f64>,
+    pub(crate) include: Option<Bound<'py, PyAny>>,
+    pub(crate) exclude: Option<Bound<'py, PyAny>>,
+}
+
+impl Given<'_> {
+    /// Items that are in every set, and those that are in none.
+    pub(crate) fn conditions(&self) -> PyResult<[Vec<usize>; 2]> {
+        let of = |items: &Option<Bound<'_, PyAny>>, what| match items {
+            Some(items) => rows::items(items, what),
+            None => Ok(Vec::new()),
+        };
+        Ok([of(&self.include, "items to include")?, of(&self.exclude, "items to exclude")?])
+    }
+
+    /// Scores, with half a share for diversity unless it is given.
+    pub(crate) fn scored(&self) -> PyResult<Option<Scored>> {
+        match (&self.scores, self.diversity) {
+            (Some(scores), diversity) => {
+                let scores = rows::numbers(scores, "scores")?;
+                Ok(Some(Scored { scores, diversity: diversity.unwrap_or(0.5) }))
+            }
+            (None, Some(_)) => Err(refused("diversity needs scores, one number per item")),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+impl Model {
+    fn new(given: &Given<'_>, sets: Sets) -> PyResult<Self> {
+        let py = given.rows.py();
+        let features = features::of(&given.rows)?;
+        let [include, exclude] = given.conditions()?;
+        if let Some(delta) = given.ridge {
+            return Self::with_ridge(given, &features, delta, sets, [include, exclude]);
+        }
+        let features = match given.scored()? {
+            Some(Scored { scores, diversity }) => features.with_scores(&scores, diversity).or_raise()?,
+            None => features,
+        };
+        let made = crate::interruptible::interruptible(py, None, |_| {
+            let features = &features;
+            Ok(match &sets {
+                Sets::Quota(partition, quota) => Law::Parts(
+                    partition_dpp::PartitionDpp::new(features, partition, quota)?
+                        .including(&include)?
+                        .excluding(&exclude)?,
+                ),
+                Sets::OfSize(k) => Law::Size(
+                    partition_dpp::KDpp::new(features, *k)?.including(&include)?.excluding(&exclude)?,
+                ),
+                Sets::OfAnySize => {
+                    Law::AnySize(partition_dpp::Dpp::new(features)?.including(&include)?.excluding(&exclude)?)
+                }
+            })
+        })?;
+        let law = made.map_err(|error| advise(&error))?;
+        let picks = sets.least();
+        Ok(Self { law, partition: sets.into_partition(), features, picks })
+    }
+
+    fn with_ridge(
+        given: &Given<'_>,
+        features: &Features<'static>,
+        delta: f64,
+        sets: Sets,
+        [include, exclude]: [Vec<usize>; 2],
+    ) -> PyResult<Self> {
+        let dpp = match &sets {
+            Sets::Quota(partition, quota) => RidgeDpp::new(features, delta, partition, quota),
+            Sets::OfSize(k) => RidgeDpp::of_size(features, delta, *k),
+            Sets::OfAnySize => RidgeDpp::of_any_size(features, delta),
+        };
+        let (dpp, scored) = (dpp.or_raise()?, given.scored()?);
+        let dpp = match &scored {
+            Some(Scored { scores, diversity }) => dpp.with_scores(scores, *diversity).or_raise()?,
+            None => dpp,
+        };
+        let dpp = dpp.including(&include).or_raise()?.excluding(&exclude).or_raise()?;
+        let (law, picks) = (Law::Ridge(dpp, scored), sets.least());
+        Ok(Self { law, partition: sets.into_partition(), features: features.clone(), picks })
+    }
+
+    /// The engine for a task on these rows.
+    pub(crate) fn engine(&self, choice: EngineChoice, task: Task) -> PyResult<&'static dyn Engine> {
+        let parts = self.partition.as_ref().map_or(1, partition_dpp::Partition::parts);
+        choice.open(&Job::new(&self.features, task).with_parts(parts).with_picks(self.picks))
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// ln det of the law's kernel over some items.
+    fn log_det(&self, items: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let items = rows::items(items, "items")?;
+        let subset = Subset::new(items, self.features.items()).or_raise()?;
+        let Law::Ridge(dpp, scored) = &self.law else {
+            return Ok(self.features.log_det(&subset).or_raise()?.value);
+        };
+        let chosen = subset.as_slice();
+        if chosen.is_empty() {
+            return Ok(0.0);
+        }
+        let rows = self.features.restricted_to(chosen).or_raise()?.with_ridge(dpp.delta()).or_raise()?;
+        let rows = match scored {
+            Some(Scored { scores, diversity }) => {
+                let own: Vec<f64> = chosen.iter().map(|&item| scores[item]).collect();
+                rows.with_scores(&own, *diversity).or_raise()?
+            }
+            None => rows,
+        };
+        let all = Subset::new((0..chosen.len()).collect(), chosen.len()).or_raise()?;
+        Ok(rows.log_det(&all).or_raise()?.value)
+    }
+
+    /// The names of the parts of some items; `None` for a law without parts.
+    fn parts_of(&self, items: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+        parts_of(self.partition.as_ref(), items)
+    }
+
+    fn __repr__(&self) -> String {
+        let law = match &self.law {
+            Law::Parts(_) => "PartitionDpp",
+            Law::Size(_) => "KDpp",
+            Law::AnySize(_) => "Dpp",
+            Law::Ridge(..) => "Dpp with a ridge",
+        };
+        format!("<{law} of {} items of {} features>", self.features.items(), self.features.dims())
+    }
+}
+
+/// The names of the parts of some items.
+pub(crate) fn parts_of(
+    partition: Option<&partition_dpp::Partition>,
+    items: &Bound<'_, PyAny>,
+) -> PyResult<Option<Vec<String>>> {
+    let Some(partition) = partition else { return Ok(None) };
+    let items = Subset::new(rows::items(items, "items")?, partition.items()).or_raise()?;
+    Ok(Some(items.iter().map(|item| partition.names()[partition.part_of(item)].clone()).collect()))
+}
+
+impl Sets {
+    /// The least number of items of a set.
+    fn least(&self) -> usize {
+        match self {
+            Sets::Quota(_, quota) => quota.total().unwrap_or_else(|| quota.low().iter().sum()),
+            Sets::OfSize(k) => *k,
+            Sets::OfAnySize => 0,
+        }
+    }
+
+    fn into_partition(self) -> Option<partition_dpp::Partition> {
+        if let Sets::Quota(partition, _) = self { Some(partition) } else { None }
+    }
+}
+
+/// Names the ways out where more items are wanted than the rank allows.
+fn advise(error: &partition_dpp::Error) -> PyErr {
+    if matches!(error, partition_dpp::Error::SizeAboveRank { .. }) {
+        return refused(format!("{error}; a ridge, and the similarity \"rbf\", allow more"));
+    }
+    crate::errors::exception(error)
+}
+
+/// Exact counts or ranges per part.
+#[pyclass(frozen, extends = Model, module = "partition_dpp")]
+pub(crate) struct PartitionDpp;
+
+#[pymethods]
+impl PartitionDpp {
+    #[new]
+    #[pyo3(signature = (features, labels, quota, k = None, *, ridge = None, scores = None, diversity = None,
+        include = None, exclude = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords")]
+    fn new(
+        features: Bound<'_, PyAny>,
+        labels: &Bound<'_, PyAny>,
+        quota: &Bound<'_, PyAny>,
+        k: Option<usize>,
+        ridge: Option<f64>,
+        scores: Option<Bound<'_, PyAny>>,
+        diversity: Option<f64>,
+        include: Option<Bound<'_, PyAny>>,
+        exclude: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let partition = labels::partition(labels)?;
+        let quota = quota::resolve(&partition, quota, k)?;
+        let given = Given { rows: features, ridge, scores, diversity, include, exclude };
+        let model = Model::new(&given, Sets::Quota(partition, quota))?;
+        Ok(PyClassInitializer::from(model).add_subclass(Self))
+    }
+}
+
+/// Sets of k items.
+#[pyclass(frozen, extends = Model, module = "partition_dpp")]
+pub(crate) struct KDpp;
+
+#[pymethods]
+impl KDpp {
+    #[new]
+    #[pyo3(signature = (features, k, *, ridge = None, scores = None, diversity = None, include = None,
+        exclude = None))]
+    fn new(
+        features: Bound<'_, PyAny>,
+        k: usize,
+        ridge: Option<f64>,
+        scores: Option<Bound<'_, PyAny>>,
+        diversity: Option<f64>,
+        include: Option<Bound<'_, PyAny>>,
+        exclude: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let given = Given { rows: features, ridge, scores, diversity, include, exclude };
+        Ok(PyClassInitializer::from(Model::new(&given, Sets::OfSize(k))?).add_subclass(Self))
+    }
+}
+
+/// Sets of any size.
+#[pyclass(frozen, extends = Model, module = "partition_dpp")]
+pub(crate) struct Dpp;
+
+#[pymethods]
+impl Dpp {
+    #[new]
+    #[pyo3(signature = (features, *, ridge = None, scores = None, diversity = None, include = None,
+        exclude = None))]
+    fn new(
+        features: Bound<'_, PyAny>,
+        ridge: Option<f64>,
+        scores: Option<Bound<'_, PyAny>>,
+        diversity: Option<f64>,
+        include: Option<Bound<'_, PyAny>>,
+        exclude: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let given = Given { rows: features, ridge, scores, diversity, include, exclude };
+        Ok(PyClassInitializer::from(Model::new(&given, Sets::OfAnySize)?).add_subclass(Self))
+    }
+}

@@ -1,0 +1,129 @@
+//! Quotas as Python writes them.
+
+use partition_dpp::CountRange;
+use pyo3::{
+    prelude::*,
+    types::{PyBool, PyDict, PyRange, PyRangeMethods, PyString, PyTuple},
+};
+
+use crate::{
+    errors::{OrRaise, refused},
+    labels::{Partition, name_of},
+};
+
+/// How many items of every part.
+#[pyclass(frozen, module = "partition_dpp")]
+pub(crate) struct Quota(pub(crate) partition_dpp::Quota);
+
+#[pymethods]
+impl Quota {
+    #[new]
+    #[pyo3(signature = (partition, quota, k = None))]
+    fn new(partition: &Bound<'_, Partition>, quota: &Bound<'_, PyAny>, k: Option<usize>) -> PyResult<Self> {
+        resolve(&partition.get().0, quota, k).map(Self)
+    }
+
+    /// The least number of items of every part.
+    #[getter]
+    fn low(&self) -> Vec<usize> {
+        self.0.low().to_vec()
+    }
+
+    /// The largest number of items of every part.
+    #[getter]
+    fn high(&self) -> Vec<usize> {
+        self.0.high().to_vec()
+    }
+
+    /// The number of items in all, if it is fixed.
+    #[getter]
+    fn total(&self) -> Option<usize> {
+        self.0.total()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// The quota of these parts: a dictionary by label, a list in the order of the labels, `"equal"` or `"proportional"`;
+/// with a total, if there is one.
+pub(crate) fn resolve(
+    partition: &partition_dpp::Partition,
+    quota: &Bound<'_, PyAny>,
+    total: Option<usize>,
+) -> PyResult<partition_dpp::Quota> {
+    if let Ok(known) = quota.cast::<Quota>() {
+        let known = known.get().0.clone();
+        return match total {
+            Some(total) => known.with_total(total).or_raise(),
+            None => Ok(known),
+        };
+    }
+    if let Ok(word) = quota.cast::<PyString>() {
+        let word = word.to_cow()?;
+        let needed = || {
+            total.ok_or_else(|| refused(format!("the quota \"{word}\" needs k, the number of items in all")))
+        };
+        return match &*word {
+            "equal" => partition_dpp::Quota::equal(partition, needed()?).or_raise(),
+            "proportional" => partition_dpp::Quota::proportional(partition, needed()?).or_raise(),
+            _ => Err(refused(format!("the quota \"{word}\" is neither \"equal\" nor \"proportional\""))),
+        };
+    }
+    let (mut has_ranges, mut entries) = (false, Vec::new());
+    let made = if let Ok(named) = quota.cast::<PyDict>() {
+        let mut names = Vec::new();
+        for (label, entry) in named {
+            let (range, is_range) = count_range(&entry)?;
+            has_ranges |= is_range;
+            names.push(name_of(&label)?);
+            entries.push(range);
+        }
+        partition_dpp::Quota::named(partition, names.into_iter().zip(entries)).or_raise()?
+    } else {
+        let listed = quota.try_iter().map_err(|_| {
+            let kind = quota.get_type().to_string();
+            refused(format!("a quota is a dictionary, a list, \"equal\" or \"proportional\", not {kind}"))
+        })?;
+        for entry in listed {
+            let (range, is_range) = count_range(&entry?)?;
+            has_ranges |= is_range;
+            entries.push(range);
+        }
+        partition_dpp::Quota::new(partition, entries).or_raise()?
+    };
+    match (total, made.total()) {
+        (Some(k), Some(sum)) if k != sum && !has_ranges => {
+            Err(refused(format!("the quota asks for {sum} items in all, k for {k}")))
+        }
+        (Some(k), _) => made.with_total(k).or_raise(),
+        (None, _) => Ok(made),
+    }
+}
+
+/// The entry of a part: a number, a pair (low, high) with both ends included, or a `range`; and whether it is no number.
+fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, bool)> {
+    let wrong = || {
+        let entry = entry.repr().map_or_else(|_| "?".into(), |text| text.to_string());
+        refused(format!("quota entry {entry}: write a number of items, a pair (low, high) or a range"))
+    };
+    if let Ok(range) = entry.cast::<PyRange>() {
+        let (start, stop, step) = (range.start()?, range.stop()?, range.step()?);
+        if step != 1 || start >= stop {
+            return Err(refused(format!("quota entry {range}: a range has the step 1 and is not empty")));
+        }
+        let low = usize::try_from(start).map_err(|_| wrong())?;
+        let high = usize::try_from(stop - 1).map_err(|_| wrong())?;
+        return Ok(((low..=high).into(), true));
+    }
+    if let Ok(pair) = entry.cast::<PyTuple>() {
+        let (low, high): (Option<usize>, Option<usize>) = pair.extract().map_err(|_| wrong())?;
+        return Ok(((low.unwrap_or(0)..=high.unwrap_or(usize::MAX)).into(), true));
+    }
+    if entry.is_instance_of::<PyBool>() {
+        return Err(wrong());
+    }
+    let count: usize = entry.extract().map_err(|_| wrong())?;
+    Ok((count.into(), false))
+}

@@ -1,0 +1,158 @@
+//! Rows of numbers from whatever holds them.
+
+use half::f16;
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods};
+use partition_dpp::{Features, data::Scalar, data::Storage};
+use pyo3::prelude::*;
+
+use crate::{
+    arrays::ArrayValues,
+    arrow,
+    errors::{OrRaise, refused},
+    interruptible::interruptible,
+};
+
+/// What values of NumPy's type are read as.
+enum Kind {
+    /// As they are.
+    Half,
+    Single,
+    Double,
+}
+
+/// The features that a matrix holds: Arrow lists or columns, or anything that NumPy takes for an array.
+///
+/// Contiguous f16, f32 and f64 are not copied.
+pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
+    let py = rows.py();
+    if let Some(chunks) = arrow::chunks(rows)? {
+        let columns = single_column(chunks);
+        return interruptible(py, None, |watch| {
+            let of_chunk = |chunk: &arrow_array::ArrayRef| {
+                watch.check()?;
+                Features::from_arrow(chunk.as_ref())
+            };
+            let chunks = columns.iter().filter(|chunk| !chunk.is_empty()).map(of_chunk);
+            let chunks = chunks.collect::<partition_dpp::Result<Vec<_>>>()?;
+            if let [one] = &chunks[..] { Ok(one.clone()) } else { Features::concatenate(&chunks) }
+        })?
+        .or_raise();
+    }
+    let array = as_array(rows, "features")?;
+    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+    let [items, dims] = shape[..] else {
+        let sentence =
+            format!("features have {} dimensions; they must be a matrix, one row per item", shape.len());
+        return Err(refused(sentence));
+    };
+    match kind(&array, "features")? {
+        Kind::Half => of_array::<f16>(&array, "float16", (items, dims)),
+        Kind::Single => of_array::<f32>(&array, "float32", (items, dims)),
+        Kind::Double => of_array::<f64>(&array, "float64", (items, dims)),
+    }
+}
+
+/// A table of one column of lists is that column.
+fn single_column(chunks: Vec<arrow_array::ArrayRef>) -> Vec<arrow_array::ArrayRef> {
+    use arrow_array::{Array, cast::AsArray};
+    let unwrapped = |chunk: arrow_array::ArrayRef| match chunk.as_struct_opt() {
+        Some(table) if table.num_columns() == 1 && table.column(0).data_type().is_nested() => {
+            table.column(0).clone()
+        }
+        _ => chunk,
+    };
+    chunks.into_iter().map(unwrapped).collect()
+}
+
+fn of_array<T: Element + Scalar>(
+    array: &Bound<'_, PyAny>,
+    name: &str,
+    (items, dims): (usize, usize),
+) -> PyResult<Features<'static>> {
+    let values = ArrayValues::<T>::of(&contiguous(array, name)?)?;
+    interruptible(array.py(), None, |_| Features::from_rows(items, dims, Storage::shared(values)))?.or_raise()
+}
+
+/// The array in C order, of the machine's own numbers: itself, unless that takes a copy.
+fn contiguous<'py, T: Element>(array: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+    let numpy = array.py().import("numpy")?;
+    let array = numpy.call_method1("require", (array, name, ("C", "A")))?;
+    Ok(array.cast_into()?)
+}
+
+/// An object as an array of numbers; `what` it is in messages.
+pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let numpy = py.import("numpy")?;
+    // Their data has values in these places, too.
+    if numpy.getattr("ma")?.call_method1("is_masked", (object,))?.extract()? {
+        return Err(refused(format!("{what} are masked in places; fill them first")));
+    }
+    numpy.call_method1("asarray", (object,)).map_err(|error| {
+        if error.is_instance_of::<pyo3::exceptions::PyValueError>(py)
+            || error.is_instance_of::<pyo3::exceptions::PyTypeError>(py)
+        {
+            refused(format!("{what} are no array of numbers: {}", error.value(py)))
+        } else {
+            error
+        }
+    })
+}
+
+fn kind(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Kind> {
+    let dtype = array.getattr("dtype")?;
+    let (kind, bytes): (char, usize) =
+        (dtype.getattr("kind")?.extract()?, dtype.getattr("itemsize")?.extract()?);
+    match (kind, bytes) {
+        ('f', 2) => Ok(Kind::Half),
+        // Integers of 16 bits are exact in f32, those of 32 in f64.
+        ('f', 4) | ('b', _) | ('i' | 'u', 1 | 2) => Ok(Kind::Single),
+        ('f' | 'i' | 'u', _) => Ok(Kind::Double),
+        ('O', _) => Err(refused(format!(
+            "{what} are Python objects (dtype object), perhaps rows of different lengths; they must be numbers"
+        ))),
+        _ => Err(refused(format!("{what} have the dtype {dtype}; they must be real numbers"))),
+    }
+}
+
+/// One number per item, as scores are.
+pub(crate) fn numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
+    let object = match arrow::chunks(object)? {
+        // A missing score becomes NaN, which is refused with its item.
+        Some(_) => object.call_method0("to_numpy").or_else(|_| as_array(object, what))?,
+        None => as_array(object, what)?,
+    };
+    let array = as_array(&object, what)?;
+    kind(&array, what)?;
+    let dimensions: usize = array.getattr("ndim")?.extract()?;
+    if dimensions != 1 {
+        return Err(refused(format!(
+            "{what} have {dimensions} dimensions; there must be one number per item"
+        )));
+    }
+    let array: Bound<'_, PyArrayDyn<f64>> = contiguous(&array, "float64")?;
+    Ok(array.to_vec()?)
+}
+
+/// Item numbers: integers of any type, negative ones refused.
+pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
+    let array = as_array(object, what)?;
+    let size: usize = array.getattr("size")?.extract()?;
+    if size == 0 {
+        return Ok(Vec::new());
+    }
+    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if !matches!(kind, 'i' | 'u') {
+        let dtype = array.getattr("dtype")?;
+        return Err(refused(format!(
+            "{what} have the dtype {dtype}; they must be item numbers, integers from 0"
+        )));
+    }
+    let array = array.call_method1("reshape", (-1,))?;
+    let array = array.call_method1("astype", ("int64",))?;
+    let array: Bound<'_, PyArray1<i64>> = array.cast_into()?;
+    let number = |item: i64| {
+        usize::try_from(item).map_err(|_| refused(format!("{what}: {item} is no item; they count from 0")))
+    };
+    array.to_vec()?.into_iter().map(number).collect()
+}

@@ -1,0 +1,60 @@
+//! What solvers find.
+
+use numpy::PyArray1;
+use partition_dpp::map;
+use pyo3::prelude::*;
+
+use crate::{arrays::indices, engines::words};
+
+/// The best set that a solver found.
+#[pyclass(frozen, module = "partition_dpp")]
+pub(crate) struct Solution(pub(crate) map::Solution);
+
+#[pymethods]
+impl Solution {
+    /// The chosen items.
+    #[getter]
+    fn indices<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        indices(py, self.0.subset.as_slice())
+    }
+
+    /// ln det K of the set.
+    #[getter]
+    fn log_det(&self) -> f64 {
+        self.0.log_det
+    }
+
+    /// A bound that no other set's ln det exceeds, if one is known.
+    #[getter]
+    fn upper_bound(&self) -> Option<f64> {
+        self.0.upper_bound
+    }
+
+    /// By how much another set could be better, if a bound is known.
+    #[getter]
+    fn gap(&self) -> Option<f64> {
+        self.0.gap()
+    }
+
+    /// How many items the set lacks.
+    #[getter]
+    fn missing(&self) -> usize {
+        self.0.missing
+    }
+
+    /// Why the search ended.
+    #[getter]
+    fn termination(&self) -> String {
+        self.0.termination.to_string()
+    }
+
+    /// The engine that searched.
+    #[getter]
+    fn engine(&self) -> String {
+        words(&self.0.engine)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Solution {} with ln det {:.6}>", self.0.subset, self.0.log_det)
+    }
+}

@@ -1,0 +1,190 @@
+//! The solvers of models.
+
+use std::time::Duration;
+
+use partition_dpp::{
+    Dpp, KDpp, PartitionDpp,
+    engine::cost::Task,
+    map::{
+        BranchAndBound, LazyGreedy, LocalSearch, Restarts, Softmax, Solver, SymmetricGreedy, Termination,
+        TopScores, UpperBound,
+    },
+};
+use pyo3::{Borrowed, exceptions::PyKeyboardInterrupt, prelude::*};
+
+use crate::{
+    engines::EngineChoice,
+    errors::{OrRaise, refused},
+    interruptible::interruptible,
+    models::{Law, Model},
+    rows,
+    solution::Solution,
+};
+
+/// A solver by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SolverChoice {
+    Greedy,
+    LocalSearch,
+    Exact,
+    SymmetricGreedy,
+    Softmax,
+}
+
+impl<'py> FromPyObject<'_, 'py> for SolverChoice {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(match &*name.extract::<String>()? {
+            "greedy" => Self::Greedy,
+            "local-search" => Self::LocalSearch,
+            "exact" => Self::Exact,
+            "symmetric-greedy" => Self::SymmetricGreedy,
+            "softmax" => Self::Softmax,
+            other => {
+                let known = "\"greedy\", \"local-search\", \"exact\", \"symmetric-greedy\" and \"softmax\"";
+                return Err(refused(format!("the solver \"{other}\" is none of {known}")));
+            }
+        })
+    }
+}
+
+impl SolverChoice {
+    fn task(self) -> Task {
+        match self {
+            Self::Greedy => Task::LazyGreedy,
+            _ => Task::LocalSearch(1),
+        }
+    }
+
+    /// The solver, for models of any kind.
+    fn of<M>(self, limit: Option<Duration>) -> Option<Box<dyn Solver<M> + Send + Sync>>
+    where
+        LazyGreedy: Solver<M>,
+        LocalSearch: Solver<M>,
+        BranchAndBound: Solver<M>,
+    {
+        Some(match self {
+            Self::Greedy => Box::new(LazyGreedy::default()),
+            Self::LocalSearch => Box::new(local_search(limit)),
+            Self::Exact => {
+                let exact = BranchAndBound::default();
+                Box::new(limit.map_or(exact, |limit| exact.with_time_limit(limit)))
+            }
+            Self::SymmetricGreedy | Self::Softmax => return None,
+        })
+    }
+}
+
+/// Local search with restarts until the limit; without one a single climb.
+pub(crate) fn local_search(limit: Option<Duration>) -> LocalSearch {
+    let search = LocalSearch::default();
+    limit.map_or(search, |limit| search.with_restarts(Restarts::UntilTimeLimit).with_time_limit(limit))
+}
+
+/// A limit in seconds.
+pub(crate) fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let wrong = |seconds| refused(format!("a time limit of {seconds} seconds: it must be a positive number"));
+    let of = |seconds: f64| match Duration::try_from_secs_f64(seconds) {
+        Ok(limit) if !limit.is_zero() => Ok(limit),
+        _ => Err(wrong(seconds)),
+    };
+    seconds.map(of).transpose()
+}
+
+/// A solution, unless a signal cut the search short.
+pub(crate) fn whole(found: partition_dpp::map::Solution) -> PyResult<Solution> {
+    if found.termination == Termination::Interrupted {
+        return Err(PyKeyboardInterrupt::new_err(()));
+    }
+    Ok(Solution(found))
+}
+
+#[pymethods]
+impl Model {
+    /// Searches for the most probable set.
+    #[pyo3(signature = (solver = SolverChoice::LocalSearch, *, time_limit = None, certify = false,
+        engine = EngineChoice::Auto, progress = None))]
+    #[pyo3(
+        text_signature = "($self, solver='local-search', *, time_limit=None, certify=False, engine='auto', \
+        progress=None)"
+    )]
+    fn solve(
+        &self,
+        py: Python<'_>,
+        solver: SolverChoice,
+        time_limit: Option<f64>,
+        certify: bool,
+        engine: EngineChoice,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Solution> {
+        let limit = limit(time_limit)?;
+        let engine = self.engine(engine, solver.task())?;
+        let by_size = |name| refused(format!("the solver \"{name}\" finds sets of any size: it takes a Dpp"));
+        let needed = || match solver {
+            SolverChoice::SymmetricGreedy => by_size("symmetric-greedy"),
+            _ => by_size("softmax"),
+        };
+        let found = match &self.law {
+            Law::Parts(dpp) => {
+                let solver = solver.of::<PartitionDpp<'_>>(limit).ok_or_else(needed)?;
+                solve(py, dpp, &*solver, engine, (limit, certify), progress.as_ref())?
+            }
+            Law::Size(dpp) => {
+                let solver = solver.of::<KDpp<'_>>(limit).ok_or_else(needed)?;
+                solve(py, dpp, &*solver, engine, (limit, certify), progress.as_ref())?
+            }
+            Law::AnySize(dpp) => {
+                let solver: Box<dyn Solver<Dpp<'_>> + Send + Sync> = match (solver.of(limit), solver) {
+                    (Some(solver), _) => solver,
+                    (None, SolverChoice::Softmax) => {
+                        let softmax = Softmax::default();
+                        Box::new(limit.map_or(softmax, |limit| softmax.with_time_limit(limit)))
+                    }
+                    (None, _) => Box::new(SymmetricGreedy::default()),
+                };
+                solve(py, dpp, &*solver, engine, (limit, certify), progress.as_ref())?
+            }
+            Law::Ridge(..) => {
+                return Err(refused("solvers take a ridge with a KernelModel, or in Features that have it"));
+            }
+        };
+        whole(found)
+    }
+
+    /// The items with the largest scores that the law allows, whatever their similarity.
+    fn top_scores(&self, py: Python<'_>, scores: &Bound<'_, PyAny>) -> PyResult<Solution> {
+        let scores = rows::numbers(scores, "scores")?;
+        let top = TopScores::new(&scores);
+        let found = interruptible(py, None, |watch| match &self.law {
+            Law::Parts(dpp) => Some(top.solve_watched(dpp, &partition_dpp::engine::Cpu, &watch)),
+            Law::Size(dpp) => Some(top.solve_watched(dpp, &partition_dpp::engine::Cpu, &watch)),
+            Law::AnySize(dpp) => Some(top.solve_watched(dpp, &partition_dpp::engine::Cpu, &watch)),
+            Law::Ridge(..) => None,
+        })?;
+        whole(found.ok_or_else(|| refused("top scores take no ridge"))?.or_raise()?)
+    }
+}
+
+/// The least time that a certificate is given.
+const CERTIFICATE: Duration = Duration::from_secs(5);
+
+fn solve<M: partition_dpp::map::Objective + Sync>(
+    py: Python<'_>,
+    model: &M,
+    solver: &(dyn Solver<M> + Send + Sync),
+    engine: &dyn partition_dpp::engine::Engine,
+    (limit, certify): (Option<Duration>, bool),
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<partition_dpp::map::Solution> {
+    let found = interruptible(py, progress, |watch| {
+        let found = solver.solve_watched(model, engine, &watch)?;
+        if !certify || found.upper_bound.is_some() || found.missing > 0 {
+            return Ok(found);
+        }
+        let bound = UpperBound::default().with_time_limit(limit.unwrap_or_default().max(CERTIFICATE));
+        let certificate = bound.certify_watched(model, engine, &watch)?;
+        Ok(found.certified(&certificate))
+    })?;
+    found.or_raise()
+}

@@ -1,0 +1,195 @@
+"""What rows, labels and scores may be, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import partition_dpp as pdpp
+import polars as pl
+import pyarrow as pa
+import pytest
+
+
+def chosen(rows, **more):
+    return pdpp.select(rows, k=4, seed=1, engine="cpu", **more).indices.tolist()
+
+
+def lists(array, kind="fixed"):
+    flat = pa.array(np.ascontiguousarray(array).ravel())
+    if kind == "fixed":
+        return pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
+    return pa.ListArray.from_arrays(pa.array(np.arange(0, array.size + 1, array.shape[1]), pa.int32()), flat)
+
+
+def test_rows_come_from_anything(rows):
+    expected = chosen(rows)
+    wide = np.zeros((120, 12))
+    wide[::2, ::2] = rows
+    memory = np.zeros(rows.nbytes + 1, dtype=np.uint8)[1:].view(np.uint8)
+    unaligned = np.frombuffer(memory, dtype=np.uint8)[: rows.nbytes].view(np.float64).reshape(rows.shape)
+    unaligned[...] = rows
+    readonly = rows.copy()
+    readonly.flags.writeable = False
+    for other in [
+        rows.tolist(),
+        np.asfortranarray(rows),
+        wide[::2, ::2],
+        rows[::-1][::-1],
+        rows[::-1, ::-1][::-1, ::-1],
+        rows.astype(">f8"),
+        unaligned,
+        readonly,
+        memoryview(rows),
+        rows.astype(np.longdouble),
+        lists(rows),
+        lists(rows, "list"),
+        pa.chunked_array([lists(rows[:20]), lists(rows[20:])]),
+        pa.table({"embedding": lists(rows)}),
+        pa.table({str(j): rows[:, j] for j in range(6)}),
+        pa.record_batch({str(j): rows[:, j] for j in range(6)}),
+        pd.DataFrame(rows),
+        pl.DataFrame(rows),
+        pl.Series("embedding", rows.tolist(), dtype=pl.Array(pl.Float64, 6)),
+        pdpp.Features(rows),
+    ]:
+        assert chosen(other) == expected, type(other)
+    reversed_rows = chosen(rows[::-1])
+    assert reversed_rows == chosen(rows[::-1].copy())
+
+
+def test_small_types_are_their_values():
+    rng = np.random.default_rng(2)
+    whole = rng.integers(-100, 100, size=(50, 5))
+    expected = chosen(whole.astype(np.float64))
+    for dtype in [np.int8, np.int16, np.int32, np.int64, np.float16, np.float32, ">i4", ">f4", ">f2"]:
+        assert chosen(whole.astype(dtype)) == expected, dtype
+    halves = rng.normal(size=(50, 5)).astype(np.float16)
+    assert chosen(halves) == chosen(halves.astype(np.float64)) == chosen(lists(halves))
+
+
+def test_nothing_is_copied(tmp_path):
+    """The features read what is written to the array afterwards, which nobody should do."""
+    unit = np.eye(4)
+    for array in [unit.copy(), unit.astype(np.float32), unit.astype(np.float16)]:
+        features = pdpp.Features(array)
+        array[1] *= 2
+        assert features.log_det([1]) == pytest.approx(np.log(4.0))
+    values = np.eye(4).ravel()
+    features = pdpp.Features(pa.FixedSizeListArray.from_arrays(pa.array(values), 4))
+    values[5] = 2.0
+    assert features.log_det([1]) == pytest.approx(np.log(4.0))
+    path = tmp_path / "rows.npy"
+    np.save(path, np.arange(12.0).reshape(4, 3) ** 2)
+    mapped = np.load(path, mmap_mode="r")
+    assert chosen_small(mapped) == chosen_small(pdpp.Features.open_npy(path)) == chosen_small(np.load(path))
+
+
+def chosen_small(rows):
+    return pdpp.select(rows, k=2, seed=3, similarity="dot").indices.tolist()
+
+
+def test_labels_come_from_anything(rows, labels):
+    names = labels.tolist()
+    expected = pdpp.select(rows, labels=labels, quota=[1, 1, 2]).indices.tolist()
+    for other in [
+        names,
+        np.array(names, dtype=object),
+        labels.astype(">U3"),
+        np.array(["cat", "x", "dog", "x", "owl", "x"] * 20)[::2],
+        pa.array(names),
+        pa.array(names).dictionary_encode(),
+        pa.chunked_array([pa.array(names[:7]), pa.array(names[7:])]),
+        pd.Series(names),
+        pd.Categorical(names),
+        pd.Series(names, dtype="category"),
+        pl.Series(names),
+        pl.Series(names, dtype=pl.Categorical),
+        pdpp.Partition(names),
+    ]:
+        assert pdpp.select(rows, labels=other, quota=[1, 1, 2]).indices.tolist() == expected, type(other)
+    assert pdpp.Partition([10, 9, -1, 10]).names == ["-1", "9", "10"]
+    assert pdpp.Partition([10.0, 9.0]).names == ["9", "10"]
+    assert pdpp.Partition(np.array([10, 9], dtype=object)).names == ["9", "10"]
+    assert pdpp.Partition(["é", "z", ""]).names == ["", "z", "é"]
+    assert pdpp.Partition(pl.Series([3, 1, 2], dtype=pl.UInt8)).names == ["1", "2", "3"]
+
+
+def test_scores_come_from_anything(rows):
+    scores = np.linspace(0, 3, 60)
+    expected = chosen(rows, scores=scores)
+    for other in [scores.tolist(), scores[::-1][::-1], scores.astype(">f8"), pa.array(scores), pd.Series(scores),
+                  pl.Series(scores), pa.chunked_array([pa.array(scores[:9]), pa.array(scores[9:])])]:
+        assert chosen(rows, scores=other) == expected, type(other)
+
+
+NAN = np.ones((4, 3))
+NAN[2, 1] = np.nan
+REFUSED = [
+    (dict(embeddings=NAN), "row 2.*column 1"),
+    (dict(embeddings=np.zeros((0, 3))), "empty"),
+    (dict(embeddings=np.zeros((3, 0))), "empty"),
+    (dict(embeddings=np.ones(5)), "1 dimension"),
+    (dict(embeddings=np.ones((2, 2, 2))), "3 dimensions"),
+    (dict(embeddings=[[1.0, 2.0], [3.0]]), "features"),
+    (dict(embeddings=np.array([[1, "a"]], dtype=object)), "dtype object"),
+    (dict(embeddings=np.array([["a", "b"]])), "dtype"),
+    (dict(embeddings=np.ones((3, 3), dtype=complex)), "complex"),
+    (dict(embeddings=np.zeros((3, 3), dtype="datetime64[s]")), "datetime64"),
+    (dict(embeddings=np.ma.masked_array(np.ones((3, 3)), mask=np.eye(3))), "masked"),
+    (dict(embeddings=None), "dtype object|dimension"),
+    (dict(embeddings=pa.array(["a", "b"])), "Utf8"),
+    (dict(embeddings=pa.array([[1.0, 2.0], None])), "row 1"),
+    (dict(embeddings=pa.array([[1.0, 2.0], [1.0]])), "row 1"),
+    (dict(embeddings=np.eye(3), k=4), "4"),
+    (dict(embeddings=np.eye(3)[:, :2] + 1, k=3), 'kernel, 2.*ridge.*"rbf"'),
+    (dict(embeddings=np.eye(3), k=2, similarity="manhattan"), "manhattan"),
+    (dict(embeddings=np.eye(3), k=2, method="best"), "best"),
+    (dict(embeddings=np.eye(3), k=2, engine="tpu"), "tpu"),
+    (dict(embeddings=np.eye(3), k=2, seed=-1), "seed -1"),
+    (dict(embeddings=np.eye(3), k=2, seed=1.5), "seed 1.5"),
+    (dict(embeddings=np.eye(3), k=2, n_samples=0), "n_samples is 0"),
+    (dict(embeddings=np.eye(3), k=2, bandwidth=1.0), "rbf"),
+    (dict(embeddings=np.eye(3), k=2, diversity=0.5), "scores"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1.0, 2.0]), "2"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1.0, np.nan, 2.0]), "item 1"),
+    (dict(embeddings=np.eye(3), k=2, scores=["a", "b", "c"]), "dtype"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1, 2, 3], diversity=2), "2"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1, 2, 3], diversity=0), "top scores"),
+    (dict(embeddings=np.eye(3), k=2, include=[0], exclude=[0]), "0"),
+    (dict(embeddings=np.eye(3), k=2, include=[7]), "7"),
+    (dict(embeddings=np.eye(3), k=2, include=[-1]), "-1"),
+    (dict(embeddings=np.eye(3), k=2, include=[0.5]), "float64"),
+    (dict(embeddings=np.eye(3), quota=[1, 1]), "labels"),
+    (dict(embeddings=np.eye(3), labels=["a", "b"], quota=[1, 1]), "2 labels|labels"),
+    (dict(embeddings=np.eye(3), labels=["a", None, "b"], quota=[1, 1]), "item 1 is None"),
+    (dict(embeddings=np.eye(3), labels=[0.5, 1, 2], quota=[1, 1]), "item 0 is 0.5"),
+    (dict(embeddings=np.eye(3), labels=[b"a", b"b", b"c"], quota=[1, 1, 1]), "dtype"),
+    (dict(embeddings=np.eye(3), labels=pa.array(["a", None, "b"]), quota=[1, 1]), "row 1|item 1"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"c": 1}), "c"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": 3}), "3"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": -1}), "-1"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": True}), "True"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": (2, 1)}), "2"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": range(2, 2)}), "range"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota=[1]), "1"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota="fair", k=2), "fair"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota="equal"), "needs k"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota=[1, 1], k=3), "2 items"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota=7), "dictionary"),
+    (dict(embeddings=np.zeros((3, 3)), k=1), "row 0|item 0"),
+    (dict(embeddings=np.eye(3), k=2, time_limit=1), "map"),
+    (dict(embeddings=np.eye(3), k=2, method="map", time_limit=-1), "-1"),
+    (dict(embeddings=np.eye(3), k=2, method="map", solver="magic"), "magic"),
+    (dict(embeddings=np.eye(3), k=2, method="map", solver="softmax"), "softmax"),
+    (dict(embeddings=np.eye(3), k=2, ridge=-1.0), "-1"),
+]
+
+
+@pytest.mark.parametrize("arguments, words", REFUSED, ids=[words for _, words in REFUSED])
+def test_bad_input_gets_one_sentence(arguments, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        pdpp.select(**arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_files_are_os_errors():
+    with pytest.raises(OSError, match="nowhere.npy"):
+        pdpp.Features.open_npy("nowhere.npy")

@@ -53,6 +53,7 @@ pub mod polynomial;
 pub mod sample;
 pub mod similarity;
 pub mod slates;
+pub mod stream;
 pub mod watch;
 
 pub use data::{CountRange, Features, Kernel, Partition, Quota, Subset};

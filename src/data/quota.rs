@@ -96,12 +96,17 @@ impl Quota {
         partition: &Partition,
         counts: impl IntoIterator<Item = C>,
     ) -> Result<Self> {
-        let counts: Vec<CountRange> = counts.into_iter().map(Into::into).collect();
-        if counts.len() != partition.parts() {
-            return Err(Error::QuotaLength { parts: partition.names().to_vec(), entries: counts.len() });
+        let sizes: Vec<usize> = (0..partition.parts()).map(|part| partition.size(part)).collect();
+        Self::over(partition.shared_names(), &sizes, counts.into_iter().map(Into::into).collect())
+    }
+
+    /// For parts with these names and sizes.
+    fn over(parts: Arc<[String]>, sizes: &[usize], counts: Vec<CountRange>) -> Result<Self> {
+        if counts.len() != parts.len() {
+            return Err(Error::QuotaLength { parts: parts.to_vec(), entries: counts.len() });
         }
-        for (part, &range) in counts.iter().enumerate() {
-            let (size, name) = (partition.size(part), || partition.names()[part].clone());
+        for (part, (&range, &size)) in counts.iter().zip(sizes).enumerate() {
+            let name = || parts[part].clone();
             check_range(range, name)?;
             let low = range.low;
             if low > size {
@@ -109,9 +114,8 @@ impl Quota {
             }
         }
         let low: Vec<usize> = counts.iter().map(|count| count.low).collect();
-        let sizes = (0..partition.parts()).map(|part| partition.size(part));
-        let high: Vec<usize> = counts.iter().zip(sizes).map(|(count, size)| count.high.min(size)).collect();
-        Self::of_ranges(low, high, partition.shared_names())
+        let high: Vec<usize> = counts.iter().zip(sizes).map(|(count, &size)| count.high.min(size)).collect();
+        Self::of_ranges(low, high, parts)
     }
 
     /// Takes ranges that are none of them empty.
@@ -133,17 +137,28 @@ impl Quota {
         partition: &Partition,
         counts: impl IntoIterator<Item = (N, C)>,
     ) -> Result<Self> {
-        let mut entries: Vec<Option<CountRange>> = vec![None; partition.parts()];
+        let sizes: Vec<usize> = (0..partition.parts()).map(|part| partition.size(part)).collect();
+        Self::named_over(partition.shared_names(), &sizes, counts)
+    }
+
+    /// The same for parts with these names and sizes.
+    pub(crate) fn named_over<N: AsRef<str>, C: Into<CountRange>>(
+        parts: Arc<[String]>,
+        sizes: &[usize],
+        counts: impl IntoIterator<Item = (N, C)>,
+    ) -> Result<Self> {
+        let mut entries: Vec<Option<CountRange>> = vec![None; parts.len()];
         for (name, count) in counts {
             let name = name.as_ref();
-            let Some(part) = partition.names().iter().position(|known| known == name) else {
-                return Err(Error::UnknownPart { name: name.to_owned(), known: partition.names().to_vec() });
+            let Some(part) = parts.iter().position(|known| known == name) else {
+                return Err(Error::UnknownPart { name: name.to_owned(), known: parts.to_vec() });
             };
             if entries[part].replace(count.into()).is_some() {
                 return Err(Error::RepeatedPart { name: name.to_owned() });
             }
         }
-        Self::new(partition, entries.into_iter().map(|entry| entry.unwrap_or(CountRange::from(0))))
+        let entry = |entry: Option<CountRange>| entry.unwrap_or(CountRange::from(0));
+        Self::over(parts, sizes, entries.into_iter().map(entry).collect())
     }
 
     /// The same count or range for every part.

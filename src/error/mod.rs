@@ -5,13 +5,15 @@ mod device_problem;
 mod estimate_problem;
 mod kernel_problem;
 mod npy_problem;
+mod stream_problem;
 mod weight_problem;
 mod words;
 
 use words::{above_rank, have, ill_conditioned, infeasible_beyond, join, overlapping, unknown_part};
 pub use {
     arrow_problem::ArrowProblem, device_problem::DeviceProblem, estimate_problem::EstimateProblem,
-    kernel_problem::KernelProblem, npy_problem::NpyProblem, weight_problem::WeightProblem,
+    kernel_problem::KernelProblem, npy_problem::NpyProblem, stream_problem::StreamProblem,
+    weight_problem::WeightProblem,
 };
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
@@ -373,6 +375,9 @@ pub enum Error {
     /// An Arrow array is not what is needed.
     #[error(transparent)]
     Arrow(#[from] ArrowProblem),
+    /// What was shipped between processes cannot be used.
+    #[error(transparent)]
+    Stream(#[from] StreamProblem),
     /// A kernel that is a function of two items cannot be used.
     #[error(transparent)]
     Kernel(#[from] KernelProblem),

@@ -25,7 +25,7 @@ pub(crate) struct Attempts<'w> {
 
 impl<'w> Attempts<'w> {
     /// Attempts that end with the watch, or when they take far longer than an acceptance of at least this explains.
-    pub(super) fn under(watch: &Watch<'w>, acceptance: f64) -> Self {
+    pub(crate) fn under(watch: &Watch<'w>, acceptance: f64) -> Self {
         let promised = if acceptance > 0.0 { acceptance.recip() } else { f64::INFINITY };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
         let most = (PATIENCE * promised) as u64;
@@ -38,7 +38,7 @@ impl<'w> Attempts<'w> {
     }
 
     /// Proposals begun so far.
-    pub(super) fn made(&self) -> u64 {
+    pub(crate) fn made(&self) -> u64 {
         self.made
     }
 
@@ -51,7 +51,7 @@ impl<'w> Attempts<'w> {
     ///
     /// # Errors
     /// [`Error::Ended`]; [`Error::DrawGivenUp`] after too many.
-    pub(super) fn another(&mut self) -> Result<()> {
+    pub(crate) fn another(&mut self) -> Result<()> {
         self.go_on();
         self.check()?;
         if self.made == self.most {

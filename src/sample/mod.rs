@@ -5,6 +5,7 @@ mod acceptance;
 mod attempts;
 mod batches;
 mod bounded;
+mod count_rule;
 mod dpp;
 mod estimated;
 mod k_dpp;
@@ -19,6 +20,7 @@ mod rejection;
 mod ridge;
 mod samples;
 mod spectral;
+mod tilted;
 mod watched;
 
 use std::{fmt, ops::Range, sync::Arc};
@@ -39,7 +41,12 @@ pub use projection::Projection;
 pub use rejection::BoundCost;
 pub use samples::Samples;
 
-use attempts::Attempts;
+pub(crate) use attempts::Attempts;
+pub(crate) use count_rule::CountRule;
+pub(crate) use projection::Remaining;
+pub(crate) use spectral::Eigenvectors;
+pub(crate) use tilted::{EigenvectorLaw, TiltedProposals};
+
 use law::Law;
 use rejection::Rejection;
 use spectral::SpectralLaw;

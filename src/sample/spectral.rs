@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::{Rng, RngExt};
 
 use super::{
-    Attempts, Projection,
+    Attempts, CountRule, Projection,
     batches::{Batched, Batches, Replay},
     pool::{Pool, Reused},
     projection::{self, ProjectionDpp, Scratch},
@@ -20,7 +20,6 @@ use crate::{
     parallel::map_ordered,
     polynomial::{
         ConditionalBernoulli,
-        correction::Correction,
         spectrum::{TiltedSpectrum, keep_probabilities},
     },
 };
@@ -87,7 +86,7 @@ impl Eigenvectors {
     }
 
     /// Chooses eigenvectors by their numbers, ascending.
-    fn choose<R: Rng + ?Sized>(&self, rng: &mut R, chosen: &mut Vec<usize>) {
+    pub(crate) fn choose<R: Rng + ?Sized>(&self, rng: &mut R, chosen: &mut Vec<usize>) {
         match self {
             Self::OfSize(law, _) => law.sample_into(rng, chosen),
             Self::Coins(keep) => {
@@ -108,47 +107,32 @@ struct Allowed {
     partition: Partition,
     /// The group of every part; `None` if nothing is chosen from it.
     groups: Vec<Option<usize>>,
-    counts: Counts,
-    correction: Correction,
+    rule: CountRule,
     /// What proposals are filled up with.
     fill: Option<Arc<Fill>>,
 }
 
 impl Allowed {
     fn new(dpp: &PartitionDpp<'_>, log_weights: &[f64], fill: Option<Arc<Fill>>) -> Self {
-        let counts = dpp.counts();
         let mut groups = vec![None; dpp.partition().parts()];
         dpp.open().iter().enumerate().for_each(|(group, open)| groups[open.part] = Some(group));
-        let correction = dpp.correction(log_weights);
-        Self { partition: dpp.partition().clone(), groups, counts, correction, fill }
+        let rule = CountRule::new(dpp.counts(), dpp.correction(log_weights));
+        Self { partition: dpp.partition().clone(), groups, rule, fill }
     }
 
     /// Whether a proposal with one more item may still be accepted; called at every pick.
     fn admits(&self, found: &mut [usize]) -> impl FnMut(u32) -> bool {
-        let (part_of, groups, high) =
-            (self.partition.part_of_items(), &self.groups[..], &self.counts.high[..]);
-        move |item| {
-            groups[part_of[item as usize] as usize].is_some_and(|group| {
-                found[group] += 1;
-                found[group] <= high[group]
-            })
-        }
+        let (part_of, groups, rule) = (self.partition.part_of_items(), &self.groups[..], &self.rule);
+        move |item| groups[part_of[item as usize] as usize].is_some_and(|group| rule.admits(found, group))
     }
 
     /// Whether a whole proposal, with these counts, is accepted.
     fn accepts<R: Rng + ?Sized>(&self, picks: &[u32], found: &[usize], rng: &mut R) -> bool {
-        if self.counts.exact().is_some() {
-            // The total is met, and no part has overflowed.
-            return true;
-        }
-        if !self.counts.allow(found) {
+        let is_exact = self.rule.counts().exact().is_some();
+        if !self.rule.accepts(found, rng) {
             return false;
         }
-        let log = self.correction.log_of(found);
-        if log < 0.0 && rng.random::<f64>() >= log.exp() {
-            return false;
-        }
-        self.fill.as_ref().is_none_or(|fill| {
+        is_exact || self.fill.as_ref().is_none_or(|fill| {
             let log = fill.log_acceptance(picks);
             log >= 0.0 || rng.random::<f64>() < log.exp()
         })
@@ -265,7 +249,7 @@ impl<'a> SpectralLaw<'a> {
     fn replay(&self) -> Option<Replay<'_, 'a>> {
         let Eigenvectors::OfSize(eigenvectors, size) = &self.eigenvectors else { return None };
         let most = match &self.allowed {
-            Some(allowed) => Some(allowed.counts.exact()?),
+            Some(allowed) => Some(allowed.rule.counts().exact()?),
             None => None,
         };
         Some(Replay { trials: self.projection.trials()?, eigenvectors, size: *size, most })
@@ -288,7 +272,7 @@ impl<'a> SpectralLaw<'a> {
 
     /// A counter for every group that is counted.
     fn counters(&self) -> Vec<usize> {
-        vec![0; self.allowed.as_ref().map_or(0, |allowed| allowed.counts.low.len())]
+        vec![0; self.allowed.as_ref().map_or(0, |allowed| allowed.rule.counts().low.len())]
     }
 
     /// A proposal, if it is accepted.

@@ -1,15 +1,13 @@
 //! Picks by leverage-score rejection, whose cost does not depend on m.
 
 use faer::Mat;
-use rand::{Rng, RngExt};
+use rand::Rng;
 
+use super::remaining::Remaining;
 use crate::{
     Features,
     engine::{Rows, proposals::alias::AliasTable},
-    linalg::{
-        column,
-        kernels::{dot, reflect_and_drop_last, transposed_product},
-    },
+    linalg::{column, kernels::dot},
 };
 
 /// A trial's alias entry is prefetched 3·LAG trials ahead, its item 2·LAG, its row LAG, while earlier trials are
@@ -17,10 +15,6 @@ use crate::{
 const LAG: usize = 8;
 /// Trials in the pipeline; a power of two above 3·LAG.
 const RING: usize = 32;
-
-/// Trials of a pick, in units of the expected number, after which rounding must have spoilt the eigenvectors: that many
-/// fail once in e⁶⁴ picks.
-const PATIENCE: f64 = 64.0;
 
 /// Items proposed in proportion to h_i = ‖w_l s_l Fᵀ a_i‖², accepted with probability
 /// ‖w_l s_l Bᵀ a_i‖² / h_i, where B holds the columns of F not yet used up.
@@ -42,11 +36,7 @@ pub(in crate::sample) struct LeverageTrials<'a> {
 
 #[derive(Debug, Default)]
 pub(crate) struct LeverageScratch {
-    /// B, column-major.
-    basis: Vec<f64>,
-    /// Bᵀ a of the current trial; becomes the Householder vector.
-    image: Vec<f64>,
-    product: Vec<f64>,
+    remaining: Remaining,
     pipeline: Pipeline,
 }
 
@@ -111,53 +101,36 @@ impl<'a> LeverageTrials<'a> {
         picks: &mut Vec<u32>,
         mut keep: impl FnMut(u32) -> bool,
     ) -> bool {
-        let dims = self.features.dims();
-        let LeverageScratch { basis, image, product, pipeline } = scratch;
-        basis.clear();
-        for &j in chosen {
-            basis.extend_from_slice(column(self.whitener.as_ref(), j));
-        }
-        image.resize(chosen.len(), 0.0);
-        product.resize(dims, 0.0);
-        for left in (1..=chosen.len()).rev() {
-            let image = &mut image[..left];
-            let accepted = self.accepted_trial(basis, image, picks, pipeline, rng);
+        let LeverageScratch { remaining, pipeline } = scratch;
+        let columns = chosen.iter().map(|&j| column(self.whitener.as_ref(), j));
+        remaining.begin(self.features.dims(), columns);
+        while remaining.columns() > 0 {
+            let accepted = self.accepted_trial(remaining, picks, pipeline, rng);
             let Some((item, norm)) = accepted else { return false };
             picks.push(item);
             if !keep(item) {
                 return false;
             }
-            // Householder: rotate the columns of B so that the last is along Bᵀa, then drop it.
-            let last = image[left - 1];
-            image[left - 1] += norm.copysign(last);
-            let tau = 1.0 / (norm * (norm + last.abs()));
-            reflect_and_drop_last(basis, image, tau, product);
+            remaining.use_up(norm);
         }
         true
     }
 
-    /// Tries items until one is accepted: its item and ‖Bᵀ row‖, with Bᵀ row in `image`. `None` if far more fail than the
-    /// size of B explains.
+    /// Tries items until one is accepted: its item and ‖Bᵀ row‖. `None` if far more fail than the size of B explains.
     fn accepted_trial<R: Rng + ?Sized>(
         &self,
-        basis: &[f64],
-        image: &mut [f64],
+        remaining: &mut Remaining,
         picked: &[u32],
         pipeline: &mut Pipeline,
         rng: &mut R,
     ) -> Option<(u32, f64)> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "about 64 r, or saturating"
-        )]
-        let most = (PATIENCE * (1.0 + self.total / image.len() as f64)) as u64;
-        for _ in 0..most {
+        for _ in 0..remaining.most_trials(self.total) {
             let item = self.next_trial(pipeline, rng);
-            let acceptance = transposed_product(basis, &pipeline.row, image);
             // The residual of a picked row is a rounding error: its probability is zero.
-            if rng.random::<f64>() < acceptance && !picked.contains(&item) {
-                return Some((item, acceptance.sqrt()));
+            if let Some(norm) = remaining.accept(&pipeline.row, rng)
+                && !picked.contains(&item)
+            {
+                return Some((item, norm));
             }
         }
         None

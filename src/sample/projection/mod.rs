@@ -2,11 +2,13 @@
 
 mod elementary;
 mod leverage;
+mod remaining;
 
 use faer::{Mat, MatRef};
 use rand::Rng;
 
 pub(super) use leverage::LeverageTrials;
+pub(crate) use remaining::Remaining;
 
 use super::pool::Reused;
 use crate::{

@@ -1,0 +1,127 @@
+//! Proposals of the laws that draw by eigenvectors, apart from where the rows are.
+
+use faer::Mat;
+
+use super::{
+    CountRule, DEFAULT_PROPOSAL_BUDGET, Projection, acceptance,
+    rejection::Question,
+    spectral::{SpectralLaw, log_weights},
+};
+use crate::{
+    Dpp, KDpp, PartitionDpp, Result,
+    engine::{Cpu, Items, Rows},
+    polynomial::{
+        ConditionalBernoulli,
+        spectrum::{TiltedSpectrum, keep_probabilities},
+    },
+};
+
+/// How many eigenvectors a proposal has, and with what probability each.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum EigenvectorLaw {
+    /// Independent coins with these probabilities.
+    Coins(Vec<f64>),
+    /// So many of them, with probability ∝ Π λ_j.
+    OfSize(Vec<f64>, usize),
+}
+
+impl EigenvectorLaw {
+    /// r.
+    pub(crate) fn rank(&self) -> usize {
+        match self {
+            Self::Coins(values) | Self::OfSize(values, _) => values.len(),
+        }
+    }
+
+    /// The probability that each eigenvector is used.
+    pub(crate) fn inclusion_probabilities(&self) -> Result<Vec<f64>> {
+        match self {
+            Self::Coins(keep) => Ok(keep.clone()),
+            Self::OfSize(values, k) => Ok(ConditionalBernoulli::new(values, *k)?.inclusion_probabilities()),
+        }
+    }
+
+    /// The expected number of further eigenvectors that are used, if there are so many more of this eigenvalue.
+    pub(crate) fn use_of_more(&self, count: usize, value: f64, log_scale: f64) -> Result<f64> {
+        match self {
+            Self::Coins(_) => Ok(count as f64 * keep_probabilities(&[value], log_scale)[0]),
+            Self::OfSize(values, k) => {
+                let all: Vec<f64> = values.iter().copied().chain(vec![value; count]).collect();
+                let probabilities = ConditionalBernoulli::new(&all, *k)?.inclusion_probabilities();
+                Ok(probabilities[values.len()..].iter().sum())
+            }
+        }
+    }
+}
+
+/// What proposals need to know of a law.
+#[derive(Debug)]
+pub(crate) struct TiltedProposals {
+    pub(crate) eigenvectors: EigenvectorLaw,
+    /// F, n×r: rows are w_l s_l Fᵀ a_i in whitened coordinates.
+    pub(crate) whitener: Mat<f64>,
+    /// w_l s_l of every open group.
+    pub(crate) row_weights: Vec<f64>,
+    /// ln of the eigenvalues of the kernel over those of the scaled rows.
+    pub(crate) log_scale: f64,
+    /// Which counts are accepted, and the logarithms of part weights that this undoes; all without a quota.
+    pub(crate) rule: Option<(CountRule, Vec<f64>)>,
+    /// A lower bound of the draws per proposal.
+    pub(crate) acceptance_bound: f64,
+    pub(crate) law_error: f64,
+}
+
+impl TiltedProposals {
+    fn new(found: &TiltedSpectrum, rows: &Rows<'_>, eigenvectors: EigenvectorLaw) -> Self {
+        let weights = found.tilt.root_weights();
+        Self {
+            eigenvectors,
+            whitener: found.spectrum.whitener(),
+            row_weights: weights.iter().zip(rows.scales()).map(|(weight, scale)| weight * scale).collect(),
+            log_scale: 0.0,
+            rule: None,
+            acceptance_bound: 1.0,
+            law_error: found.spectrum.error,
+        }
+    }
+
+    /// `None` if every set but the empty one has probability zero.
+    pub(crate) fn of_dpp(dpp: &Dpp<'_>) -> Result<Option<Self>> {
+        let items = dpp.ground.free_items();
+        let rows = dpp.rows(&items);
+        let found = TiltedSpectrum::for_dpp(&Cpu, &rows, &dpp.ground)?;
+        Ok(found.map(|(found, log_scale)| {
+            let keep = keep_probabilities(&found.spectrum.values, log_scale);
+            Self { log_scale, ..Self::new(&found, &rows, EigenvectorLaw::Coins(keep)) }
+        }))
+    }
+
+    pub(crate) fn of_k_dpp(dpp: &KDpp<'_>) -> Result<Self> {
+        let items = dpp.ground.free_items();
+        let rows = Rows::scaled(dpp.ground.features(), vec![Items::from(&items)]);
+        let found = TiltedSpectrum::for_size(&Cpu, &rows, &dpp.ground, dpp.size())?;
+        let law = EigenvectorLaw::OfSize(found.spectrum.values.clone(), dpp.size());
+        Ok(Self::new(&found, &rows, law))
+    }
+
+    /// For a law with something left to choose.
+    pub(crate) fn of_partition_dpp(dpp: &PartitionDpp<'_>) -> Result<Self> {
+        let question = Question::new(dpp, None, &Cpu)?;
+        let Question { rows, found, correction, .. } = &question;
+        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction)?;
+        let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
+        let (law, law_error) = SpectralLaw::under_quota(&question, acceptance, how, &Cpu)?;
+        let values = found.spectrum.values.clone();
+        let eigenvectors = match dpp.counts().total() {
+            Some(k) => EigenvectorLaw::OfSize(values, k),
+            None => EigenvectorLaw::Coins(keep_probabilities(&values, 0.0)),
+        };
+        let rule = CountRule::new(dpp.counts(), correction.clone());
+        Ok(Self {
+            rule: Some((rule, log_weights(found, rows))),
+            acceptance_bound: law.acceptance_bound(),
+            law_error,
+            ..Self::new(found, rows, eigenvectors)
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! Rows that lie together, and powers of two that bring them near 1.
+
+use faer::MatRef;
+
+use crate::{
+    Features, Partition, Result,
+    data::check_partition,
+    engine::{Engine, Group, Items, RowMap, Rows, in_double},
+    error::WeightProblem,
+    parallel::map_ordered,
+};
+
+/// A batch of rows with their labels, and the number by which the application knows it. Cloning is cheap.
+///
+/// Rows may be of any type, with scores, or of unit length, as for all [`Features`]; labels may be those of some parts only.
+/// Numbers identify rows in draws and tell the random numbers of batches apart, so every batch has its own, the same in
+/// every pass. A batch may be empty.
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Partition, stream::Batch};
+/// let features = Features::from_rows(2, 3, vec![1.0_f32, 0.0, 2.0, 0.0, 1.0, 1.0])?.with_unit_rows()?;
+/// let batch = Batch::new(7, &features, &Partition::from_labels(&["cat", "dog"])?)?;
+/// assert_eq!((batch.number(), batch.rows(), Batch::empty(8).rows()), (7, 2, 0));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
+    number: u64,
+    content: Option<(Features<'a>, Partition)>,
+}
+
+impl<'a> Batch<'a> {
+    /// A batch of rows.
+    ///
+    /// # Errors
+    /// [`Error::LabelCount`](crate::Error::LabelCount).
+    pub fn new(number: u64, features: &Features<'a>, partition: &Partition) -> Result<Self> {
+        check_partition(features, partition)?;
+        Ok(Self { number, content: Some((features.clone(), partition.clone())) })
+    }
+
+    /// A batch without rows.
+    #[must_use]
+    pub fn empty(number: u64) -> Self {
+        Self { number, content: None }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.content.as_ref().map_or(0, |(features, _)| features.items())
+    }
+
+    /// The rows and their parts; `None` for an empty batch.
+    #[must_use]
+    pub fn content(&self) -> Option<(&Features<'a>, &Partition)> {
+        self.content.as_ref().map(|(features, partition)| (features, partition))
+    }
+}
+
+/// ln 2 in two numbers: multiples of the first are exact.
+const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+/// The largest |ln q| whose power of two is an integer with room to spare.
+const LARGEST_LOG: f64 = 1e12;
+/// Largest binary order of a scale: its reciprocal is a normal number, too.
+const LARGEST_ORDER: i64 = 1000;
+/// Rows whose largest entry is found together.
+const CHUNK: usize = 1 << 14;
+
+/// e^log · 2^−order.
+pub(super) fn log_over_power(log: f64, order: i64) -> f64 {
+    (log - order as f64 * LN_2_HIGH) - order as f64 * LN_2_LOW
+}
+
+/// Binary orders of the largest entries of rows: 2^−order brings them into [½, 1).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Orders {
+    /// Of all weighted rows.
+    pub(super) most: i64,
+    /// Of the row of the least weight, if they have weights.
+    pub(super) least: i64,
+}
+
+/// The orders of every part; `None` for parts whose rows are zero.
+///
+/// # Errors
+/// [`WeightProblem::Spread`].
+pub(super) fn orders(features: &Features<'_>, partition: &Partition) -> Result<Vec<Option<Orders>>> {
+    let of_item = |ends: (f64, f64), &item: &u32| {
+        let log = features.log_weight(item as usize) * std::f64::consts::LOG2_E;
+        let largest = log + features.max_abs_of_stored(item as usize).log2();
+        // Rows of zeros have no order.
+        if largest > f64::NEG_INFINITY { (ends.0.min(largest), ends.1.max(largest)) } else { ends }
+    };
+    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+    let part = |part: usize| {
+        let chunks: Vec<&[u32]> = partition.members(part).chunks(CHUNK).collect();
+        let of_chunk = |at: usize| chunks[at].iter().fold(nothing, of_item);
+        let wider = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        let (least, most) = map_ordered(chunks.len(), of_chunk).into_iter().fold(nothing, wider);
+        if most == f64::NEG_INFINITY {
+            return Ok(None);
+        }
+        if most.abs().max(least.abs()) > LARGEST_LOG {
+            return Err(WeightProblem::Spread.into());
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "far below 2⁵³")]
+        let order = |log: f64| log.floor() as i64 + 1;
+        if features.is_weighted() {
+            return Ok(Some(Orders { most: order(most), least: order(least) }));
+        }
+        let most = order(most).max(-LARGEST_ORDER);
+        Ok(Some(Orders { most, least: most }))
+    };
+    (0..partition.parts()).map(part).collect()
+}
+
+/// Rows of some parts of a batch, multiplied by 2^−order of their part.
+#[derive(Debug)]
+pub(super) struct ScaledRows<'b, 'a> {
+    features: Features<'a>,
+    partition: &'b Partition,
+    /// Part and scale of every group.
+    groups: Vec<(usize, f64)>,
+}
+
+impl<'b, 'a> ScaledRows<'b, 'a> {
+    /// `parts` are parts of the batch with their orders.
+    pub(super) fn new(
+        features: &Features<'a>,
+        partition: &'b Partition,
+        parts: &[(usize, i64)],
+    ) -> Result<Self> {
+        if !features.is_weighted() {
+            #[expect(clippy::cast_precision_loss, reason = "below 2⁵³")]
+            let scale = |order: i64| (-order.clamp(-LARGEST_ORDER, 1 << 20) as f64).exp2();
+            let groups = parts.iter().map(|&(part, order)| (part, scale(order))).collect();
+            return Ok(Self { features: features.clone(), partition, groups });
+        }
+        // Weights and powers are joined before they are exponentiated, since either may be beyond f64.
+        let mut logs = vec![0.0; features.items()];
+        for &(part, order) in parts {
+            for &item in partition.members(part) {
+                let log = log_over_power(features.log_weight(item as usize), order);
+                // A row far below the others is zero within f64.
+                logs[item as usize] = log.max(-2000.0);
+            }
+        }
+        let groups = parts.iter().map(|&(part, _)| (part, 1.0)).collect();
+        Ok(Self { features: features.reweighted(logs)?, partition, groups })
+    }
+
+    pub(super) fn rows(&self) -> Rows<'_> {
+        let group = |&(part, scale): &(usize, f64)| Group {
+            items: Items::Listed(self.partition.members(part)),
+            scale,
+        };
+        Rows::with_scales(&self.features, self.groups.iter().map(group).collect())
+    }
+
+    /// Gram matrices of the groups, with rows multiplied by Fᵀ if there is a factor.
+    pub(super) fn grams(
+        &self,
+        factor: Option<MatRef<'_, f64>>,
+        engine: &dyn Engine,
+    ) -> Result<Vec<faer::Mat<f64>>> {
+        let weights = vec![1.0; self.groups.len()];
+        let map = factor.map(|factor| RowMap { weights: &weights, factor });
+        in_double(engine).part_grams(&self.rows(), map.as_ref())
+    }
+
+    /// Writes a row of a group.
+    pub(super) fn read(&self, group: usize, item: u32, out: &mut [f64]) {
+        self.features.read_row(item as usize, self.groups[group].1, out);
+    }
+}

@@ -1,0 +1,95 @@
+//! Coordinates in which small directions keep their digits.
+
+use faer::{Mat, MatRef};
+
+use super::bytes::{Kind, Reader, Writer};
+use crate::{Error, Result, error::StreamProblem, linalg};
+
+const KIND: Kind = Kind { tag: *b"FRAM", what: "a frame" };
+
+/// An orthonormal basis for a second pass over the rows.
+///
+/// A Gram matrix has the square of the rows' condition number: directions in which all rows together are shorter than 10⁻⁸
+/// of the longest are rounding in it. In the basis of its eigenvectors these directions are coordinates of their own, and
+/// the Gram matrix of the coordinates has them to f64's accuracy.
+///
+/// ```text
+/// G'_l = Σ_i (Uᵀ a_i)(Uᵀ a_i)ᵀ,   Σ_l G_l / tr G_l = U Λ Uᵀ
+/// ```
+///
+/// # Shapes
+/// n² numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    dims: usize,
+    /// U, column by column.
+    values: Vec<f64>,
+}
+
+impl Frame {
+    /// From Gram matrices, which may be in the coordinates of another frame.
+    pub(super) fn of(grams: impl Iterator<Item = Mat<f64>>, given: Option<&Frame>) -> Result<Self> {
+        let mut sum = Mat::<f64>::new();
+        for gram in grams {
+            let trace: f64 = (0..gram.nrows()).map(|j| gram[(j, j)]).sum();
+            if sum.nrows() == 0 {
+                sum = Mat::zeros(gram.nrows(), gram.nrows());
+            }
+            if trace > 0.0 {
+                sum += gram * faer::Scale(trace.recip());
+            }
+        }
+        let own = linalg::eigen(sum.as_ref())?.vectors;
+        let basis = match given {
+            Some(frame) => frame.matrix() * own,
+            None => own,
+        };
+        let values = (0..basis.ncols()).flat_map(|j| linalg::column(basis.as_ref(), j).to_vec()).collect();
+        Ok(Self { dims: basis.nrows(), values })
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub(super) fn from_values(dims: usize, values: Vec<f64>) -> Result<Self> {
+        let is_sound = dims.checked_mul(dims) == Some(values.len()) && values.iter().all(|x| x.is_finite());
+        if is_sound {
+            Ok(Self { dims, values })
+        } else {
+            Err(StreamProblem::Corrupt { what: KIND.what }.into())
+        }
+    }
+
+    fn matrix(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.dims, self.dims)
+    }
+
+    /// U, for rows of this length.
+    pub(super) fn basis(&self, dims: usize) -> Result<MatRef<'_, f64>> {
+        if self.dims == dims {
+            Ok(self.matrix())
+        } else {
+            Err(Error::Shape { what: "a row", expected: self.dims, found: dims })
+        }
+    }
+
+    /// In bytes, to be sent to another process.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.usize(self.dims).f64s(&self.values);
+        out.finish(KIND)
+    }
+
+    /// From the bytes of [`to_bytes`](Frame::to_bytes).
+    ///
+    /// # Errors
+    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::open(bytes, KIND)?;
+        let (dims, values) = (input.usize()?, input.f64s()?);
+        input.finish()?;
+        Self::from_values(dims, values)
+    }
+}

@@ -1,0 +1,279 @@
+//! Sums over the rows of all batches: all that a driver needs to know of them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use faer::Mat;
+
+use super::{
+    batch::{Batch, Orders, ScaledRows, orders},
+    bytes::{Kind, Reader, Writer},
+    frame::Frame,
+};
+use crate::{CountRange, Error, Quota, Result, engine::Engine, error::StreamProblem};
+
+const KIND: Kind = Kind { tag: *b"GRAM", what: "Gram matrices" };
+/// Rows that are summed together before the sums are added.
+const RUN: usize = 8192;
+
+/// The Gram matrix and the number of rows of every part, of one batch or of many.
+///
+/// ```text
+/// G_l = 4^(e_l) · Σ_i b_i b_iᵀ,   b_i = 2^(−e_l) q_i a_i
+/// ```
+///
+/// A power of two per part keeps all numbers near 1, so scores of ±1000 neither overflow nor underflow, and batches that
+/// see nothing but their own rows merge. Parts are united by name.
+///
+/// # Shapes
+/// p·n(n + 1)/2 numbers: 50 kB for n = 64 and p = 3, 24 MB for n = 768 and p = 10. Every batch has the same n.
+///
+/// # Cost
+/// 2mn² operations for a batch of m rows, p·n²/2 to merge two.
+///
+/// # Numerics
+/// Merging is commutative, and associative up to rounding: with batches merged in another order, entry (i, j) differs by
+/// less than twice the number of batches and of runs of 8192 rows times ε·√(G_ii G_jj).
+///
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Partition, engine::Cpu, stream::{Batch, Grams}};
+/// let batch = |number, values: [f64; 4], labels: [&str; 2]| {
+///     Batch::new(number, &Features::from_rows(2, 2, values.to_vec())?, &Partition::from_labels(&labels)?)
+/// };
+/// let first = Grams::of_batch(&batch(0, [1.0, 0.0, 0.0, 1.0], ["cat", "dog"])?, &Cpu)?;
+/// let second = Grams::of_batch(&batch(1, [1.0, 1.0, 2.0, 0.0], ["dog", "dog"])?, &Cpu)?;
+/// let all = first.merge(Grams::from_bytes(&second.to_bytes())?)?;
+/// assert_eq!(all.parts().map(|part| (part.name, part.rows)).collect::<Vec<_>>(), [("cat", 1), ("dog", 3)]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grams {
+    /// n; 0 if there are no rows.
+    dims: usize,
+    parts: BTreeMap<String, PartSum>,
+    /// The coordinates of the rows, if not their own.
+    frame: Option<Arc<Frame>>,
+}
+
+/// What is known of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartRows<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The number of its rows.
+    pub rows: u64,
+}
+
+/// The sum over the rows of a part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct PartSum {
+    pub(super) rows: u64,
+    /// e_l; `None` if all rows are zero.
+    pub(super) order: Option<i64>,
+    /// The order of the row of the least weight; e_l without scores.
+    pub(super) least: Option<i64>,
+    /// Sums that were added.
+    pub(super) terms: u64,
+    /// The lower half, column by column.
+    lower: Vec<f64>,
+}
+
+impl PartSum {
+    fn new(rows: usize, orders: Option<Orders>, gram: &Mat<f64>) -> Self {
+        let columns = (0..gram.ncols()).flat_map(|j| (j..gram.nrows()).map(move |i| (i, j)));
+        let lower = columns.map(|at| gram[at]).collect();
+        let (order, least) = (orders.map(|orders| orders.most), orders.map(|orders| orders.least));
+        Self { rows: rows as u64, order, least, terms: rows.div_ceil(RUN) as u64, lower }
+    }
+
+    /// Adds the sum of other rows.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.terms += other.terms;
+        let order = self.order.max(other.order);
+        self.least = [self.least, other.least].into_iter().flatten().min();
+        let factor = |own: Option<i64>| match (own, order) {
+            #[expect(clippy::cast_precision_loss, reason = "below 2⁵³")]
+            (Some(own), Some(order)) => (2.0 * (own - order) as f64).exp2(),
+            _ => 1.0,
+        };
+        let [own, others] = [self.order, other.order].map(factor);
+        let pairs = self.lower.iter_mut().zip(&other.lower);
+        pairs.for_each(|(sum, more)| *sum = own * *sum + others * more);
+        self.order = order;
+    }
+
+    /// 4^(−e_l) G_l.
+    pub(super) fn gram(&self, dims: usize) -> Mat<f64> {
+        let start = |j: usize| j * dims - j * j.saturating_sub(1) / 2;
+        Mat::from_fn(dims, dims, |i, j| {
+            let (row, column) = (i.max(j), i.min(j));
+            self.lower[start(column) + row - column]
+        })
+    }
+}
+
+impl Grams {
+    /// The sums over the rows of a batch.
+    ///
+    /// # Cost
+    /// 2mn² operations, in f64: an engine in single precision leaves them to the CPU.
+    ///
+    /// # Errors
+    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) for scores beyond ±10¹²; those of the engine.
+    pub fn of_batch(batch: &Batch<'_>, engine: &dyn Engine) -> Result<Self> {
+        Self::sum(batch, None, engine)
+    }
+
+    /// The same in the coordinates of a frame, in which directions that hardly any row has keep all their digits: a second
+    /// pass, for laws whose error it lowers.
+    ///
+    /// # Cost
+    /// 4mn² operations.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the frame is of other dimensions; those of [`of_batch`](Grams::of_batch).
+    pub fn in_frame(batch: &Batch<'_>, frame: &Frame, engine: &dyn Engine) -> Result<Self> {
+        Self::sum(batch, Some(frame), engine)
+    }
+
+    fn sum(batch: &Batch<'_>, frame: Option<&Frame>, engine: &dyn Engine) -> Result<Self> {
+        let Some((features, partition)) = batch.content() else { return Ok(Self::default()) };
+        let dims = features.dims();
+        let basis = frame.map(|frame| frame.basis(dims)).transpose()?;
+        let orders = orders(features, partition)?;
+        let parts: Vec<(usize, i64)> =
+            orders.iter().enumerate().map(|(part, orders)| (part, orders.map_or(0, |orders| orders.most))).collect();
+        let scaled = ScaledRows::new(features, partition, &parts)?;
+        let grams = scaled.grams(basis, engine)?;
+        let part = |(part, gram): (usize, &Mat<f64>)| {
+            let sum = PartSum::new(partition.size(part), orders[part], gram);
+            (partition.names()[part].clone(), sum)
+        };
+        let parts = grams.iter().enumerate().map(part).collect();
+        Ok(Self { dims, parts, frame: frame.cloned().map(Arc::new) })
+    }
+
+    /// The sums over the rows of both. [`Grams::default`] is neutral; a tree of any shape will do.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for rows of different lengths; [`StreamProblem::OtherFrame`].
+    pub fn merge(mut self, other: Self) -> Result<Self> {
+        if other.dims == 0 {
+            return Ok(self);
+        }
+        if self.dims == 0 {
+            return Ok(other);
+        }
+        if self.dims != other.dims {
+            return Err(Error::Shape { what: "a row", expected: self.dims, found: other.dims });
+        }
+        if self.frame != other.frame {
+            return Err(StreamProblem::OtherFrame.into());
+        }
+        for (name, sum) in other.parts {
+            match self.parts.get_mut(&name) {
+                Some(own) => own.add(&sum),
+                None => {
+                    self.parts.insert(name, sum);
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// n; 0 if there are no rows.
+    #[must_use]
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// m, the number of rows of all parts.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.parts.values().map(|part| part.rows).sum()
+    }
+
+    /// The parts in the order of their names, as text.
+    pub fn parts(&self) -> impl ExactSizeIterator<Item = PartRows<'_>> {
+        self.parts.iter().map(|(name, part)| PartRows { name, rows: part.rows })
+    }
+
+    /// A quota of these parts by their names, as [`Quota::named`]: parts that are not named get no items.
+    ///
+    /// # Errors
+    /// Those of [`Quota::named`].
+    pub fn quota<N: AsRef<str>, C: Into<CountRange>>(
+        &self,
+        counts: impl IntoIterator<Item = (N, C)>,
+    ) -> Result<Quota> {
+        let sizes: Vec<usize> =
+            self.parts.values().map(|part| usize::try_from(part.rows).unwrap_or(usize::MAX)).collect();
+        Quota::named_over(self.parts.keys().cloned().collect(), &sizes, counts)
+    }
+
+    /// Coordinates for a second pass, in which the small directions of these sums are apart from the large ones.
+    ///
+    /// # Cost
+    /// O(n³).
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without rows; [`Error::Eigen`].
+    pub fn frame(&self) -> Result<Frame> {
+        self.check_not_empty()?;
+        Frame::of(self.sums().map(|(_, part)| part.gram(self.dims)), self.basis())
+    }
+
+    pub(super) fn check_not_empty(&self) -> Result<()> {
+        if self.dims == 0 { Err(Error::Empty { what: "the list of batches" }) } else { Ok(()) }
+    }
+
+    pub(super) fn sums(&self) -> impl ExactSizeIterator<Item = (&String, &PartSum)> {
+        self.parts.iter()
+    }
+
+    /// The coordinates of the sums, if not those of the rows.
+    pub(super) fn basis(&self) -> Option<&Frame> {
+        self.frame.as_deref()
+    }
+
+    /// In bytes, to be sent to another process.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.usize(self.dims).f64s(self.basis().map_or(&[], Frame::values)).usize(self.parts.len());
+        for (name, part) in &self.parts {
+            out.text(name).u64(part.rows).u64(part.terms);
+            for order in [part.order, part.least] {
+                out.i64(order.unwrap_or(i64::MIN));
+            }
+            out.f64s(&part.lower);
+        }
+        out.finish(KIND)
+    }
+
+    /// From the bytes of [`to_bytes`](Grams::to_bytes).
+    ///
+    /// # Errors
+    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::open(bytes, KIND)?;
+        let (dims, basis) = (input.usize()?, input.f64s()?);
+        let frame = if basis.is_empty() { None } else { Some(Arc::new(Frame::from_values(dims, basis)?)) };
+        let entries = dims.checked_mul(dims.saturating_add(1)).ok_or_else(|| input.corrupt())? / 2;
+        let mut parts = BTreeMap::new();
+        for _ in 0..input.usize()? {
+            let name = input.text()?;
+            let (rows, terms) = (input.u64()?, input.u64()?);
+            let [order, least] = [input.i64()?, input.i64()?].map(|order| (order != i64::MIN).then_some(order));
+            let lower = input.f64s()?;
+            input.check(lower.len() == entries && lower.iter().all(|value| value.is_finite()))?;
+            input.check(order.is_some() == least.is_some() && least <= order)?;
+            let known = parts.insert(name, PartSum { rows, order, least, terms, lower });
+            input.check(known.is_none())?;
+        }
+        input.check((dims == 0) == parts.is_empty())?;
+        input.finish()?;
+        Ok(Self { dims, parts, frame })
+    }
+}

@@ -1,0 +1,170 @@
+//! Leverages of the rows of a batch, and draws in proportion to them.
+
+use faer::{Mat, MatRef};
+use rand::{Rng, RngExt};
+
+use super::{
+    Batch, Plan, Trials,
+    batch::ScaledRows,
+    trials::{Coordinates, Place},
+};
+use crate::{
+    Result,
+    engine::{Engine, in_double},
+    error::StreamProblem,
+    linalg::square_root,
+    sample::stream,
+};
+
+/// Rows whose leverages are summed together: the search for a row looks at one such block.
+const BLOCK: usize = 1024;
+
+/// The leverage of every row of a batch under a plan: 8 bytes a row, which stay where the rows are.
+///
+/// ```text
+/// h_i = y_l a_iᵀ (Σ_l y_l G_l)⁻¹ a_i,   Σ h_i = r over all batches
+/// ```
+///
+/// Made by [`Plan::leverages`], and kept for as many requests as come.
+#[derive(Clone, Debug)]
+pub struct Leverages {
+    plan: u64,
+    number: u64,
+    /// Part of the plan, and the position of its first row, of every group.
+    groups: Vec<(u32, usize)>,
+    table: Table,
+}
+
+/// Weights, with sums of blocks.
+#[derive(Clone, Debug)]
+struct Table {
+    weights: Vec<f64>,
+    /// Sum of all blocks up to each.
+    ends: Vec<f64>,
+}
+
+impl Table {
+    fn new(weights: Vec<f64>) -> Self {
+        let mut end = 0.0;
+        let ends = weights.chunks(BLOCK).map(|block| {
+            end += block.iter().sum::<f64>();
+            end
+        });
+        Self { ends: ends.collect(), weights }
+    }
+
+    fn total(&self) -> f64 {
+        self.ends.last().copied().unwrap_or(0.0)
+    }
+
+    /// A position with probability in proportion to its weight. Two numbers, so that neither has to tell all rows apart.
+    fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
+        let at = rng.random::<f64>() * self.total();
+        let block = self.ends.partition_point(|&end| end <= at).min(self.ends.len() - 1);
+        let start = block * BLOCK;
+        let weights = &self.weights[start..self.weights.len().min(start + BLOCK)];
+        let mut left = rng.random::<f64>() * weights.iter().sum::<f64>();
+        let mut last = 0;
+        for (position, &weight) in weights.iter().enumerate() {
+            if weight > 0.0 {
+                if left < weight {
+                    return start + position;
+                }
+                left -= weight;
+                last = position;
+            }
+        }
+        // Rounding has left a little beyond the end.
+        start + last
+    }
+}
+
+impl Leverages {
+    /// Of rows in groups; `parts` are their numbers in the plan.
+    pub(super) fn new(
+        (plan, number): (u64, u64),
+        scaled: &ScaledRows<'_, '_>,
+        parts: &[u32],
+        coordinates: &Coordinates<'_>,
+        engine: &dyn Engine,
+    ) -> Result<Self> {
+        let rows = scaled.rows();
+        let root = square_root(coordinates.whitener.to_owned());
+        let factors: Vec<Mat<f64>> =
+            parts.iter().map(|&part| &root * faer::Scale(coordinates.factors[part as usize])).collect();
+        let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
+        let weights = in_double(engine).row_forms(&rows, &factors)?;
+        let mut start = 0;
+        let group = |(&part, group): (&u32, &crate::engine::Group<'_>)| {
+            let first = start;
+            start += group.items.len();
+            (part, first)
+        };
+        let groups = parts.iter().zip(rows.groups()).map(group).collect();
+        Ok(Self { plan, number, groups, table: Table::new(weights) })
+    }
+
+    /// Of a batch without rows that may be chosen.
+    pub(super) fn none((plan, number): (u64, u64)) -> Self {
+        Self { plan, number, groups: Vec::new(), table: Table::new(Vec::new()) }
+    }
+
+    /// The sum over the batch.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.table.total()
+    }
+
+    /// Independent draws of rows, with probability in proportion to their leverages: the trials of this batch.
+    ///
+    /// The same seed gives the same rows, so a batch that is retried answers as it would have.
+    ///
+    /// # Cost
+    /// O(log m) and 2nr operations per trial.
+    ///
+    /// # Errors
+    /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TrialCount`] if a batch without leverage is asked for any.
+    pub fn trials(&self, plan: &Plan, batch: &Batch<'_>, count: u64, seed: u64) -> Result<Trials> {
+        if plan.fingerprint() != self.plan || batch.number() != self.number {
+            return Err(StreamProblem::OtherPlan { what: "the list of leverages" }.into());
+        }
+        let Some((scaled, _)) = plan.scaled(batch)? else {
+            return self.no_trials(plan, count);
+        };
+        if self.total() <= 0.0 {
+            return self.no_trials(plan, count);
+        }
+        Ok(self.drawn(&scaled, &plan.coordinates(), count, seed))
+    }
+
+    /// No trials.
+    fn no_trials(&self, plan: &Plan, count: u64) -> Result<Trials> {
+        if count == 0 {
+            return Ok(Trials::none(self.plan, plan.rank()));
+        }
+        Err(StreamProblem::TrialCount { expected: count, found: 0 }.into())
+    }
+
+    /// Draws from the rows that the table was made for.
+    pub(super) fn drawn(
+        &self,
+        scaled: &ScaledRows<'_, '_>,
+        coordinates: &Coordinates<'_>,
+        count: u64,
+        seed: u64,
+    ) -> Trials {
+        let mut rng = stream(seed, self.number);
+        let rows = scaled.rows();
+        let place = |_| {
+            let position = self.table.draw(&mut rng);
+            let group = self.groups.partition_point(|&(_, first)| first <= position) - 1;
+            let (part, first) = self.groups[group];
+            let item = rows.groups()[group].items.at(position - first);
+            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
+            let place = Place { batch: self.number, row: item as u32, part };
+            (group, place, self.table.weights[position])
+        };
+        let drawn = (0..count).map(place).collect();
+        Trials::of_rows(self.plan, scaled, coordinates, drawn)
+    }
+}

@@ -1,0 +1,34 @@
+//! Exact samples, core-sets and inclusion probabilities of rows that lie elsewhere: pure functions on batches, for engines
+//! that map and reduce, and a driver that never sees the data.
+//!
+//! | step | where | what | bytes that travel |
+//! |---|---|---|---|
+//! | [`Grams::of_batch`], [`Grams::merge`] | a map, a tree | sums over the rows of every part | 4pn(n + 1) |
+//! | [`Plan`] | driver | tilt, eigenvectors, trials per sample, error of the law | 8nr to every batch |
+//! | [`Plan::total_leverage`], [`Plan::split`] | a map, driver | how many trials every batch contributes | 8 from every batch |
+//! | [`Plan::trials`] | a map | independent draws of rows | 8r + 16 a trial |
+//! | [`StreamSampler`] | driver | exact samples; asks for more | 16 an item chosen |
+//!
+//! What travels has `to_bytes` and `from_bytes`: little-endian, versioned, and checked. [`Batches`] runs all steps in one
+//! process. On the driver there are p·n² numbers, and the trials of one request: nothing of the size of the data.
+
+mod batch;
+mod bytes;
+mod frame;
+mod grams;
+mod leverages;
+mod plan;
+mod sampler;
+mod setup;
+mod source;
+mod surrogate;
+mod trials;
+
+pub use batch::Batch;
+pub use frame::Frame;
+pub use grams::{Grams, PartRows};
+pub use leverages::Leverages;
+pub use plan::Plan;
+pub use sampler::{Draw, Request, Step, StreamSampler};
+pub use source::{BatchTrials, Batches, Planned, TrialSource};
+pub use trials::{Place, Trials};

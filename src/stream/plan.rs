@@ -1,0 +1,282 @@
+//! What the driver works out from Gram matrices, and what batches need to know of it.
+
+use faer::{Mat, MatRef};
+use rand::RngExt;
+
+use super::{
+    Batch, Leverages, Trials,
+    batch::ScaledRows,
+    bytes::{Kind, Writer},
+    trials::Coordinates,
+};
+use crate::{
+    Error, Result,
+    engine::Engine,
+    error::StreamProblem,
+    sample::{CountRule, EigenvectorLaw, stream},
+};
+
+/// The error of a law above which a second pass pays.
+const WANTED: f64 = 1e-9;
+/// A key of its own for the numbers that split trials among batches.
+const SPLIT: u64 = 0x73_706c_6974;
+
+pub(super) const KIND: Kind = Kind { tag: *b"PLAN", what: "a plan" };
+
+/// How exact samples of a law are drawn from a stream of rows: made on the driver from merged [`Grams`](super::Grams), and sent to where
+/// the rows are.
+///
+/// The proposals of a [`Sampler`](crate::Sampler) by eigenvectors need rows one after the other, drawn independently with
+/// probability in proportion to their leverages. A plan says which coordinates these rows are wanted in; a
+/// [`StreamSampler`](super::StreamSampler) makes draws of them.
+///
+/// | constructor | law |
+/// |---|---|
+/// | [`dpp`](Plan::dpp) | [`Dpp`](crate::Dpp): sets of any size |
+/// | [`k_dpp`](Plan::k_dpp) | [`KDpp`](crate::KDpp): k items |
+/// | [`partition_dpp`](Plan::partition_dpp) | [`PartitionDpp`](crate::PartitionDpp): exact counts, or ranges with or without a total |
+///
+/// # Shapes
+/// n·r numbers, and some for every part. Nothing is of the size of the data.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) dims: usize,
+    pub(super) parts: Vec<PlanPart>,
+    /// By part; 0 for parts from which nothing is chosen.
+    pub(super) factors: Vec<f64>,
+    /// F, n×r: unit rows are F's image of rows times 2^−order times the factor of their part.
+    pub(super) whitener: Mat<f64>,
+    pub(super) eigenvectors: EigenvectorLaw,
+    /// Which counts of groups are accepted, and the logarithms of part weights that this undoes.
+    pub(super) rule: Option<(CountRule, Vec<f64>)>,
+    pub(super) acceptance_bound: f64,
+    pub(super) law_error: f64,
+    /// How far the sum of all leverages may be from the rank.
+    pub(super) slack: f64,
+    pub(super) expected: Expected,
+    pub(super) fingerprint: u64,
+}
+
+/// A part as a plan knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PlanPart {
+    pub(super) name: String,
+    pub(super) rows: u64,
+    pub(super) order: i64,
+    /// The group whose count it adds to; `None` if nothing is chosen from it.
+    pub(super) group: Option<usize>,
+}
+
+/// Averages per sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Expected {
+    pub(super) proposals: f64,
+    pub(super) trials: f64,
+}
+
+impl Plan {
+    /// n.
+    #[must_use]
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// r, the number of eigenvectors that draws use.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.eigenvectors.rank()
+    }
+
+    /// Names of the parts, in order.
+    pub fn parts(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.parts.iter().map(|part| &part.name[..])
+    }
+
+    /// m, the number of rows of all parts.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.parts.iter().map(|part| part.rows).sum()
+    }
+
+    /// Estimated total variation error of the law due to rounding, that of the Gram matrices included.
+    #[must_use]
+    pub fn law_error(&self) -> f64 {
+        self.law_error
+    }
+
+    /// Whether a second pass in a [`Frame`](super::Frame) is worth its while: the error is above 10⁻⁹.
+    #[must_use]
+    pub fn wants_frame(&self) -> bool {
+        self.law_error > WANTED
+    }
+
+    /// A lower bound of the draws per proposal.
+    #[must_use]
+    pub fn acceptance_bound(&self) -> f64 {
+        self.acceptance_bound
+    }
+
+    /// Average proposals per sample as predicted.
+    #[must_use]
+    pub fn expected_proposals(&self) -> f64 {
+        self.expected.proposals
+    }
+
+    /// Average trials per sample as predicted: r·(1 + 1/2 + … + 1/k) for a set of k items that nothing rejects. Under a quota
+    /// some thousand trials of rows with the same Gram matrices tell, which have the same law of trials; with fewer than 16
+    /// draws of these, it is an upper bound.
+    #[must_use]
+    pub fn expected_trials(&self) -> f64 {
+        self.expected.trials
+    }
+
+    /// Bytes of a trial on the driver.
+    #[must_use]
+    pub fn trial_bytes(&self) -> usize {
+        8 * self.rank() + 16
+    }
+
+    /// The leverages of a batch, to be kept where its rows are.
+    ///
+    /// # Cost
+    /// 2mnr operations for a batch of m rows; 8 bytes a row.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPart`] for a label that no batch had when the Gram matrices were made; [`Error::Shape`] for rows of
+    /// another length; those of the engine.
+    pub fn leverages(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<Leverages> {
+        let ids = (self.fingerprint, batch.number());
+        let Some((scaled, parts)) = self.scaled(batch)? else {
+            return Ok(Leverages::none(ids));
+        };
+        Leverages::new(ids, &scaled, &parts, &self.coordinates(), engine)
+    }
+
+    /// The sum of the leverages of a batch: its share of all trials.
+    ///
+    /// # Errors
+    /// Those of [`leverages`](Plan::leverages).
+    pub fn total_leverage(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<f64> {
+        Ok(self.leverages(batch, engine)?.total())
+    }
+
+    /// So many trials of a batch, whose leverages are computed anew: for workers that keep nothing.
+    ///
+    /// # Errors
+    /// Those of [`leverages`](Plan::leverages) and of [`Leverages::trials`].
+    pub fn trials(&self, batch: &Batch<'_>, count: u64, seed: u64, engine: &dyn Engine) -> Result<Trials> {
+        if count == 0 {
+            return Ok(Trials::none(self.fingerprint, self.rank()));
+        }
+        self.leverages(batch, engine)?.trials(self, batch, count, seed)
+    }
+
+    /// How many of `count` trials each batch contributes, at random: a multinomial law with probabilities in proportion to the
+    /// sums of leverages.
+    ///
+    /// # Errors
+    /// [`StreamProblem::Leverages`] if the sums do not add up to the rank, as they do over all batches.
+    pub fn split(&self, totals: &[f64], count: u64, seed: u64) -> Result<Vec<u64>> {
+        let (found, expected) = (totals.iter().sum::<f64>(), self.rank() as f64);
+        // False for NaN.
+        if !((found - expected).abs() <= self.slack) || totals.iter().any(|&total| total < 0.0) {
+            return Err(StreamProblem::Leverages { found, expected }.into());
+        }
+        let mut end = 0.0;
+        let ends: Vec<f64> = totals
+            .iter()
+            .map(|total| {
+                end += total;
+                end
+            })
+            .collect();
+        let mut counts = vec![0; totals.len()];
+        let Some(last) = totals.iter().rposition(|&total| total > 0.0) else { return Ok(counts) };
+        let mut rng = stream(seed ^ SPLIT, 0);
+        for _ in 0..count {
+            let at = rng.random::<f64>() * end;
+            counts[ends.partition_point(|&end| end <= at).min(last)] += 1;
+        }
+        Ok(counts)
+    }
+
+    /// The rows of a batch that may be chosen, and the parts of the plan of their groups; `None` if there are none.
+    pub(super) fn scaled<'b, 'a>(
+        &self,
+        batch: &'b Batch<'a>,
+    ) -> Result<Option<(ScaledRows<'b, 'a>, Vec<u32>)>> {
+        let Some((features, partition)) = batch.content() else { return Ok(None) };
+        let known = self.parts.iter().zip(&self.factors).map(|(part, &factor)| (part, factor > 0.0));
+        open_rows(features, partition, self.dims, &known.collect::<Vec<_>>())
+    }
+
+    pub(super) fn coordinates(&self) -> Coordinates<'_> {
+        Coordinates { whitener: self.whitener(), factors: &self.factors }
+    }
+
+    pub(super) fn whitener(&self) -> MatRef<'_, f64> {
+        self.whitener.as_ref()
+    }
+
+    /// Tells the plan from others.
+    pub(super) fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// The contents without predictions.
+    pub(super) fn write(&self, out: &mut Writer) {
+        out.usize(self.dims).usize(self.parts.len());
+        for (part, &factor) in self.parts.iter().zip(&self.factors) {
+            out.text(&part.name).u64(part.rows).i64(part.order).f64(factor);
+            out.u64(part.group.map_or(u64::MAX, |group| group as u64));
+        }
+        match &self.eigenvectors {
+            EigenvectorLaw::Coins(keep) => out.u64(u64::MAX).f64s(keep),
+            EigenvectorLaw::OfSize(values, k) => out.usize(*k).f64s(values),
+        };
+        let columns = (0..self.whitener.ncols()).flat_map(|j| crate::linalg::column(self.whitener(), j));
+        out.f64s(&columns.copied().collect::<Vec<f64>>());
+        match &self.rule {
+            Some((rule, log_weights)) => {
+                let counts = rule.counts();
+                out.usizes(&counts.low).usizes(&counts.high).usizes(&[counts.least, counts.most]);
+                out.f64s(log_weights);
+            }
+            None => {
+                out.usizes(&[]);
+            }
+        }
+        out.f64(self.acceptance_bound).f64(self.law_error).f64(self.slack);
+    }
+}
+
+/// The rows of the parts that may be chosen from, and the numbers of these parts in the plan.
+pub(super) fn open_rows<'b, 'a>(
+    features: &crate::Features<'a>,
+    partition: &'b crate::Partition,
+    dims: usize,
+    known: &[(&PlanPart, bool)],
+) -> Result<Option<(ScaledRows<'b, 'a>, Vec<u32>)>> {
+    if features.dims() != dims {
+        return Err(Error::Shape { what: "a row", expected: dims, found: features.dims() });
+    }
+    let (mut groups, mut parts) = (Vec::new(), Vec::new());
+    for (part, name) in partition.names().iter().enumerate() {
+        if partition.size(part) == 0 {
+            continue;
+        }
+        let Some(at) = known.iter().position(|(known, _)| known.name == *name) else {
+            let known = known.iter().map(|(part, _)| part.name.clone()).collect();
+            return Err(Error::UnknownPart { name: name.clone(), known });
+        };
+        if known[at].1 {
+            groups.push((part, known[at].0.order));
+            #[expect(clippy::cast_possible_truncation, reason = "far fewer parts")]
+            parts.push(at as u32);
+        }
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((ScaledRows::new(features, partition, &groups)?, parts)))
+}

@@ -1,0 +1,366 @@
+//! Plans from Gram matrices.
+
+use faer::{Mat, MatRef};
+
+use super::{
+    Grams, Leverages, Plan, Request, Step, StreamSampler,
+    bytes::{Reader, Writer},
+    plan::{Expected, KIND, PlanPart},
+    surrogate::{Magnitude, Surrogate},
+    trials::Coordinates,
+};
+use crate::{
+    Dpp, Error, KDpp, PartitionDpp, Quota, Result,
+    data::check_item_count,
+    engine::Cpu,
+    estimate::accurate,
+    linalg::column,
+    model::{Counts, GroundSet},
+    polynomial::{correction::Correction, poisson_binomial::poisson_binomial},
+    sample::{CountRule, EigenvectorLaw, TiltedProposals},
+};
+
+/// The most trials of a pilot, and operations for their coordinates.
+const PILOT: f64 = 16_384.0;
+const PILOT_OPERATIONS: f64 = 4e9;
+/// Trials of a pilot that are drawn together.
+const WAVE: u64 = 512;
+/// Draws and proposals of a pilot that tell averages.
+const ENOUGH: f64 = 16.0;
+
+impl Plan {
+    /// Sets of any size, as [`Dpp`].
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without rows; those of [`Dpp::sampler`].
+    pub fn dpp(grams: &Grams) -> Result<Self> {
+        let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
+        let dpp = Dpp::new(&surrogate.features)?;
+        let proposals = TiltedProposals::of_dpp(&dpp)?;
+        Self::new(grams, &surrogate, &dpp.ground, &[0], proposals)
+    }
+
+    /// Sets of k items, as [`KDpp`].
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without rows; those of [`KDpp::new`] and [`KDpp::sampler`];
+    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if k items need rows that are too light to be seen
+    /// beside others.
+    pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
+        let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
+        check_size(grams, k)?;
+        let explained = |error| surrogate.explained(error);
+        let dpp = KDpp::new(&surrogate.features, k).map_err(explained)?;
+        let proposals = TiltedProposals::of_k_dpp(&dpp).map_err(explained)?;
+        Self::new(grams, &surrogate, &dpp.ground, &[0], Some(proposals))
+    }
+
+    /// Sets that meet a quota, made by [`Grams::quota`], as [`PartitionDpp`].
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`];
+    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the quota needs rows that are too light to be seen
+    /// beside others of their part.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Error, Features, Partition, engine::Cpu, stream::{Batch, Grams, Plan}};
+    /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
+    /// let batch = Batch::new(0, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
+    /// let grams = Grams::of_batch(&batch, &Cpu)?;
+    /// let plan = Plan::partition_dpp(&grams, &grams.quota([("cat", 1), ("dog", 1)])?)?;
+    /// assert_eq!(plan.rank(), 2);
+    /// let error = Plan::partition_dpp(&grams, &grams.quota([("cat", 2)])?).unwrap_err();
+    /// assert!(matches!(error, Error::Infeasible { rank: 1, quota: 2, .. }));
+    /// # Ok(()) }
+    /// ```
+    pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
+        let surrogate = Surrogate::of_parts(grams, quota)?;
+        let explained = |error| surrogate.explained(error);
+        let dpp =
+            PartitionDpp::new(&surrogate.features, &surrogate.partition, quota).map_err(explained)?;
+        let open: Vec<usize> = dpp.open().iter().map(|part| part.part).collect();
+        let proposals = if open.is_empty() {
+            None
+        } else {
+            Some(TiltedProposals::of_partition_dpp(&dpp).map_err(explained)?)
+        };
+        Self::new(grams, &surrogate, dpp.ground(), &open, proposals)
+    }
+
+    /// `open` are the groups of the model that something is chosen from.
+    fn new(
+        grams: &Grams,
+        surrogate: &Surrogate,
+        ground: &GroundSet<'static>,
+        open: &[usize],
+        proposals: Option<TiltedProposals>,
+    ) -> Result<Self> {
+        let Some(proposals) = proposals else { return Ok(Self::of_nothing(grams)) };
+        let setup = Setup { grams, surrogate, open, proposals: &proposals };
+        let weights = setup.group_weights(ground)?;
+        let error = setup.error(&weights)?;
+        let rule = proposals.rule.as_ref();
+        let is_open = rule.is_some_and(|(rule, _)| rule.counts().exact().is_none());
+        // In the worst case all sets that the Gram matrices' rounding affects are accepted.
+        let of_grams = if is_open { error.law / proposals.acceptance_bound } else { error.law };
+        let whitener = match grams.basis() {
+            Some(frame) => frame.basis(grams.dims())? * &proposals.whitener,
+            None => proposals.whitener.clone(),
+        };
+        let group_of = |part: usize| if surrogate.sums.len() == 1 { 0 } else { part };
+        let position = |part: usize| open.iter().position(|&group| group == group_of(part));
+        let parts = grams.sums().enumerate().map(|(part, (name, sum))| PlanPart {
+            name: name.clone(),
+            rows: sum.rows,
+            order: surrogate.sums[group_of(part)].order,
+            group: position(part),
+        });
+        let factors = (0..grams.parts().len()).map(|part| position(part).map_or(0.0, |at| weights[at]));
+        let unknown = Expected { proposals: 0.0, trials: 0.0 };
+        let plan = Self {
+            dims: grams.dims(),
+            parts: parts.collect(),
+            factors: factors.collect(),
+            whitener,
+            eigenvectors: proposals.eigenvectors.clone(),
+            rule: proposals.rule.clone(),
+            acceptance_bound: proposals.acceptance_bound,
+            law_error: accurate(proposals.law_error + of_grams)?,
+            slack: error.slack,
+            expected: unknown,
+            fingerprint: 0,
+        };
+        let plan = plan.with_fingerprint();
+        let expected = setup.expected(&plan, ground)?;
+        Ok(Self { expected, ..plan })
+    }
+
+    /// Only the empty set has a positive probability.
+    fn of_nothing(grams: &Grams) -> Self {
+        let part = |(name, sum): (&String, &super::grams::PartSum)| PlanPart {
+            name: name.clone(),
+            rows: sum.rows,
+            order: 0,
+            group: None,
+        };
+        let plan = Self {
+            dims: grams.dims(),
+            parts: grams.sums().map(part).collect(),
+            factors: vec![0.0; grams.parts().len()],
+            whitener: Mat::zeros(grams.dims(), 0),
+            eigenvectors: EigenvectorLaw::Coins(Vec::new()),
+            rule: None,
+            acceptance_bound: 1.0,
+            law_error: 0.0,
+            slack: 1e-9,
+            expected: Expected { proposals: 1.0, trials: 0.0 },
+            fingerprint: 0,
+        };
+        plan.with_fingerprint()
+    }
+
+    fn with_fingerprint(self) -> Self {
+        let mut contents = Writer::default();
+        self.write(&mut contents);
+        Self { fingerprint: contents.fingerprint(), ..self }
+    }
+
+    /// In bytes, to be sent to where the rows are.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.u64(self.fingerprint).f64(self.expected.proposals).f64(self.expected.trials);
+        self.write(&mut out);
+        out.finish(KIND)
+    }
+
+    /// From the bytes of [`to_bytes`](Plan::to_bytes).
+    ///
+    /// # Errors
+    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::open(bytes, KIND)?;
+        let fingerprint = input.u64()?;
+        let expected = Expected { proposals: input.f64()?, trials: input.f64()? };
+        let dims = input.usize()?;
+        let (mut parts, mut factors) = (Vec::new(), Vec::new());
+        for _ in 0..input.usize()? {
+            let (name, rows, order) = (input.text()?, input.u64()?, input.i64()?);
+            factors.push(input.f64()?);
+            let group = Some(input.usize()?).filter(|&group| group != usize::MAX);
+            parts.push(PlanPart { name, rows, order, group });
+        }
+        let eigenvectors = match input.u64()? {
+            u64::MAX => EigenvectorLaw::Coins(input.f64s()?),
+            k => EigenvectorLaw::OfSize(input.f64s()?, k.try_into().map_err(|_| input.corrupt())?),
+        };
+        let (columns, rank) = (input.f64s()?, eigenvectors.rank());
+        input.check(dims.checked_mul(rank) == Some(columns.len()))?;
+        let whitener = MatRef::from_column_major_slice(&columns, dims, rank).to_owned();
+        let low = input.usizes()?;
+        let groups = low.len();
+        let rule = if low.is_empty() { None } else { Some(read_rule(&mut input, &low)?) };
+        input.check(parts.iter().filter_map(|part| part.group).all(|group| group < groups.max(1)))?;
+        let (acceptance_bound, law_error, slack) = (input.f64()?, input.f64()?, input.f64()?);
+        let plan = Self {
+            dims,
+            parts,
+            factors,
+            whitener,
+            eigenvectors,
+            rule,
+            acceptance_bound,
+            law_error,
+            slack,
+            expected,
+            fingerprint: 0,
+        };
+        let plan = plan.with_fingerprint();
+        input.check(plan.fingerprint == fingerprint)?;
+        // What draws are made with.
+        input.check(plan.eigenvectors.inclusion_probabilities().is_ok())?;
+        input.finish()?;
+        Ok(plan)
+    }
+}
+
+/// Refuses more items than there are.
+fn check_size(grams: &Grams, k: usize) -> Result<()> {
+    let items = usize::try_from(grams.rows()).unwrap_or(usize::MAX);
+    check_item_count(k)?;
+    if k > items { Err(Error::SizeAboveItems { k, items }) } else { Ok(()) }
+}
+
+fn read_rule(input: &mut Reader<'_>, low: &[usize]) -> Result<(CountRule, Vec<f64>)> {
+    let (high, ends, log_weights) = (input.usizes()?, input.usizes()?, input.f64s()?);
+    input.check([high.len(), log_weights.len()] == [low.len(); 2])?;
+    let &[least, most] = &ends[..] else { return Err(input.corrupt()) };
+    let fits = |counts: &[usize]| counts.iter().all(|&count| check_item_count(count).is_ok());
+    input.check(fits(low) && fits(&high) && fits(&ends))?;
+    let counts = Counts::new(low, &high, least, most);
+    let correction = Correction::new(&counts, &log_weights);
+    Ok((CountRule::new(counts, correction), log_weights))
+}
+
+/// A model in place of the rows, and what its proposals are.
+struct Setup<'s> {
+    grams: &'s Grams,
+    surrogate: &'s Surrogate,
+    open: &'s [usize],
+    proposals: &'s TiltedProposals,
+}
+
+/// What the rounding of Gram matrices does.
+struct GramError {
+    /// To the law: total variation.
+    law: f64,
+    /// To the sum of all leverages.
+    slack: f64,
+}
+
+impl Setup<'_> {
+    /// What rows times 2^−order are multiplied by, for every open group.
+    fn group_weights(&self, ground: &GroundSet<'_>) -> Result<Vec<f64>> {
+        let weight = |(&group, weight): (&usize, &f64)| Ok(weight * self.surrogate.factor(group, ground)?);
+        self.open.iter().zip(&self.proposals.row_weights).map(weight).collect()
+    }
+
+    /// An entry of a Gram matrix is off by γ√(G_ii G_jj). With C = Σ y_l G_l, whitened by F, a law that uses eigenvector j
+    /// with probability p_j is off by
+    ///
+    /// ```text
+    /// √2 γ Σ_j p_j Σ_a F_aj² C_aa
+    /// ```
+    ///
+    /// and by the probability that directions which only rounding hides are used. In a frame rows lose ε‖a‖ along every
+    /// direction.
+    fn error(&self, weights: &[f64]) -> Result<GramError> {
+        let TiltedProposals { eigenvectors, whitener, log_scale, .. } = self.proposals;
+        let dims = self.grams.dims();
+        let sums = || self.open.iter().map(|&group| &self.surrogate.sums[group]).zip(weights);
+        let square = |a: usize| sums().map(|(sum, weight)| weight * weight * sum.gram[(a, a)]).sum::<f64>();
+        let squares: Vec<f64> = (0..dims).map(square).collect();
+        let trace: f64 = squares.iter().sum();
+        let rounding = sums().map(|(sum, _)| sum.rounding).fold(0.0, f64::max);
+        let is_framed = self.grams.basis().is_some();
+        let (mut law, mut slack, mut largest) = (0.0, 1e-9 * eigenvectors.rank() as f64, 0.0_f64);
+        for (j, p) in eigenvectors.inclusion_probabilities()?.iter().enumerate() {
+            let direction = column(whitener.as_ref(), j);
+            let held: f64 = direction.iter().zip(&squares).map(|(x, square)| x * x * square).sum();
+            let norm: f64 = direction.iter().map(|x| x * x).sum();
+            let of_rows = if is_framed { 8.0 * f64::EPSILON * (norm * trace).sqrt() } else { 0.0 };
+            let own = std::f64::consts::SQRT_2 * rounding * held + of_rows;
+            law += p * own;
+            slack += 8.0 * own;
+            largest = largest.max(norm.recip());
+        }
+        let rows: u64 = self.open.iter().map(|&group| self.surrogate.sums[group].rows).sum();
+        let possible = usize::try_from(rows).unwrap_or(usize::MAX).min(dims);
+        let unseen = possible.saturating_sub(eigenvectors.rank());
+        let noise = if is_framed {
+            (dims as f64 * f64::EPSILON).powi(2) * trace
+        } else {
+            rounding * (dims as f64).sqrt() * largest
+        };
+        if unseen > 0 {
+            law += eigenvectors.use_of_more(unseen, noise, *log_scale)?;
+        }
+        Ok(GramError { law, slack })
+    }
+
+    /// Averages per sample.
+    fn expected(&self, plan: &Plan, ground: &GroundSet<'static>) -> Result<Expected> {
+        let rank = plan.rank() as f64;
+        if plan.rule.is_none() {
+            return Ok(Expected { proposals: 1.0, trials: rank * picks(&plan.eigenvectors) });
+        }
+        let (trials, [proposals, draws]) = self.pilot(plan, ground)?;
+        if draws >= ENOUGH {
+            return Ok(Expected { proposals: proposals / draws, trials: trials / draws });
+        }
+        let most = plan.acceptance_bound.recip();
+        let each = if proposals >= ENOUGH { trials / proposals } else { rank * picks(&plan.eigenvectors) };
+        Ok(Expected { proposals: most, trials: most * each })
+    }
+
+    /// Trials of the rows of the model, and the proposals and draws made of them: the parts of successive picks have the
+    /// same law as with the real rows.
+    fn pilot(&self, plan: &Plan, ground: &GroundSet<'static>) -> Result<(f64, [f64; 2])> {
+        let scaled = self.surrogate.scaled(ground)?;
+        let mut factors = vec![0.0; self.surrogate.sums.len()];
+        let weights = self.open.iter().zip(&self.proposals.row_weights);
+        weights.for_each(|(&group, &weight)| factors[group] = weight);
+        let coordinates = Coordinates { whitener: self.proposals.whitener.as_ref(), factors: &factors };
+        #[expect(clippy::cast_possible_truncation, reason = "far fewer parts")]
+        let groups: Vec<u32> = (0..factors.len() as u32).collect();
+        let table = Leverages::new((plan.fingerprint(), 0), &scaled, &groups, &coordinates, &Cpu)?;
+        let each = 2.0 * plan.dims() as f64 * plan.rank() as f64;
+        let most = PILOT.min(PILOT_OPERATIONS / each);
+        let mut sampler = StreamSampler::new(plan, 0)?.with_request(WAVE);
+        let mut draws = 0.0;
+        // Empty sets take no trials.
+        while draws < PILOT {
+            match sampler.step()? {
+                Step::Drawn(_) => draws += 1.0,
+                Step::Needs(_) if sampler.trials() as f64 >= most => break,
+                Step::Needs(Request { count, seed }) => {
+                    sampler.feed(table.drawn(&scaled, &coordinates, count, seed))?;
+                }
+            }
+        }
+        Ok((sampler.trials() as f64, [sampler.proposals() as f64, draws]))
+    }
+}
+
+/// The average of 1 + 1/2 + … + 1/k over the sizes k of sets.
+fn picks(eigenvectors: &EigenvectorLaw) -> f64 {
+    let harmonic = |k: usize| (1..=k).map(|i| (i as f64).recip()).sum::<f64>();
+    match eigenvectors {
+        EigenvectorLaw::OfSize(_, k) => harmonic(*k),
+        EigenvectorLaw::Coins(keep) => {
+            let law = poisson_binomial(keep);
+            law.iter().enumerate().map(|(size, p)| p * harmonic(size)).sum()
+        }
+    }
+}

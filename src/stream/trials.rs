@@ -1,0 +1,202 @@
+//! Rows drawn in proportion to their leverages, in the coordinates in which draws are made.
+
+use faer::MatRef;
+
+use super::{
+    batch::ScaledRows,
+    bytes::{Kind, Reader, Writer},
+};
+use crate::{
+    Result,
+    error::StreamProblem,
+    linalg::{column, kernels::dot},
+    parallel::map_ordered,
+};
+
+const KIND: Kind = Kind { tag: *b"TRIA", what: "trials" };
+/// Rows whose coordinates are computed together.
+const CHUNK: usize = 256;
+
+/// Where an item is: its batch, its row in the batch, and its part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Place {
+    /// The number of the batch.
+    pub batch: u64,
+    /// The row in the batch.
+    pub row: u32,
+    /// The part, by its position in [`Plan::parts`](super::Plan::parts).
+    pub part: u32,
+}
+
+/// Coordinates in which all rows together are orthonormal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coordinates<'p> {
+    /// F, n×r.
+    pub(super) whitener: MatRef<'p, f64>,
+    /// What rows of every part are multiplied by.
+    pub(super) factors: &'p [f64],
+}
+
+/// Independent draws of rows with probability in proportion to their leverages, each with its place.
+///
+/// A row is given by its r coordinates in the plan's eigenvectors, as a unit vector:
+///
+/// ```text
+/// x_i = Fᵀ b_i / √h_i,   b_i = √y_l a_i,   h_i = ‖Fᵀ b_i‖²
+/// ```
+///
+/// That is all that a draw needs, and r is at most n.
+///
+/// # Shapes
+/// 8r + 16 bytes a trial. The columns are plain slices, in the order of trials.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trials {
+    plan: u64,
+    rank: usize,
+    batches: Vec<u64>,
+    rows: Vec<u32>,
+    parts: Vec<u32>,
+    coordinates: Vec<f64>,
+}
+
+impl Trials {
+    pub(super) fn none(plan: u64, rank: usize) -> Self {
+        let (batches, rows, parts, coordinates) = Default::default();
+        Self { plan, rank, batches, rows, parts, coordinates }
+    }
+
+    /// Of rows by group, with their places and leverages.
+    pub(super) fn of_rows(
+        plan: u64,
+        scaled: &ScaledRows<'_, '_>,
+        coordinates: &Coordinates<'_>,
+        drawn: Vec<(usize, Place, f64)>,
+    ) -> Self {
+        let Coordinates { whitener, factors } = *coordinates;
+        let chunks: Vec<_> = drawn.chunks(CHUNK).collect();
+        let of_chunk = |at: usize| {
+            let (mut row, mut out) = (vec![0.0; whitener.nrows()], Vec::new());
+            for &(group, place, leverage) in chunks[at] {
+                scaled.read(group, place.row, &mut row);
+                let unit = factors[place.part as usize] / leverage.sqrt();
+                out.extend((0..whitener.ncols()).map(|j| unit * dot(column(whitener, j), &row)));
+            }
+            out
+        };
+        Self {
+            plan,
+            rank: whitener.ncols(),
+            batches: drawn.iter().map(|(_, place, _)| place.batch).collect(),
+            rows: drawn.iter().map(|(_, place, _)| place.row).collect(),
+            parts: drawn.iter().map(|(_, place, _)| place.part).collect(),
+            coordinates: map_ordered(chunks.len(), of_chunk).concat(),
+        }
+    }
+
+    /// The trials of several batches as one list, in any order: a [`StreamSampler`](super::StreamSampler) puts them into a
+    /// random one.
+    ///
+    /// # Errors
+    /// [`StreamProblem::OtherPlan`] for trials of different plans; [`Error::Empty`](crate::Error::Empty) without any list.
+    pub fn concatenate(lists: impl IntoIterator<Item = Self>) -> Result<Self> {
+        let mut lists = lists.into_iter();
+        let Some(mut all) = lists.next() else {
+            return Err(crate::Error::Empty { what: "the list of trials" });
+        };
+        for list in lists {
+            if (list.plan, list.rank) != (all.plan, all.rank) {
+                return Err(StreamProblem::OtherPlan { what: "a list of trials" }.into());
+            }
+            all.batches.extend(list.batches);
+            all.rows.extend(list.rows);
+            all.parts.extend(list.parts);
+            all.coordinates.extend(list.coordinates);
+        }
+        Ok(all)
+    }
+
+    /// Number of trials.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.batches.is_empty()
+    }
+
+    /// r, the number of coordinates of a row.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The batch of every trial.
+    #[must_use]
+    pub fn batches(&self) -> &[u64] {
+        &self.batches
+    }
+
+    /// The row in its batch of every trial.
+    #[must_use]
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The part of every trial, by its position in [`Plan::parts`](super::Plan::parts).
+    #[must_use]
+    pub fn parts(&self) -> &[u32] {
+        &self.parts
+    }
+
+    /// The coordinates of all rows, r for each trial.
+    #[must_use]
+    pub fn coordinates(&self) -> &[f64] {
+        &self.coordinates
+    }
+
+    /// The place of a trial.
+    ///
+    /// # Panics
+    /// If there is no such trial.
+    #[must_use]
+    pub fn place(&self, trial: usize) -> Place {
+        Place { batch: self.batches[trial], row: self.rows[trial], part: self.parts[trial] }
+    }
+
+    pub(super) fn row(&self, trial: usize) -> &[f64] {
+        &self.coordinates[trial * self.rank..(trial + 1) * self.rank]
+    }
+
+    pub(super) fn plan(&self) -> u64 {
+        self.plan
+    }
+
+    /// In bytes, to be sent to another process.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.u64(self.plan).usize(self.rank).u64s(&self.batches).u32s(&self.rows).u32s(&self.parts);
+        out.f64s(&self.coordinates);
+        out.finish(KIND)
+    }
+
+    /// From the bytes of [`to_bytes`](Trials::to_bytes).
+    ///
+    /// # Errors
+    /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::open(bytes, KIND)?;
+        let (plan, rank, batches) = (input.u64()?, input.usize()?, input.u64s()?);
+        let (rows, parts, coordinates) = (input.u32s()?, input.u32s()?, input.f64s()?);
+        let count = batches.len();
+        input.check([rows.len(), parts.len()] == [count; 2])?;
+        input.check(count.checked_mul(rank) == Some(coordinates.len()))?;
+        input.check(coordinates.iter().all(|x| x.is_finite()))?;
+        input.finish()?;
+        Ok(Self { plan, rank, batches, rows, parts, coordinates })
+    }
+}

@@ -38,7 +38,7 @@
 //! Data flows one way: features, partition and quota make a model ([`Dpp`], [`KDpp`], [`PartitionDpp`],
 //! [`IndependentKDpps`]); a model and an [`engine`] make a [`Sampler`], which draws [`Subset`]s (or an [`ImportanceSampler`],
 //! which draws them with weights, or [`mcmc::Chains`], which draw them approximately), or an [`Inference`], which computes
-//! their probabilities; the solvers of [`map`] find the most probable. [`slates`] serves many small problems over one matrix. [`polynomial`] holds what the models share, and [`similarity`] the kernels that are no dot products.
+//! their probabilities; the solvers of [`map`] find the most probable. [`slates`] serves many small problems over one matrix, and [`stream`] samples rows that lie elsewhere. [`polynomial`] holds what the models share, and [`similarity`] the kernels that are no dot products.
 
 pub mod data;
 pub mod engine;

@@ -9,7 +9,7 @@ mod stream_problem;
 mod weight_problem;
 mod words;
 
-use words::{above_rank, have, ill_conditioned, infeasible_beyond, join, overlapping, unknown_part};
+use words::{above_rank, ill_conditioned, infeasible, infeasible_beyond, join, overlapping, unknown_part};
 pub use {
     arrow_problem::ArrowProblem, device_problem::DeviceProblem, estimate_problem::EstimateProblem,
     kernel_problem::KernelProblem, npy_problem::NpyProblem, stream_problem::StreamProblem,
@@ -208,10 +208,7 @@ pub enum Error {
         rank: usize,
     },
     /// No set with the quota has a positive determinant (Rado's theorem names the parts).
-    #[error(
-        "no set can meet the quota: {} rank {rank} in f64, but the quota asks for {quota} items there",
-        have(parts)
-    )]
+    #[error("{}", infeasible(parts, *rank, *quota))]
     Infeasible {
         /// Names of the parts at fault.
         parts: Vec<String>,
@@ -231,9 +228,7 @@ pub enum Error {
         quota: usize,
     },
     /// Exact sampling would need too many proposals, and interpolation too many nodes.
-    #[error(
-        "exact sampling of this quota may need {expected:.3e} proposals per sample, more than the budget of {budget:.3e}, or interpolation on {nodes:.3e} nodes, more than the budget of {node_budget:.3e}"
-    )]
+    #[error("{}", words::over_budgets([*expected, *budget], [*nodes, *node_budget]))]
     ProposalBudget {
         /// Proposals per sample as predicted.
         expected: f64,

@@ -11,7 +11,9 @@ pub enum StreamProblem {
         what: &'static str,
     },
     /// Bytes of another version of the layout.
-    #[error("these bytes are {what} in version {found} of the layout; this library reads version {supported}")]
+    #[error(
+        "these bytes are {what} in version {found} of the layout; this library reads version {supported}"
+    )]
     Version {
         /// What was expected.
         what: &'static str,

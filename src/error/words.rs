@@ -37,7 +37,7 @@ fn thousands(number: u64) -> String {
 }
 
 /// "part a has", "parts {a, b} together have".
-pub(super) fn have(parts: &[String]) -> String {
+fn have(parts: &[String]) -> String {
     match parts {
         [one] => format!("part {one} has"),
         many => format!("parts {{{}}} together have", join(many)),
@@ -58,7 +58,22 @@ pub(super) fn overlapping(item: usize, first: &str, second: &str) -> String {
     )
 }
 
-/// Parts that cannot meet their quota beyond the included items.
+/// What exact sampling would take, and the budgets.
+pub(super) fn over_budgets([expected, budget]: [f64; 2], [nodes, node_budget]: [f64; 2]) -> String {
+    format!(
+        "exact sampling of this quota may need {expected:.3e} proposals per sample, more than the budget of {budget:.3e}, or interpolation on {nodes:.3e} nodes, more than the budget of {node_budget:.3e}"
+    )
+}
+
+/// Parts that cannot meet their quota.
+pub(super) fn infeasible(parts: &[String], rank: usize, quota: usize) -> String {
+    let have = have(parts);
+    format!(
+        "no set can meet the quota: {have} rank {rank} in f64, but the quota asks for {quota} items there"
+    )
+}
+
+/// The same beyond included items.
 pub(super) fn infeasible_beyond(parts: &[String], rank: usize, quota: usize) -> String {
     let have = have(parts);
     format!(

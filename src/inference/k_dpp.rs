@@ -22,7 +22,8 @@ impl<'a> KDpp<'a> {
         accurately(self, Self::graded, |law| law.inference_as_given(engine), Inference::error)
     }
 
-    fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+    /// The same in the coordinates of the features.
+    pub(crate) fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
         let (ground, k) = (self.ground.clone(), self.free_size());
         let items = ground.free_items();
         let mut log_z = ground.log_det_included();

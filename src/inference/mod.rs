@@ -87,7 +87,31 @@ struct Nodes {
     error: f64,
 }
 
+/// Pr(i ∈ S) as forms of rows, apart from where the rows are.
+#[derive(Debug)]
+pub(crate) struct RowFactors {
+    /// ‖F_lᵀ a_i‖² for rows as laws compute with them, by group; none if nothing is chosen.
+    pub(crate) factors: Vec<Mat<f64>>,
+    /// The error of these probabilities.
+    pub(crate) error: f64,
+    /// The share of sets that the law allows, at the tilt.
+    pub(crate) mass: f64,
+}
+
 impl Inference<'_> {
+    /// What inclusion probabilities are of rows with the same Gram matrices.
+    pub(crate) fn row_factors(&self) -> Result<RowFactors> {
+        let items = self.groups.iter().map(Items::from).collect();
+        let scales = Rows::scaled(self.sets.ground.features(), items).scales();
+        let (factors, error, mass) = match &self.marginals {
+            Marginals::Forced(error) => (Vec::new(), *error, 1.0),
+            Marginals::Spectral(factor, error) => (vec![factor.clone()], *error, 1.0),
+            Marginals::Torus(nodes) => nodes.factors(self.engine)?,
+        };
+        let scaled = factors.into_iter().zip(scales).map(|(factor, scale)| factor * faer::Scale(scale));
+        Ok(RowFactors { factors: scaled.collect(), error, mass })
+    }
+
     /// Estimated error of ln Z, and of the inputs of inclusion probabilities.
     fn error(&self) -> f64 {
         let marginals = match &self.marginals {
@@ -141,7 +165,7 @@ impl Inference<'_> {
                 error + add_forms(self.engine, &rows, std::slice::from_ref(factor), &mut probabilities)?
             }
             Marginals::Torus(nodes) => {
-                let (factors, error) = nodes.factors(self.engine)?;
+                let (factors, error, _) = nodes.factors(self.engine)?;
                 error + add_forms(self.engine, &rows, &factors, &mut probabilities)?
             }
         };

@@ -58,11 +58,17 @@ impl<'a> PartitionDpp<'a> {
     /// # Source
     /// Kathuria and Deshpande (2016), lemma 3.1, with nodes on circles.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
-        let of_counts = self.quota().exact_counts().is_some();
-        let as_given = |dpp: &Self| {
-            if of_counts { dpp.inference_of_counts(engine) } else { dpp.inference_under_ranges(engine) }
-        };
+        let as_given = |dpp: &Self| dpp.inference_as_given(engine);
         accurately(self, |dpp| dpp.graded(engine), as_given, Inference::error)
+    }
+
+    /// The same in the coordinates of the features.
+    pub(crate) fn inference_as_given(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
+        if self.quota().exact_counts().is_some() {
+            self.inference_of_counts(engine)
+        } else {
+            self.inference_under_ranges(engine)
+        }
     }
 
     fn inference_of_counts(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
@@ -140,8 +146,8 @@ fn rounding(log_z: f64, counts: &[usize]) -> f64 {
 }
 
 impl Nodes {
-    /// F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², and the error of these probabilities.
-    pub(super) fn factors(&self, engine: &dyn Engine) -> Result<(Vec<Mat<f64>>, f64)> {
+    /// F_l with Pr(i ∈ S) = ‖F_lᵀ s_l a_i‖², the error of these probabilities, and the share of sets that the law allows.
+    pub(super) fn factors(&self, engine: &dyn Engine) -> Result<(Vec<Mat<f64>>, f64, f64)> {
         let Self { function, torus, extractors, most, error } = self;
         let of_parts = vec![&extractors[..]; function.shares.len()];
         let (values, forms) = torus.values_and_forms(engine, function, &of_parts)?;
@@ -154,6 +160,6 @@ impl Nodes {
             let root = linalg::positive_root(form.as_ref(), weight * weight / mass.value)?;
             factors.push(linalg::square_root(&function.map * root));
         }
-        Ok((factors, *most as f64 * mass.error / mass.value + error))
+        Ok((factors, *most as f64 * mass.error / mass.value + error, mass.value))
     }
 }

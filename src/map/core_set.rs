@@ -7,6 +7,7 @@ use crate::{
     engine::Engine,
     model::{Counts, FreeItems, GroundSet},
     sealed::Sealed,
+    stream::Batch,
 };
 
 /// The core-set of one shard: at most k items of every part, for quotas of k items in all.
@@ -54,15 +55,17 @@ use crate::{
 /// algorithm* (2019), for sets of k items; under quotas the same swaps stay inside a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreSet {
-    dims: usize,
+    pub(crate) dims: usize,
+    /// The number of the batch, if it is of one.
+    pub(crate) batch: u64,
     /// One row after the other, as stored.
-    rows: Vec<f64>,
+    pub(crate) rows: Vec<f64>,
     /// ln of their weights.
-    log_weights: Vec<f64>,
+    pub(crate) log_weights: Vec<f64>,
     /// Item numbers in the shard.
-    items: Vec<usize>,
+    pub(crate) items: Vec<usize>,
     /// The name of every item's part.
-    labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
 }
 
 impl CoreSet {
@@ -78,6 +81,40 @@ impl CoreSet {
         engine: &dyn Engine,
     ) -> Result<Self> {
         Self::by(features, partition, total, |part| Greedy::default().solve(part, engine))
+    }
+
+    /// Selects items of a batch by local search, to be sent to where the union is: see
+    /// [`to_bytes`](CoreSet::to_bytes). None of an empty batch.
+    ///
+    /// # Errors
+    /// As [`by_local_search`](CoreSet::by_local_search).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), partition_dpp::Error> {
+    /// use partition_dpp::{Features, Partition, engine::Cpu, map::CoreSet, stream::Batch};
+    /// let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.0, 0.0, 1.0])?;
+    /// let batch = Batch::new(7, &features, &Partition::from_labels(&["cat", "cat", "dog"])?)?;
+    /// let core_set = CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Cpu)?.to_bytes())?;
+    /// assert_eq!((core_set.batch(), core_set.items()), (7, &[1, 2][..]));
+    /// # Ok(()) }
+    /// ```
+    pub fn of_batch(batch: &Batch<'_>, total: usize, engine: &dyn Engine) -> Result<Self> {
+        let core = match batch.content() {
+            Some((features, partition)) => Self::by_local_search(features, partition, total, engine)?,
+            None => Self::empty(0),
+        };
+        Ok(Self { batch: batch.number(), ..core })
+    }
+
+    /// The number of the batch that it is of; 0 for features that are no batch.
+    #[must_use]
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
+    fn empty(dims: usize) -> Self {
+        let (rows, log_weights, items, labels) = Default::default();
+        Self { dims, batch: 0, rows, log_weights, items, labels }
     }
 
     /// Selects items by local search from the greedy set.
@@ -106,13 +143,7 @@ impl CoreSet {
             return Err(Error::Nothing { what: "the size of the sets" });
         }
         let ground = GroundSet::new(features)?;
-        let mut core = Self {
-            dims: features.dims(),
-            rows: Vec::new(),
-            log_weights: Vec::new(),
-            items: Vec::new(),
-            labels: Vec::new(),
-        };
+        let mut core = Self::empty(features.dims());
         for part in 0..partition.parts() {
             let members = ground.free_members(partition, part);
             let size = total.min(members.len());
@@ -145,10 +176,11 @@ impl CoreSet {
     /// - [`Error::Empty`] if there are none, or no item in any;
     /// - [`Error::Shape`] if they have different numbers of features.
     pub fn union(core_sets: &[CoreSet]) -> Result<CoreSetUnion> {
-        let Some(first) = core_sets.first() else {
+        let with_items = || core_sets.iter().filter(|core| !core.items.is_empty());
+        let Some(first) = with_items().next() else {
             return Err(Error::Empty { what: "the list of core-sets" });
         };
-        if let Some(other) = core_sets.iter().find(|core| core.dims != first.dims) {
+        if let Some(other) = with_items().find(|core| core.dims != first.dims) {
             return Err(Error::Shape {
                 what: "a row of a core-set",
                 found: other.dims,

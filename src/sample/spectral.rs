@@ -132,10 +132,11 @@ impl Allowed {
         if !self.rule.accepts(found, rng) {
             return false;
         }
-        is_exact || self.fill.as_ref().is_none_or(|fill| {
-            let log = fill.log_acceptance(picks);
-            log >= 0.0 || rng.random::<f64>() < log.exp()
-        })
+        is_exact
+            || self.fill.as_ref().is_none_or(|fill| {
+                let log = fill.log_acceptance(picks);
+                log >= 0.0 || rng.random::<f64>() < log.exp()
+            })
     }
 }
 

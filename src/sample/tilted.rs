@@ -26,6 +26,14 @@ pub(crate) enum EigenvectorLaw {
 }
 
 impl EigenvectorLaw {
+    fn of(found: &TiltedSpectrum, dpp: &PartitionDpp<'_>) -> Self {
+        let values = found.spectrum.values.clone();
+        match dpp.counts().total() {
+            Some(k) => Self::OfSize(values, k),
+            None => Self::Coins(keep_probabilities(&values, 0.0)),
+        }
+    }
+
     /// r.
     pub(crate) fn rank(&self) -> usize {
         match self {
@@ -104,6 +112,14 @@ impl TiltedProposals {
         Ok(Self::new(&found, &rows, law))
     }
 
+    /// Without acceptance, for a law with something left to choose.
+    pub(crate) fn of_spectrum(dpp: &PartitionDpp<'_>) -> Result<Self> {
+        let rows = dpp.rows();
+        let found = dpp.spectrum(&Cpu, &rows)?;
+        let eigenvectors = EigenvectorLaw::of(&found, dpp);
+        Ok(Self::new(&found, &rows, eigenvectors))
+    }
+
     /// For a law with something left to choose.
     pub(crate) fn of_partition_dpp(dpp: &PartitionDpp<'_>) -> Result<Self> {
         let question = Question::new(dpp, None, &Cpu)?;
@@ -111,11 +127,7 @@ impl TiltedProposals {
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction)?;
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
         let (law, law_error) = SpectralLaw::under_quota(&question, acceptance, how, &Cpu)?;
-        let values = found.spectrum.values.clone();
-        let eigenvectors = match dpp.counts().total() {
-            Some(k) => EigenvectorLaw::OfSize(values, k),
-            None => EigenvectorLaw::Coins(keep_probabilities(&values, 0.0)),
-        };
+        let eigenvectors = EigenvectorLaw::of(found, dpp);
         let rule = CountRule::new(dpp.counts(), correction.clone());
         Ok(Self {
             rule: Some((rule, log_weights(found, rows))),

@@ -142,8 +142,11 @@ impl Grams {
         let dims = features.dims();
         let basis = frame.map(|frame| frame.basis(dims)).transpose()?;
         let orders = orders(features, partition)?;
-        let parts: Vec<(usize, i64)> =
-            orders.iter().enumerate().map(|(part, orders)| (part, orders.map_or(0, |orders| orders.most))).collect();
+        let parts: Vec<(usize, i64)> = orders
+            .iter()
+            .enumerate()
+            .map(|(part, orders)| (part, orders.map_or(0, |orders| orders.most)))
+            .collect();
         let scaled = ScaledRows::new(features, partition, &parts)?;
         let grams = scaled.grams(basis, engine)?;
         let part = |(part, gram): (usize, &Mat<f64>)| {
@@ -265,7 +268,8 @@ impl Grams {
         for _ in 0..input.usize()? {
             let name = input.text()?;
             let (rows, terms) = (input.u64()?, input.u64()?);
-            let [order, least] = [input.i64()?, input.i64()?].map(|order| (order != i64::MIN).then_some(order));
+            let [order, least] =
+                [input.i64()?, input.i64()?].map(|order| (order != i64::MIN).then_some(order));
             let lower = input.f64s()?;
             input.check(lower.len() == entries && lower.iter().all(|value| value.is_finite()))?;
             input.check(order.is_some() == least.is_some() && least <= order)?;

@@ -8,17 +8,23 @@
 //! | [`Plan::total_leverage`], [`Plan::split`] | a map, driver | how many trials every batch contributes | 8 from every batch |
 //! | [`Plan::trials`] | a map | independent draws of rows | 8r + 16 a trial |
 //! | [`StreamSampler`] | driver | exact samples; asks for more | 16 an item chosen |
+//! | [`Marginals`], [`Marginals::of_batch`] | driver, a map | ln Z; inclusion probabilities of all rows | 8pnr to every batch |
+//! | [`CoreSet::of_batch`](crate::map::CoreSet::of_batch) | a map | a few rows whose union has a good set | 8n + 40 an item |
 //!
 //! What travels has `to_bytes` and `from_bytes`: little-endian, versioned, and checked. [`Batches`] runs all steps in one
 //! process. On the driver there are p·n² numbers, and the trials of one request: nothing of the size of the data.
 
 mod batch;
 mod bytes;
+mod core_set;
 mod frame;
 mod grams;
 mod leverages;
+mod marginals;
 mod plan;
 mod sampler;
+#[cfg(feature = "serde")]
+mod serialized;
 mod setup;
 mod source;
 mod surrogate;
@@ -28,6 +34,7 @@ pub use batch::Batch;
 pub use frame::Frame;
 pub use grams::{Grams, PartRows};
 pub use leverages::Leverages;
+pub use marginals::Marginals;
 pub use plan::Plan;
 pub use sampler::{Draw, Request, Step, StreamSampler};
 pub use source::{BatchTrials, Batches, Planned, TrialSource};

@@ -6,7 +6,7 @@ use rand::RngExt;
 use super::{
     Batch, Leverages, Trials,
     batch::ScaledRows,
-    bytes::{Kind, Writer},
+    bytes::{Kind, Reader, Writer},
     trials::Coordinates,
 };
 use crate::{
@@ -65,6 +65,19 @@ pub(super) struct PlanPart {
     pub(super) order: i64,
     /// The group whose count it adds to; `None` if nothing is chosen from it.
     pub(super) group: Option<usize>,
+}
+
+impl PlanPart {
+    pub(super) fn write(&self, out: &mut Writer) {
+        out.text(&self.name).u64(self.rows).i64(self.order);
+        out.u64(self.group.map_or(u64::MAX, |group| group as u64));
+    }
+
+    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self> {
+        let (name, rows, order) = (input.text()?, input.u64()?, input.i64()?);
+        let group = Some(input.usize()?).filter(|&group| group != usize::MAX);
+        Ok(Self { name, rows, order, group })
+    }
 }
 
 /// Averages per sample.
@@ -227,8 +240,8 @@ impl Plan {
     pub(super) fn write(&self, out: &mut Writer) {
         out.usize(self.dims).usize(self.parts.len());
         for (part, &factor) in self.parts.iter().zip(&self.factors) {
-            out.text(&part.name).u64(part.rows).i64(part.order).f64(factor);
-            out.u64(part.group.map_or(u64::MAX, |group| group as u64));
+            part.write(out);
+            out.f64(factor);
         }
         match &self.eigenvectors {
             EigenvectorLaw::Coins(keep) => out.u64(u64::MAX).f64s(keep),

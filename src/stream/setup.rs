@@ -77,8 +77,7 @@ impl Plan {
     pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
         let surrogate = Surrogate::of_parts(grams, quota)?;
         let explained = |error| surrogate.explained(error);
-        let dpp =
-            PartitionDpp::new(&surrogate.features, &surrogate.partition, quota).map_err(explained)?;
+        let dpp = PartitionDpp::new(&surrogate.features, &surrogate.partition, quota).map_err(explained)?;
         let open: Vec<usize> = dpp.open().iter().map(|part| part.part).collect();
         let proposals = if open.is_empty() {
             None
@@ -108,20 +107,13 @@ impl Plan {
             Some(frame) => frame.basis(grams.dims())? * &proposals.whitener,
             None => proposals.whitener.clone(),
         };
-        let group_of = |part: usize| if surrogate.sums.len() == 1 { 0 } else { part };
-        let position = |part: usize| open.iter().position(|&group| group == group_of(part));
-        let parts = grams.sums().enumerate().map(|(part, (name, sum))| PlanPart {
-            name: name.clone(),
-            rows: sum.rows,
-            order: surrogate.sums[group_of(part)].order,
-            group: position(part),
-        });
-        let factors = (0..grams.parts().len()).map(|part| position(part).map_or(0.0, |at| weights[at]));
+        let parts: Vec<PlanPart> = surrogate.parts(grams, open).collect();
+        let factors = parts.iter().map(|part| part.group.map_or(0.0, |group| weights[group])).collect();
         let unknown = Expected { proposals: 0.0, trials: 0.0 };
         let plan = Self {
             dims: grams.dims(),
-            parts: parts.collect(),
-            factors: factors.collect(),
+            parts,
+            factors,
             whitener,
             eigenvectors: proposals.eigenvectors.clone(),
             rule: proposals.rule.clone(),
@@ -186,10 +178,8 @@ impl Plan {
         let dims = input.usize()?;
         let (mut parts, mut factors) = (Vec::new(), Vec::new());
         for _ in 0..input.usize()? {
-            let (name, rows, order) = (input.text()?, input.u64()?, input.i64()?);
+            parts.push(PlanPart::read(&mut input)?);
             factors.push(input.f64()?);
-            let group = Some(input.usize()?).filter(|&group| group != usize::MAX);
-            parts.push(PlanPart { name, rows, order, group });
         }
         let eigenvectors = match input.u64()? {
             u64::MAX => EigenvectorLaw::Coins(input.f64s()?),
@@ -226,7 +216,7 @@ impl Plan {
 }
 
 /// Refuses more items than there are.
-fn check_size(grams: &Grams, k: usize) -> Result<()> {
+pub(super) fn check_size(grams: &Grams, k: usize) -> Result<()> {
     let items = usize::try_from(grams.rows()).unwrap_or(usize::MAX);
     check_item_count(k)?;
     if k > items { Err(Error::SizeAboveItems { k, items }) } else { Ok(()) }
@@ -244,24 +234,24 @@ fn read_rule(input: &mut Reader<'_>, low: &[usize]) -> Result<(CountRule, Vec<f6
 }
 
 /// A model in place of the rows, and what its proposals are.
-struct Setup<'s> {
-    grams: &'s Grams,
-    surrogate: &'s Surrogate,
-    open: &'s [usize],
-    proposals: &'s TiltedProposals,
+pub(super) struct Setup<'s> {
+    pub(super) grams: &'s Grams,
+    pub(super) surrogate: &'s Surrogate,
+    pub(super) open: &'s [usize],
+    pub(super) proposals: &'s TiltedProposals,
 }
 
 /// What the rounding of Gram matrices does.
-struct GramError {
+pub(super) struct GramError {
     /// To the law: total variation.
-    law: f64,
+    pub(super) law: f64,
     /// To the sum of all leverages.
     slack: f64,
 }
 
 impl Setup<'_> {
     /// What rows times 2^−order are multiplied by, for every open group.
-    fn group_weights(&self, ground: &GroundSet<'_>) -> Result<Vec<f64>> {
+    pub(super) fn group_weights(&self, ground: &GroundSet<'_>) -> Result<Vec<f64>> {
         let weight = |(&group, weight): (&usize, &f64)| Ok(weight * self.surrogate.factor(group, ground)?);
         self.open.iter().zip(&self.proposals.row_weights).map(weight).collect()
     }
@@ -275,7 +265,7 @@ impl Setup<'_> {
     ///
     /// and by the probability that directions which only rounding hides are used. In a frame rows lose ε‖a‖ along every
     /// direction.
-    fn error(&self, weights: &[f64]) -> Result<GramError> {
+    pub(super) fn error(&self, weights: &[f64]) -> Result<GramError> {
         let TiltedProposals { eigenvectors, whitener, log_scale, .. } = self.proposals;
         let dims = self.grams.dims();
         let sums = || self.open.iter().map(|&group| &self.surrogate.sums[group]).zip(weights);

@@ -1,7 +1,10 @@
 //! Where trials come from.
 
-use super::{Batch, Grams, Leverages, Plan, Request, Trials};
+use super::{Batch, Grams, Leverages, Marginals, Plan, Request, Trials};
 use crate::{Error, Result, engine::Engine, parallel::map_ordered};
+
+/// Trials that one thread draws.
+const FEW: u64 = 256;
 
 /// A store of batches that is asked for trials, as an application implements it for its own.
 ///
@@ -70,7 +73,7 @@ impl<'a> Batches<'a> {
         self.batches.iter().try_fold(Grams::default(), |all, batch| all.merge(of_batch(batch)?))
     }
 
-    /// A plan, after a second pass in a frame if its error is above 10⁻⁹ without.
+    /// A [`Plan`], or [`Marginals`], after a second pass in a frame if its error is above 10⁻⁹ without.
     ///
     /// # Errors
     /// Those of `make` and of [`grams`](Batches::grams).
@@ -117,6 +120,17 @@ pub trait Planned: crate::sealed::Sealed {
 }
 
 impl crate::sealed::Sealed for Plan {}
+impl crate::sealed::Sealed for Marginals {}
+
+impl Planned for Marginals {
+    fn law_error(&self) -> f64 {
+        self.error()
+    }
+
+    fn wants_frame(&self) -> bool {
+        Marginals::wants_frame(self)
+    }
+}
 
 impl Planned for Plan {
     fn law_error(&self) -> f64 {
@@ -140,9 +154,17 @@ impl TrialSource for BatchTrials<'_, '_> {
     fn more(&mut self, request: Request) -> Result<Trials> {
         let totals: Vec<f64> = self.leverages.iter().map(Leverages::total).collect();
         let counts = self.plan.split(&totals, request.count, request.seed)?;
+        let asked: Vec<usize> = (0..counts.len()).filter(|&at| counts[at] > 0).collect();
         let of_batch = |at: usize| {
+            let at = asked[at];
             self.leverages[at].trials(self.plan, &self.batches[at], counts[at], request.seed)
         };
-        Trials::concatenate(map_ordered(counts.len(), of_batch).into_iter().collect::<Result<Vec<_>>>()?)
+        // Other threads cost more than a few trials.
+        let lists: Result<Vec<Trials>> = if request.count < FEW {
+            (0..asked.len()).map(of_batch).collect()
+        } else {
+            map_ordered(asked.len(), of_batch).into_iter().collect()
+        };
+        Trials::concatenate(lists?)
     }
 }

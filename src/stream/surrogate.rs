@@ -7,16 +7,15 @@
 //! Normaliser, tilt, eigenvectors, ranks, the law of part counts, and even that of the parts of successive picks depend on
 //! the rows through the Gram matrices alone. So a model over the rows of R_l, at most n of each part, tells all of them.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::{
     Grams,
     batch::{ScaledRows, log_over_power},
     grams::PartSum,
+    plan::PlanPart,
 };
-use crate::{
-    Error, Features, Partition, Quota, Result, error::WeightProblem, linalg, model::GroundSet,
-};
+use crate::{Error, Features, Partition, Quota, Result, error::WeightProblem, linalg, model::GroundSet};
 
 /// Binary orders within which rows are multiplied by their powers of two: their squares stay within f64.
 const NEAR: i64 = 400;
@@ -32,6 +31,7 @@ pub(super) struct Surrogate {
     pub(super) sums: Vec<GroupSum>,
     /// Whether some rows are too light to be seen beside others.
     is_spread: bool,
+    magnitude: Magnitude,
 }
 
 /// The Gram matrix of a group of parts.
@@ -94,8 +94,7 @@ impl Surrogate {
     /// One group for every part; the quota says how many rows each needs.
     pub(super) fn of_parts(grams: &Grams, quota: &Quota) -> Result<Self> {
         grams.check_not_empty()?;
-        let magnitude =
-            if quota.exact_counts().is_some() { Magnitude::Irrelevant } else { Magnitude::Kept };
+        let magnitude = if quota.exact_counts().is_some() { Magnitude::Irrelevant } else { Magnitude::Kept };
         let sums = grams.sums().map(|(_, sum)| GroupSum::new(sum, grams.dims())).collect();
         let names: Vec<String> = grams.sums().map(|(name, _)| name.clone()).collect();
         let is_spread = grams.sums().any(|(_, sum)| is_spread(sum.least, sum.order));
@@ -151,7 +150,7 @@ impl Surrogate {
         let is_weighted = logs.iter().any(|&log| log != 0.0);
         let features = if is_weighted { features.with_log_quality(&logs)? } else { features };
         let partition = Partition::group(names.into(), part_of);
-        Ok(Self { features, partition, sums, is_spread })
+        Ok(Self { features, partition, sums, is_spread, magnitude })
     }
 
     /// An error of the model, which may be due to weights that no Gram matrix holds together.
@@ -179,6 +178,36 @@ impl Surrogate {
             return Err(WeightProblem::Spread.into());
         }
         Ok(self.sums[group].factor * first.exp())
+    }
+
+    /// The parts, of which those in open groups are chosen from.
+    pub(super) fn parts(&self, grams: &Grams, open: &[usize]) -> impl Iterator<Item = PlanPart> {
+        grams.sums().enumerate().map(|(part, (name, sum))| {
+            let group = if self.sums.len() == 1 { 0 } else { part };
+            PlanPart {
+                name: name.clone(),
+                rows: sum.rows,
+                order: self.sums[group].order,
+                group: open.iter().position(|&open| open == group),
+            }
+        })
+    }
+
+    /// ln of what the Gram matrix of a group is multiplied by where a law ignores it.
+    pub(super) fn log_square(&self, group: usize) -> f64 {
+        -2.0 * log_over_power(0.0, self.sums[group].order)
+    }
+
+    /// What ln Z lacks because of orders beyond those that the model has: of all items chosen, whose number is certain then.
+    pub(super) fn log_clamped(&self, group: usize, factor: MatRef<'_, f64>) -> f64 {
+        let GroupSum { gram, order, .. } = &self.sums[group];
+        let beyond = order - order.clamp(&-NEAR, &NEAR);
+        if beyond == 0 || self.magnitude == Magnitude::Irrelevant || self.sums.len() > 1 {
+            return 0.0;
+        }
+        let forms = factor.transpose() * (gram * factor);
+        let items: f64 = (0..forms.nrows()).map(|j| forms[(j, j)]).sum();
+        -2.0 * log_over_power(0.0, beyond) * items.round()
     }
 
     /// The rows of R as the model computes with them.

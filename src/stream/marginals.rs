@@ -1,0 +1,233 @@
+//! Inclusion probabilities of rows that lie elsewhere.
+
+use faer::{Mat, MatRef};
+
+use super::{
+    Batch, Grams,
+    bytes::{Kind, Reader, Writer},
+    plan::{PlanPart, open_rows},
+    setup::{Setup, check_size},
+    surrogate::{Magnitude, Surrogate},
+};
+use crate::{
+    Dpp, Estimate, Inference, KDpp, PartitionDpp, Quota, Result,
+    engine::{Cpu, Engine, in_double},
+    estimate::accurate,
+    linalg::column,
+    model::GroundSet,
+    sample::TiltedProposals,
+};
+
+const KIND: Kind = Kind { tag: *b"MARG", what: "inclusion probabilities" };
+/// The error above which a second pass pays.
+const WANTED: f64 = 1e-9;
+
+/// ln Z, and what inclusion probabilities are of rows: made on the driver from merged [`Grams`], and sent to where the rows
+/// are.
+///
+/// ```text
+/// Pr(i ∈ S) = ‖F_lᵀ a_i‖²,   i ∈ P_l
+/// ```
+///
+/// The matrices F_l depend on the rows through their Gram matrices alone, as Z does.
+///
+/// # Shapes
+/// p·n·r numbers.
+///
+/// # Cost
+/// That of the models' `inference`, with its passes over the rows left to the batches.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), partition_dpp::Error> {
+/// use partition_dpp::{Features, Partition, engine::Cpu, stream::{Batch, Grams, Marginals}};
+/// let features = Features::from_rows(4, 2, vec![1.0, 0.0, 0.5, 0.5, 0.0, 1.0, 1.0, 1.0])?;
+/// let batch = Batch::new(0, &features, &Partition::from_labels(&["a", "a", "b", "b"])?)?;
+/// let grams = Grams::of_batch(&batch, &Cpu)?;
+/// let marginals = Marginals::partition_dpp(&grams, &grams.quota([("a", 1), ("b", 1)])?)?;
+/// // Z = det K over {0,2}, {0,3}, {1,2}, {1,3} = 1 + 1 + ¼ + 0.
+/// assert!((marginals.log_partition_function().value - 2.25_f64.ln()).abs() < 1e-12);
+/// let found = marginals.of_batch(&batch, &Cpu)?;
+/// assert!((found.value[0] - 2.0 / 2.25).abs() < 1e-12);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Marginals {
+    dims: usize,
+    parts: Vec<PlanPart>,
+    /// F_l by group, for rows times 2^−order.
+    factors: Vec<Mat<f64>>,
+    log_z: Estimate<f64>,
+    error: f64,
+}
+
+impl Marginals {
+    /// For sets of any size, as [`Dpp::inference`].
+    ///
+    /// # Errors
+    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`Dpp::inference`].
+    pub fn dpp(grams: &Grams) -> Result<Self> {
+        let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
+        let dpp = Dpp::new(&surrogate.features)?;
+        let Some(proposals) = TiltedProposals::of_dpp(&dpp)? else {
+            return Self::new(grams, &surrogate, &dpp.ground, &[], None, &dpp.inference_as_given(&Cpu)?);
+        };
+        let inference = dpp.inference_as_given(&Cpu)?;
+        Self::new(grams, &surrogate, &dpp.ground, &[0], Some(proposals), &inference)
+    }
+
+    /// For sets of k items, as [`KDpp::inference`].
+    ///
+    /// # Errors
+    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`KDpp::new`] and [`KDpp::inference`].
+    pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
+        let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
+        check_size(grams, k)?;
+        let explained = |error| surrogate.explained(error);
+        let dpp = KDpp::new(&surrogate.features, k).map_err(explained)?;
+        let proposals = TiltedProposals::of_k_dpp(&dpp).map_err(explained)?;
+        let inference = dpp.inference_as_given(&Cpu).map_err(explained)?;
+        let found = Self::new(grams, &surrogate, &dpp.ground, &[0], Some(proposals), &inference)?;
+        Ok(found.shifted(k as f64 * surrogate.log_square(0)))
+    }
+
+    /// For sets that meet a quota, made by [`Grams::quota`], as [`PartitionDpp::inference`].
+    ///
+    /// # Errors
+    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::inference`].
+    pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
+        let surrogate = Surrogate::of_parts(grams, quota)?;
+        let explained = |error| surrogate.explained(error);
+        let dpp = PartitionDpp::new(&surrogate.features, &surrogate.partition, quota).map_err(explained)?;
+        let open: Vec<usize> = dpp.open().iter().map(|part| part.part).collect();
+        let proposals =
+            if open.is_empty() { None } else { Some(TiltedProposals::of_spectrum(&dpp).map_err(explained)?) };
+        let inference = dpp.inference_as_given(&Cpu).map_err(explained)?;
+        let found = Self::new(grams, &surrogate, dpp.ground(), &open, proposals, &inference)?;
+        let Some(counts) = quota.exact_counts() else { return Ok(found) };
+        let shifts =
+            counts.iter().enumerate().map(|(part, &count)| count as f64 * surrogate.log_square(part));
+        Ok(found.shifted(shifts.sum()))
+    }
+
+    /// `open` are the groups of the model that something is chosen from.
+    fn new(
+        grams: &Grams,
+        surrogate: &Surrogate,
+        ground: &GroundSet<'static>,
+        open: &[usize],
+        proposals: Option<TiltedProposals>,
+        inference: &Inference<'_>,
+    ) -> Result<Self> {
+        let row_factors = inference.row_factors()?;
+        let error = match &proposals {
+            Some(proposals) => {
+                let setup = Setup { grams, surrogate, open, proposals };
+                setup.error(&setup.group_weights(ground)?)?.law / row_factors.mass
+            }
+            None => 0.0,
+        };
+        let mut log_z = inference.log_partition_function();
+        let basis = grams.basis().map(|frame| frame.basis(grams.dims())).transpose()?;
+        let mut factors = Vec::new();
+        for (&group, factor) in open.iter().zip(&row_factors.factors) {
+            let factor = factor * faer::Scale(surrogate.factor(group, ground)?);
+            log_z.value += surrogate.log_clamped(group, factor.as_ref());
+            factors.push(match basis {
+                Some(basis) => basis * factor,
+                None => factor,
+            });
+        }
+        log_z.error = accurate(log_z.error + error)?;
+        let is_found = !factors.is_empty();
+        let parts = surrogate
+            .parts(grams, open)
+            .map(|part| PlanPart { group: part.group.filter(|_| is_found), ..part });
+        let error = accurate(row_factors.error + error)?;
+        Ok(Self { dims: grams.dims(), parts: parts.collect(), factors, log_z, error })
+    }
+
+    fn shifted(mut self, log: f64) -> Self {
+        self.log_z.value += log;
+        self.log_z.error += f64::EPSILON * log.abs();
+        self
+    }
+
+    /// ln Z: the logarithm of the sum of det(K_S) over all sets that the law allows.
+    #[must_use]
+    pub fn log_partition_function(&self) -> Estimate<f64> {
+        self.log_z
+    }
+
+    /// Estimated error of every inclusion probability.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// Whether a second pass in a [`Frame`](super::Frame) is worth its while: the error is above 10⁻⁹.
+    #[must_use]
+    pub fn wants_frame(&self) -> bool {
+        self.error.max(self.log_z.error) > WANTED
+    }
+
+    /// Pr(i ∈ S) for every row of a batch, in order.
+    ///
+    /// # Cost
+    /// 2mnr operations for a batch of m rows.
+    ///
+    /// # Errors
+    /// Those of [`Plan::leverages`](super::Plan::leverages).
+    pub fn of_batch(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<Estimate<Vec<f64>>> {
+        let mut value = vec![0.0; batch.rows()];
+        if let Some((features, partition)) = batch.content() {
+            let known: Vec<_> = self.parts.iter().map(|part| (part, part.group.is_some())).collect();
+            if let Some((scaled, parts)) = open_rows(features, partition, self.dims, &known)? {
+                let group = |part: u32| self.parts[part as usize].group.unwrap_or_default();
+                let factors: Vec<MatRef<'_, f64>> =
+                    parts.iter().map(|&part| self.factors[group(part)].as_ref()).collect();
+                let rows = scaled.rows();
+                let forms = in_double(engine).row_forms(&rows, &factors)?;
+                rows.iter().zip(forms).for_each(|((item, _), form)| value[item] = form.min(1.0));
+            }
+        }
+        Ok(Estimate { value, error: self.error })
+    }
+
+    /// In bytes, to be sent to where the rows are.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.usize(self.dims).usize(self.parts.len());
+        self.parts.iter().for_each(|part| part.write(&mut out));
+        out.usize(self.factors.len());
+        for factor in &self.factors {
+            let columns = (0..factor.ncols()).flat_map(|j| column(factor.as_ref(), j));
+            out.f64s(&columns.copied().collect::<Vec<f64>>());
+        }
+        out.f64(self.log_z.value).f64(self.log_z.error).f64(self.error);
+        out.finish(KIND)
+    }
+
+    /// From the bytes of [`to_bytes`](Marginals::to_bytes).
+    ///
+    /// # Errors
+    /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::open(bytes, KIND)?;
+        let dims = input.usize()?;
+        let count = input.usize()?;
+        let parts = (0..count).map(|_| PlanPart::read(&mut input)).collect::<Result<Vec<_>>>()?;
+        let mut factors = Vec::new();
+        for _ in 0..input.usize()? {
+            let values = input.f64s()?;
+            input.check(dims > 0 && values.len().is_multiple_of(dims))?;
+            factors.push(MatRef::from_column_major_slice(&values, dims, values.len() / dims).to_owned());
+        }
+        let log_z = Estimate { value: input.f64()?, error: input.f64()? };
+        let error = input.f64()?;
+        input.check(parts.iter().filter_map(|part| part.group).all(|group| group < factors.len()))?;
+        input.finish()?;
+        Ok(Self { dims, parts, factors, log_z, error })
+    }
+}

@@ -1,0 +1,82 @@
+//! What travels, through serde: as the bytes of `to_bytes`.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error as _, SeqAccess, Visitor},
+};
+
+use super::{Frame, Grams, Marginals, Plan, Trials};
+use crate::map::CoreSet;
+
+/// Bytes, or a list of numbers in formats that have no bytes.
+struct Bytes(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Bytes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+
+            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Bytes, E> {
+                Ok(Bytes(bytes))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Bytes, A::Error> {
+                let mut bytes = Vec::new();
+                while let Some(byte) = list.next_element()? {
+                    bytes.push(byte);
+                }
+                Ok(Bytes(bytes))
+            }
+        }
+        deserializer.deserialize_byte_buf(Read)
+    }
+}
+
+macro_rules! as_bytes {
+    ($($name:ident),*) => {$(
+        /// As the bytes of `to_bytes`.
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(&self.to_bytes())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::from_bytes(&Bytes::deserialize(deserializer)?.0).map_err(D::Error::custom)
+            }
+        }
+    )*};
+}
+
+as_bytes!(CoreSet, Frame, Grams, Marginals, Plan, Trials);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, Partition, engine::Cpu, stream::Batch};
+
+    #[test]
+    fn what_is_written_is_read() {
+        let features = Features::from_rows(3, 2, vec![1.0, 0.0, 2.0, 0.5, 0.0, 1.0]).unwrap();
+        let partition = Partition::from_labels(&["cat", "cat", "dog"]).unwrap();
+        let grams = Grams::of_batch(&Batch::new(7, &features, &partition).unwrap(), &Cpu).unwrap();
+        let text = serde_json::to_string(&grams).unwrap();
+        assert_eq!(serde_json::from_str::<Grams>(&text).unwrap(), grams);
+        let error = serde_json::from_str::<Plan>(&text).unwrap_err().to_string();
+        assert!(error.contains("these bytes are not a plan"), "{error}");
+        assert!(serde_json::from_str::<Plan>("[1, 300]").is_err());
+        assert!(serde_json::from_str::<Plan>("7").unwrap_err().to_string().contains("expected bytes"));
+    }
+}

@@ -1,0 +1,100 @@
+//! What travels between processes: back as it was, and refused if anything is wrong with it.
+
+use partition_dpp::{
+    Error,
+    engine::Cpu,
+    error::StreamProblem,
+    stream::{Frame, Grams, Plan, Trials},
+};
+
+use crate::{
+    common::random::normals,
+    world::{World, named},
+};
+
+fn world() -> World {
+    let rows: Vec<Vec<f64>> = normals(40 * 3, 1).chunks(3).map(<[f64]>::to_vec).collect();
+    World::of_rows(&rows, &(0..40).map(|item| item % 2).collect::<Vec<_>>(), 3)
+}
+
+fn plans(grams: &Grams) -> Vec<Plan> {
+    let quota = |counts: [usize; 2]| grams.quota(named(&counts)).unwrap();
+    let ranges = grams.quota([("0", 0..=2), ("1", 1..=2)]).unwrap();
+    vec![
+        Plan::dpp(grams).unwrap(),
+        Plan::k_dpp(grams, 2).unwrap(),
+        Plan::partition_dpp(grams, &quota([1, 1])).unwrap(),
+        Plan::partition_dpp(grams, &quota([0, 2])).unwrap(),
+        Plan::partition_dpp(grams, &ranges).unwrap(),
+        Plan::partition_dpp(grams, &ranges.with_total(3).unwrap()).unwrap(),
+    ]
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let world = world();
+    let grams = world.batches.grams().unwrap();
+    assert_eq!(Grams::from_bytes(&grams.to_bytes()).unwrap(), grams);
+    assert_eq!(Grams::from_bytes(&Grams::default().to_bytes()).unwrap(), Grams::default());
+    let frame = grams.frame().unwrap();
+    assert_eq!(Frame::from_bytes(&frame.to_bytes()).unwrap(), frame);
+    let framed = Grams::in_frame(&world.batches.batches()[0], &frame, &Cpu).unwrap();
+    assert_eq!(Grams::from_bytes(&framed.to_bytes()).unwrap(), framed);
+    for plan in plans(&grams) {
+        let read = Plan::from_bytes(&plan.to_bytes()).unwrap();
+        assert_eq!(read.to_bytes(), plan.to_bytes());
+        assert_eq!(read.law_error().to_bits(), plan.law_error().to_bits());
+        assert_eq!(world.draws(&read, 20, None, 1), world.draws(&plan, 20, None, 1));
+        let trials = plan.trials(&world.batches.batches()[1], 5, 3, &Cpu).unwrap();
+        assert_eq!(Trials::from_bytes(&trials.to_bytes()).unwrap(), trials);
+        assert_eq!(trials.coordinates().len(), 5 * plan.rank());
+        for row in trials.coordinates().chunks(plan.rank()) {
+            assert!((row.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+}
+
+/// Every byte counts: whichever is changed, and wherever the end is cut off, reading fails by a typed error.
+#[test]
+fn damaged_bytes_are_refused() {
+    let world = world();
+    let grams = world.batches.grams().unwrap();
+    let plan = plans(&grams).remove(2);
+    let trials = plan.trials(&world.batches.batches()[1], 3, 3, &Cpu).unwrap();
+    type Read = fn(&[u8]) -> Result<(), Error>;
+    let kinds: [(Vec<u8>, Read); 4] = [
+        (grams.to_bytes(), |bytes| Grams::from_bytes(bytes).map(drop)),
+        (grams.frame().unwrap().to_bytes(), |bytes| Frame::from_bytes(bytes).map(drop)),
+        (plan.to_bytes(), |bytes| Plan::from_bytes(bytes).map(drop)),
+        (trials.to_bytes(), |bytes| Trials::from_bytes(bytes).map(drop)),
+    ];
+    for (at, (bytes, read)) in kinds.iter().enumerate() {
+        read(bytes).unwrap();
+        for changed in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[changed] ^= 0x10;
+            assert!(matches!(read(&damaged), Err(Error::Stream(_))), "kind {at}, byte {changed}");
+        }
+        for length in 0..bytes.len() {
+            assert!(matches!(read(&bytes[..length]), Err(Error::Stream(_))), "kind {at}, {length} bytes");
+        }
+        assert_error!(
+            read(&[&bytes[..], &[0]].concat()),
+            Error::Stream(StreamProblem::Length { .. }),
+            ["bytes"]
+        );
+        let (other, _) = &kinds[(at + 1) % 4];
+        assert_error!(read(other), Error::Stream(StreamProblem::Foreign { .. }), ["these bytes are not"]);
+        assert_error!(read(b""), Error::Stream(StreamProblem::Foreign { .. }), ["not"]);
+        let mut newer = bytes.clone();
+        newer[8] = 9;
+        assert_error!(
+            read(&newer),
+            Error::Stream(StreamProblem::Version { found: 9, supported: 1, .. }),
+            ["version 9"]
+        );
+        let mut changed = bytes.clone();
+        changed[30] ^= 1;
+        assert_error!(read(&changed), Error::Stream(StreamProblem::Corrupt { .. }), ["corrupt"]);
+    }
+}

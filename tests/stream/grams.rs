@@ -1,0 +1,114 @@
+//! Merged Gram matrices: in any order and by any tree the same within rounding.
+
+use partition_dpp::{
+    Error, Features, Partition,
+    engine::Cpu,
+    error::StreamProblem,
+    stream::{Batch, Grams, Plan},
+};
+
+use crate::{
+    common::random::normals,
+    world::{World, named},
+};
+
+const DIMS: usize = 7;
+const SIZES: [usize; 6] = [900, 1, 2_500, 600, 17, 40];
+
+fn batch(at: usize) -> Batch<'static> {
+    let size = SIZES[at];
+    let features = Features::from_rows(size, DIMS, normals(size * DIMS, at as u64)).unwrap();
+    let labels: Vec<usize> = (0..size).map(|item| (item + at) % 3).collect();
+    Batch::new(at as u64, &features, &Partition::from_labels(&labels).unwrap()).unwrap()
+}
+
+fn merged(order: &[usize]) -> Grams {
+    let of = |&at: &usize| Grams::of_batch(&batch(at), &Cpu).unwrap();
+    order.iter().map(of).fold(Grams::default(), |all, one| all.merge(one).unwrap())
+}
+
+/// Halves, halves of these, and so on.
+fn tree(order: &[usize]) -> Grams {
+    if order.len() < 2 {
+        return merged(order);
+    }
+    let (left, right) = order.split_at(order.len() / 2);
+    tree(left).merge(tree(right)).unwrap()
+}
+
+/// Σ over parts of what a law makes of the Gram matrices.
+fn plan(grams: &Grams) -> Plan {
+    Plan::partition_dpp(grams, &grams.quota(named(&[2, 1, 1])).unwrap()).unwrap()
+}
+
+#[test]
+fn order_and_tree_change_only_rounding() {
+    let first = merged(&[0, 1, 2, 3, 4, 5]);
+    let entries = |grams: &Grams| {
+        // The contents after header, dimensions and lists of sizes are numbers; compare the plans' leverages.
+        let plan = plan(grams);
+        (0..6).map(|at| plan.total_leverage(&batch(at), &Cpu).unwrap()).collect::<Vec<f64>>()
+    };
+    let expected = entries(&first);
+    assert!((expected.iter().sum::<f64>() - DIMS as f64).abs() < 1e-11);
+    for order in [[5, 4, 3, 2, 1, 0], [2, 0, 5, 3, 1, 4]] {
+        for grams in [merged(&order), tree(&order)] {
+            assert_eq!(grams.rows(), first.rows());
+            assert_eq!(
+                grams.parts().map(|part| (part.name.to_owned(), part.rows)).collect::<Vec<_>>(),
+                first.parts().map(|part| (part.name.to_owned(), part.rows)).collect::<Vec<_>>()
+            );
+            for (found, expected) in entries(&grams).iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-8 * expected, "{order:?}: {found} {expected}");
+            }
+        }
+    }
+    let (a, b) = (merged(&[0, 2]), merged(&[3]));
+    assert_eq!(a.clone().merge(b.clone()).unwrap(), b.merge(a).unwrap(), "merging is commutative");
+}
+
+#[test]
+fn what_is_unlike_does_not_merge() {
+    let wide = Features::from_rows(2, 3, vec![1.0; 6]).unwrap();
+    let wide = Batch::new(0, &wide, &Partition::from_labels(&["a", "b"]).unwrap()).unwrap();
+    let wide = Grams::of_batch(&wide, &Cpu).unwrap();
+    assert_error!(
+        merged(&[4]).merge(wide),
+        Error::Shape { what: "a row", expected: DIMS, found: 3 },
+        ["7", "3"]
+    );
+    let frame = merged(&[0]).frame().unwrap();
+    let framed = Grams::in_frame(&batch(0), &frame, &Cpu).unwrap();
+    assert_error!(
+        merged(&[1]).merge(framed.clone()),
+        Error::Stream(StreamProblem::OtherFrame),
+        ["coordinates"]
+    );
+    assert!(framed.merge(Grams::of_batch(&Batch::empty(9), &Cpu).unwrap()).is_ok());
+}
+
+/// Rows with a condition number of 10⁷: a Gram matrix alone refuses them or is off by much, a second pass keeps all digits.
+#[test]
+fn a_frame_keeps_small_directions() {
+    for (spread, wants) in [(1e2_f64, false), (1e5, true), (1e7, true)] {
+        let mut rows: Vec<Vec<f64>> = normals(300 * 4, 9).chunks(4).map(<[f64]>::to_vec).collect();
+        let turn = normals(16, 10);
+        for row in &mut rows {
+            let scaled: Vec<f64> = (0..4).map(|j| row[j] * spread.powf(-(j as f64) / 3.0)).collect();
+            // Mixed, so that no coordinate is small by itself.
+            *row = (0..4).map(|i| (0..4).map(|j| turn[4 * i + j] * scaled[j]).sum()).collect();
+        }
+        let labels: Vec<usize> = (0..300).map(|item| item % 2).collect();
+        let world = World::of_rows(&rows, &labels, 3);
+        let make = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[2, 2]))?);
+        let first = make(&world.batches.grams().unwrap());
+        let before = first.as_ref().map_or(f64::INFINITY, Plan::law_error);
+        let plan = world.plan(make);
+        println!("condition {spread:.0e}: law error {before:.1e}, with a frame {:.1e}", plan.law_error());
+        assert_eq!(before > 1e-9, wants, "{before:e}");
+        assert!(plan.law_error() < 1e-14 * spread.max(1e5));
+        // All rows together are orthonormal in the plan's coordinates, as far as they are used.
+        let totals = world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap());
+        assert!((totals.sum::<f64>() - 4.0).abs() < 1e-7);
+    }
+}

@@ -6,12 +6,20 @@ use pyo3::{
     exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTimeoutError, PyValueError},
 };
 
+pyo3::create_exception!(
+    partition_dpp,
+    IllConditioned,
+    PyValueError,
+    "Rounding would spoil the answer: the rows are nearly dependent, or of very different lengths."
+);
+
 /// The exception of an error: `ValueError` unless it is about a file, a device, or time.
 pub(crate) fn exception(error: &Error) -> PyErr {
     let sentence = error.to_string();
     match error {
         Error::Io { .. } => PyOSError::new_err(sentence),
         Error::Device(_) => PyRuntimeError::new_err(sentence),
+        Error::IllConditioned { .. } | Error::Eigen { .. } => IllConditioned::new_err(sentence),
         Error::Ended(Ended::Interrupted) => PyKeyboardInterrupt::new_err(()),
         Error::Ended(_) => PyTimeoutError::new_err(sentence),
         _ => PyValueError::new_err(sentence),

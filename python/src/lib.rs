@@ -3,6 +3,7 @@
 
 mod arrays;
 mod arrow;
+mod core_sets;
 mod engines;
 mod errors;
 mod features;
@@ -17,6 +18,7 @@ mod rows;
 mod sampler;
 mod solution;
 mod solvers;
+mod streams;
 
 use pyo3::prelude::*;
 
@@ -24,6 +26,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
+        core_sets::{CoreSet, CoreSetUnion},
+        errors::IllConditioned,
         features::Features,
         inference::Inference,
         kernel_model::KernelModel,
@@ -32,6 +36,7 @@ mod _native {
         quota::Quota,
         sampler::Sampler,
         solution::Solution,
+        streams::{Batch, Frame, Grams, Marginals, Plan, StreamSampler, Trials},
     };
 
     use super::{PyModule, PyResult};

@@ -103,7 +103,7 @@ pub(crate) fn resolve(
 }
 
 /// The entry of a part: a number, a pair (low, high) with both ends included, or a `range`; and whether it is no number.
-fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, bool)> {
+pub(crate) fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, bool)> {
     let wrong = || {
         let entry = entry.repr().map_or_else(|_| "?".into(), |text| text.to_string());
         refused(format!("quota entry {entry}: write a number of items, a pair (low, high) or a range"))

@@ -1,0 +1,382 @@
+"""Exact samples of rows that a cluster holds: two or three maps over Arrow batches and one reduction.
+
+`Distributed` works on every engine that can map a function over the batches of a table. For Ray, Spark and Dask
+`partition_dpp.ray`, `partition_dpp.spark` and `partition_dpp.dask` say how:
+
+    import ray
+    from partition_dpp.distributed import Columns, Distributed
+    from partition_dpp.ray import over
+
+    columns = Columns("embedding", label="class", keep=("url",))
+    photos = Distributed(over(ray.data.read_parquet("photos/")), columns)
+    drawn = photos.sample(quota={"cat": 5, "dog": 5}, n_samples=10, seed=1)
+    drawn.table()  # the chosen rows, a pyarrow.Table
+
+The driver holds sums over the rows, and some draws of rows: nothing that grows with the table. The law is that of
+`partition_dpp.select` on all rows at once, whatever the batches. The same seed gives the same samples as long as the
+batches are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial, wraps
+
+import numpy as np
+import pyarrow as pa
+
+from . import _native
+from .streams import (
+    Batch,
+    CoreSet,
+    Frame,
+    Grams,
+    IllConditioned,
+    Marginals,
+    Plan,
+    StreamSampler,
+    Trials,
+)
+
+#: What functions of batches return: at most one row, the number of the batch and what was computed.
+ANSWER = pa.schema([("batch", pa.int64()), ("payload", pa.binary())])
+#: The most bytes of trials that the driver holds, in their packed form.
+LARGEST_REQUEST = 32 << 20
+#: Rows that tell a batch from others.
+WITNESSES = 1024
+
+Function = Callable[[pa.Table], pa.Table]
+#: Maps a function over all batches of a table, with these columns, and yields its answers; batches and their order are
+#: the same every time.
+Run = Callable[[Function, list[str]], Iterable[pa.Table]]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table hold what, and how rows are compared."""
+
+    #: The column of lists of numbers.
+    embedding: str
+    #: The column of labels, if there is a quota.
+    label: str | None = None
+    #: The column of scores, if there is one.
+    score: str | None = None
+    #: "cosine" or "dot".
+    similarity: str = "cosine"
+    #: What diversity counts beside scores, from 0 to 1.
+    diversity: float = 0.5
+    #: Other columns that `Draws.table` returns.
+    keep: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if self.similarity not in ("cosine", "dot"):
+            raise ValueError(f'the similarity "{self.similarity}" is neither "cosine" nor "dot"')
+
+    def names(self) -> list[str]:
+        """The columns that are read, by every pass, so that batches are the same."""
+        named = (self.embedding, self.label, self.score, *self.keep)
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+    def batch(self, table: pa.Table) -> Batch:
+        """A batch of the table."""
+        features = _native.Features(_column(table, self.embedding))
+        if self.similarity == "cosine":
+            features = features.with_unit_rows()
+        if self.score is not None:
+            features = features.with_scores(_column(table, self.score), self.diversity)
+        labels = None if self.label is None else _column(table, self.label)
+        return Batch(self.number(table), features, labels)
+
+    def number(self, table: pa.Table) -> int:
+        """The number of a batch, which follows from what is in it: engines number none, and may compute one again."""
+        step = -(-table.num_rows // WITNESSES)
+        witnesses = table.select(self.names()).take(pa.array(range(0, table.num_rows, step), pa.int64()))
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, witnesses.schema.remove_metadata()) as writer:
+            writer.write_table(witnesses.combine_chunks().replace_schema_metadata(None))
+        digest = hashlib.blake2b(sink.getbuffer(), digest_size=8, key=table.num_rows.to_bytes(8, "little"))
+        return int.from_bytes(digest.digest(), "little") >> 1
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        raise ValueError(f"there is no column {name}; there are {', '.join(table.column_names)}")
+    return table.column(name)
+
+
+def _answers(function: Callable[..., bytes | None]) -> Callable[..., pa.Table]:
+    """A function of a batch as engines run it: on any table of Arrow, with an answer that is a table."""
+
+    @wraps(function)
+    def on_table(table: pa.Table | pa.RecordBatch, columns: Columns, **arguments) -> pa.Table:
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        payload = function(table, columns, **arguments) if table.num_rows > 0 else None
+        if payload is None:
+            return ANSWER.empty_table()
+        return pa.Table.from_pydict({"batch": [columns.number(table)], "payload": [payload]}, ANSWER)
+
+    return on_table
+
+
+@_answers
+def grams(table: pa.Table, columns: Columns, frame: Frame | None = None) -> bytes:
+    """Sums over the rows of a batch."""
+    return Grams.of_batch(columns.batch(table), frame).to_bytes()
+
+
+@_answers
+def totals(table: pa.Table, columns: Columns, plan: Plan) -> bytes:
+    """How much a batch weighs: its share of all trials."""
+    return np.float64(plan.total_leverage(columns.batch(table))).tobytes()
+
+
+@_answers
+def trials(table: pa.Table, columns: Columns, plan: Plan, counts: dict[int, int], seed: int) -> bytes | None:
+    """A batch's share of the trials that are asked for. The same seed draws the same, also when it is computed again."""
+    count = counts.get(columns.number(table), 0)
+    return plan.trials(columns.batch(table), count, seed).to_bytes() if count > 0 else None
+
+
+@_answers
+def marginals(table: pa.Table, columns: Columns, found: Marginals) -> bytes:
+    """The inclusion probability of every row of a batch."""
+    return found.of_batch(columns.batch(table)).tobytes()
+
+
+@_answers
+def core_set(table: pa.Table, columns: Columns, total: int) -> bytes:
+    """A few rows of a batch, among which there is a good set."""
+    return CoreSet.of_batch(columns.batch(table), total).to_bytes()
+
+
+@_answers
+def rows(table: pa.Table, columns: Columns, chosen: dict[int, list[int]]) -> bytes | None:
+    """The chosen rows of a batch, and their numbers."""
+    own = chosen.get(columns.number(table))
+    if own is None:
+        return None
+    sink = io.BytesIO()
+    taken = table.take(pa.array(own, pa.int64())).append_column("__row", pa.array(own, pa.int64()))
+    with pa.ipc.new_stream(sink, taken.schema) as writer:
+        writer.write_table(taken)
+    return sink.getvalue()
+
+
+class Distributed:
+    """A table whose rows an engine holds, to sample from.
+
+    Parameters
+    ----------
+    run
+        How the engine maps a function over the batches: `partition_dpp.ray.over(dataset)`,
+        `partition_dpp.spark.over(frame)`, `partition_dpp.dask.over(frame)`, `in_process(tables)`, or another `Run`.
+    columns
+        Which columns hold what.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from partition_dpp.distributed import Columns, Distributed, in_process
+    >>> rng = np.random.default_rng(0)
+    >>> def shard(first):
+    ...     numbers = pa.array(rng.normal(size=800))
+    ...     embedding = pa.FixedSizeListArray.from_arrays(numbers, 8)
+    ...     return pa.table({"id": range(first, first + 100), "embedding": embedding, "kind": ["a", "b"] * 50})
+    >>> shards = [shard(first) for first in (0, 100, 200)]
+    >>> catalogue = Distributed(in_process(shards), Columns("embedding", label="kind", keep=("id",)))
+    >>> drawn = catalogue.sample(quota={"a": 2, "b": 1}, n_samples=4, seed=1)
+    >>> drawn.parts[0]
+    ['a', 'a', 'b']
+    >>> drawn.table().column_names, drawn.table().num_rows
+    (['sample', 'embedding', 'kind', 'id'], 12)
+    """
+
+    def __init__(self, run: Run, columns: Columns):
+        self.run, self.columns = run, columns
+        self._grams: Grams | None = None
+
+    def grams(self, frame: Frame | None = None) -> Grams:
+        """The sums over all rows; one pass, the first time."""
+        if frame is None and self._grams is not None:
+            return self._grams
+        merged = Grams()
+        for _, payload in self._map(partial(grams, columns=self.columns, frame=frame)):
+            merged = merged.merge(Grams.from_bytes(payload))
+        if frame is None:
+            self._grams = merged
+        return merged
+
+    def plan(self, *, quota=None, k: int | None = None) -> Plan:
+        """The plan of a law: exact counts or ranges by label, k items, or any number of items.
+
+        Nearly dependent rows take a second pass of sums, in a frame where these are more accurate.
+        """
+        return self._accurate(lambda sums: Plan(sums, quota, k), lambda plan: plan.law_error)
+
+    def marginals(self, *, quota=None, k: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
+        """The inclusion probability of every row, batch by batch in the order of `run`: one more pass, 8 bytes a row.
+
+        Yields the number of the batch, and the probabilities of its rows in their order.
+        """
+        found = self._accurate(lambda sums: Marginals(sums, quota, k), lambda found: found.error)
+        for number, payload in self._map(partial(marginals, columns=self.columns, found=found)):
+            yield number, np.frombuffer(payload, np.float64)
+
+    def best(self, *, quota=None, k: int | None = None, solver: str = "local-search", time_limit=None) -> Draws:
+        """A very diverse set: a core-set of every batch (one pass), then the best set of their union.
+
+        Of every part a batch sends at most as many rows as a set has items, so the driver holds some of every batch. The
+        best set of the union is close to that of all rows: within a factor of (2k)^(2k) in theory, a few percent in
+        practice.
+        """
+        if quota is None and k is None:
+            raise ValueError("the best set of a table needs a quota or k, the number of items")
+        sums = self.grams()
+        total = k if k is not None else sum(_most(entry) for entry in quota.values())
+        answers = self._map(partial(core_set, columns=self.columns, total=total))
+        union = CoreSet.union([CoreSet.from_bytes(payload) for _, payload in answers])
+        if quota is None:
+            model = _native.KDpp(union.features, k)
+        else:
+            model = _native.PartitionDpp(union.features, union.partition, quota, k)
+        found = model.solve(solver, time_limit=time_limit)
+        batches, numbers = union.origins
+        names = sorted(sums.parts)
+        parts = np.array([names.index(union.partition.part_of(item)) for item in found.indices], np.uint64)
+        sample = (batches[found.indices], numbers[found.indices], parts)
+        return Draws(self, names, [sample], log_det=found.log_det)
+
+    def _accurate(self, make, error):
+        """What is made of the sums, in a frame where rounding spoils it otherwise: another pass."""
+        sums, first = self.grams(), None
+        try:
+            first = make(sums)
+            if not first.wants_frame:
+                return first
+        except IllConditioned:
+            pass
+        second = make(self.grams(sums.frame()))
+        return first if first is not None and error(first) <= error(second) else second
+
+    def sample(self, *, quota=None, k: int | None = None, n_samples: int = 1, seed: int = 0) -> Draws:
+        """Draws exact samples: a pass of totals, and one of trials for every 32 MB of them.
+
+        Parameters
+        ----------
+        quota
+            A dictionary by label, of numbers, pairs (low, high) or ranges; with k the total.
+        k
+            Number of items in all.
+        n_samples, seed
+            Number of samples and the seed of their random numbers.
+        """
+        if n_samples < 1:
+            raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
+        plan = self.plan(quota=quota, k=k)
+        numbers, weights = self._totals(plan)
+        sampler = StreamSampler(plan, seed, _request(plan, n_samples))
+        drawn: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        while len(drawn) < n_samples:
+            sample, request = sampler.step()
+            if sample is not None:
+                drawn.append(sample)
+            else:
+                count, own_seed = request
+                sampler.feed(self._trials(plan, numbers, weights, count, own_seed))
+        return Draws(self, plan.parts, drawn, plan.law_error, sampler.trials, sampler.proposals)
+
+    def _totals(self, plan: Plan) -> tuple[list[int], list[float]]:
+        found = {}
+        for number, payload in self._map(partial(totals, columns=self.columns, plan=plan)):
+            if number in found:
+                raise ValueError("two batches hold the same rows: leave one of them out")
+            found[number] = float(np.frombuffer(payload, np.float64)[0])
+        numbers = sorted(found)
+        return numbers, [found[number] for number in numbers]
+
+    def _trials(self, plan: Plan, numbers: list[int], weights: list[float], count: int, seed: int) -> Trials:
+        shares = plan.split(weights, count, seed)
+        counts = {number: share for number, share in zip(numbers, shares) if share > 0}
+        answers = self._map(partial(trials, columns=self.columns, plan=plan, counts=counts, seed=seed))
+        return Trials.concatenate([Trials.from_bytes(payload) for _, payload in answers])
+
+    def _map(self, function: Function) -> Iterator[tuple[int, bytes]]:
+        for answer in self.run(function, self.columns.names()):
+            yield from zip(answer["batch"].to_pylist(), answer["payload"].to_pylist())
+
+
+def _most(entry) -> int:
+    """The most items that an entry of a quota allows."""
+    if isinstance(entry, range):
+        return entry.stop - 1
+    high = entry[1] if isinstance(entry, tuple) else entry
+    if high is None:
+        raise ValueError("a quota without limits needs k, the number of items in all")
+    return high
+
+
+def _request(plan: Plan, n_samples: int) -> int:
+    """Enough for all samples, mostly, within the driver's memory. It depends on nothing that is drawn."""
+    wanted = plan.expected_trials * n_samples * 1.1 + 64
+    return max(64, int(min(wanted, LARGEST_REQUEST / plan.trial_bytes)))
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Samples, as numbers of batches and rows; `table` fetches the rows themselves."""
+
+    source: Distributed
+    #: The labels there are, as text.
+    names: list[str]
+    #: For every sample the batch, the row there and the label (by its place in `names`) of its items.
+    samples: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
+    law_error: float | None = None
+    #: Trials used, and proposals made.
+    trials: int = 0
+    proposals: int = 0
+    #: ln det of a best set.
+    log_det: float | None = None
+
+    @property
+    def parts(self) -> list[list[str]]:
+        """The labels of the items of every sample."""
+        return [[self.names[part] for part in parts] for _, _, parts in self.samples]
+
+    def table(self) -> pa.Table:
+        """The chosen rows, after the number of their sample; one pass."""
+        chosen: dict[int, set[int]] = {}
+        for batches, numbers, _ in self.samples:
+            for batch, row in zip(batches.tolist(), numbers.tolist()):
+                chosen.setdefault(batch, set()).add(row)
+        wanted = {batch: sorted(own) for batch, own in chosen.items()}
+        found, at = [], {}
+        for number, payload in self.source._map(partial(rows, columns=self.source.columns, chosen=wanted)):
+            table = pa.ipc.open_stream(payload).read_all()
+            before = sum(len(other) for other in found)
+            at.update({(number, row): before + place for place, row in enumerate(table["__row"].to_pylist())})
+            found.append(table.drop_columns("__row"))
+        places, sample = [], []
+        for i, (batches, numbers, _) in enumerate(self.samples):
+            for key in zip(batches.tolist(), numbers.tolist()):
+                if key not in at:
+                    raise ValueError("the batches are no longer those of the samples: the table has changed")
+                places.append(at[key])
+                sample.append(i)
+        taken = pa.concat_tables(found).take(pa.array(places, pa.int64()))
+        return taken.add_column(0, "sample", pa.array(sample, pa.int64()))
+
+
+def in_process(tables: Iterable[pa.Table]) -> Run:
+    """Batches of this process, for tests and small stores."""
+    tables = list(tables)
+
+    def run(function: Function, columns: list[str]) -> Iterator[pa.Table]:
+        for table in tables:
+            yield function(table.select(columns))
+
+    return run

@@ -1,0 +1,141 @@
+"""Samples of rows in batches: the law of all rows at once."""
+
+import itertools
+import pickle
+from collections import Counter
+
+import numpy as np
+import partition_dpp as pdpp
+import pyarrow as pa
+import pytest
+from partition_dpp import distributed, streams
+from partition_dpp.distributed import Columns, Distributed, in_process
+
+RNG = np.random.default_rng(11)
+ROWS, LABELS, SCORES = RNG.normal(size=(12, 4)), np.array([0, 1, 1] * 4), RNG.normal(size=12)
+COLUMNS = Columns("embedding", label="label", score="score", similarity="dot", diversity=0.6, keep=("item",))
+
+
+def table(first, last, dtype=np.float64):
+    flat = pa.array(ROWS[first:last].astype(dtype).ravel())
+    return pa.table({
+        "item": range(first, last),
+        "embedding": pa.FixedSizeListArray.from_arrays(flat, 4),
+        "label": LABELS[first:last],
+        "score": SCORES[first:last],
+    })
+
+
+def shards(*ends):
+    return [table(first, last) for first, last in itertools.pairwise((0, *ends, 12))]
+
+
+def chi2(samples, sets, weights):
+    counts = Counter(samples)
+    assert set(counts) <= set(sets)
+    expected = weights / weights.sum() * len(samples)
+    return sum((counts[s] - e) ** 2 / e for s, e in zip(sets, expected)), len(sets) - 1
+
+
+def items(drawn):
+    found = drawn.table().select(["sample", "item"]).to_pylist()
+    sets = [[] for _ in drawn.samples]
+    for row in found:
+        sets[row["sample"]].append(row["item"])
+    return [tuple(sorted(own)) for own in sets]
+
+
+@pytest.mark.parametrize("ends", [(), (5, 9), (1, 3, 5, 6, 9, 11)])
+def test_samples_have_the_law_of_all_rows(ends, monkeypatch):
+    # Small requests, so that proposals run out of trials.
+    monkeypatch.setattr(distributed, "LARGEST_REQUEST", 20_000)
+    weighted = ROWS * np.exp(SCORES * 0.4 / 1.2)[:, None]
+    sets = [s for s in itertools.combinations(range(12), 3) if sum(LABELS[list(s)]) == 2]
+    weights = np.array([np.linalg.det(weighted[list(s)] @ weighted[list(s)].T) for s in sets])
+    catalogue = Distributed(in_process(shards(*ends)), COLUMNS)
+    found, degrees = chi2(items(catalogue.sample(quota={0: 1, 1: 2}, n_samples=6000, seed=3)), sets, weights)
+    assert abs(found - degrees) < 5 * np.sqrt(2 * degrees)
+    # Another law is noticed.
+    other = np.array([np.linalg.det(ROWS[list(s)] @ ROWS[list(s)].T) for s in sets])
+    assert chi2(items(catalogue.sample(quota={0: 1, 1: 2}, n_samples=6000, seed=3)), sets, other)[0] > 10 * degrees
+
+
+def test_batches_and_seeds_decide_samples():
+    def draw(tables, seed):
+        return items(Distributed(in_process(tables), COLUMNS).sample(quota={0: 1, 1: 1}, n_samples=5, seed=seed))
+
+    assert draw(shards(4, 8), 1) == draw(shards(4, 8), 1) != draw(shards(4, 8), 2)
+    # The same rows in other chunks, as an engine may hand them over.
+    chunked = [pa.concat_tables([part.slice(0, 1), part.slice(1)]) for part in shards(4, 8)]
+    assert draw(chunked, 1) == draw(shards(4, 8), 1)
+    empty = [*shards(4, 8), table(0, 0)]
+    assert draw(empty, 1) == draw(shards(4, 8), 1)
+
+
+def test_laws_without_labels():
+    unlabelled = Distributed(in_process(shards(5)), Columns("embedding", keep=("item",)))
+    assert [len(own) for own in items(unlabelled.sample(k=3, n_samples=4))] == [3] * 4
+    assert len(items(unlabelled.sample(n_samples=50))) == 50
+
+
+def test_what_is_wrong_is_said():
+    catalogue = Distributed(in_process(shards(5)), COLUMNS)
+    with pytest.raises(ValueError, match="7"):
+        catalogue.sample(quota={7: 1})
+    with pytest.raises(ValueError, match="Int64"):
+        Distributed(in_process(shards(5)), Columns("label")).sample(k=1)
+    with pytest.raises(ValueError, match="no column vector; there are item, embedding"):
+        Columns("vector").batch(table(0, 3))
+    with pytest.raises(ValueError, match="manhattan"):
+        Columns("embedding", similarity="manhattan")
+    with pytest.raises(ValueError, match="same rows"):
+        Distributed(in_process([table(0, 12), table(0, 12)]), COLUMNS).sample(quota={0: 1})
+    with pytest.raises(ValueError, match="dictionary"):
+        catalogue.sample(quota="equal", k=2)
+    with pytest.raises(ValueError, match="n_samples is 0"):
+        catalogue.sample(k=1, n_samples=0)
+    with pytest.raises(ValueError):
+        streams.Plan.from_bytes(b"nothing of ours")
+
+    changing = iter([shards(5), shards(5), shards(6)])
+    run = lambda function, columns: (function(own.select(columns)) for own in next(changing))
+    with pytest.raises(ValueError):
+        Distributed(run, COLUMNS).sample(quota={0: 1}, seed=5)
+
+
+def test_what_travels_can_be_pickled():
+    batch = COLUMNS.batch(table(0, 12))
+    sums = streams.Grams.of_batch(batch)
+    plan = streams.Plan(sums, {0: 1})
+    for object in [sums, plan, plan.trials(batch, 5, 1), sums.frame()]:
+        assert pickle.loads(pickle.dumps(object)).to_bytes() == object.to_bytes()
+    assert pickle.loads(pickle.dumps(distributed.trials)) is distributed.trials
+    assert sums.parts == {"0": 4, "1": 8} and sums.rows == 12
+
+
+@pytest.mark.parametrize("ends", [(), (5,), (1, 3, 5, 6, 9, 11)])
+def test_marginals_and_best_sets_are_those_of_all_rows(ends):
+    catalogue = Distributed(in_process(shards(*ends)), COLUMNS)
+    weighted = pdpp.Features(ROWS).with_scores(SCORES, 0.6)
+    model = pdpp.PartitionDpp(weighted, LABELS, [1, 2])
+    expected, _ = model.inference(engine="cpu").inclusion_probabilities()
+    found = np.concatenate([own for _, own in catalogue.marginals(quota={0: 1, 1: 2})])
+    assert np.allclose(found, expected, atol=1e-10) and not np.allclose(found, expected[::-1], atol=1e-3)
+    best = catalogue.best(quota={0: 1, 1: 2})
+    assert best.log_det == pytest.approx(model.solve("exact").log_det, abs=0.1)
+    assert sorted(best.parts[0]) == ["0", "1", "1"] and best.table().num_rows == 3
+    assert catalogue.best(k=3).table().num_rows == 3
+
+
+def test_nearly_dependent_rows_take_another_pass():
+    passes = []
+    rows = np.linspace(1, 2, 40)[:, None] + 1e-6 * np.random.default_rng(1).normal(size=(40, 3))
+    flat = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), 3)
+    tables = [pa.table({"embedding": flat}).slice(0, 25), pa.table({"embedding": flat}).slice(25)]
+
+    def run(function, columns):
+        passes.append(function.func.__name__)
+        return in_process(tables)(function, columns)
+
+    drawn = Distributed(run, Columns("embedding", similarity="dot")).sample(k=3, n_samples=3)
+    assert passes.count("grams") == 2 and drawn.law_error < 1e-4

@@ -97,11 +97,12 @@ impl Quota {
         counts: impl IntoIterator<Item = C>,
     ) -> Result<Self> {
         let sizes: Vec<usize> = (0..partition.parts()).map(|part| partition.size(part)).collect();
-        Self::over(partition.shared_names(), &sizes, counts.into_iter().map(Into::into).collect())
+        let counts: Vec<CountRange> = counts.into_iter().map(Into::into).collect();
+        Self::over(partition.shared_names(), &sizes, &counts)
     }
 
     /// For parts with these names and sizes.
-    fn over(parts: Arc<[String]>, sizes: &[usize], counts: Vec<CountRange>) -> Result<Self> {
+    fn over(parts: Arc<[String]>, sizes: &[usize], counts: &[CountRange]) -> Result<Self> {
         if counts.len() != parts.len() {
             return Err(Error::QuotaLength { parts: parts.to_vec(), entries: counts.len() });
         }
@@ -158,7 +159,8 @@ impl Quota {
             }
         }
         let entry = |entry: Option<CountRange>| entry.unwrap_or(CountRange::from(0));
-        Self::over(parts, sizes, entries.into_iter().map(entry).collect())
+        let counts: Vec<CountRange> = entries.into_iter().map(entry).collect();
+        Self::over(parts, sizes, &counts)
     }
 
     /// The same count or range for every part.

@@ -140,7 +140,6 @@ impl<'b, 'a> ScaledRows<'b, 'a> {
         parts: &[(usize, i64)],
     ) -> Result<Self> {
         if !features.is_weighted() {
-            #[expect(clippy::cast_precision_loss, reason = "below 2⁵³")]
             let scale = |order: i64| (-order.clamp(-LARGEST_ORDER, 1 << 20) as f64).exp2();
             let groups = parts.iter().map(|&(part, order)| (part, scale(order))).collect();
             return Ok(Self { features: features.clone(), partition, groups });

@@ -93,7 +93,6 @@ impl PartSum {
         let order = self.order.max(other.order);
         self.least = [self.least, other.least].into_iter().flatten().min();
         let factor = |own: Option<i64>| match (own, order) {
-            #[expect(clippy::cast_precision_loss, reason = "below 2⁵³")]
             (Some(own), Some(order)) => (2.0 * (own - order) as f64).exp2(),
             _ => 1.0,
         };
@@ -198,6 +197,7 @@ impl Grams {
     }
 
     /// The parts in the order of their names, as text.
+    #[must_use]
     pub fn parts(&self) -> impl ExactSizeIterator<Item = PartRows<'_>> {
         self.parts.iter().map(|(name, part)| PartRows { name, rows: part.rows })
     }

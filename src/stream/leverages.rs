@@ -164,7 +164,7 @@ impl Leverages {
             let place = Place { batch: self.number, row: item as u32, part };
             (group, place, self.table.weights[position])
         };
-        let drawn = (0..count).map(place).collect();
-        Trials::of_rows(self.plan, scaled, coordinates, drawn)
+        let drawn: Vec<_> = (0..count).map(place).collect();
+        Trials::of_rows(self.plan, scaled, coordinates, &drawn)
     }
 }

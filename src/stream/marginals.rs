@@ -73,7 +73,7 @@ impl Marginals {
             return Self::new(grams, &surrogate, &dpp.ground, &[], None, &dpp.inference_as_given(&Cpu)?);
         };
         let inference = dpp.inference_as_given(&Cpu)?;
-        Self::new(grams, &surrogate, &dpp.ground, &[0], Some(proposals), &inference)
+        Self::new(grams, &surrogate, &dpp.ground, &[0], Some(&proposals), &inference)
     }
 
     /// For sets of k items, as [`KDpp::inference`].
@@ -87,7 +87,7 @@ impl Marginals {
         let dpp = KDpp::new(&surrogate.features, k).map_err(explained)?;
         let proposals = TiltedProposals::of_k_dpp(&dpp).map_err(explained)?;
         let inference = dpp.inference_as_given(&Cpu).map_err(explained)?;
-        let found = Self::new(grams, &surrogate, &dpp.ground, &[0], Some(proposals), &inference)?;
+        let found = Self::new(grams, &surrogate, &dpp.ground, &[0], Some(&proposals), &inference)?;
         Ok(found.shifted(k as f64 * surrogate.log_square(0)))
     }
 
@@ -103,7 +103,7 @@ impl Marginals {
         let proposals =
             if open.is_empty() { None } else { Some(TiltedProposals::of_spectrum(&dpp).map_err(explained)?) };
         let inference = dpp.inference_as_given(&Cpu).map_err(explained)?;
-        let found = Self::new(grams, &surrogate, dpp.ground(), &open, proposals, &inference)?;
+        let found = Self::new(grams, &surrogate, dpp.ground(), &open, proposals.as_ref(), &inference)?;
         let Some(counts) = quota.exact_counts() else { return Ok(found) };
         let shifts =
             counts.iter().enumerate().map(|(part, &count)| count as f64 * surrogate.log_square(part));
@@ -116,11 +116,11 @@ impl Marginals {
         surrogate: &Surrogate,
         ground: &GroundSet<'static>,
         open: &[usize],
-        proposals: Option<TiltedProposals>,
+        proposals: Option<&TiltedProposals>,
         inference: &Inference<'_>,
     ) -> Result<Self> {
         let row_factors = inference.row_factors()?;
-        let error = match &proposals {
+        let error = match proposals {
             Some(proposals) => {
                 let setup = Setup { grams, surrogate, open, proposals };
                 setup.error(&setup.group_weights(ground)?)?.law / row_factors.mass

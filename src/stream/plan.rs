@@ -101,6 +101,7 @@ impl Plan {
     }
 
     /// Names of the parts, in order.
+    #[must_use]
     pub fn parts(&self) -> impl ExactSizeIterator<Item = &str> {
         self.parts.iter().map(|part| &part.name[..])
     }
@@ -192,7 +193,8 @@ impl Plan {
     pub fn split(&self, totals: &[f64], count: u64, seed: u64) -> Result<Vec<u64>> {
         let (found, expected) = (totals.iter().sum::<f64>(), self.rank() as f64);
         // False for NaN.
-        if !((found - expected).abs() <= self.slack) || totals.iter().any(|&total| total < 0.0) {
+        let is_near = (found - expected).abs() <= self.slack;
+        if !is_near || totals.iter().any(|&total| total < 0.0) {
             return Err(StreamProblem::Leverages { found, expected }.into());
         }
         let mut end = 0.0;

@@ -58,7 +58,9 @@ impl Plan {
     /// Sets that meet a quota, made by [`Grams::quota`], as [`PartitionDpp`].
     ///
     /// # Errors
-    /// [`Error::Empty`] without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`];
+    /// [`Error::Empty`] without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`], among them
+    /// [`Error::IllConditioned`] where a second pass in a [`Frame`](super::Frame) may help, and under ranges where the rows of
+    /// one part are a million times longer than those of another;
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the quota needs rows that are too light to be seen
     /// beside others of their part.
     ///

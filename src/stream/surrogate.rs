@@ -221,7 +221,6 @@ fn is_spread(least: Option<i64>, most: Option<i64>) -> bool {
     least.zip(most).is_some_and(|(least, most)| most - least > SPREAD)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "small")]
 fn power(order: i64) -> f64 {
     (order as f64).exp2()
 }

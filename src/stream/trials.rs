@@ -71,7 +71,7 @@ impl Trials {
         plan: u64,
         scaled: &ScaledRows<'_, '_>,
         coordinates: &Coordinates<'_>,
-        drawn: Vec<(usize, Place, f64)>,
+        drawn: &[(usize, Place, f64)],
     ) -> Self {
         let Coordinates { whitener, factors } = *coordinates;
         let chunks: Vec<_> = drawn.chunks(CHUNK).collect();

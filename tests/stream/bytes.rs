@@ -54,6 +54,9 @@ fn what_is_written_is_read() {
     }
 }
 
+/// Reads bytes as one kind of thing.
+type Read = fn(&[u8]) -> Result<(), Error>;
+
 /// Every byte counts: whichever is changed, and wherever the end is cut off, reading fails by a typed error.
 #[test]
 fn damaged_bytes_are_refused() {
@@ -61,7 +64,6 @@ fn damaged_bytes_are_refused() {
     let grams = world.batches.grams().unwrap();
     let plan = plans(&grams).remove(2);
     let trials = plan.trials(&world.batches.batches()[1], 3, 3, &Cpu).unwrap();
-    type Read = fn(&[u8]) -> Result<(), Error>;
     let kinds: [(Vec<u8>, Read); 4] = [
         (grams.to_bytes(), |bytes| Grams::from_bytes(bytes).map(drop)),
         (grams.frame().unwrap().to_bytes(), |bytes| Frame::from_bytes(bytes).map(drop)),

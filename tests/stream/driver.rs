@@ -30,6 +30,34 @@ fn plan(world: &World, counts: [usize; 3]) -> Plan {
     world.plan(|grams| Plan::partition_dpp(grams, &grams.quota(named(&counts))?))
 }
 
+/// Servers keep samplers, and send plans to threads.
+#[test]
+fn they_are_sent_to_threads() {
+    fn is_sent<T: Send + Sync + 'static>() {}
+    is_sent::<StreamSampler>();
+    is_sent::<Plan>();
+    is_sent::<Trials>();
+    is_sent::<Grams>();
+    is_sent::<Batch<'static>>();
+}
+
+/// Batches to which a plan, and from which trials, travel as bytes.
+struct Elsewhere<'a>(&'a Batches<'static>, Vec<u8>);
+
+impl TrialSource for Elsewhere<'_> {
+    fn more(&mut self, Request { count, seed }: Request) -> Result<Trials> {
+        let plan = Plan::from_bytes(&self.1)?;
+        let totals = self.0.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu));
+        let counts = plan.split(&totals.collect::<Result<Vec<_>>>()?, count, seed)?;
+        let answer = |(batch, count): (&Batch<'_>, &u64)| {
+            Trials::from_bytes(&plan.trials(batch, *count, seed, &Cpu)?.to_bytes())
+        };
+        Trials::concatenate(
+            self.0.batches().iter().zip(&counts).rev().map(answer).collect::<Result<Vec<_>>>()?,
+        )
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_subsets() {
     let world = world(120, 6, 5);
@@ -38,20 +66,6 @@ fn the_same_seed_gives_the_same_subsets() {
     assert_eq!(first, world.draws(&plan, 50, None, 7));
     assert_ne!(first, world.draws(&plan, 50, None, 8));
     // Through bytes, and with the answers of batches in another order.
-    struct Elsewhere<'a>(&'a Batches<'static>, Vec<u8>);
-    impl TrialSource for Elsewhere<'_> {
-        fn more(&mut self, Request { count, seed }: Request) -> Result<Trials> {
-            let plan = Plan::from_bytes(&self.1)?;
-            let totals = self.0.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu));
-            let counts = plan.split(&totals.collect::<Result<Vec<_>>>()?, count, seed)?;
-            let answer = |(batch, count): (&Batch<'_>, &u64)| {
-                Trials::from_bytes(&plan.trials(batch, *count, seed, &Cpu)?.to_bytes())
-            };
-            Trials::concatenate(
-                self.0.batches().iter().zip(&counts).rev().map(answer).collect::<Result<Vec<_>>>()?,
-            )
-        }
-    }
     let mut sampler = StreamSampler::new(&Plan::from_bytes(&plan.to_bytes()).unwrap(), 7).unwrap();
     let mut elsewhere = Elsewhere(&world.batches, plan.to_bytes());
     assert_eq!(first, sampler.draw_many(50, &mut elsewhere).unwrap());

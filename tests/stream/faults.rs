@@ -131,21 +131,23 @@ fn a_stream_that_is_not_shuffled_is_noticed() {
     assert!(p > stats::ALPHA, "{p:e}");
 }
 
-/// A source whose trials are not drawn by leverage, or whose batches have wrong shares.
+/// A source that takes as many trials from every batch.
+struct Even<'a>(&'a Batches<'static>, &'a Plan);
+
+impl TrialSource for Even<'_> {
+    fn more(&mut self, Request { count, seed }: Request) -> Result<Trials> {
+        let [first, second] = self.0.batches() else { unreachable!() };
+        let half = count / 2;
+        Trials::concatenate([
+            self.1.trials(first, half, seed, &Cpu)?,
+            self.1.trials(second, count - half, seed, &Cpu)?,
+        ])
+    }
+}
+
 #[test]
 fn wrong_shares_are_noticed() {
     let (world, plan, law) = dpp();
-    struct Even<'a>(&'a Batches<'static>, &'a Plan);
-    impl TrialSource for Even<'_> {
-        fn more(&mut self, Request { count, seed }: Request) -> Result<Trials> {
-            let [first, second] = self.0.batches() else { unreachable!() };
-            let half = count / 2;
-            Trials::concatenate([
-                self.1.trials(first, half, seed, &Cpu)?,
-                self.1.trials(second, count - half, seed, &Cpu)?,
-            ])
-        }
-    }
     let mut sampler = StreamSampler::new(&plan, 1).unwrap().with_request(100);
     let draws = sampler.draw_many(DRAWS, &mut Even(&world.batches, &plan)).unwrap();
     let p = p_value(&world.sets(&draws), &law);

@@ -1,11 +1,11 @@
 //! Laws through the stream against enumeration, on every enumerable case: whatever the batches, and however often the
 //! stream runs out in the middle of a proposal.
 
-use partition_dpp::{CountRange, Partition, stream::Plan};
+use partition_dpp::{CountRange, Error, Partition, stream::Plan};
 
 use crate::{
     common::{
-        Case, enumerable_cases,
+        enumerable_cases,
         oracle::{self, Law},
         ranges::{Shape, shapes},
         stats,
@@ -62,10 +62,6 @@ impl Found {
     }
 }
 
-fn name(case: &Case) -> String {
-    case.name.clone()
-}
-
 #[test]
 fn partition_dpp() {
     let mut found = Found::new();
@@ -74,7 +70,7 @@ fn partition_dpp() {
         for (shards, request) in WAYS {
             let world = World::of_case(&case, shards);
             let plan = world.plan(|grams| Plan::partition_dpp(grams, &grams.quota(named(&case.quota))?));
-            found.check(&name(&case), &world, &plan, &law, request);
+            found.check(&case.name, &world, &plan, &law, request);
         }
     }
     found.report("Partition-DPP");
@@ -89,7 +85,7 @@ fn k_dpp() {
         for (shards, request) in WAYS {
             let world = World::of_case(&case, shards);
             let plan = world.plan(|grams| Plan::k_dpp(grams, k));
-            found.check(&name(&case), &world, &plan, &law, request);
+            found.check(&case.name, &world, &plan, &law, request);
         }
     }
     found.report("k-DPP");
@@ -103,7 +99,7 @@ fn dpp() {
         for (shards, request) in WAYS {
             let world = World::of_case(&case, shards);
             let plan = world.plan(Plan::dpp);
-            found.check(&name(&case), &world, &plan, &law, request);
+            found.check(&case.name, &world, &plan, &law, request);
         }
     }
     found.report("DPP");
@@ -111,7 +107,7 @@ fn dpp() {
 
 #[test]
 fn ranges() {
-    let mut found = Found::new();
+    let (mut found, mut refused) = (Found::new(), Vec::new());
     for (at, case) in enumerable_cases().iter().enumerate() {
         let partition = Partition::from_labels(&case.labels).unwrap();
         let oracle = case.oracle();
@@ -132,14 +128,17 @@ fn ranges() {
                 Plan::partition_dpp(grams, &own)
             });
             let what = format!("{}, {name}", case.name);
-            if let Err(e) = &plan {
-                println!("FAILED {what} {e:?}");
-                continue;
+            match plan {
+                Ok(plan) => found.check(&what, &world, &plan, &law, request),
+                // Rows of one part are 10¹² times longer than those of another, and nothing asks for the short ones.
+                Err(error) => {
+                    assert!(matches!(error, Error::IllConditioned { .. }), "{what}: {error:?}");
+                    refused.push(what);
+                }
             }
-            let plan = plan.unwrap();
-            found.check(&what, &world, &plan, &law, request);
         }
     }
-    assert!(found.checks >= 100);
+    assert!(found.checks >= 170);
+    assert_eq!(refused, ["badly-scaled-parts, anything"]);
     found.report("ranges");
 }

@@ -72,11 +72,11 @@ impl Features {
         py: Python<'_>,
         bandwidth: Option<f64>,
         landmarks: Option<usize>,
-        progress: Option<Py<PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let rbf = Rbf::new(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly));
         let rbf = landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
-        let made = interruptible(py, progress.as_ref(), |watch| {
+        let made = interruptible(py, progress, |watch| {
             let found = rbf.features(&self.rows, &Watched::new(&Cpu, watch))?;
             Ok((found.features().clone(), found.kernel_error()))
         })?;

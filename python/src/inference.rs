@@ -41,23 +41,30 @@ impl Law {
         engine: &'static dyn partition_dpp::engine::Engine,
         stop: Arc<AtomicBool>,
     ) -> partition_dpp::Result<KeptInference> {
-        use AnyInference::{Features, Ridge};
         match self {
             Law::Parts(dpp) => {
                 let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Features))
+                keep_inference(engine, stop, move |engine| {
+                    Ok(AnyInference::Features(Box::new(dpp.inference(engine)?)))
+                })
             }
             Law::Size(dpp) => {
                 let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Features))
+                keep_inference(engine, stop, move |engine| {
+                    Ok(AnyInference::Features(Box::new(dpp.inference(engine)?)))
+                })
             }
             Law::AnySize(dpp) => {
                 let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Features))
+                keep_inference(engine, stop, move |engine| {
+                    Ok(AnyInference::Features(Box::new(dpp.inference(engine)?)))
+                })
             }
             Law::Ridge(dpp, _) => {
                 let dpp = dpp.clone();
-                keep_inference(engine, stop, move |engine| dpp.inference(engine).map(Ridge))
+                keep_inference(engine, stop, move |engine| {
+                    Ok(AnyInference::Ridge(Box::new(dpp.inference(engine)?)))
+                })
             }
         }
     }

@@ -29,7 +29,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// Work gets a watch and the flag behind it.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
-    progress: Option<&Py<PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(Watch<'_>) -> T + Send,
 ) -> PyResult<T> {
     let stop = AtomicBool::new(false);
@@ -39,11 +39,12 @@ pub(crate) fn interruptible<T: Send>(
 /// The same with a flag of the caller's.
 pub(crate) fn flagged<T: Send>(
     py: Python<'_>,
-    progress: Option<&Py<PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     stop: &AtomicBool,
     work: impl FnOnce(Watch<'_>) -> T + Send,
 ) -> PyResult<T> {
     let pool = pool()?;
+    let progress = progress.map(|progress| progress.clone().unbind());
     let latest: Mutex<Option<Progress>> = Mutex::new(None);
     let report = |reached: Progress| *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(reached);
     let watch = Watch::default().stopped_by(stop).reporting_to(&report);
@@ -51,7 +52,7 @@ pub(crate) fn flagged<T: Send>(
         Python::attach(|py| {
             py.check_signals()?;
             let reached = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
-            match (progress, reached) {
+            match (&progress, reached) {
                 (Some(progress), Some(reached)) => tell(py, progress, reached),
                 _ => Ok(()),
             }

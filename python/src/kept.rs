@@ -26,8 +26,8 @@ self_cell! {
 /// Either kind of inference.
 #[derive(Debug)]
 pub(crate) enum AnyInference<'a> {
-    Features(Inference<'a>),
-    Ridge(RidgeInference<'a>),
+    Features(Box<Inference<'a>>),
+    Ridge(Box<RidgeInference<'a>>),
 }
 
 self_cell! {

@@ -88,14 +88,14 @@ impl KernelModel {
         py: Python<'_>,
         solver: SolverChoice,
         time_limit: Option<f64>,
-        progress: Option<Py<PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Solution> {
         let limit = limit(time_limit)?;
         if !matches!(solver, SolverChoice::Greedy | SolverChoice::LocalSearch) {
             let sentence = "kernels of pairs of items take the solvers \"greedy\" and \"local-search\"";
             return Err(refused(sentence));
         }
-        let found = interruptible(py, progress.as_ref(), |watch| {
+        let found = interruptible(py, progress, |watch| {
             let kernel = self.kernel()?;
             let model = self.model(&*kernel)?;
             match solver {

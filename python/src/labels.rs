@@ -135,10 +135,12 @@ fn of_text(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition
     })
 }
 
+/// Whole numbers up to here are exact in f64.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+
 fn of_whole_numbers(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
     let values: Bound<'_, PyArray1<f64>> = array.call_method1("astype", ("float64",))?.cast_into()?;
     let values = values.to_vec()?;
-    const LARGEST: f64 = 9_007_199_254_740_992.0;
     let whole = |(row, value): (usize, f64)| {
         if value.fract() == 0.0 && value.abs() <= LARGEST {
             #[expect(clippy::cast_possible_truncation, reason = "it is a whole number of 53 bits")]

@@ -3,7 +3,6 @@
 
 mod arrays;
 mod arrow;
-mod core_sets;
 mod engines;
 mod errors;
 mod features;
@@ -26,7 +25,6 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::{
-        core_sets::{CoreSet, CoreSetUnion},
         errors::IllConditioned,
         features::Features,
         inference::Inference,
@@ -36,7 +34,7 @@ mod _native {
         quota::Quota,
         sampler::Sampler,
         solution::Solution,
-        streams::{Batch, Frame, Grams, Marginals, Plan, StreamSampler, Trials},
+        streams::{Batch, CoreSet, CoreSetUnion, Frame, Grams, Marginals, Plan, StreamSampler, Trials},
     };
 
     use super::{PyModule, PyResult};

@@ -27,6 +27,7 @@ pub(crate) struct Model {
 }
 
 /// The library's models.
+#[expect(clippy::large_enum_variant, reason = "a model has one")]
 pub(crate) enum Law {
     Parts(partition_dpp::PartitionDpp<'static>),
     Size(partition_dpp::KDpp<'static>),

@@ -138,6 +138,9 @@ fn advise(error: &Error) -> PyErr {
     }
 }
 
+/// Samples, the error of their law, whether it is exact, and the engine.
+type Drawn<'py> = (Vec<Bound<'py, PyArray1<i64>>>, f64, String, String);
+
 /// A sampler of one law.
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Sampler {
@@ -166,6 +169,7 @@ impl Model {
 
     /// Sets up and draws in one call, under one progress bar.
     #[pyo3(signature = (count, seed, method, law_error, engine, progress))]
+    #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn _draw<'py>(
         &self,
         py: Python<'py>,
@@ -174,11 +178,11 @@ impl Model {
         method: MethodChoice,
         law_error: Option<f64>,
         engine: EngineChoice,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<Bound<'py, PyArray1<i64>>>, f64, String, String)> {
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Drawn<'py>> {
         let way = Way::of(method, law_error)?;
         let engine = self.engine(engine, way.task())?;
-        let drawn = interruptible(py, progress.as_ref(), |watch| {
+        let drawn = interruptible(py, progress, |watch| {
             let watched = Watched::new(engine, watch);
             let sampler = self.law.sampler(way, &watched)?;
             let samples = whole(sampler.sample_watched(0..count, seed, &watch)?)?;
@@ -215,11 +219,11 @@ impl Sampler {
         count: u64,
         seed: u64,
         first: u64,
-        progress: Option<Py<PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
         let sampler = self.kept.borrow_dependent();
         let end = first.checked_add(count).ok_or_else(|| refused("there are no so many draws"))?;
-        let drawn = interruptible(py, progress.as_ref(), |watch: Watch<'_>| {
+        let drawn = interruptible(py, progress, |watch: Watch<'_>| {
             whole(sampler.sample_watched(first..end, seed, &watch)?)
         })?;
         Ok(arrays(py, &drawn.or_raise()?))

@@ -116,7 +116,7 @@ impl Model {
         time_limit: Option<f64>,
         certify: bool,
         engine: EngineChoice,
-        progress: Option<Py<PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Solution> {
         let limit = limit(time_limit)?;
         let engine = self.engine(engine, solver.task())?;
@@ -128,11 +128,11 @@ impl Model {
         let found = match &self.law {
             Law::Parts(dpp) => {
                 let solver = solver.of::<PartitionDpp<'_>>(limit).ok_or_else(needed)?;
-                solve(py, dpp, &*solver, engine, (limit, certify), progress.as_ref())?
+                solve(py, dpp, &*solver, engine, (limit, certify), progress)?
             }
             Law::Size(dpp) => {
                 let solver = solver.of::<KDpp<'_>>(limit).ok_or_else(needed)?;
-                solve(py, dpp, &*solver, engine, (limit, certify), progress.as_ref())?
+                solve(py, dpp, &*solver, engine, (limit, certify), progress)?
             }
             Law::AnySize(dpp) => {
                 let solver: Box<dyn Solver<Dpp<'_>> + Send + Sync> = match (solver.of(limit), solver) {
@@ -143,7 +143,7 @@ impl Model {
                     }
                     (None, _) => Box::new(SymmetricGreedy::default()),
                 };
-                solve(py, dpp, &*solver, engine, (limit, certify), progress.as_ref())?
+                solve(py, dpp, &*solver, engine, (limit, certify), progress)?
             }
             Law::Ridge(..) => {
                 return Err(refused("solvers take a ridge with a KernelModel, or in Features that have it"));
@@ -175,7 +175,7 @@ fn solve<M: partition_dpp::map::Objective + Sync>(
     solver: &(dyn Solver<M> + Send + Sync),
     engine: &dyn partition_dpp::engine::Engine,
     (limit, certify): (Option<Duration>, bool),
-    progress: Option<&Py<PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<partition_dpp::map::Solution> {
     let found = interruptible(py, progress, |watch| {
         let found = solver.solve_watched(model, engine, &watch)?;

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import pathlib
 import subprocess
 import sys
 
@@ -14,7 +15,18 @@ def test_stubs_are_those_of_the_module():
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-@pytest.mark.parametrize("module", ["partition_dpp", "partition_dpp._select", "partition_dpp.sklearn"])
+MODULES = ["partition_dpp", "partition_dpp._select", "partition_dpp.distributed", "partition_dpp.sklearn", "partition_dpp.streams"]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_examples_run(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.attempted > 0 and outcome.failed == 0
+
+
+def test_the_page_runs(monkeypatch):
+    """The examples of docs/python.md, from the root of the repository."""
+    root = pathlib.Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    outcome = doctest.testfile(str(root / "docs" / "python.md"), module_relative=False)
+    assert outcome.attempted > 20 and outcome.failed == 0

@@ -7,13 +7,8 @@ use partition_dpp::{
 };
 use pyo3::{prelude::*, types::PyBytes};
 
-use crate::{
-    errors::OrRaise,
-    features::Features,
-    interruptible::interruptible,
-    labels::Partition,
-    streams::{Batch, Pickled, pickled},
-};
+use super::{Batch, Pickled, pickled};
+use crate::{errors::OrRaise, features::Features, interruptible::interruptible, labels::Partition};
 
 /// A few rows of one batch.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -32,6 +27,7 @@ impl CoreSet {
 
     /// The rows of several, as features.
     #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "Python hands it over")]
     fn union(core_sets: Vec<PyRef<'_, Self>>) -> PyResult<CoreSetUnion> {
         let (batches, sets) = core_sets.iter().map(|set| (set.0.batch(), set.0.clone())).unzip();
         let (batches, sets): (Vec<u64>, Vec<map::CoreSet>) = (batches, sets);
@@ -48,7 +44,7 @@ impl CoreSet {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
-        pickled(slf.get_type(), slf.get().to_bytes(slf.py()))
+        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
     }
 }
 

@@ -1,0 +1,42 @@
+//! Batches.
+
+use partition_dpp::stream;
+use pyo3::prelude::*;
+
+use crate::{errors::OrRaise, features, labels};
+
+/// A batch of rows with their labels, and its number.
+#[pyclass(frozen, module = "partition_dpp.streams")]
+pub(crate) struct Batch(pub(super) stream::Batch<'static>);
+
+#[pymethods]
+impl Batch {
+    #[new]
+    #[pyo3(signature = (number, features, labels = None))]
+    fn new(number: u64, features: &Bound<'_, PyAny>, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let rows = features::of(features)?;
+        let partition = match labels {
+            Some(labels) => labels::partition(labels)?,
+            None => partition_dpp::Partition::of(std::iter::repeat_n(ALL, rows.items())).or_raise()?,
+        };
+        stream::Batch::new(number, &rows, &partition).or_raise().map(Self)
+    }
+
+    /// A batch without rows.
+    #[staticmethod]
+    fn empty(number: u64) -> Self {
+        Self(stream::Batch::empty(number))
+    }
+
+    #[getter]
+    fn number(&self) -> u64 {
+        self.0.number()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.rows()
+    }
+}
+
+/// The name of the part of rows without labels.
+const ALL: &str = "all items";

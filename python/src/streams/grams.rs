@@ -1,0 +1,101 @@
+//! Sums over the rows of batches.
+
+use partition_dpp::{
+    engine::{Cpu, Watched},
+    stream,
+};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+
+use super::{Batch, Pickled, pickled};
+use crate::{errors::OrRaise, interruptible::interruptible};
+
+/// Sums over the rows of every part.
+#[pyclass(frozen, module = "partition_dpp.streams")]
+pub(crate) struct Grams(pub(super) stream::Grams);
+
+#[pymethods]
+impl Grams {
+    /// Sums over no rows.
+    #[new]
+    fn new() -> Self {
+        Self(stream::Grams::default())
+    }
+
+    /// The sums of one batch; in a frame, more accurate.
+    #[staticmethod]
+    #[pyo3(signature = (batch, frame = None))]
+    fn of_batch(py: Python<'_>, batch: &Batch, frame: Option<&Frame>) -> PyResult<Self> {
+        let made = interruptible(py, None, |watch| {
+            let engine = Watched::new(&Cpu, watch);
+            match frame {
+                Some(frame) => stream::Grams::in_frame(&batch.0, &frame.0, &engine),
+                None => stream::Grams::of_batch(&batch.0, &engine),
+            }
+        })?;
+        made.or_raise().map(Self)
+    }
+
+    /// The sums of both.
+    fn merge(&self, other: &Self) -> PyResult<Self> {
+        self.0.clone().merge(other.0.clone()).or_raise().map(Self)
+    }
+
+    /// A frame in which sums are more accurate.
+    fn frame(&self) -> PyResult<Frame> {
+        self.0.frame().or_raise().map(Frame)
+    }
+
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    #[getter]
+    fn dims(&self) -> usize {
+        self.0.dims()
+    }
+
+    /// How many rows every part has.
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parts = PyDict::new(py);
+        self.0.parts().try_for_each(|part| parts.set_item(part.name, part.rows))?;
+        Ok(parts)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        stream::Grams::from_bytes(bytes).or_raise().map(Self)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+    }
+}
+
+/// Where sums are more accurate.
+#[pyclass(frozen, module = "partition_dpp.streams")]
+pub(crate) struct Frame(pub(super) stream::Frame);
+
+#[pymethods]
+impl Frame {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        stream::Frame::from_bytes(bytes).or_raise().map(Self)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+    }
+}

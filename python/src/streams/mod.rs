@@ -1,0 +1,58 @@
+//! Samples of rows that lie elsewhere: what is computed where the rows are, and what the driver makes of it.
+
+mod batch;
+mod core_sets;
+mod grams;
+mod marginals;
+mod plan;
+mod sampler;
+mod trials;
+
+pub(crate) use batch::Batch;
+pub(crate) use core_sets::{CoreSet, CoreSetUnion};
+pub(crate) use grams::{Frame, Grams};
+pub(crate) use marginals::Marginals;
+pub(crate) use plan::Plan;
+pub(crate) use sampler::StreamSampler;
+pub(crate) use trials::Trials;
+
+use partition_dpp::{CountRange, stream};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyDict, PyType},
+};
+
+use crate::{
+    errors::{OrRaise, refused},
+    labels,
+    quota::count_range,
+};
+
+/// How an object is unpickled.
+type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+
+fn pickled<'py>(class: &Bound<'py, PyType>, bytes: Bound<'py, PyBytes>) -> PyResult<Pickled<'py>> {
+    Ok((class.getattr("from_bytes")?, (bytes,)))
+}
+
+/// The quota of parts that the batches have: a dictionary by label, `"equal"` or `"proportional"`.
+fn resolve(
+    grams: &stream::Grams,
+    quota: &Bound<'_, PyAny>,
+    total: Option<usize>,
+) -> PyResult<partition_dpp::Quota> {
+    let named = quota.cast::<PyDict>().map_err(|_| {
+        refused(
+            "the quota of batches is a dictionary by label: which labels there are is known only afterwards",
+        )
+    })?;
+    let entry = |(label, entry): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok::<(String, CountRange), PyErr>((labels::name_of(&label)?, count_range(&entry)?.0))
+    };
+    let entries = named.iter().map(entry).collect::<PyResult<Vec<_>>>()?;
+    let quota = grams.quota(entries).or_raise()?;
+    match total {
+        Some(total) => quota.with_total(total).or_raise(),
+        None => Ok(quota),
+    }
+}

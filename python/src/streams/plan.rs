@@ -1,0 +1,113 @@
+//! Plans.
+
+use partition_dpp::{
+    engine::{Cpu, Watched},
+    stream,
+};
+use pyo3::{prelude::*, types::PyBytes};
+
+use super::{Batch, Grams, Pickled, Trials, pickled, resolve};
+use crate::{errors::OrRaise, interruptible::interruptible};
+
+/// What the driver tells the batches of a law.
+#[pyclass(frozen, module = "partition_dpp.streams")]
+pub(crate) struct Plan(pub(super) stream::Plan);
+
+#[pymethods]
+impl Plan {
+    /// The plan of a quota by part, of k items, or of sets of any size.
+    #[new]
+    #[pyo3(signature = (grams, quota = None, k = None))]
+    fn new(
+        py: Python<'_>,
+        grams: &Grams,
+        quota: Option<&Bound<'_, PyAny>>,
+        k: Option<usize>,
+    ) -> PyResult<Self> {
+        let grams = &grams.0;
+        let quota = quota.map(|quota| resolve(grams, quota, k)).transpose()?;
+        let made = interruptible(py, None, |_| match (&quota, k) {
+            (Some(quota), _) => stream::Plan::partition_dpp(grams, quota),
+            (None, Some(k)) => stream::Plan::k_dpp(grams, k),
+            (None, None) => stream::Plan::dpp(grams),
+        })?;
+        made.or_raise().map(Self)
+    }
+
+    /// The sum of the leverages of a batch.
+    fn total_leverage(&self, py: Python<'_>, batch: &Batch) -> PyResult<f64> {
+        interruptible(py, None, |watch| self.0.total_leverage(&batch.0, &Watched::new(&Cpu, watch)))?
+            .or_raise()
+    }
+
+    /// How many of `count` trials every batch draws, given the totals of all.
+    #[expect(clippy::needless_pass_by_value, reason = "Python hands it over")]
+    fn split(&self, totals: Vec<f64>, count: u64, seed: u64) -> PyResult<Vec<u64>> {
+        self.0.split(&totals, count, seed).or_raise()
+    }
+
+    /// Independent draws of rows of a batch.
+    fn trials(&self, py: Python<'_>, batch: &Batch, count: u64, seed: u64) -> PyResult<Trials> {
+        let made = interruptible(py, None, |watch| {
+            self.0.trials(&batch.0, count, seed, &Watched::new(&Cpu, watch))
+        })?;
+        made.or_raise().map(Trials)
+    }
+
+    /// The parts, in the order of their numbers in draws.
+    #[getter]
+    fn parts(&self) -> Vec<String> {
+        self.0.parts().map(ToOwned::to_owned).collect()
+    }
+
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    #[getter]
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    #[getter]
+    fn law_error(&self) -> f64 {
+        self.0.law_error()
+    }
+
+    /// Whether sums in a frame would make the law more accurate.
+    #[getter]
+    fn wants_frame(&self) -> bool {
+        self.0.wants_frame()
+    }
+
+    #[getter]
+    fn expected_proposals(&self) -> f64 {
+        self.0.expected_proposals()
+    }
+
+    /// Trials per sample on average, known before drawing.
+    #[getter]
+    fn expected_trials(&self) -> f64 {
+        self.0.expected_trials()
+    }
+
+    /// Bytes of a trial.
+    #[getter]
+    fn trial_bytes(&self) -> usize {
+        self.0.trial_bytes()
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        stream::Plan::from_bytes(bytes).or_raise().map(Self)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(&slf.get_type(), slf.get().to_bytes(slf.py()))
+    }
+}

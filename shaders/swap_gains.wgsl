@@ -2,9 +2,10 @@
 // largest M_ii d_j + f_i C_ij².
 //
 // places: where the coefficients of every tile begin, then the number of slots of every group; swap: w, then w', 4·quads
-// values each, then for every group α, γ, M_ii, f_i of `most` slots and a, b, 0, 0; coefficients: 256 per slot and tile;
-// residuals: one per position; tops: largest and second largest ratio of every tile, from `top` on, and row and slot of
-// the largest. Without `update` the table is only searched. One workgroup per tile.
+// values each, then for every group α, γ, M_ii, f_i of `most` slots and a, b, whether the table stays as it is, and a
+// number of choose_swap; coefficients: 256 per slot and tile; residuals: one per position; tops: largest and second largest
+// ratio of every tile, from `top` on, and row and slot of the largest. Without `update` the table is only searched. One
+// workgroup per tile.
 
 struct Parameters {
   start: u32, tiles: u32, quads: u32, reading: u32,
@@ -53,7 +54,11 @@ fn main(
   let p = parameters;
   let own = workgroup_of(group, groups);
   let tile = tile_at(p.first + own);
-  let slots = places[p.count + tile.group];
+  let numbers = 2u * p.quads + tile.group * (p.most + 1u);
+  var slots = places[p.count + tile.group];
+  if swap[numbers + p.most].z > ZERO {
+    slots = 0u;
+  }
   if p.update != 0u && slots > 0u {
     products(tile, thread);
   }
@@ -61,7 +66,6 @@ fn main(
   var best = Leading(LOWEST, LOWEST, thread, 0u);
   if thread < tile.rows && slots > 0u {
     let base = places[own];
-    let numbers = 2u * p.quads + tile.group * (p.most + 1u);
     var c = ZERO;
     var g = ZERO;
     var d = counted(residuals[tile.start + thread]);

@@ -45,6 +45,8 @@ pub use prepared::Prepared;
 pub use rows::{Group, Items, Rows};
 pub use shard::{LocalShard, Shard, ShardFactor, ShardMap, ShardRows};
 pub use sharded::Sharded;
+#[doc(hidden)]
+pub use swaps::{AheadSwap, SwapAhead, SwapsAhead, SwapsEnd};
 pub use swaps::{BestSwap, Beyond, LeavingPairs, SwapNumbers, SwapTable, SwapUpdate};
 pub use watched::Watched;
 

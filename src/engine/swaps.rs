@@ -33,6 +33,16 @@ pub trait SwapTable: Sealed + fmt::Debug + Send + Sync {
     /// 4mn + 7mk operations, in one pass over rows and table.
     fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>>;
 
+    /// Makes the next swaps of a local search without the host in between, if the engine can.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[doc(hidden)]
+    fn swap_ahead(&mut self, request: &SwapAhead<'_>) -> Result<Option<SwapsAhead>> {
+        let _ = request;
+        Ok(None)
+    }
+
     /// The items j that can take part in an exchange of two items of two groups that improves the determinant, and
     /// perhaps some more, by group and in ascending order. `None` if there are too many (65 536, fewer where pairs are many),
     /// if the device lacks memory or precision for it, and from an engine whose table is in the memory of the host, which
@@ -139,4 +149,55 @@ pub struct BestSwap {
     pub position: usize,
     /// The factor by which the determinant grows.
     pub ratio: f64,
+}
+
+/// What a table needs to swap on its own: every swap is the best of all groups, and multiplies the determinant by more
+/// than `1 + least`.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct SwapAhead<'a> {
+    /// The chosen rows s·a_i in columns: `kept` of them that never leave, then those of every slot, group after group.
+    pub rows: MatRef<'a, f64>,
+    /// Their dual basis.
+    pub duals: MatRef<'a, f64>,
+    pub kept: usize,
+    /// Positions of the chosen items, by group and slot.
+    pub chosen: &'a [Vec<usize>],
+    /// The last swap, if the table does not take it into account yet.
+    pub update: Option<&'a SwapUpdate<'a>>,
+    pub least: f64,
+    /// The most swaps.
+    pub most: usize,
+}
+
+/// Swaps made without the host.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwapsAhead {
+    pub swaps: Vec<AheadSwap>,
+    pub end: SwapsEnd,
+}
+
+/// A swap made without the host.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AheadSwap {
+    pub group: usize,
+    pub swap: BestSwap,
+    /// What rounding may do to its ratio; 0 in double precision.
+    pub error: f64,
+}
+
+/// Why an engine stopped swapping.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwapsEnd {
+    /// The host should have a look. The table does not take the last swap into account.
+    LongEnough,
+    /// No swap improves the determinant. The table takes all swaps into account.
+    NoneLeft,
+    /// Rounding cannot tell the next swap. The table takes all swaps into account.
+    InDoubt,
+    /// Numbers are beyond the device's range: after a swap the table is worth nothing.
+    Broken,
 }

@@ -13,8 +13,8 @@ use faer::{Mat, MatRef, c64};
 use super::{
     Ahead, BestSwap, Beyond, CandidateGrid, CandidateSums, Cpu, Determinant, Engine, EngineInfo, FormGrid,
     GainTable, GridForms, GridPoint, GridRequest, LeavingPairs, NodeFactors, NodeTable, PhaseGrid, PickAhead,
-    Precision, RowMap, Rows, SwapNumbers, SwapTable, SwapUpdate, Top, proposals::ProposalDevice,
-    sealed::Sealed, slates::SlateDevice,
+    Precision, RowMap, Rows, SwapAhead, SwapNumbers, SwapTable, SwapUpdate, SwapsAhead, Top,
+    proposals::ProposalDevice, sealed::Sealed, slates::SlateDevice,
 };
 use crate::{
     Result,
@@ -325,6 +325,14 @@ impl<'e> GainTable for WatchedTable<'e, dyn GainTable + 'e> {
 impl<'e> SwapTable for WatchedTable<'e, dyn SwapTable + 'e> {
     fn gains(&mut self, update: Option<&SwapUpdate<'_>>, weights: &[Vec<f64>]) -> Result<Vec<Vec<BestSwap>>> {
         self.watched.pass_over(self.rows, || self.table.gains(update, weights))
+    }
+
+    fn swap_ahead(&mut self, request: &SwapAhead<'_>) -> Result<Option<SwapsAhead>> {
+        self.watched.latch.check()?;
+        let ahead = self.table.swap_ahead(request)?;
+        let passes = ahead.as_ref().map_or(0, |ahead| ahead.swaps.len().max(1));
+        self.watched.passed(Step::Row, &self.watched.rows, passes * self.rows)?;
+        Ok(ahead)
     }
 
     fn entrants(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>> {

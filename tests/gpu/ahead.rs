@@ -1,14 +1,20 @@
-//! Greedy picks that the device makes on its own.
+//! Greedy picks and swaps of local search that the device makes on its own.
 
 use partition_dpp::{
     Features, KDpp, Partition, PartitionDpp, Quota,
-    engine::{Cpu, Engine},
-    map::{Greedy, LazyGreedy, Solution, Solver},
+    engine::{
+        Cpu, Engine, Precision,
+        gpu::{Gpu, GpuOptions},
+    },
+    map::{Greedy, LazyGreedy, LocalSearch, Solution, Solver},
 };
 
-use crate::common::{
-    engines::{self, Tested},
-    random::normals,
+use crate::{
+    common::{
+        engines::{self, Tested},
+        random::normals,
+    },
+    traffic::{apart, corners},
 };
 
 fn labels(items: usize, parts: usize) -> Partition {
@@ -85,7 +91,69 @@ fn single_part(tested: &Tested) {
     assert_eq!(Greedy::default().solve(&dpp, &*tested.engine).unwrap().subset, expected.subset);
 }
 
-on_every_engine!(same_sets, single_part);
+/// The locally optimal set of an engine.
+fn climbed(features: &Features<'_>, partition: &Partition, quota: &[usize], engine: &dyn Engine) -> Solution {
+    let quota = Quota::new(partition, quota.to_vec()).unwrap();
+    let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
+    LocalSearch::default().solve(&dpp, engine).unwrap()
+}
+
+fn same_climbs(tested: &Tested) {
+    let mut swaps = 0;
+    let climbs = problems().into_iter().map(|(features, parts, counts)| {
+        let partition = labels(features.items(), parts);
+        (features, partition, counts)
+    });
+    let (features, partition) = corners(300, 12, apart);
+    for (features, partition, counts) in climbs.chain([(features, partition, vec![2; 12])]) {
+        let expected = climbed(&features, &partition, &counts, &Cpu);
+        let found = climbed(&features, &partition, &counts, &*tested.engine);
+        assert_eq!(found.subset, expected.subset, "{features:?}");
+        assert_eq!(found.stats.swaps, expected.stats.swaps, "{features:?}");
+        assert_eq!(found.stats.evaluations, expected.stats.evaluations, "{features:?}");
+        assert!((found.log_det - expected.log_det).abs() <= 1e-9 * expected.log_det.abs(), "{features:?}");
+        swaps += found.stats.swaps;
+    }
+    assert!(swaps > 20, "{swaps}");
+}
+
+/// Included items take part in every projection, and never leave.
+fn climbs_around_included_items(tested: &Tested) {
+    let features = Features::from_rows(2_000, 24, normals(48_000, 5)).unwrap();
+    let dpp = KDpp::new(&features, 20).unwrap().including(&[3, 77]).unwrap();
+    let expected = LocalSearch::default().solve(&dpp, &Cpu).unwrap();
+    let found = LocalSearch::default().solve(&dpp, &*tested.engine).unwrap();
+    assert_eq!(found.subset, expected.subset);
+    assert_eq!(found.stats.swaps, expected.stats.swaps);
+}
+
+on_every_engine!(same_sets, single_part, same_climbs, climbs_around_included_items);
+
+/// The host makes no swap whose ratio is another by the rows.
+#[test]
+fn a_device_that_swaps_by_wrong_numbers_does_not_change_the_set() {
+    let (features, partition) = corners(300, 12, apart);
+    let expected = climbed(&features, &partition, &[2; 12], &Cpu);
+    let patches = [
+        ("swap_duals", "swap[at + 1u] = loss", "swap[at + 1u] = 2.0 * gain"),
+        ("swap_vectors", "+ along * own", "- along * own"),
+        ("swap_row", "to + 3u] = x.w", "to + 3u] = x.z"),
+        ("choose_swap", "real4(best.value,", "real4(1.5 * best.value,"),
+    ];
+    for precision in [Precision::F32, Precision::F64] {
+        let waits = |options: GpuOptions| {
+            let gpu: Gpu = engines::open(&options.with_precision(precision), "graphics device")?;
+            let found = climbed(&features, &partition, &[2; 12], &gpu);
+            assert_eq!(found.subset, expected.subset, "{precision}");
+            Some(gpu.traffic().waits)
+        };
+        let Some(right) = waits(GpuOptions::default()) else { return };
+        for (verb, from, to) in patches {
+            let wrong = waits(GpuOptions::default().with_patch(verb, from, to)).unwrap();
+            assert!(wrong > right, "{precision}, {verb}: {to} goes unnoticed: {wrong} waits");
+        }
+    }
+}
 
 #[test]
 fn planted_faults_are_noticed() {

@@ -10,13 +10,19 @@ use partition_dpp::engine::{
 
 use crate::{
     common::engines::{self, Test},
-    conformance, conformance_forms, conformance_gains, conformance_tables,
+    conformance, conformance_forms, conformance_gains, conformance_swaps, conformance_tables,
     testimony::{place, testifying},
 };
 
 /// All tests of verbs, by name.
 fn tests() -> impl Iterator<Item = (&'static str, Test)> {
-    let all = [conformance::ALL, conformance_forms::ALL, conformance_gains::ALL, conformance_tables::ALL];
+    let all = [
+        conformance::ALL,
+        conformance_forms::ALL,
+        conformance_gains::ALL,
+        conformance_swaps::ALL,
+        conformance_tables::ALL,
+    ];
     all.into_iter().flatten().copied()
 }
 

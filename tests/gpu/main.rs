@@ -20,6 +20,7 @@ mod conformance_entrants;
 mod conformance_forms;
 mod conformance_gains;
 mod conformance_nodes;
+mod conformance_swaps;
 mod conformance_tables;
 mod device;
 mod emitted;

@@ -189,7 +189,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
     };
     // What updates a table is its own method.
     let method = |name: &str| match name {
-        "swap_gains" => "gains".to_owned(),
+        "swap_gains" | "choose_swap" | "swap_row" | "swap_vectors" | "swap_duals" => "gains".to_owned(),
         // Part of the same verb.
         "sum_runs" => "part_grams".to_owned(),
         "gain_update" | "leaders" | "choose_pick" | "pick_direction" => "update".to_owned(),
@@ -205,6 +205,7 @@ fn every_shader_has_its_twins_and_its_conformance() {
         "conformance_forms",
         "conformance_gains",
         "conformance_nodes",
+        "conformance_swaps",
         "conformance_tables",
     ];
     let conformance: String = tests

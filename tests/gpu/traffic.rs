@@ -229,26 +229,41 @@ fn a_local_search_sends_swaps_and_the_items_that_matter_in_exchanges() {
     });
 }
 
-/// Four parts of two axes each; greedy first takes the item between the two, for which the other axis then comes.
-fn corners(items: usize) -> (Features<'static>, Partition) {
-    let mut values: Vec<f64> = normals(items * 8, 31).iter().map(|x| 0.01 * x).collect();
-    for part in 0..4 {
-        for (item, corner) in [[0.8, 0.8], [1.1, 0.0], [0.0, 1.1]].into_iter().enumerate() {
-            let at = (4 * item + part) * 8 + 2 * part;
+/// Parts of two axes each, with these three items among short ones.
+pub(crate) fn corners(
+    items: usize,
+    parts: usize,
+    own: impl Fn(f64) -> [[f64; 2]; 3],
+) -> (Features<'static>, Partition) {
+    let dims = 2 * parts;
+    let mut values: Vec<f64> = normals(items * dims, 31).iter().map(|x| 0.01 * x).collect();
+    for part in 0..parts {
+        for (item, corner) in own(part as f64 / parts as f64).into_iter().enumerate() {
+            let at = (parts * item + part) * dims + 2 * part;
             // Greedy sees no ties.
-            let size = 1.0 + 0.1 * f64::from(part as u32);
+            let size = 1.0 + 0.1 * part as f64;
             values[at..at + 2].copy_from_slice(&corner.map(|x| size * x));
         }
     }
-    let labels: Vec<usize> = (0..items).map(|item| item % 4).collect();
-    (Features::from_rows(items, 8, values).unwrap(), Partition::from_labels(&labels).unwrap())
+    let labels: Vec<usize> = (0..items).map(|item| item % parts).collect();
+    (Features::from_rows(items, dims, values).unwrap(), Partition::from_labels(&labels).unwrap())
+}
+
+/// Greedy first takes the item between the two axes, for which the other axis then comes.
+fn alike(_: f64) -> [[f64; 2]; 3] {
+    [[0.8, 0.8], [1.1, 0.0], [0.0, 1.1]]
+}
+
+/// The same, with another ratio in every part.
+pub(crate) fn apart(part: f64) -> [[f64; 2]; 3] {
+    [[0.85 + 0.1 * part, 0.75], [1.1, 0.0], [0.0, 1.1]]
 }
 
 #[test]
 fn swaps_are_a_wait_and_a_few_bytes_each() {
     for precision in PRECISIONS {
         let Some(gpu) = gpu(precision) else { return };
-        let (features, partition) = corners(100_000);
+        let (features, partition) = corners(100_000, 4, alike);
         let quota = Quota::each(&partition, 2).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let stats = LocalSearch::default().solve(&dpp, &gpu).unwrap().stats;
@@ -261,6 +276,30 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
         assert!(traffic.waits <= 2 + stats.swaps + 2 + 1, "{traffic:?}");
         assert!(traffic.submissions <= 5 * (stats.swaps + 4), "{traffic:?}");
         assert!(traffic.downloaded <= 1 << 14, "{traffic:?}");
+    }
+}
+
+#[test]
+fn many_swaps_are_a_few_waits() {
+    for precision in PRECISIONS {
+        // Work is cut into submissions by time, and the software driver is slow.
+        let options =
+            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(60));
+        let Some(gpu) = open(&options, "graphics device") else { return };
+        let (features, partition) = corners(4_000, 70, apart);
+        let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();
+        let first = LocalSearch::default().solve(&dpp, &gpu).unwrap();
+        let greedy = traffic_of(&gpu, || drop(Greedy::default().solve(&dpp, &gpu).unwrap()));
+        let traffic = traffic_of(&gpu, || {
+            assert_eq!(LocalSearch::default().solve(&dpp, &gpu).unwrap().subset, first.subset);
+        }) - greedy;
+        let swaps = first.stats.swaps;
+        println!("{precision}: {swaps} swaps, {traffic:?}, {greedy:?}");
+        assert!(swaps >= 70, "{swaps}");
+        assert_eq!(first.subset, LocalSearch::default().solve(&dpp, &Cpu).unwrap().subset);
+        // Swaps, the first few by themselves; the best swap of numbers computed anew; the items that matter.
+        assert!(traffic.waits <= 2 + swaps / 64 + 3, "{traffic:?}");
+        assert!(traffic.downloaded <= 64 * swaps + (1 << 15), "{traffic:?}");
     }
 }
 

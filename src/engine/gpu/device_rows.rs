@@ -130,10 +130,23 @@ impl DeviceRows {
 
     /// The chunk of a row, and the row's place in it; `None` if there is no such row.
     pub(super) fn place(&self, group: usize, position: usize) -> Option<(usize, usize)> {
+        let (chunk, tile, row) = self.locate(group, position)?;
+        Some((chunk, self.chunks[chunk].tiles[tile].start + row))
+    }
+
+    /// The tile of a row, counted over all chunks, and the row's place in it; `None` if there is no such row.
+    pub(super) fn tile_place(&self, group: usize, position: usize) -> Option<(usize, usize)> {
+        let (chunk, tile, row) = self.locate(group, position)?;
+        let before: usize = self.chunks[..chunk].iter().map(|chunk| chunk.tiles.len()).sum();
+        Some((before + tile, row))
+    }
+
+    /// The chunk of a row, its tile there, and its place in the tile.
+    fn locate(&self, group: usize, position: usize) -> Option<(usize, usize, usize)> {
         self.chunks.iter().enumerate().find_map(|(number, chunk)| {
             let after = chunk.tiles.partition_point(|tile| (tile.group, tile.position) <= (group, position));
             let tile = chunk.tiles[..after].last().filter(|tile| tile.group == group)?;
-            (position < tile.position + tile.len).then(|| (number, tile.start + position - tile.position))
+            (position < tile.position + tile.len).then(|| (number, after - 1, position - tile.position))
         })
     }
 

@@ -35,6 +35,7 @@ mod shaders;
 mod slates;
 mod stored;
 mod submissions;
+mod swap_ahead;
 mod swap_gains;
 mod swap_table;
 mod traffic;

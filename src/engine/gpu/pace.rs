@@ -35,6 +35,13 @@ pub(super) struct Load {
     pub(super) bytes: f64,
 }
 
+impl Load {
+    /// A workgroup that runs alone, at its share of the rate.
+    pub(super) fn alone(flops: f64, bytes: f64) -> Self {
+        Self { groups: 1, flops: CORES * flops, bytes: CORES * bytes }
+    }
+}
+
 /// Workgroups of one dispatch: `x` by `y`, after `start` others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {

@@ -125,6 +125,10 @@ shaders! {
     SequentialDraws "sequential_draws" Own ["philox", "alias", "basis", "row_trials", "draw_weights", "record"] 3738 reals 57 words,
     Slates "slates" Rows ["rows", "leading", "orthonormal"] 3074 reals 771 words,
     SwapGains "swap_gains" Rows ["leading"] 3072 reals 512 words,
+    ChooseSwap "choose_swap" Own ["leading"] 514 reals 514 words,
+    SwapRow "swap_row" Rows [] 0 reals 0 words,
+    SwapVectors "swap_vectors" Own ["swap_state"] 256 reals 0 words,
+    SwapDuals "swap_duals" Own ["swap_state"] 256 reals 0 words,
     Entrants "entrants" Own [] 0 reals 256 words,
 }
 

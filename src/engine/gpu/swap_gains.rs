@@ -1,7 +1,7 @@
 //! `swap_gains`: the update of a table by one swap, and the best next one.
 
 use super::{
-    buffers::size_of,
+    buffers::{Lease, size_of},
     context::Context,
     leaders::Leading,
     map_rows::LoadedChunk,
@@ -9,12 +9,16 @@ use super::{
     range::{Padded, QUAD, unit_of},
     resident::TILE,
     shaders::Shader,
+    submissions::Work,
     swap_table::DeviceSwaps,
     words,
 };
 use crate::{
     Result,
-    engine::{BestSwap, LeavingPairs, Precision, SwapNumbers, SwapTable, SwapUpdate, sealed::Sealed},
+    engine::{
+        BestSwap, LeavingPairs, Precision, SwapAhead, SwapNumbers, SwapTable, SwapUpdate, SwapsAhead,
+        sealed::Sealed,
+    },
 };
 
 /// The most tiles whose residuals and coefficients are read together where rounding cannot distinguish them.
@@ -28,11 +32,9 @@ impl SwapTable for DeviceSwaps<'_> {
         let context = gpu.context();
         context.checked("swap_gains", || {
             if let Some(update) = update {
-                self.updates += 1;
-                self.mark(context, update.group, update.leaving_position, 0.0)?;
-                self.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)?;
+                self.begin(context, update)?;
             }
-            let numbers = Numbers::new(self, context.precision, update, weights);
+            let numbers = Numbers::new(self, context.precision, update, weights, self.ratio_units(weights));
             let found = self.run(context, update, &numbers)?;
             let leading = |group: usize| {
                 let own: Vec<&Leading> = found.iter().filter(|leading| leading.group == group).collect();
@@ -40,6 +42,10 @@ impl SwapTable for DeviceSwaps<'_> {
             };
             (0..self.slots.len()).map(leading).collect()
         })
+    }
+
+    fn swap_ahead(&mut self, request: &SwapAhead<'_>) -> Result<Option<SwapsAhead>> {
+        self.swaps_ahead(request)
     }
 
     fn entrants(&self, leaving: &LeavingPairs<'_>) -> Result<Option<Vec<Vec<usize>>>> {
@@ -52,21 +58,38 @@ impl SwapTable for DeviceSwaps<'_> {
 }
 
 /// What a swap changes, for numbers divided by the units of rows, duals and the vectors of the swap.
-struct Numbers {
-    /// w and w'; for every slot of every group α, γ, M_ii and the factor of C²; then a, b, 0, 0.
-    values: Vec<f64>,
+pub(super) struct Numbers {
+    /// w and w'; for every slot of every group α, γ, M_ii and the factor of C²; then a, b, 0, and the largest M_ii.
+    pub(super) values: Vec<f64>,
     /// Slots that a group has a place for.
-    most: usize,
+    pub(super) most: usize,
     /// The divisor of the ratios of every group.
     units: Vec<f64>,
 }
 
+/// What a pass over the table does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Finds the best swap.
+    Search,
+    /// Updates the table before that.
+    Update,
+}
+
+impl Pass {
+    pub(super) fn of(update: Option<&SwapUpdate<'_>>) -> Self {
+        update.map_or(Self::Search, |_| Self::Update)
+    }
+}
+
 impl Numbers {
-    fn new(
+    /// With these divisors of M_ii d and C² of every group.
+    pub(super) fn new(
         table: &DeviceSwaps<'_>,
         precision: Precision,
         update: Option<&SwapUpdate<'_>>,
         weights: &[Vec<f64>],
+        units: Vec<f64>,
     ) -> Self {
         let pitch = table.rows.quads() * QUAD;
         let vector = |vector: &[f64]| Padded::vector(precision, vector);
@@ -75,10 +98,9 @@ impl Numbers {
             update.map_or([&zeros[..]; 2], |update| [update.leaving, update.entering]).map(vector);
         let vector_units = [leaving.unit, entering.unit];
         let most = table.slots.iter().map(Vec::len).max().unwrap_or(0);
-        let mut numbers =
-            Self { values: [leaving.values, entering.values].concat(), most, units: Vec::new() };
+        let mut numbers = Self { values: [leaving.values, entering.values].concat(), most, units };
         for (group, (slots, weights)) in table.slots.iter().zip(weights).enumerate() {
-            numbers.push_group(update, group, slots, weights, vector_units, precision);
+            numbers.push_group(update, group, slots, weights, vector_units);
         }
         for (unit, rows) in numbers.units.iter_mut().zip(&table.rows.units) {
             *unit *= rows * rows;
@@ -93,10 +115,8 @@ impl Numbers {
         slots: &[f64],
         weights: &[f64],
         [leaving, entering]: [f64; 2],
-        precision: Precision,
     ) {
-        let squares = slots.iter().map(|slot| slot * slot);
-        let unit = unit_of(precision, squares.zip(weights).map(|(square, &weight)| square.max(weight)));
+        let unit = self.units[group];
         for (slot, (&weight, own)) in weights.iter().zip(slots).enumerate() {
             let [alpha, gamma] = update.map_or([0.0; 2], |update| update.factors[group][slot]);
             let change = [alpha * leaving / own, gamma * entering / own];
@@ -104,12 +124,29 @@ impl Numbers {
         }
         self.values.extend(std::iter::repeat_n(0.0, QUAD * (self.most - weights.len())));
         let (gain, loss) = update.map_or((0.0, 0.0), |update| (update.residual_gain, update.residual_loss));
-        self.values.extend([gain * leaving * leaving, loss * entering * entering, 0.0, 0.0]);
-        self.units.push(unit);
+        let largest = weights.iter().copied().fold(0.0, f64::max) / unit;
+        self.values.extend([gain * leaving * leaving, loss * entering * entering, 0.0, largest]);
     }
 }
 
 impl DeviceSwaps<'_> {
+    /// Marks the items of a swap that the table is about to take into account.
+    pub(super) fn begin(&mut self, context: &Context, update: &SwapUpdate<'_>) -> Result<()> {
+        self.updates += 1;
+        self.mark(context, update.group, update.leaving_position, 0.0)?;
+        self.mark(context, update.group, update.entering_position, f64::NEG_INFINITY)
+    }
+
+    /// Divisors of M_ii d and C² of every group that keep them in range.
+    fn ratio_units(&self, weights: &[Vec<f64>]) -> Vec<f64> {
+        let precision = self.gpu.context().precision;
+        let unit = |(slots, weights): (&Vec<f64>, &Vec<f64>)| {
+            let squares = slots.iter().map(|slot| slot * slot);
+            unit_of(precision, squares.zip(weights).map(|(square, &weight)| square.max(weight)))
+        };
+        self.slots.iter().zip(weights).map(unit).collect()
+    }
+
     /// Sets the residual of an item.
     fn mark(&self, context: &Context, group: usize, position: usize, residual: f64) -> Result<()> {
         match self.rows.place(group, position) {
@@ -127,32 +164,39 @@ impl DeviceSwaps<'_> {
     ) -> Result<Vec<Leading>> {
         let swap = context.uploaded(&numbers.values)?;
         let mut work = context.work("swap_gains");
+        self.record_gains(context, &mut work, Pass::of(update), &swap, numbers.most)?;
+        self.leaders.read(context, work)
+    }
+
+    /// Records a pass over the table by the numbers of a swap.
+    pub(super) fn record_gains(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        pass: Pass,
+        swap: &Lease,
+        most: usize,
+    ) -> Result<()> {
         for piece in &self.pieces {
             let chunk = &self.rows.chunks[piece.chunk];
-            let stored = self.rows.load(context, self.source.features(), &mut work, chunk)?;
+            let stored = self.rows.load(context, self.source.features(), work, chunk)?;
             LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
                 context,
-                &mut work,
+                work,
                 Shader::SwapGains,
                 &[
                     words(piece.tiles.start),
                     words(piece.tiles.len()),
-                    words(numbers.most),
-                    u32::from(update.is_some()),
+                    words(most),
+                    u32::from(pass == Pass::Update),
                     words(piece.first),
                 ],
-                &[
-                    &piece.places,
-                    &swap,
-                    &piece.coefficients,
-                    &self.residuals[piece.chunk],
-                    &self.leaders.tops,
-                ],
-                self.load(piece.tiles.len(), numbers.most),
+                &[&piece.places, swap, &piece.coefficients, &self.residuals[piece.chunk], &self.leaders.tops],
+                self.load(piece.tiles.len(), most),
             )?;
-            self.rows.let_go(context, &mut work)?;
+            self.rows.let_go(context, work)?;
         }
-        self.leaders.read(context, work)
+        Ok(())
     }
 
     /// The best swap of a group, and in single precision those that may be better.
@@ -203,7 +247,7 @@ impl DeviceSwaps<'_> {
     /// A bound on the rounding error of a ratio.
     fn tolerance(&self, group: usize, weights: &[f64]) -> f64 {
         let weight = weights.iter().copied().fold(0.0, f64::max);
-        let terms = (self.rows.quads() * QUAD) as f64 * (self.updates + 1) as f64;
+        let terms = ((self.rows.quads() * QUAD) as f64 + self.amplified) * (self.updates + 1) as f64;
         f64::from(f32::EPSILON) * weight * self.longest[group] * (2.0 * terms.sqrt() + 4.0)
     }
 
@@ -240,7 +284,7 @@ impl DeviceSwaps<'_> {
     }
 
     /// A pass over the rows, the residuals and the coefficients of every slot.
-    fn load(&self, tiles: usize, slots: usize) -> Load {
+    pub(super) fn load(&self, tiles: usize, slots: usize) -> Load {
         let rows = self.rows.tile_load(tiles);
         let numbers = (TILE * (slots + 1)) as f64;
         let width = size_of(self.gpu.context().precision) as f64;

@@ -42,6 +42,8 @@ pub(super) struct DeviceSwaps<'e> {
     pub(super) longest: Vec<f64>,
     /// Number of swaps so far.
     pub(super) updates: usize,
+    /// How much the rounding of dual vectors adds to the terms of a product, for swaps that the device made on its own.
+    pub(super) amplified: f64,
 }
 
 /// The coefficients of some tiles of a chunk, as many as can be bound.
@@ -96,6 +98,7 @@ pub(super) fn swap_table<'e>(
             slots,
             rows,
             updates: 0,
+            amplified: 0.0,
         };
         table.fill(context, duals)?;
         Ok(table)

@@ -1,6 +1,12 @@
 //! Best-improvement swaps from a given set to a local optimum.
 
-use super::{SearchSpace, chosen::Chosen, swap::MadeSwap, two_parts};
+use super::{
+    SearchSpace,
+    ahead::{Replayed, Stride, replay},
+    chosen::Chosen,
+    swap::MadeSwap,
+    two_parts,
+};
 use crate::{
     Result,
     engine::BestSwap,
@@ -8,9 +14,9 @@ use crate::{
 };
 
 /// Swaps after which all numbers are recomputed from the data.
-const REFRESH: usize = 64;
+pub(super) const REFRESH: usize = 64;
 /// Numbers are recomputed when the gains by the table and by the rows differ by this fraction.
-const DRIFT: f64 = 1e-8;
+pub(super) const DRIFT: f64 = 1e-8;
 
 /// Where a climb ended.
 #[derive(Clone, Debug)]
@@ -45,9 +51,9 @@ pub(in crate::map) fn climb(
         return Ok(Climb { places: start, log_det: f64::NEG_INFINITY, termination });
     };
     let mut best = Climb { places: start, log_det: chosen.log_det, termination: Termination::LocallyOptimal };
-    let mut patience = REFRESH;
+    let (mut patience, mut stride) = (REFRESH, Stride::default());
     loop {
-        let (reached, ended) = ascend(space, chosen, patience, clock, stats)?;
+        let (reached, ended) = ascend(space, chosen, (patience, &mut stride), clock, stats)?;
         if let Some(termination) = ended {
             // Recomputing all numbers would take as long as many swaps.
             let log_det = reached.as_ref().map_or(f64::NEG_INFINITY, |set| space.candidates.log_det(set));
@@ -78,20 +84,31 @@ pub(in crate::map) fn climb(
     }
 }
 
-/// Makes up to `patience` swaps from fresh numbers: returns the set reached, `None` without a swap, and the clock's
-/// reason if it ended the climb.
+/// Makes up to `patience` swaps from fresh numbers, as many at a time as the stride says where the engine can: returns the
+/// set reached, `None` without a swap, and the clock's reason if it ended the climb.
 fn ascend(
     space: &SearchSpace<'_>,
     mut chosen: Chosen<'_>,
-    patience: usize,
+    (patience, stride): (usize, &mut Stride),
     clock: &Clock<'_>,
     stats: &mut Stats,
 ) -> Result<(Option<Vec<Place>>, Option<Termination>)> {
     let mut made: Option<MadeSwap> = None;
-    for moves in 0..patience {
+    let mut moves = 0;
+    while moves < patience {
         let reached = |chosen: &Chosen<'_>| (moves > 0).then(|| chosen.places());
         if let Some(ended) = clock.ended() {
             return Ok((reached(&chosen), Some(ended)));
+        }
+        let most = stride.of(patience - moves);
+        if let Some(ahead) = chosen.swaps_ahead(made.as_ref(), most)? {
+            stride.follow(&ahead);
+            match replay(&mut chosen, &ahead, moves, stats) {
+                Replayed::On { swaps, last } => (moves, made) = (moves + swaps, last),
+                Replayed::Reached(places) => return Ok((Some(places), None)),
+                Replayed::NoneLeft => return conclude(space, &chosen, clock, stats),
+            }
+            continue;
         }
         let swaps = chosen.best_swaps(made.as_ref())?;
         stats.evaluations += chosen.neighbours();
@@ -104,6 +121,8 @@ fn ascend(
                 }
                 made = Some(chosen.make(weighed));
                 stats.swaps += 1;
+                moves += 1;
+                stride.grow();
             }
             Some(Step::Anew(places)) => {
                 let resized = places.len() != chosen.counts().iter().sum::<usize>();
@@ -111,14 +130,22 @@ fn ascend(
                 return Ok((Some(places), clock.ended()));
             }
             None if moves > 0 => return Ok((reached(&chosen), None)),
-            None => {
-                let places = two_parts::best_double_swap(space, &chosen, clock, stats)?;
-                stats.double_swaps += u64::from(places.is_some());
-                return Ok((places, clock.ended()));
-            }
+            None => return conclude(space, &chosen, clock, stats),
         }
     }
     Ok((Some(chosen.places()), None))
+}
+
+/// Where no swap improves a set whose numbers are fresh: the set after the best exchange of two parts, if one does.
+fn conclude(
+    space: &SearchSpace<'_>,
+    chosen: &Chosen<'_>,
+    clock: &Clock<'_>,
+    stats: &mut Stats,
+) -> Result<(Option<Vec<Place>>, Option<Termination>)> {
+    let places = two_parts::best_double_swap(space, chosen, clock, stats)?;
+    stats.double_swaps += u64::from(places.is_some());
+    Ok((places, clock.ended()))
 }
 
 /// A step of a climb.

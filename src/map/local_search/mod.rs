@@ -1,5 +1,6 @@
 //! Local search: the greedy set, improved by swaps.
 
+mod ahead;
 mod chosen;
 mod climb;
 mod guarantee;
@@ -45,7 +46,7 @@ use crate::{
 ///
 /// # Cost
 /// That of greedy, 2mn² operations per start, and 4mn + 7mκ_l per swap: A is read once, and a table of κ_l coefficients
-/// per item (8 bytes each) is read and written once. Under ranges there are up to k coefficients, and items that are
+/// per item (8 bytes each) is read and written once. A GPU makes up to 64 swaps under fixed counts on its own. Under ranges there are up to k coefficients, and items that are
 /// added, removed, or swapped between parts cost as much as a start.
 ///
 /// # Numerics
@@ -246,7 +247,12 @@ pub(super) struct SearchSpace<'c> {
 impl SearchSpace<'_> {
     /// Whether multiplying the determinant by this factor is an improvement.
     fn improves(&self, ratio: f64) -> bool {
-        ratio - 1.0 > self.epsilon / self.candidates.counts.most.max(1) as f64
+        ratio - 1.0 > self.least_gain()
+    }
+
+    /// ε/k.
+    fn least_gain(&self) -> f64 {
+        self.epsilon / self.candidates.counts.most.max(1) as f64
     }
 
     /// How many items of every group a set can leave out.

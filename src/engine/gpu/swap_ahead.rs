@@ -1,0 +1,306 @@
+//! Swaps of a local search on the device: the best one, the dual basis and the table after it, without the host in between.
+//!
+//! Rows of a group are divided by its unit u, so dual vectors are multiplied by it: ratios are the same in all groups. In
+//! single precision a rounding error of a dual vector, relative to its length, grows to √Σ ‖w_l‖² ‖b_l‖² times as much in
+//! the next ones, which the bound on the error of ratios takes into account.
+
+use super::{
+    buffers::{Lease, size_of},
+    context::Context,
+    leaders::whole,
+    map_rows::LoadedChunk,
+    pace::Load,
+    range::QUAD,
+    resident::TILE,
+    shaders::Shader,
+    submissions::Work,
+    swap_gains::{Numbers, Pass},
+    swap_table::DeviceSwaps,
+    words,
+};
+use crate::{
+    Result,
+    engine::{AheadSwap, BestSwap, Precision, SwapAhead, SwapsAhead, SwapsEnd},
+    linalg::{column, kernels::dot},
+};
+
+/// Numbers of a swap on the device.
+const SWAP: usize = 8;
+/// The most tiles whose numbers are exact in single precision.
+const MOST_TILES: usize = 1 << 24;
+/// The range of ‖w‖² of dual vectors that single precision holds with what swaps make of them.
+const RANGE: std::ops::RangeInclusive<f64> = 1e-28..=1e28;
+/// In place of a column's place among the factors: items that never leave have none.
+const NOWHERE: u32 = u32::MAX;
+
+/// A column of the chosen rows.
+struct Column {
+    /// Group, slot and position of its item; `None` for one that never leaves.
+    item: Option<(usize, usize, usize)>,
+    /// The unit of its group.
+    unit: f64,
+    /// ‖w‖² for the dual vector of the row divided by that unit.
+    weight: f64,
+}
+
+/// What the device needs for some swaps, and what it answers.
+struct Loop {
+    columns: usize,
+    /// Slots that a group has a place for.
+    most: usize,
+    numbers: Lease,
+    swap: Lease,
+    swaps: Lease,
+    places: Lease,
+    scales: Lease,
+    vectors: Lease,
+}
+
+impl DeviceSwaps<'_> {
+    /// Swaps until none improves the determinant, the submission is long enough, or a choice is in doubt. `None` if the
+    /// device cannot hold or compare the numbers.
+    pub(super) fn swaps_ahead(&mut self, request: &SwapAhead<'_>) -> Result<Option<SwapsAhead>> {
+        let gpu = self.gpu.clone();
+        let context = gpu.context();
+        let bytes = 8 * (2 * request.rows.ncols() + 7) * self.rows.quads() * QUAD;
+        let fits = bytes as u64 <= context.device.limits().max_storage_buffer_binding_size;
+        let can = request.most > 0 && fits && self.rows.stays() && self.rows.tiles() < MOST_TILES;
+        let columns = can.then(|| self.columns(request)).flatten();
+        let Some(columns) = columns.filter(|columns| self.in_range(columns)) else { return Ok(None) };
+        let found = context.checked("swap_gains", || {
+            if let Some(update) = request.update {
+                self.begin(context, update)?;
+            }
+            let count = request.most.min(self.fit(context, columns.len()));
+            let state = self.upload(context, request, &columns, count)?;
+            let mut work = context.work("swap_gains");
+            for step in 0..count {
+                let pass = if step > 0 { Pass::Update } else { Pass::of(request.update) };
+                self.record_choice(context, &mut work, &state, step, pass)?;
+                if step + 1 < count {
+                    self.record_swap(context, &mut work, &state, step)?;
+                }
+            }
+            let len = (SWAP * count * size_of(context.precision)) as u64;
+            let found = context.download(work, &[(&state.swaps, 0, len)])?;
+            context.values_or_lowest("swap_gains", &found[0])
+        })?;
+        Ok(Some(self.made(&found)))
+    }
+
+    /// The columns of the chosen rows; `None` if the table has other slots.
+    fn columns(&self, request: &SwapAhead<'_>) -> Option<Vec<Column>> {
+        let groups = request.chosen.iter().enumerate();
+        let slots = groups.flat_map(|(group, slots)| {
+            slots.iter().enumerate().map(move |(slot, &position)| (group, slot, position))
+        });
+        let items = std::iter::repeat_n(None, request.kept).chain(slots.map(Some));
+        let of = |(at, item): (usize, Option<(usize, usize, usize)>)| {
+            let unit = item.map_or(1.0, |(group, ..)| self.rows.units[group]);
+            let dual = column(request.duals, at);
+            Column { item, unit, weight: dot(dual, dual) * unit * unit }
+        };
+        let columns: Vec<Column> = items.enumerate().map(of).collect();
+        let same = request.chosen.iter().zip(&self.slots).all(|(chosen, slots)| chosen.len() == slots.len());
+        (same && columns.len() == request.duals.ncols()).then_some(columns)
+    }
+
+    /// Whether the device's precision holds the numbers.
+    fn in_range(&self, columns: &[Column]) -> bool {
+        let unit = |column: &Column| {
+            column.item.map_or(1.0, |(group, slot, _)| self.slots[group][slot] * column.unit)
+        };
+        match self.gpu.context().precision {
+            Precision::F32 => columns.iter().all(|column| {
+                let unit = unit(column);
+                RANGE.contains(&column.weight) && RANGE.contains(&(unit * unit))
+            }),
+            Precision::F64 => columns.iter().all(|column| column.weight.is_normal()),
+        }
+    }
+
+    /// How many swaps the longest submission holds, at least one.
+    fn fit(&self, context: &Context, columns: usize) -> usize {
+        let most = self.slots.iter().map(Vec::len).max().unwrap_or(0);
+        let pass = self.load(self.rows.tiles(), most);
+        let seconds = context.pace.seconds(pass) + 2.0 * context.pace.seconds(self.state_load(columns));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
+        let fit = (context.pace.longest_submission() / seconds.max(f64::MIN_POSITIVE)) as usize;
+        fit.max(1)
+    }
+
+    /// Half of what a swap makes of the dual basis.
+    fn state_load(&self, columns: usize) -> Load {
+        let values = 5.0 * (self.rows.quads() * QUAD * columns) as f64;
+        Load::alone(2.0 * values, values * size_of(self.gpu.context().precision) as f64)
+    }
+
+    fn upload(
+        &self,
+        context: &Context,
+        request: &SwapAhead<'_>,
+        columns: &[Column],
+        count: usize,
+    ) -> Result<Loop> {
+        let mut weights: Vec<Vec<f64>> = vec![Vec::new(); self.slots.len()];
+        for column in columns {
+            if let Some((group, ..)) = column.item {
+                weights[group].push(column.weight / (column.unit * column.unit));
+            }
+        }
+        let units = self.rows.units.iter().map(|unit| (unit * unit).recip()).collect();
+        let of_swap = Numbers::new(self, context.precision, request.update, &weights, units);
+        let scale = |column: &Column| {
+            column.item.map_or(0.0, |(group, slot, _)| (self.slots[group][slot] * column.unit).recip())
+        };
+        let scales: Vec<f64> = columns.iter().map(scale).collect();
+        Ok(Loop {
+            columns: columns.len(),
+            most: of_swap.most,
+            numbers: context.uploaded(&self.rounding_numbers(context.precision, request))?,
+            swap: context.uploaded(&of_swap.values)?,
+            swaps: context.reals(SWAP * count),
+            places: context.uploaded_words(&self.places(request, columns, of_swap.most)),
+            scales: context.uploaded(&scales)?,
+            vectors: context.uploaded(&self.vectors(request, columns))?,
+        })
+    }
+
+    /// W row by row, the chosen rows, zeros for what the device computes, and the squared lengths of rows.
+    fn vectors(&self, request: &SwapAhead<'_>, columns: &[Column]) -> Vec<f64> {
+        let (pitch, count) = (self.rows.quads() * QUAD, columns.len());
+        let squares = (2 * count + 3) * pitch + 3 * count;
+        let mut values = vec![0.0; squares + count + 1];
+        for (l, of) in columns.iter().enumerate() {
+            for j in 0..request.rows.nrows() {
+                values[j * count + l] = request.duals[(j, l)] * of.unit;
+                values[(count + l) * pitch + j] = request.rows[(j, l)] / of.unit;
+            }
+            let row = column(request.rows, l);
+            values[squares + l] = dot(row, row) / (of.unit * of.unit);
+        }
+        values
+    }
+
+    /// The first column of every group and the number of all; tile and row of every column; and its place among factors.
+    fn places(&self, request: &SwapAhead<'_>, columns: &[Column], most: usize) -> Vec<u32> {
+        let mut places = vec![words(request.kept)];
+        for slots in request.chosen {
+            places.push(places[places.len() - 1] + words(slots.len()));
+        }
+        for column in columns {
+            let place = column.item.and_then(|(group, _, position)| self.rows.tile_place(group, position));
+            let (tile, row) = place.unwrap_or_default();
+            places.extend([words(tile), words(row)]);
+        }
+        let first = 2 * self.rows.quads();
+        let factor = |(group, slot, _)| words(first + group * (most + 1) + slot);
+        places.extend(columns.iter().map(|column| column.item.map_or(NOWHERE, factor)));
+        places
+    }
+
+    /// What rounding does to the ratios of every group, and how often.
+    fn rounding_numbers(&self, precision: Precision, request: &SwapAhead<'_>) -> Vec<f64> {
+        let mut numbers = Vec::with_capacity(QUAD * (self.slots.len() + 1));
+        for (group, unit) in self.rows.units.iter().enumerate() {
+            let rounding = match precision {
+                Precision::F32 => f64::from(f32::EPSILON) * self.longest[group] / (unit * unit),
+                Precision::F64 => 0.0,
+            };
+            numbers.extend([rounding, 0.0, 0.0, 0.0]);
+        }
+        let terms = (self.rows.quads() * QUAD) as f64;
+        numbers.extend([(self.updates + 1) as f64, terms, self.amplified, request.least]);
+        numbers
+    }
+
+    /// Records a pass over the table, and the choice of the best swap.
+    fn record_choice(
+        &self,
+        context: &Context,
+        work: &mut Work,
+        state: &Loop,
+        step: usize,
+        pass: Pass,
+    ) -> Result<()> {
+        self.record_gains(context, work, pass, &state.swap, state.most)?;
+        self.leaders.record(context, work)?;
+        let spans = self.leaders.spans();
+        let (leaders, span_groups) = self.leaders.of_spans();
+        let bytes = (spans.max(TILE) * size_of(context.precision) * 2 * QUAD) as f64;
+        context.dispatch(
+            work,
+            Shader::ChooseSwap,
+            &[
+                words(spans),
+                words(self.slots.len()),
+                words(step),
+                words(self.rows.quads()),
+                words(state.most),
+            ],
+            &[leaders, span_groups, &state.numbers, &state.swap, &state.swaps]
+                .map(|buffer| buffer.as_entire_binding()),
+            Load { groups: 1, flops: bytes, bytes },
+        )
+    }
+
+    /// Records what the chosen swap makes of the dual basis, and the numbers for the table.
+    fn record_swap(&self, context: &Context, work: &mut Work, state: &Loop, step: usize) -> Result<()> {
+        let (quads, columns, groups) = (self.rows.quads(), state.columns, self.slots.len());
+        let to = 2 * columns * quads * QUAD;
+        let mut first = 0;
+        for (chunk, residuals) in self.rows.chunks.iter().zip(&self.residuals) {
+            let stored = self.rows.load(context, self.source.features(), work, chunk)?;
+            LoadedChunk { rows: &self.rows, chunk, stored: &stored }.dispatch(
+                context,
+                work,
+                Shader::SwapRow,
+                &[words(step), words(first), words(groups), words(to)],
+                &[&state.swaps, &state.places, residuals, &state.vectors],
+                Load::alone((quads * QUAD) as f64, (16 * quads * QUAD) as f64),
+            )?;
+            first += chunk.tiles.len();
+        }
+        let load = self.state_load(columns);
+        context.dispatch(
+            work,
+            Shader::SwapVectors,
+            &[words(step), words(quads), words(columns)],
+            &[&state.swaps, &state.places, &state.swap, &state.vectors]
+                .map(|buffer| buffer.as_entire_binding()),
+            load,
+        )?;
+        context.dispatch(
+            work,
+            Shader::SwapDuals,
+            &[words(step), words(quads), words(columns), words(groups), words(state.most)],
+            &[&state.swaps, &state.places, &state.scales, &state.swap, &state.vectors]
+                .map(|buffer| buffer.as_entire_binding()),
+            load,
+        )
+    }
+
+    /// The swaps that the device says it made.
+    fn made(&mut self, found: &[f64]) -> SwapsAhead {
+        let mut ahead = SwapsAhead { swaps: Vec::new(), end: SwapsEnd::LongEnough };
+        for swap in found.as_chunks::<SWAP>().0 {
+            ahead.end = match whole(swap[4]) {
+                1 => SwapsEnd::LongEnough,
+                2 => SwapsEnd::NoneLeft,
+                3 => SwapsEnd::Broken,
+                _ => SwapsEnd::InDoubt,
+            };
+            if ahead.end != SwapsEnd::LongEnough {
+                break;
+            }
+            let (_, tile) = self.rows.tile(whole(swap[1]));
+            let position = tile.position + whole(swap[2]);
+            let best = BestSwap { slot: whole(swap[3]), position, ratio: swap[0] };
+            ahead.swaps.push(AheadSwap { group: tile.group, swap: best, error: swap[6] });
+            self.amplified = self.amplified.max(swap[7]);
+        }
+        // The last one is applied by the next update.
+        self.updates += ahead.swaps.len() - usize::from(ahead.end == SwapsEnd::LongEnough);
+        ahead
+    }
+}

@@ -1,7 +1,7 @@
 //! The layout of what travels between processes: little-endian, versioned, checked.
 //!
 //! ```text
-//! "PDPP", kind (4 bytes), version (u32), length of the contents (u64), contents, FNV-1a of the contents (u64)
+//! "PDPP", kind (4 bytes), version (u32), length of the contents (u64), contents, checksum of the contents (u64)
 //! ```
 
 use crate::{Result, error::StreamProblem};
@@ -209,7 +209,7 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// FNV-1a, over eight bytes at a time.
+/// As FNV-1a, over eight bytes at a time.
 fn fnv(bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x0100_0000_01b3;
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ bytes.len() as u64;

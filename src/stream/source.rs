@@ -30,7 +30,7 @@ impl<S: TrialSource + ?Sized> TrialSource for &mut S {
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
 /// use partition_dpp::{Features, Partition, engine::Cpu, stream::{Batch, Batches, Plan, StreamSampler}};
-/// let values: Vec<f64> = (0..600).map(|i| (f64::from(i) * 0.37).sin()).collect();
+/// let values: Vec<f64> = (0..600).map(|i| f64::from(i * i % 97)).collect();
 /// let labels: Vec<&str> = (0..100).map(|i| if i % 3 == 0 { "cat" } else { "dog" }).collect();
 /// let batch = |number: usize| {
 ///     let features = Features::from_rows(100, 3, values[300 * number..][..300].to_vec())?;

@@ -13,7 +13,7 @@ use crate::{
     world::{World, named},
 };
 
-const DRAWS: usize = 20_000;
+const DRAWS: usize = 10_000;
 /// Batches, and trials that are asked for at a time: `None` for as many as suffice for some draws.
 const WAYS: [(usize, Option<u64>); 4] = [(1, None), (3, Some(1)), (7, Some(5)), (7, None)];
 /// More than there are χ² tests in any one function here.

@@ -21,6 +21,8 @@ const PILOT: f64 = 2048.0;
 const WEIGHTED: f64 = 2.0;
 /// Values of a row, and of all directions, that a workgroup holds for draws with an estimated error.
 const SEQUENTIAL: [f64; 2] = [128.0, 2944.0];
+/// What the host takes for gains of slates, with reading scattered rows and comparing gains, in their multiply-adds.
+const COMPARED: f64 = 1.5;
 /// Requests, and candidates, that go to a card together.
 const SLATES: [f64; 2] = [8192.0, 2_097_152.0];
 
@@ -125,7 +127,7 @@ impl Steps {
         // Lengths, then a direction for every pick.
         let gains = all * rows.dims * picks;
         if self.machine == Machine::Cpu {
-            self.push(Place::Host, Step::Values { count: gains });
+            self.push(Place::Host, Step::Values { count: COMPARED * gains });
             self.waits(1.0, 0.0);
             return;
         }

@@ -11,12 +11,13 @@ use std::{fs, hint::black_box, time::Instant};
 
 use common::{features, of_parts, rows, timed};
 use partition_dpp::{
-    Method, PartitionDpp, Quota,
+    Features, Method, PartitionDpp, Quota,
     engine::{
         Cpu,
         cost::{HostRates, Job, Task},
     },
     map::{Greedy, LazyGreedy, Solver},
+    slates::{SlateRequest, Slates},
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -45,11 +46,39 @@ const LONGEST: f64 = 2.0;
 /// Seconds of an average: the system counts computed time in steps of some milliseconds.
 const AVERAGED: f64 = 0.03;
 
-const TASKS: [Task; 5] =
-    [Task::SetUp, Task::Inference, Task::Interpolation(1), Task::Greedy, Task::LazyGreedy];
+const TASKS: [Task; 8] = [
+    Task::SetUp,
+    Task::Draws(1000),
+    Task::EstimatedDraws(1000),
+    Task::Inference,
+    Task::Interpolation(1),
+    Task::Greedy,
+    Task::LazyGreedy,
+    Task::Slates { requests: 1000, candidates: 200 },
+];
 
-fn run(task: Task, dpp: &PartitionDpp<'_>) {
+/// Greedy sets of these requests, over items that lie anywhere.
+fn slates(dpp: &PartitionDpp<'_>, features: &Features<'_>, (requests, candidates): (usize, usize)) {
+    let slates = Slates::new(features, dpp.partition(), dpp.quota()).unwrap();
+    let item = |at: usize| u32::try_from(at * 40_503 % features.items()).unwrap();
+    let lists: Vec<Vec<u32>> = (0..requests)
+        .map(|request| (0..candidates).map(|at| item(request * candidates + at)).collect())
+        .collect();
+    let requests: Vec<SlateRequest<'_>> = lists.iter().map(|items| SlateRequest::of(items)).collect();
+    drop(black_box(slates.solve_many(&requests)));
+}
+
+fn run(task: Task, dpp: &PartitionDpp<'_>, features: &Features<'_>) {
     match task {
+        Task::Draws(count) => {
+            let sampler = dpp.sampler(Method::Rejection, &Cpu).unwrap();
+            drop(black_box(sampler.sample_many(count as u64, 1)));
+        }
+        Task::EstimatedDraws(count) => {
+            let sampler = dpp.importance_sampler(&Cpu).unwrap().sampler(0.1).unwrap();
+            drop(black_box(sampler.sample_many(count as u64, 1)));
+        }
+        Task::Slates { requests, candidates } => slates(dpp, features, (requests, candidates)),
         Task::SetUp => drop(black_box(dpp.sampler(Method::Rejection, &Cpu).unwrap())),
         Task::Inference => {
             let inference = dpp.inference(&Cpu).unwrap();
@@ -101,10 +130,11 @@ fn compare(clock: impl Fn() -> f64) {
         for (task, worst) in &mut worst {
             let job = Job::new(&features, *task).with_parts(parts).with_picks(picks);
             let predicted = job.on_cpu(&host).seconds();
-            if predicted > LONGEST {
+            // Proposals of several parts depend on the features.
+            if predicted > LONGEST || parts > 1 && matches!(task, Task::Draws(_)) {
                 continue;
             }
-            let measured = measured(&clock, predicted, || run(*task, &dpp));
+            let measured = measured(&clock, predicted, || run(*task, &dpp, &features));
             let ratio = predicted / measured;
             let (predicted, measured) = (1e3 * predicted, 1e3 * measured);
             let name = format!("{task:?}");

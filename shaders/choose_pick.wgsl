@@ -1,10 +1,11 @@
-// The pick with the largest gain relative to its group, if nothing can be larger for all that rounding may do.
+// The worthwhile pick with the largest gain relative to its group, if nothing can be larger for all that rounding may do.
 //
 // leaders: two quads for every span of tiles, of leaders; groups: the group of every span; numbers: for every group the
 // factor that makes gains comparable, the least gain that has enough digits, and the rounding error of comparable gains
-// per operation, then for all groups the operations before these picks and those of a direction; remaining: how many
-// items of every group are still to be picked, all 0 once a choice is in doubt; picks: gain, tile, row and ONE, or ZERO
-// for a choice in doubt, then the operations of the directions so far. One workgroup.
+// per operation, then for all groups the operations before these picks, those of a direction, and what a gain of 1 is;
+// demands: of every group, all FULL once there is no pick; counts: the items that every group needs and has room for, then
+// those of the set beyond what groups need; picks: gain, tile, row and ONE, or ZERO, with ONE before it where no gain is
+// worthwhile and not in doubt, then the operations of the directions so far. One workgroup.
 
 struct Parameters { start: u32, spans: u32, groups: u32, pick: u32 }
 
@@ -12,15 +13,30 @@ struct Parameters { start: u32, spans: u32, groups: u32, pick: u32 }
 @group(0) @binding(1) var<storage, read> leaders: array<real4>;
 @group(0) @binding(2) var<storage, read> groups: array<u32>;
 @group(0) @binding(3) var<storage, read> numbers: array<real4>;
-@group(0) @binding(4) var<storage, read_write> remaining: array<u32>;
-@group(0) @binding(5) var<storage, read_write> picks: array<real4>;
+@group(0) @binding(4) var<storage, read_write> demands: array<u32>;
+@group(0) @binding(5) var<storage, read_write> counts: array<vec2<u32>>;
+@group(0) @binding(6) var<storage, read_write> picks: array<real4>;
+
+const FULL: u32 = 0u;
+const OPTIONAL: u32 = 1u;
+const NEEDED: u32 = 2u;
 
 var<workgroup> sh_best: Leading;
+// Whether there is a pick.
+var<workgroup> sh_picked: u32;
 
 // The leading gain of a span, relative to its group.
 fn relative(gain: real, group: u32) -> real {
-  if gain > LOWEST && remaining[group] > 0u {
+  if gain > LOWEST && demands[group] != FULL {
     return counted(gain * numbers[group].x);
+  }
+  return LOWEST;
+}
+
+// A relative gain, if its group needs items or it exceeds 1.
+fn worthwhile(gain: real, group: u32) -> real {
+  if demands[group] == NEEDED || gain > numbers[parameters.groups].z {
+    return gain;
   }
   return LOWEST;
 }
@@ -34,15 +50,16 @@ fn rounding(group: u32) -> real {
   return numbers[group].z * (sqrt(numbers[parameters.groups].y * (ONE + operations)) + ONE);
 }
 
-// The largest gain that may compete with the best, for a thread.
+// The largest gain that may compete with the best, for a thread; without a best, the largest that may be worthwhile.
 fn rival_of(thread: u32, best: Leading) -> Leading {
-  var rival = Leading(LOWEST, LOWEST, thread, 0u);
+  let has_best = best.value > LOWEST;
+  var rival = Leading(LOWEST, LOWEST, parameters.spans, 0u);
   for (var span = thread; span < parameters.spans; span += 256u) {
     let group = groups[span];
     let leader = leaders[2u * span];
     var gain = relative(leader.x, group);
     // Of the best group only others count, and in double precision only other groups.
-    if group == best.slot {
+    if has_best && group == best.slot {
       gain = LOWEST;
       if rounding(group) > ZERO {
         gain = relative(leader.x, group);
@@ -54,9 +71,59 @@ fn rival_of(thread: u32, best: Leading) -> Leading {
     if gain > LOWEST {
       gain = counted(gain + rounding(group));
     }
-    rival = leading_of(rival, Leading(gain, LOWEST, thread, group));
+    if has_best {
+      gain = worthwhile(gain, group);
+    }
+    rival = leading_of(rival, Leading(gain, LOWEST, span, group));
   }
   return rival;
+}
+
+// Writes the pick, or why there is none; 1 if there is one.
+fn pick(best: Leading, rival: Leading) -> u32 {
+  let all = parameters.groups;
+  let at = 2u * parameters.pick;
+  picks[at] = real4(ZERO, ZERO, ZERO, ZERO);
+  picks[at + 1u] = real4(ZERO, ZERO, ZERO, ZERO);
+  if best.value > LOWEST {
+    let leader = leaders[2u * best.position];
+    let at_least = best.value - rounding(best.slot);
+    let is_clear = best.value < HIGHEST && leader.x > numbers[best.slot].y
+      && rival.value < at_least && worthwhile(at_least, best.slot) > LOWEST;
+    if is_clear {
+      picks[at] = real4(leader.x, leaders[2u * best.position + 1u].x, leader.z, ONE);
+      return 1u;
+    }
+  } else if rival.value > LOWEST && rival.value <= numbers[all].z {
+    if leaders[2u * rival.position].x > numbers[rival.slot].y {
+      picks[at] = real4(ONE, ZERO, ZERO, ZERO);
+    }
+  }
+  return 0u;
+}
+
+// Counts an item of a group.
+fn count(group: u32) {
+  let all = counts[parameters.groups];
+  if counts[group].x > 0u {
+    counts[group].x -= 1u;
+  } else {
+    counts[parameters.groups] = vec2<u32>(max(all.x, 1u) - 1u, all.y - 1u);
+  }
+  counts[group].y -= 1u;
+}
+
+// The demand for one more item of a group.
+fn demand(group: u32) -> u32 {
+  let own = counts[group];
+  let all = counts[parameters.groups];
+  if own.x > 0u {
+    return NEEDED;
+  }
+  if own.y == 0u || all.y == 0u {
+    return FULL;
+  }
+  return select(OPTIONAL, NEEDED, all.x > 0u);
 }
 
 @compute @workgroup_size(256)
@@ -71,7 +138,7 @@ fn main(
   }
   var own = Leading(LOWEST, LOWEST, p.spans, 0u);
   for (var span = thread; span < p.spans; span += 256u) {
-    let gain = relative(leaders[2u * span].x, groups[span]);
+    let gain = worthwhile(relative(leaders[2u * span].x, groups[span]), groups[span]);
     own = leading_of(own, Leading(gain, LOWEST, span, groups[span]));
   }
   let leading = lead(thread, own);
@@ -81,22 +148,16 @@ fn main(
   workgroupBarrier();
   let best = sh_best;
   let rival = lead(thread, rival_of(thread, best));
-  if thread > 0u {
-    return;
-  }
-  picks[2u * p.pick] = real4(ZERO, ZERO, ZERO, ZERO);
-  picks[2u * p.pick + 1u] = real4(ZERO, ZERO, ZERO, ZERO);
-  if best.value > LOWEST {
-    let leader = leaders[2u * best.position];
-    let is_clear = best.value < HIGHEST && leader.x > numbers[best.slot].y
-      && rival.value < best.value - rounding(best.slot);
-    if is_clear {
-      picks[2u * p.pick] = real4(leader.x, leaders[2u * best.position + 1u].x, leader.z, ONE);
-      remaining[best.slot] -= 1u;
-      return;
+  if thread == 0u {
+    sh_picked = pick(best, rival);
+    if sh_picked == 1u {
+      count(best.slot);
     }
   }
-  for (var l = 0u; l < p.groups; l++) {
-    remaining[l] = 0u;
+  storageBarrier();
+  workgroupBarrier();
+  let picked = sh_picked == 1u;
+  for (var l = thread; l < p.groups; l += 256u) {
+    demands[l] = select(FULL, demand(l), picked);
   }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use faer::MatRef;
 
 use super::sealed::Sealed;
-use crate::Result;
+use crate::{Result, model::Demand};
 
 /// The largest gain of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,8 +79,8 @@ pub trait GainTable: Sealed + fmt::Debug + Send + Sync {
     fn read(&self) -> Result<Vec<Vec<f64>>>;
 }
 
-/// What a table needs to pick on its own: every pick has the largest d_i / s_l² of the groups with items left, lowers its
-/// group's count, and adds its direction to the basis.
+/// What a table needs to pick on its own: every pick has the largest d_i / s_l² of the groups that need items, and above 1
+/// of those that have room; it lowers the counts, and adds its direction to the basis.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct PickAhead<'a> {
@@ -88,10 +88,46 @@ pub struct PickAhead<'a> {
     pub basis: MatRef<'a, f64>,
     /// How many of these the gains take into account: all, or all but the last.
     pub applied: usize,
-    /// Items that every group still needs.
-    pub remaining: &'a [usize],
+    /// Items that the set still takes.
+    pub remaining: &'a Remaining,
     /// For every group the least gain that cancellation leaves exact enough.
     pub least: &'a [f64],
+}
+
+/// How many items a set still needs, and how many it has room for.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remaining {
+    /// Items that every group needs.
+    pub needed: Vec<usize>,
+    /// The most items that every group may add.
+    pub room: Vec<usize>,
+    /// Items that the set needs beyond those that groups need.
+    pub least: usize,
+    /// The most items that the set may add beyond those that groups need.
+    pub most: usize,
+}
+
+impl Remaining {
+    /// A set's demand for one more item of a group.
+    pub(crate) fn demand(&self, group: usize) -> Demand {
+        if self.needed[group] > 0 {
+            Demand::Needed
+        } else if self.room[group] == 0 || self.most == 0 {
+            Demand::Full
+        } else if self.least > 0 {
+            Demand::Needed
+        } else {
+            Demand::Optional
+        }
+    }
+
+    /// Items that are picked as long as any are independent, and the most that may be.
+    pub(crate) fn picks(&self) -> (usize, usize) {
+        let (needed, room): (usize, usize) = (self.needed.iter().sum(), self.room.iter().sum());
+        let most = room.min(needed + self.most);
+        (most.min(needed + self.least), most)
+    }
 }
 
 /// Picks made without the host.
@@ -111,4 +147,6 @@ pub enum AheadEnd {
     LongEnough,
     /// Rounding cannot tell the next pick, or too few digits are left. All directions are applied.
     InDoubt,
+    /// No group that needs items has any, and no gain exceeds 1. All directions are applied.
+    NothingWorthwhile,
 }

@@ -34,7 +34,7 @@ pub(crate) use double::{bounded_forms, forms_above, in_double};
 /// Complex numbers.
 pub use faer::c64;
 #[doc(hidden)]
-pub use gains::{Ahead, AheadEnd, PickAhead};
+pub use gains::{Ahead, AheadEnd, PickAhead, Remaining};
 pub use gains::{GainTable, Top};
 pub(crate) use grid::inverses_at_a_time;
 pub use grid::{

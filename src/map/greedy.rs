@@ -24,7 +24,7 @@ use crate::{
 /// the picks exhaust the rank that a part needs, some are replaced once at the end to meet the quota.
 ///
 /// # Cost
-/// 2mn operations and one pass over A per pick; 8 bytes per item. A GPU makes all picks under fixed counts on its own.
+/// 2mn operations and one pass over A per pick; 8 bytes per item. A GPU makes all picks on its own.
 ///
 /// # Numerics
 /// f64. When subtraction has cancelled eight digits of the largest gain, all gains are recomputed from the rows and the

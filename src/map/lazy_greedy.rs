@@ -27,8 +27,8 @@ use crate::{
 /// # Cost
 /// mn operations for the first gains, then 2n for every item and direction that could matter: about a third of
 /// them for Gaussian rows with m = 10⁶, n = 64, k = 50. 16 bytes per item. The engine computes only the first gains, if
-/// it does so in f64; the rest runs on the CPU. A GPU picks as in [`Greedy`](super::Greedy) under fixed counts, since it
-/// makes all picks on its own.
+/// it does so in f64; the rest runs on the CPU. A GPU picks as in [`Greedy`](super::Greedy), since it makes all picks on
+/// its own.
 ///
 /// # Examples
 /// ```
@@ -55,7 +55,7 @@ impl<M: Objective> Solver<M> for LazyGreedy {
     fn solve_watched(&self, model: &M, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let candidates = model.candidates();
         let rows = candidates.rows();
-        if engine.picks_ahead() && candidates.counts.is_fixed() {
+        if engine.picks_ahead() {
             let gains = PlainGains::new(engine, &rows);
             return greedy::solve(&candidates, engine, &rows, gains, &watch.start(None));
         }

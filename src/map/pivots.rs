@@ -3,7 +3,7 @@
 use super::{Candidates, Place, Termination};
 use crate::{
     Result,
-    engine::{Ahead, AheadEnd, Cpu, Engine, Precision, Rows, Top},
+    engine::{Ahead, AheadEnd, Cpu, Engine, Precision, Remaining, Rows, Top},
     linalg::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, kernels::dot},
     model::Demand,
 };
@@ -23,12 +23,12 @@ pub(super) trait Gains {
     fn reset(&mut self, gains: Vec<f64>) -> Result<()>;
     /// Replaces all gains by ‖a_i‖².
     fn reset_to_norms(&mut self) -> Result<()>;
-    /// The next picks, if the engine makes them without the host in between: of groups that need so many items, as long
-    /// as gains are no less than these.
+    /// The next picks, if the engine makes them without the host in between: of a set that still takes so many items, as
+    /// long as gains are no less than these.
     fn pick_ahead(
         &mut self,
         basis: &OrthonormalBasis,
-        remaining: &[usize],
+        remaining: &Remaining,
         least: &[f64],
     ) -> Result<Option<Ahead>> {
         let _ = (basis, remaining, least);
@@ -128,8 +128,10 @@ impl<'c, G: Gains> Pivots<'c, G> {
                 self.fill(&mut picked)?;
                 return Ok(picked);
             }
-            if self.run_ahead(&mut picked)? {
-                continue;
+            match self.run_ahead(&mut picked)? {
+                Some(AheadEnd::NothingWorthwhile) => break,
+                Some(_) => continue,
+                None => {}
             }
             let best = self.best(Demand::Optional)?;
             let doubtful =
@@ -157,22 +159,17 @@ impl<'c, G: Gains> Pivots<'c, G> {
         Ok(picked)
     }
 
-    /// Takes the picks that the engine makes on its own; false if there are none.
-    fn run_ahead(&mut self, picked: &mut Picked) -> Result<bool> {
-        let counts = &self.candidates.counts;
-        if !counts.is_fixed() {
-            return Ok(false);
-        }
-        let remaining: Vec<usize> =
-            counts.low.iter().zip(&self.counts).map(|(&asked, &own)| asked.saturating_sub(own)).collect();
+    /// Takes the picks that the engine makes on its own, and returns why it stopped; `None` if it makes none.
+    fn run_ahead(&mut self, picked: &mut Picked) -> Result<Option<AheadEnd>> {
+        let remaining = self.candidates.counts.remaining(&self.counts);
         let least: Vec<f64> = self.reference.iter().map(|reference| self.cancelled() * reference).collect();
-        let Some(ahead) = self.gains.pick_ahead(&self.basis, &remaining, &least)? else { return Ok(false) };
+        let Some(ahead) = self.gains.pick_ahead(&self.basis, &remaining, &least)? else { return Ok(None) };
         for &(group, position) in &ahead.places {
             let place = Place { group, position };
             let Some(log_gain) = self.take(place) else {
                 // The engine took it for independent, so its gains are worth nothing.
                 self.recompute()?;
-                return Ok(true);
+                return Ok(Some(AheadEnd::InDoubt));
             };
             picked.places.push(place);
             picked.log_gains.push(log_gain);
@@ -181,7 +178,8 @@ impl<'c, G: Gains> Pivots<'c, G> {
         if ahead.end == AheadEnd::LongEnough && self.is_open(Demand::Optional) {
             self.gains.apply(self.basis.last())?;
         }
-        Ok(!ahead.places.is_empty())
+        let is_progress = !ahead.places.is_empty() || ahead.end == AheadEnd::NothingWorthwhile;
+        Ok(is_progress.then_some(ahead.end))
     }
 
     /// Gains below this fraction of the largest when last recomputed have lost too many digits to cancellation.

@@ -1,5 +1,7 @@
 //! How many items a set may have, of every group and in total.
 
+use crate::engine::Remaining;
+
 /// From `low` to `high` items of every group, and from `least` to `most` in total.
 ///
 /// The ranges are narrowed: every bound is attained by some allowed counts, and a group whose count is fixed by the rest
@@ -121,19 +123,22 @@ impl Counts {
 
     /// The demand of a set with these counts for one more item of every group.
     pub(crate) fn demands(&self, counts: &[usize]) -> Vec<Demand> {
+        let remaining = self.remaining(counts);
+        (0..counts.len()).map(|group| remaining.demand(group)).collect()
+    }
+
+    /// What a set with these counts still takes.
+    pub(crate) fn remaining(&self, counts: &[usize]) -> Remaining {
         let (_, committed) = self.commitment(counts);
-        let demand = |group: usize| {
-            if counts[group] < self.low[group] {
-                Demand::Needed
-            } else if counts[group] >= self.high[group] || committed >= self.most {
-                Demand::Full
-            } else if committed < self.least {
-                Demand::Needed
-            } else {
-                Demand::Optional
-            }
+        let left = |ends: &[usize]| {
+            ends.iter().zip(counts).map(|(end, count)| end.saturating_sub(*count)).collect::<Vec<_>>()
         };
-        (0..counts.len()).map(demand).collect()
+        Remaining {
+            needed: left(&self.low),
+            room: left(&self.high),
+            least: self.least.saturating_sub(committed),
+            most: self.most.saturating_sub(committed),
+        }
     }
 
     /// Whether an allowed set with these counts may swap an item of one group for one of another, lose one, or gain one.

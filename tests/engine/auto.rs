@@ -8,16 +8,19 @@ use partition_dpp::{
     },
 };
 
-const TASKS: [Task; 9] = [
+const TASKS: [Task; 12] = [
     Task::Passes(16),
     Task::SetUp,
     Task::Proposals(10_000),
+    Task::Draws(100_000),
+    Task::EstimatedDraws(10_000),
     Task::Normaliser,
     Task::Inference,
     Task::Interpolation(3),
     Task::Greedy,
     Task::LazyGreedy,
     Task::LocalSearch(2),
+    Task::Slates { requests: 20_000, candidates: 200 },
 ];
 const STANDINGS: [Standing; 3] = [Standing::Closed, Standing::Open, Standing::Resident];
 
@@ -186,6 +189,99 @@ fn draws_by_interpolation_cross_over_where_a_hand_calculation_says() {
     assert!((found / 5103.3 - 1.0).abs() < 1e-3, "{found}");
 }
 
+/// A host whose threads together do 10 billion multiply-adds a second, and for which nothing else takes time; and a card that
+/// reads 800 GB/s, does 500 G/s, 100 of them in a workgroup's memory, and does not wait.
+fn only_arithmetic() -> (HostRates, CardRates) {
+    let mut host = host(16.0);
+    (host.memory, host.near, host.scattered, host.fresh, host.serial) = (1e18, 1e18, 1e18, 1e18, 1e18);
+    (host.rows, host.converted, host.products) = (1e18, 1e18, 1e18);
+    (host.eigen, host.nodes, host.steps, host.latency) = (1e18, 1e18, 1e18, 1e-18);
+    host.dots = 1e10;
+    let mut card = workstation(Precision::F64);
+    (card.upload, card.latency) = (1e18, 1e-18);
+    (host, card)
+}
+
+#[test]
+fn draws_in_batches_cross_over_where_a_hand_calculation_says() {
+    // A draw of 4 of 16 eigenvectors is 16 · 4 · (16 + 4) = 1280 multiply-adds and 75 for each of 16 (1 + ln 5) = 41.75
+    // trials, 4411.3 on the host: 441.13 ns. On the card 16 (1 + ln 4) + 4 = 42.181 trials read 16 · 8 bytes each, 6.75 ns,
+    // and compute 4 · 6 operations each, 1012.3: 10.123 ns. The host maps 1000 rows for the tables, 16 · 16 multiply-adds each,
+    // 25.6 µs, and the card's set-up is 2 · 2 · 1000 · 16 · 16 operations, 2.05 µs:
+    // d = (0.3 + 2.765e-5) / (441.13 − 10.123) ns = 696,104.
+    let (host, card) = only_arithmetic();
+    let job = |draws| Job::of_size(1000, 16, 4, Task::Draws(draws)).with_picks(4);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / 696_104.0 - 1.0).abs() < 1e-3, "{found}");
+    // Under a quota of 2 of each of two parts a draw takes at most 4⁴/4! · (2!/2²)² = 2.667 proposals, 2.6683 by Stirling's
+    // formula with its term 1/12κ.
+    let job = |draws| Job::of_size(1000, 16, 4, Task::Draws(draws)).with_picks(4).with_parts(2);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / (696_104.0 / 2.6683) - 1.0).abs() < 1e-3, "{found}");
+    // With 10 of each of four parts that would be 257 proposals: other bounds are cheaper, against which the host draws.
+    let job = Job::of_size(1000, 64, 4, Task::Draws(1_000_000_000)).with_picks(40).with_parts(4);
+    assert!(!Comparison::of(&job, &host, &card, Standing::Closed).prefers_gpu());
+}
+
+#[test]
+fn estimated_draws_cross_over_where_a_hand_calculation_says() {
+    // A draw with a weight of 4 items is 1.5 · 4 · 16² = 1536 multiply-adds, and one without takes two of them: 307.2 ns. On
+    // the card they read 2 · 3 · 4 · 16 values of 8 bytes, 3.84 ns, and compute 6144 operations, 61.44 ns. Grams and rows in
+    // other coordinates are 2 · 2 · 1000 · 16 · 16 operations, 2.05 µs; the pilot is the host's in any case:
+    // d = (0.3 + 2.05e-6) / (307.2 − 61.44) ns = 1,220,711.
+    let (host, card) = only_arithmetic();
+    let job = |draws| Job::of_size(1000, 16, 4, Task::EstimatedDraws(draws)).with_picks(4).with_parts(4);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / 1_220_711.0 - 1.0).abs() < 1e-3, "{found}");
+    // A basis of 40 directions of 80 values does not fit.
+    let job = Job::of_size(1000, 80, 4, Task::EstimatedDraws(1_000_000_000)).with_picks(40).with_parts(4);
+    assert!(!Comparison::of(&job, &host, &card, Standing::Closed).prefers_gpu());
+}
+
+#[test]
+fn slates_cross_over_where_a_hand_calculation_says() {
+    // 10 picks of 100 candidates × 64 are 64,000 multiply-adds, on the host with half as much besides 9.6 µs. The card reads as many values of 8 bytes,
+    // 0.64 µs, but computes 1.28 µs; the host's ln det is 2 · 10² · 64 multiply-adds, 1.28 µs; 100 factors of 8 bytes and 204
+    // words go up, and 5 numbers of 8 bytes down, at 20 GB/s: 80.8 and 2 ns. The catalogue takes 12.8 µs:
+    // r = (0.3 + 1.28e-5) / (9.6 − 2.6428) µs = 43,123.
+    let (host, mut card) = only_arithmetic();
+    card.upload = 2e10;
+    let task = |requests| Task::Slates { requests, candidates: 100 };
+    let job = |requests| Job::of_size(1000, 64, 4, task(requests)).with_picks(10);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / 43_123.0 - 1.0).abs() < 1e-3, "{found}");
+    // Where every request has rows of its own, 25.6 KB go up for it, 1.28 µs more: r = 0.3 s / 5.6772 µs = 52,843.
+    let job = |requests| Job::of_size(100 * requests, 64, 4, task(requests)).with_picks(10);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / 52_843.0 - 1.0).abs() < 1e-3, "{found}");
+}
+
+#[test]
+fn exchanges_cross_over_where_a_hand_calculation_says() {
+    // A climb starts from its rows three times, and the host then writes a number per item: 24 bytes at 1 GB/s, 24 ns. For the card
+    // 64 bytes a row go up at 64 GB/s, 1 ns, and 3 · 512 numbers come home, 12.5 µs: m = (0.3 + 1.25e-5) / 23 ns = 13.044 million.
+    let (mut host, mut card) = only_arithmetic();
+    (host.dots, host.fresh) = (1e18, 1e9);
+    (card.upload, card.memory, card.products) = (6.4e10, 1e18, 1e18);
+    let job = |items| Job::of_size(items, 16, 4, Task::LocalSearch(1)).with_parts(2).with_picks(2);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / 1.3044e7 - 1.0).abs() < 1e-3, "{found}");
+}
+
+#[test]
+fn swaps_cross_over_where_a_hand_calculation_says() {
+    // A climb of 40 items is 40 passes of greedy and 22 of swaps, at each of which the CPU waits 20 µs: 1.24 ms. The host waits
+    // for a card 50 µs at 10 swaps, and twice at the start and at each of 3 fresh starts: 0.9 ms. Loops of passes wait 6
+    // times in all: c = (0.3 + 3e-4) / (1.24 − 0.9) ms = 883.2.
+    let (mut host, mut card) = only_arithmetic();
+    host.dots = 1e18;
+    (host.latency, card.latency) = (2e-5, 5e-5);
+    (card.memory, card.products) = (1e18, 1e18);
+    let job = |climbs| Job::of_size(1000, 64, 4, Task::LocalSearch(climbs)).with_picks(40);
+    let found = crossover(job, &host, &card) as f64;
+    assert!((found / 883.2 - 1.0).abs() < 5e-3, "{found}");
+}
+
 #[test]
 fn passes_over_few_rows_stay_in_the_cache_however_many_they_are() {
     let fast = host(2.0);
@@ -233,7 +329,13 @@ fn where_memory_is_shared_rows_come_cheaply() {
 fn short_jobs_are_not_measured() {
     let features = Features::from_rows(100, 8, vec![1.0_f32; 800]).unwrap();
     assert_eq!(engine::auto(&features).info().name, "cpu");
-    for task in TASKS {
+    let few = |task| match task {
+        Task::Draws(_) => Task::Draws(10),
+        Task::EstimatedDraws(_) => Task::EstimatedDraws(10),
+        Task::Slates { .. } => Task::Slates { requests: 10, candidates: 10 },
+        task => task,
+    };
+    for task in TASKS.map(few) {
         let chosen = engine::auto_for(&Job::new(&features, task).with_parts(2).with_picks(4));
         assert_eq!(chosen.engine.info().name, "cpu");
         let short = matches!(chosen.reason, EngineReason::Short(seconds) if seconds < 0.3);

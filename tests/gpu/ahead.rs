@@ -17,7 +17,7 @@ use crate::{
     traffic::{apart, corners},
 };
 
-fn labels(items: usize, parts: usize) -> Partition {
+pub(crate) fn labels(items: usize, parts: usize) -> Partition {
     Partition::from_labels(&(0..items).map(|item| item * item % parts).collect::<Vec<_>>()).unwrap()
 }
 
@@ -28,7 +28,7 @@ fn greedy(features: &Features<'_>, partition: &Partition, quota: &Quota, engine:
 }
 
 /// Rows of several sizes, some equal to others, in parts of several sizes.
-fn problems() -> Vec<(Features<'static>, usize, Vec<usize>)> {
+pub(crate) fn problems() -> Vec<(Features<'static>, usize, Vec<usize>)> {
     let gaussian = |items: usize, dims: usize| {
         Features::from_rows(items, dims, normals(items * dims, (items + dims) as u64)).unwrap()
     };
@@ -158,9 +158,9 @@ fn a_device_that_swaps_by_wrong_numbers_does_not_change_the_set() {
 #[test]
 fn planted_faults_are_noticed() {
     engines::assert_noticed(&[
-        (("choose_pick", "remaining[best.slot] -= 1u", "remaining[best.slot] -= 0u"), same_sets),
+        (("choose_pick", "counts[group].x -= 1u", "counts[group].x -= 0u"), same_sets),
         (("choose_pick", "gain * numbers[group].x", "gain"), same_sets),
-        (("choose_pick", "< best.value - rounding(best.slot)", "< HIGHEST"), same_sets),
+        (("choose_pick", "rival.value < at_least", "rival.value < HIGHEST"), same_sets),
         (("pick_direction", "x -= sh_along[j]", "x += sh_along[j]"), same_sets),
         (("pick_direction", "directions[own + quad] *= unit", "directions[own + quad] *= ONE"), same_sets),
         (("pick_direction", "if at < count", "if at + 1u < count"), same_sets),

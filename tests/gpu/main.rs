@@ -13,6 +13,7 @@
 mod common;
 
 mod ahead;
+mod ahead_ranges;
 mod algorithms;
 mod barriers;
 mod conformance;

@@ -8,7 +8,7 @@ use std::{
 use comfy_table::Cell;
 use partition_dpp::{
     Subset, Watch,
-    engine::{Cpu, Engine, EngineInfo},
+    engine::{Cpu, Engine, EngineInfo, cost::Task},
     map::{Solution, Termination},
     slates::Slate,
     watch::Ended,
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     by::{self, Answered, Each, Errors, GreedySets, Problems, Seconds},
-    compute::{self, EngineChoice},
+    compute,
     failure::Failure,
     input::{Id, Worth},
     interrupt,
@@ -66,12 +66,15 @@ fn is_greedy(arguments: &MapArguments) -> bool {
     arguments.solver == SolverChoice::Greedy && !arguments.independent
 }
 
-/// The engine of greedy sets. The CPU finds each in the time that its rows take to a GPU, which must be asked for.
-fn open_engine(arguments: &MapArguments) -> Result<Box<dyn Engine>, Failure> {
-    match arguments.compute.engine {
-        EngineChoice::Gpu => compute::open_device(arguments.compute.precision),
-        EngineChoice::Auto | EngineChoice::Cpu => Ok(Box::new(Cpu)),
+/// The engine of greedy sets; everything else is the CPU's.
+fn open_engine(arguments: &MapArguments, problems: &Problems<'_>) -> Result<Box<dyn Engine>, Failure> {
+    if !is_greedy(arguments) || problems.beyond_slates().is_some() {
+        return Ok(Box::new(Cpu));
     }
+    let (requests, items) = (problems.groups.len(), problems.input.items());
+    let task = Task::Slates { requests, candidates: items.div_ceil(requests.max(1)) };
+    let job = problems.law.job(&problems.input.features, task);
+    Ok(compute::open_engine(&arguments.compute, &job)?.engine)
 }
 
 /// Solves the problems, and prints their sets.
@@ -86,7 +89,7 @@ pub(super) fn run(
     if let Some(only) = problems.beyond_slates() {
         by::check_engine(&arguments.compute, &format!("of --by a GPU takes only {only}"))?;
     }
-    let engine = open_engine(arguments)?;
+    let engine = open_engine(arguments, problems)?;
     let started = Instant::now();
     let watch = Watch::default().stopped_by(interrupt::flag());
     let slates =

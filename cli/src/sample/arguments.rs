@@ -140,7 +140,15 @@ impl SampleArguments {
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         match self.method {
             MethodChoice::Interpolation | MethodChoice::PerCandidate => Task::Interpolation(samples),
-            // How many proposals draws by rejection take is known only after the set-up; chains run on the CPU.
+            _ if self.plan => Task::SetUp,
+            // Draws with weights, against other bounds and by chains are the host's.
+            MethodChoice::Estimated if self.estimate.weighted => Task::SetUp,
+            MethodChoice::Estimated => Task::EstimatedDraws(samples),
+            MethodChoice::Auto | MethodChoice::Rejection
+                if matches!(self.bound, BoundChoice::Auto | BoundChoice::Tilted) =>
+            {
+                Task::Draws(samples)
+            }
             _ => Task::SetUp,
         }
     }

@@ -58,7 +58,7 @@ pub enum Standing {
 pub(super) const OPENING: f64 = 0.3;
 /// Columns of a matrix that a pass over rows multiplies by at a time.
 const COLUMNS: f64 = 64.0;
-/// The share of the rate of products that determinants reach in a workgroup's memory, and in a card's.
+/// The share of the rate of products that determinants and draws reach in a workgroup's memory, and in a card's.
 const FACTORISATIONS: [f64; 2] = [0.2, 0.03];
 /// Bytes of a workgroup's memory.
 const WORKGROUP: f64 = 32_768.0;
@@ -109,6 +109,11 @@ impl CardRates {
                 count * 8.0 / 3.0 * rank.powi(3) / (share * self.products)
             }
             Step::Updates { bytes } => bytes / self.memory,
+            Step::Tables { values, words } => (self.width() * values + 4.0 * words) / self.upload,
+            Step::Workgroups { values, operations } => {
+                let reading = self.width() * values / self.memory;
+                reading.max(operations / (FACTORISATIONS[0] * self.products))
+            }
             Step::Waits { count } => count * self.latency,
             // These are never there.
             Step::Eigen { .. } | Step::Choices { .. } => host.seconds(step),

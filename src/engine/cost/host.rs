@@ -96,6 +96,9 @@ impl HostRates {
             Step::Nodes { rank, count } => count * entries(rank, CUBIC_NODES) / self.nodes,
             Step::Updates { bytes } => bytes / self.serial,
             Step::Choices { steps } => steps / self.steps,
+            // A host has no tables to send, and no workgroups.
+            Step::Tables { .. } => 0.0,
+            Step::Workgroups { operations, .. } => 0.5 * operations / self.dots,
             Step::Waits { count } => count * self.latency,
         }
     }

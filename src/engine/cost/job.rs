@@ -14,8 +14,13 @@ pub enum Task {
     Passes(usize),
     /// The set-up of a sampler by rejection, of a k-DPP or of a DPP.
     SetUp,
-    /// So many proposals against a bound, after the set-up.
+    /// So many tilted proposals, after the set-up: a card makes them in batches.
     Proposals(usize),
+    /// So many draws by rejection, of a k-DPP or of a DPP, after the set-up. Under a quota their proposals are those of
+    /// equal counts by [`expected_proposals`](crate::sample::expected_proposals).
+    Draws(usize),
+    /// So many draws of an [`ImportanceSampler`](crate::sample::ImportanceSampler), after its set-up.
+    EstimatedDraws(usize),
     /// ln Z under a quota.
     Normaliser,
     /// ln Z and inclusion probabilities.
@@ -28,6 +33,13 @@ pub enum Task {
     LazyGreedy,
     /// So many climbs of [`LocalSearch`](crate::map::LocalSearch), each from a greedy set.
     LocalSearch(usize),
+    /// [`Slates`](crate::slates::Slates) of so many requests for so many candidates each.
+    Slates {
+        /// Number of requests.
+        requests: usize,
+        /// Candidates of each.
+        candidates: usize,
+    },
 }
 
 /// A task and its sizes.
@@ -45,15 +57,15 @@ pub enum Task {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Job {
     task: Task,
-    rows: RowCount,
+    pub(super) rows: RowCount,
     /// k.
-    picks: f64,
+    pub(super) picks: f64,
 }
 
 /// Floating-point numbers of a determinant's complex entry, in bytes.
 const COMPLEX: f64 = 16.0;
 /// The most bytes of whitened rows that a sampler stores.
-const STORED: f64 = 67_108_864.0;
+pub(super) const STORED: f64 = 67_108_864.0;
 /// Steps of the tables from which bounds are chosen, for every dimension and item of a set: a dozen candidates each.
 const BOUND_STEPS: f64 = 5000.0;
 /// Steps of an item's entry in a table of random choices.
@@ -72,8 +84,10 @@ const BATCH: f64 = 256.0;
 const REFRESHES: f64 = 3.0;
 /// Swaps of a climb for every item of the set.
 const SWAPS: f64 = 0.25;
-/// Proposals of a batch on a card.
-const PROPOSALS: f64 = 65_536.0;
+/// Waits for a card at a swap of a climb, and at a start from its rows.
+const CLIMB_WAITS: [f64; 2] = [1.0, 2.0];
+/// The most numbers of 8 bytes that name the items of an exchange, unless very many can take part.
+const NAMED: f64 = 512.0;
 
 impl Job {
     /// A task on these features, for one item and one part.
@@ -115,7 +129,7 @@ impl Job {
     }
 
     /// n, or m if that is less.
-    fn rank(&self) -> f64 {
+    pub(super) fn rank(&self) -> f64 {
         self.rows.dims.min(self.rows.items)
     }
 
@@ -136,12 +150,15 @@ impl Job {
                 steps.set_up();
                 steps.proposals(count as f64);
             }
+            Task::Draws(count) => steps.draws(count as f64),
+            Task::EstimatedDraws(count) => steps.estimated(count as f64),
             Task::Normaliser => steps.normaliser(),
             Task::Inference => steps.inference(),
             Task::Interpolation(draws) => steps.interpolation(draws as f64, threads),
             Task::Greedy => steps.passes(self.picks),
             Task::LazyGreedy => steps.lazy_greedy(),
             Task::LocalSearch(climbs) => steps.local_search(climbs as f64),
+            Task::Slates { requests, candidates } => steps.slates(requests as f64, candidates as f64),
         }
         steps.list
     }
@@ -149,24 +166,24 @@ impl Job {
 
 /// The machine whose steps are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Machine {
+pub(super) enum Machine {
     Cpu,
     Card,
 }
 
-struct Steps {
-    job: Job,
-    machine: Machine,
+pub(super) struct Steps {
+    pub(super) job: Job,
+    pub(super) machine: Machine,
     list: Vec<(Place, Step)>,
 }
 
 impl Steps {
-    fn push(&mut self, place: Place, step: Step) {
+    pub(super) fn push(&mut self, place: Place, step: Step) {
         self.list.push((place, step));
     }
 
     /// Waits: for threads at every verb on the CPU, for a card where the host needs an answer.
-    fn waits(&mut self, on_cpu: f64, on_card: f64) {
+    pub(super) fn waits(&mut self, on_cpu: f64, on_card: f64) {
         let count = if self.machine == Machine::Cpu { on_cpu } else { on_card };
         self.push(Place::Card, Step::Waits { count });
     }
@@ -185,7 +202,7 @@ impl Steps {
     }
 
     /// Gram matrices, a tilt, bounds, and what draws need of every row.
-    fn set_up(&mut self) {
+    pub(super) fn set_up(&mut self) {
         let Job { rows, picks, .. } = self.job;
         let RowCount { items, dims, parts, .. } = rows;
         self.grams();
@@ -210,13 +227,6 @@ impl Steps {
         }
         self.push(Place::Host, Step::Choices { steps: TABLE_STEPS * items });
         self.waits(1.0, 1.0);
-    }
-
-    /// Every pick is measured against those before.
-    fn proposals(&mut self, count: f64) {
-        let Job { rows, picks, .. } = self.job;
-        self.push(Place::Card, Step::Values { count: count * picks * (picks + 1.0) * rows.dims });
-        self.waits(1.0, (count / PROPOSALS).ceil());
     }
 
     /// Gram matrices, a tilt, and the matrices of parts in its coordinates.
@@ -326,13 +336,17 @@ impl Steps {
         self.passes(climbs * picks);
         // Every swap is two passes, and a climb makes some.
         self.passes(climbs * 2.0 * (1.0 + SWAPS * picks));
+        let [of_a_swap, of_a_start] = CLIMB_WAITS;
+        self.waits(0.0, climbs * (of_a_swap * SWAPS * picks + of_a_start * (1.0 + REFRESHES)));
         let count = climbs * REFRESHES;
         self.push(Place::Card, Step::Products { rows, columns: rows.dims, count });
         self.push(Place::Card, Step::Products { rows, columns: own, count });
         if rows.parts > 1.0 {
             // Swaps in two parts at once.
             self.push(Place::Card, Step::Products { rows, columns: picks, count });
-            self.push(Place::Card, Step::Answers { count: count * rows.items });
+            // A card names the items that matter.
+            let home = if self.machine == Machine::Cpu { rows.items } else { rows.items.min(NAMED) };
+            self.push(Place::Card, Step::Answers { count: count * home });
         }
     }
 }

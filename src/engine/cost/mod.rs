@@ -4,6 +4,7 @@
 //! passes over the rows, in bytes and operations; numbers that go to the host; small dense work, which stays there;
 //! and waits. A GPU also has to be opened, and the rows have to be brought there, once.
 
+mod batches;
 mod card;
 mod choice;
 mod host;

@@ -47,6 +47,10 @@ pub(super) enum Step {
     Updates { bytes: f64 },
     /// Random choices, and tables for them.
     Choices { steps: f64 },
+    /// Values, in the card's precision, and words of 4 bytes that a card needs besides the rows.
+    Tables { values: f64, words: f64 },
+    /// Problems that each have a workgroup of a card: values that they read, and operations in its memory.
+    Workgroups { values: f64, operations: f64 },
     /// Waits for all threads, or for a card.
     Waits { count: f64 },
 }

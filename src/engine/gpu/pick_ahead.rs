@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Result,
     engine::{Ahead, AheadEnd, PickAhead, Precision},
+    model::Demand,
 };
 
 /// Numbers of a pick on the device.
@@ -23,11 +24,24 @@ const PICK: usize = 8;
 const MOST_TILES: usize = 1 << 24;
 /// Gains of groups whose factors differ by more than this are not compared on a device.
 const FARTHEST: f64 = 1e20;
+/// Nor are gains compared with 1 in units larger or smaller than this, in f32 and f64.
+const UNITS: [f64; 2] = [1e30, 1e300];
+/// Picks of an open size that are recorded together, unless more were made before: after the last come dispatches in vain.
+const OPTIONAL: usize = 64;
+
+/// Factors that make the gains of groups comparable, at most 1; and what a gain of 1 then is.
+struct Comparable {
+    factors: Vec<f64>,
+    one: f64,
+}
 
 /// What the device needs for some picks, and what it answers.
 struct Loop {
     numbers: Lease,
-    remaining: Lease,
+    /// Of every group.
+    demands: Lease,
+    /// Items that every group needs and has room for; then those of the set beyond them.
+    counts: Lease,
     directions: Lease,
     picks: Lease,
     /// Directions known at the start.
@@ -35,22 +49,25 @@ struct Loop {
 }
 
 impl DeviceGains<'_> {
-    /// Picks until the quotas are met, the submission is long enough, or a choice is in doubt. `None` if the device
-    /// cannot compare the gains of the groups.
+    /// Picks until no group takes more items, no gain is worthwhile, the submission is long enough, or a choice is in
+    /// doubt. `None` if the device cannot compare the gains of the groups.
     pub(super) fn picks_ahead(&mut self, request: &PickAhead<'_>) -> Result<Option<Ahead>> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
-        let asked: usize = request.remaining.iter().sum();
+        let (certain, most) = request.remaining.picks();
+        let asked = most.min(certain + OPTIONAL.max(request.basis.ncols()));
         let can =
             asked > 0 && self.references.is_some() && self.rows.stays() && self.rows.tiles() < MOST_TILES;
-        let Some(factors) = self.comparable(request).filter(|_| can) else { return Ok(None) };
+        let Some(comparable) = self.comparable(context.precision, request).filter(|_| can) else {
+            return Ok(None);
+        };
         let (numbers, picks) = context.checked("gain_update", || {
             self.begin(context)?;
             let pass = self.pass_seconds(context);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
             let fit = (context.pace.longest_submission() / pass) as usize;
             let count = asked.min(fit.max(1));
-            let numbers = self.numbers(context.precision, request, &factors);
+            let numbers = self.numbers(context.precision, request, &comparable);
             let state = Loop::upload(context, self, request, &numbers, count)?;
             let mut work = context.work("gain_update");
             for pick in 0..count {
@@ -64,7 +81,8 @@ impl DeviceGains<'_> {
         let mut rounding = numbers[numbers.len() - QUAD];
         for pick in picks.as_chunks::<PICK>().0 {
             if pick[3] == 0.0 {
-                ahead.end = AheadEnd::InDoubt;
+                let is_doubt = pick[0] == 0.0;
+                ahead.end = if is_doubt { AheadEnd::InDoubt } else { AheadEnd::NothingWorthwhile };
                 break;
             }
             let (_, tile) = self.rows.tile(super::leaders::whole(pick[1]));
@@ -78,19 +96,30 @@ impl DeviceGains<'_> {
         Ok(Some(ahead))
     }
 
-    /// What makes the gains of the groups comparable, at most 1.
-    fn comparable(&self, request: &PickAhead<'_>) -> Option<Vec<f64>> {
+    /// What makes the gains of the groups comparable, and with 1 if the set's size is open.
+    fn comparable(&self, precision: Precision, request: &PickAhead<'_>) -> Option<Comparable> {
         let groups = self.source.groups().iter().zip(&self.rows.units);
         let factors: Vec<f64> = groups.map(|(group, unit)| (unit / group.scale).powi(2)).collect();
-        let wanted = || factors.iter().zip(request.remaining).filter(|(_, left)| **left > 0).map(|(x, _)| *x);
+        let is_open = |group: &usize| request.remaining.demand(*group) > Demand::Full;
+        let wanted = || (0..factors.len()).filter(is_open).map(|group| factors[group]);
         let (largest, smallest) = (wanted().fold(0.0, f64::max), wanted().fold(f64::INFINITY, f64::min));
         // False for NaN.
         let close = largest < smallest * FARTHEST && largest.is_normal() && smallest.is_normal();
-        close.then(|| factors.iter().map(|factor| (factor / largest).min(1.0)).collect())
+        let (certain, most) = request.remaining.picks();
+        let one = if certain < most { largest.recip() } else { 1.0 };
+        let widest = UNITS[usize::from(precision == Precision::F64)];
+        let is_one_exact = (widest.recip()..widest).contains(&one);
+        let factor = |factor: &f64| (factor / largest).min(1.0);
+        (close && is_one_exact).then(|| Comparable { factors: factors.iter().map(factor).collect(), one })
     }
 
     /// The numbers of every group, then those of all.
-    fn numbers(&self, precision: Precision, request: &PickAhead<'_>, factors: &[f64]) -> Vec<f64> {
+    fn numbers(
+        &self,
+        precision: Precision,
+        request: &PickAhead<'_>,
+        Comparable { factors, one }: &Comparable,
+    ) -> Vec<f64> {
         let mut numbers = Vec::with_capacity(QUAD * (factors.len() + 1));
         let groups = factors.iter().zip(&self.rows.units);
         for ((factor, unit), (least, rounding)) in groups.zip(request.least.iter().zip(self.rounding_units()))
@@ -101,7 +130,7 @@ impl DeviceGains<'_> {
         }
         let terms = (self.rows.quads() * QUAD) as f64;
         let pending = (request.basis.ncols() - request.applied) as f64;
-        numbers.extend([self.rounding + pending, 16.0 * terms, 0.0, 0.0]);
+        numbers.extend([self.rounding + pending, 16.0 * terms, *one, 0.0]);
         numbers
     }
 
@@ -120,7 +149,7 @@ impl DeviceGains<'_> {
     ) -> Result<()> {
         let count = state.known + pick;
         let direction = (pick > 0 || request.applied < state.known).then(|| count - 1);
-        self.record_update(context, work, direction, (&state.directions, &state.remaining))?;
+        self.record_update(context, work, direction, (&state.directions, &state.demands))?;
         self.leaders.record(context, work)?;
         let spans = self.leaders.spans();
         let groups = words(self.open.len());
@@ -130,7 +159,7 @@ impl DeviceGains<'_> {
             work,
             Shader::ChoosePick,
             &[words(spans), groups, words(pick)],
-            &[leaders, span_groups, &state.numbers, &state.remaining, &state.picks]
+            &[leaders, span_groups, &state.numbers, &state.demands, &state.counts, &state.picks]
                 .map(|buffer| buffer.as_entire_binding()),
             Load { groups: 1, flops: bytes, bytes },
         )?;
@@ -171,10 +200,18 @@ impl Loop {
             own.iter_mut().zip(direction.iter()).for_each(|(own, x)| *own = *x);
         }
         context.write(&directions, 0, &values)?;
-        let remaining: Vec<u32> = request.remaining.iter().map(|&left| words(left)).collect();
+        let remaining = request.remaining;
+        let demands: Vec<u32> =
+            (0..remaining.room.len()).map(|group| remaining.demand(group) as u32).collect();
+        let groups = remaining.needed.iter().zip(&remaining.room);
+        let counts: Vec<[u32; 2]> = groups
+            .chain([(&remaining.least, &remaining.most)])
+            .map(|(&least, &most)| [least, most].map(words))
+            .collect();
         Ok(Self {
             numbers: context.uploaded(numbers)?,
-            remaining: context.uploaded_words(&remaining),
+            demands: context.uploaded_words(&demands),
+            counts: context.uploaded_words(counts.as_flattened()),
             directions,
             picks: context.reals(PICK * count),
             known,

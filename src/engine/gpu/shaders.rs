@@ -108,7 +108,7 @@ shaders! {
     RowNorms "row_norms" Rows ["rows"] 2304 reals 0 words,
     GainUpdate "gain_update" Rows ["rows", "leading"] 2816 reals 512 words,
     Leaders "leaders" Own ["leading"] 512 reals 512 words,
-    ChoosePick "choose_pick" Own ["leading"] 514 reals 514 words,
+    ChoosePick "choose_pick" Own ["leading"] 514 reals 515 words,
     PickDirection "pick_direction" Rows ["rows", "orthonormal"] 2560 reals 0 words,
     SwapTable "swap_table" Rows ["product"] 2112 reals 0 words,
     ConditionNodes "condition_nodes" Own ["complex"] 512 reals 0 words,

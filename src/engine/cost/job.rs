@@ -84,8 +84,8 @@ const BATCH: f64 = 256.0;
 const REFRESHES: f64 = 3.0;
 /// Swaps of a climb for every item of the set.
 const SWAPS: f64 = 0.25;
-/// Waits for a card at a swap of a climb, and at a start from its rows.
-const CLIMB_WAITS: [f64; 2] = [1.0, 2.0];
+/// Waits for a card at a swap of a climb, several of which are made at a time, and at a start from its rows.
+const CLIMB_WAITS: [f64; 2] = [0.25, 2.0];
 /// The most numbers of 8 bytes that name the items of an exchange, unless very many can take part.
 const NAMED: f64 = 512.0;
 

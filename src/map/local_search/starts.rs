@@ -34,7 +34,7 @@ pub(super) fn complete(
     clock: &Clock<'_>,
 ) -> Result<(Picked, usize)> {
     let &SearchSpace { engine, rows, .. } = space;
-    let on_device = engine.picks_ahead() && space.candidates.counts.is_fixed();
+    let on_device = engine.picks_ahead();
     let mut picked = if on_device || rows.len() < LAZY {
         run(space, PlainGains::new(engine, rows), start, barred, clock)?
     } else {

@@ -8,7 +8,7 @@ use arrow_array::{
     ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream},
     make_array,
 };
-use pyo3::{exceptions::PyImportError, prelude::*, types::PyCapsule};
+use pyo3::{exceptions::PyException, prelude::*, types::PyCapsule};
 
 use crate::errors::refused;
 
@@ -20,11 +20,17 @@ pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
         let schema = taken(&schema, c"arrow_schema", FFI_ArrowSchema::empty())?;
         let array = taken(&array, c"arrow_array", FFI_ArrowArray::empty())?;
+        if array.is_released() {
+            return Err(refused("the Arrow array has been taken already"));
+        }
         return Ok(Some(vec![imported(array, &schema)?]));
     }
     if let Some(stream) = offered(object, "__arrow_c_stream__")? {
         let capsule: Bound<'_, PyCapsule> = stream.extract()?;
         let stream = taken(&capsule, c"arrow_array_stream", FFI_ArrowArrayStream::empty())?;
+        if stream.release().is_none() {
+            return Err(refused("the Arrow stream has been read already"));
+        }
         let chunks = ArrayStreamReader::try_new(stream).and_then(Iterator::collect);
         return chunks
             .map(Some)
@@ -33,7 +39,8 @@ pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>
     Ok(None)
 }
 
-/// What a method of the protocol returns; `None` without one, and where it needs a library that is not installed.
+/// What a method of the protocol returns; `None` without one, and where it fails: what has no Arrow data may still be an
+/// array.
 fn offered<'py>(object: &Bound<'py, PyAny>, method: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     // Classes have the methods, too, but nothing to offer.
     if object.is_instance_of::<pyo3::types::PyType>() || !object.hasattr(method)? {
@@ -41,7 +48,7 @@ fn offered<'py>(object: &Bound<'py, PyAny>, method: &str) -> PyResult<Option<Bou
     }
     match object.call_method0(method) {
         Ok(offered) => Ok(Some(offered)),
-        Err(error) if error.is_instance_of::<PyImportError>(object.py()) => Ok(None),
+        Err(error) if error.is_instance_of::<PyException>(object.py()) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -1,15 +1,18 @@
 //! Probabilities.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use numpy::PyArray1;
 use partition_dpp::{Estimate, Subset, engine::cost::Task};
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::{
     engines::EngineChoice,
     errors::OrRaise,
-    interruptible::{flagged, interruptible},
+    interruptible::flagged,
     kept::{AnyInference, KeptInference, keep_inference},
     models::{Law, Model},
     rows,
@@ -19,6 +22,8 @@ use crate::{
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Inference {
     kept: KeptInference,
+    /// Ends the work of the kept engine, for good.
+    stop: Arc<AtomicBool>,
     items: usize,
 }
 
@@ -31,7 +36,7 @@ impl Model {
         let stop = Arc::new(AtomicBool::new(false));
         let shared = Arc::clone(&stop);
         let kept = flagged(py, None, &stop, |_| self.law.kept_inference(engine, shared))?;
-        Ok(Inference { kept: kept.or_raise()?, items: self.features.items() })
+        Ok(Inference { kept: kept.or_raise()?, stop, items: self.features.items() })
     }
 }
 
@@ -114,8 +119,11 @@ impl Inference {
 
     /// Pr(i ∈ S) for every item, and the largest estimated error of any.
     fn inclusion_probabilities<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err("this inference was interrupted: set it up again"));
+        }
         let kept = self.kept.borrow_dependent();
-        let found = interruptible(py, None, |_| match kept {
+        let found = flagged(py, None, &self.stop, |_| match kept {
             AnyInference::Features(inference) => inference.inclusion_probabilities(),
             AnyInference::Ridge(inference) => inference.inclusion_probabilities(),
         })?;

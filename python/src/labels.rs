@@ -5,7 +5,7 @@ use std::fmt;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::{
     prelude::*,
-    types::{PyBool, PyInt, PyString},
+    types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple},
 };
 
 use crate::{
@@ -66,9 +66,18 @@ pub(crate) fn partition(labels: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Pa
     let py = labels.py();
     if let Some(chunks) = arrow::chunks(labels)? {
         let whole = arrow::whole(&chunks)?;
-        return interruptible(py, None, |_| partition_dpp::Partition::from_arrow(whole.as_ref()))?.or_raise();
+        // Whole numbers in floating point are integers, as NumPy's are.
+        if !whole.data_type().is_floating() {
+            return interruptible(py, None, |_| partition_dpp::Partition::from_arrow(whole.as_ref()))?
+                .or_raise();
+        }
     }
-    let array = as_array(labels, "labels")?;
+    // As an array a list would turn NaN, numbers and booleans beside text into text.
+    let array = if labels.is_instance_of::<PyList>() || labels.is_instance_of::<PyTuple>() {
+        listed(labels)?
+    } else {
+        as_array(labels, "labels")?
+    };
     let dimensions: usize = array.getattr("ndim")?.extract()?;
     if dimensions != 1 {
         return Err(refused(format!(
@@ -102,6 +111,22 @@ pub(crate) fn partition(labels: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Pa
         }
     };
     made.or_raise()
+}
+
+/// A list as an array of objects, unless all of it is text, or numbers in floating point.
+fn listed<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (mut texts, mut numbers) = (true, true);
+    for label in labels.try_iter()? {
+        let label = label?;
+        texts &= label.is_exact_instance_of::<PyString>();
+        numbers &= label.is_instance_of::<PyFloat>();
+        if !texts && !numbers {
+            let array = labels.py().import("numpy")?.call_method1("empty", (labels.len()?, "object"))?;
+            labels.try_iter()?.enumerate().try_for_each(|(row, label)| array.set_item(row, label?))?;
+            return Ok(array);
+        }
+    }
+    as_array(labels, "labels")
 }
 
 /// A text of NumPy: code points, with zeros behind.
@@ -155,7 +180,7 @@ fn of_whole_numbers(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<
 
 /// Labels of a list with several types: by text unless all are integers.
 fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
-    let (mut texts, mut integers) = (Vec::new(), Some(Vec::new()));
+    let (mut texts, mut integers) = (Vec::new(), Some(Vec::<i128>::new()));
     for (row, label) in array.try_iter()?.enumerate() {
         let label = label?;
         if !is_label(&label) {
@@ -165,8 +190,7 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partit
             )));
         }
         if let Some(known) = &mut integers {
-            let is_integer = label.is_instance_of::<PyInt>() && !label.is_instance_of::<PyBool>();
-            match label.extract::<i64>().ok().filter(|_| is_integer) {
+            match label.extract::<i128>().ok().filter(|_| is_integer(&label)) {
                 Some(integer) => known.push(integer),
                 None => integers = None,
             }
@@ -180,18 +204,32 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partit
 }
 
 fn is_label(label: &Bound<'_, PyAny>) -> bool {
-    // NumPy's integers and booleans are none of Python's.
-    let scalar = || {
-        let kind = label.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<char>());
-        kind.is_ok_and(|kind| matches!(kind, 'b' | 'i' | 'u' | 'U'))
-    };
-    label.is_instance_of::<PyString>() || label.is_instance_of::<PyInt>() || scalar()
+    let is_scalar = || kind_of(label).is_some_and(|kind| matches!(kind, 'b' | 'i' | 'u' | 'U'));
+    label.is_instance_of::<PyString>() || label.is_instance_of::<PyInt>() || is_scalar()
+}
+
+fn is_integer(label: &Bound<'_, PyAny>) -> bool {
+    let is_scalar = || kind_of(label).is_some_and(|kind| matches!(kind, 'i' | 'u'));
+    label.is_instance_of::<PyInt>() && !label.is_instance_of::<PyBool>() || is_scalar()
+}
+
+/// The kind of one of NumPy's numbers, which are none of Python's.
+fn kind_of(label: &Bound<'_, PyAny>) -> Option<char> {
+    label.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract()).ok()
 }
 
 /// The name of a label's part.
 pub(crate) fn name_of(label: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = label.cast::<PyString>() {
+        // Also of an enumeration of texts.
+        return Ok(text.to_cow()?.into_owned());
+    }
+    if let Ok(number) = label.cast::<PyFloat>()
+        && number.value().fract() == 0.0
+    {
+        return Ok(format!("{:.0}", number.value()));
+    }
     let text = label.str()?.to_cow()?.into_owned();
-    let kind = label.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<char>());
-    let is_truth = label.is_instance_of::<PyBool>() || kind.is_ok_and(|kind| kind == 'b');
+    let is_truth = label.is_instance_of::<PyBool>() || kind_of(label) == Some('b');
     Ok(if is_truth { text.to_lowercase() } else { text })
 }

@@ -3,7 +3,7 @@
 use partition_dpp::CountRange;
 use pyo3::{
     prelude::*,
-    types::{PyBool, PyDict, PyRange, PyRangeMethods, PyString, PyTuple},
+    types::{PyBool, PyList, PyRange, PyRangeMethods, PyString, PyTuple},
 };
 
 use crate::{
@@ -72,7 +72,7 @@ pub(crate) fn resolve(
         };
     }
     let (mut has_ranges, mut entries) = (false, Vec::new());
-    let made = if let Ok(named) = quota.cast::<PyDict>() {
+    let made = if let Some(named) = named(quota)? {
         let mut names = Vec::new();
         for (label, entry) in named {
             let (range, is_range) = count_range(&entry)?;
@@ -82,7 +82,9 @@ pub(crate) fn resolve(
         }
         partition_dpp::Quota::named(partition, names.into_iter().zip(entries)).or_raise()?
     } else {
-        let listed = quota.try_iter().map_err(|_| {
+        let is_listed = quota.hasattr("__getitem__")? && quota.hasattr("__len__")?;
+        let listed = quota.try_iter().ok().filter(|_| is_listed);
+        let listed = listed.ok_or_else(|| {
             let kind = quota.get_type().to_string();
             refused(format!("a quota is a dictionary, a list, \"equal\" or \"proportional\", not {kind}"))
         })?;
@@ -102,6 +104,18 @@ pub(crate) fn resolve(
     }
 }
 
+/// The labels and entries of a dictionary, another mapping, or a series of pandas; `None` for anything else.
+pub(crate) fn named<'py>(quota: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Entry<'py>>>> {
+    if !(quota.hasattr("keys")? && quota.hasattr("items")?) {
+        return Ok(None);
+    }
+    let items = quota.call_method0("items")?;
+    items.try_iter()?.map(|item| item?.extract()).collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// A label, and how many items of it.
+type Entry<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
 /// The entry of a part: a number, a pair (low, high) with both ends included, or a `range`; and whether it is no number.
 pub(crate) fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, bool)> {
     let wrong = || {
@@ -117,8 +131,9 @@ pub(crate) fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, boo
         let high = usize::try_from(stop - 1).map_err(|_| wrong())?;
         return Ok(((low..=high).into(), true));
     }
-    if let Ok(pair) = entry.cast::<PyTuple>() {
-        let (low, high): (Option<usize>, Option<usize>) = pair.extract().map_err(|_| wrong())?;
+    if entry.is_instance_of::<PyTuple>() || entry.is_instance_of::<PyList>() {
+        let pair: Vec<Option<usize>> = entry.extract().map_err(|_| wrong())?;
+        let [low, high] = pair[..] else { return Err(wrong()) };
         return Ok(((low.unwrap_or(0)..=high.unwrap_or(usize::MAX)).into(), true));
     }
     if entry.is_instance_of::<PyBool>() {

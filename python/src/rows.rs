@@ -1,9 +1,13 @@
 //! Rows of numbers from whatever holds them.
 
+use arrow_array::{Array, ArrayRef, cast::AsArray};
 use half::f16;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods};
 use partition_dpp::{Features, data::Scalar, data::Storage};
-use pyo3::prelude::*;
+use pyo3::{
+    prelude::*,
+    types::{PyFrozenSet, PyList, PySet},
+};
 
 use crate::{
     arrays::ArrayValues,
@@ -25,10 +29,14 @@ enum Kind {
 /// Contiguous f16, f32 and f64 are not copied.
 pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
     let py = rows.py();
-    if let Some(chunks) = arrow::chunks(rows)? {
-        let columns = single_column(chunks);
+    // As Arrow data a table of pandas has its index as a column.
+    let is_pandas = rows.hasattr("iloc")? && rows.hasattr("to_numpy")?;
+    let is_table = is_pandas && rows.hasattr("columns")?;
+    let offered = if is_table { None } else { arrow::chunks(rows)? };
+    if let Some(chunks) = offered {
+        let columns = single_column(chunks)?;
         return interruptible(py, None, |watch| {
-            let of_chunk = |chunk: &arrow_array::ArrayRef| {
+            let of_chunk = |chunk: &ArrayRef| {
                 watch.check()?;
                 Features::from_arrow(chunk.as_ref())
             };
@@ -53,13 +61,15 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
 }
 
 /// A table of one column of lists is that column.
-fn single_column(chunks: Vec<arrow_array::ArrayRef>) -> Vec<arrow_array::ArrayRef> {
-    use arrow_array::{Array, cast::AsArray};
-    let unwrapped = |chunk: arrow_array::ArrayRef| match chunk.as_struct_opt() {
+fn single_column(chunks: Vec<ArrayRef>) -> PyResult<Vec<ArrayRef>> {
+    let unwrapped = |chunk: ArrayRef| match chunk.as_struct_opt() {
         Some(table) if table.num_columns() == 1 && table.column(0).data_type().is_nested() => {
-            table.column(0).clone()
+            match table.nulls().and_then(|nulls| (0..table.len()).find(|&row| nulls.is_null(row))) {
+                Some(row) => Err(refused(format!("row {row} has no value"))),
+                None => Ok(table.column(0).clone()),
+            }
         }
-        _ => chunk,
+        _ => Ok(chunk),
     };
     chunks.into_iter().map(unwrapped).collect()
 }
@@ -92,7 +102,7 @@ pub(crate) fn as_array<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<
         if error.is_instance_of::<pyo3::exceptions::PyValueError>(py)
             || error.is_instance_of::<pyo3::exceptions::PyTypeError>(py)
         {
-            refused(format!("{what} are no array of numbers: {}", error.value(py)))
+            refused(format!("{what} are not an array of numbers: {}", error.value(py)))
         } else {
             error
         }
@@ -136,7 +146,12 @@ pub(crate) fn numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64
 
 /// Item numbers: integers of any type, negative ones refused.
 pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
-    let array = as_array(object, what)?;
+    let py = object.py();
+    let array = if object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>() {
+        as_array(PyList::new(py, object.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.as_any(), what)?
+    } else {
+        as_array(object, what)?
+    };
     let size: usize = array.getattr("size")?.extract()?;
     if size == 0 {
         return Ok(Vec::new());

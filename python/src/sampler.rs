@@ -222,7 +222,7 @@ impl Sampler {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
         let sampler = self.kept.borrow_dependent();
-        let end = first.checked_add(count).ok_or_else(|| refused("there are no so many draws"))?;
+        let end = first.checked_add(count).ok_or_else(|| refused("there are not that many draws"))?;
         let drawn = interruptible(py, progress, |watch: Watch<'_>| {
             whole(sampler.sample_watched(first..end, seed, &watch)?)
         })?;

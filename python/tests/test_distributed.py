@@ -72,6 +72,26 @@ def test_batches_and_seeds_decide_samples():
     assert draw(empty, 1) == draw(shards(4, 8), 1)
 
 
+def test_batches_are_told_apart_by_every_row():
+    other = table(0, 12).set_column(3, "score", pa.array(np.where(np.arange(12) == 7, 9.0, SCORES)))
+    assert COLUMNS.number(other) != COLUMNS.number(table(0, 12))
+    schema = table(0, 12).schema.with_metadata({"made": "elsewhere"})
+    again = pa.concat_tables([table(0, 5), table(5, 12)]).select(["label", "item", "embedding", "score"])
+    assert COLUMNS.number(again) == COLUMNS.number(table(0, 12).cast(schema)) == COLUMNS.number(table(0, 12))
+
+
+def test_columns_need_not_be_of_one_type():
+    first, second = shards(5)
+    first = first.append_column("note", pa.nulls(5))
+    second = second.append_column("note", pa.array(["x"] * 7))
+    columns = Columns("embedding", similarity="dot", keep=("note",))
+    drawn = Distributed(in_process([first, second]), columns).sample(k=4, n_samples=3)
+    assert set(drawn.table()["note"].to_pylist()) <= {None, "x"}
+    short = pa.table({"embedding": pa.FixedSizeListArray.from_arrays(pa.array(np.full(8, 1e-9)), 4)})
+    empty = Distributed(in_process([short]), Columns("embedding", similarity="dot")).sample(n_samples=2)
+    assert empty.table().num_rows == 0
+
+
 def test_laws_without_labels():
     unlabelled = Distributed(in_process(shards(5)), Columns("embedding", keep=("item",)))
     assert [len(own) for own in items(unlabelled.sample(k=3, n_samples=4))] == [3] * 4
@@ -84,7 +104,7 @@ def test_what_is_wrong_is_said():
         catalogue.sample(quota={7: 1})
     with pytest.raises(ValueError, match="Int64"):
         Distributed(in_process(shards(5)), Columns("label")).sample(k=1)
-    with pytest.raises(ValueError, match="no column vector; there are item, embedding"):
+    with pytest.raises(ValueError, match="no column vector, or several; there are item, embedding"):
         Columns("vector").batch(table(0, 3))
     with pytest.raises(ValueError, match="manhattan"):
         Columns("embedding", similarity="manhattan")
@@ -92,6 +112,18 @@ def test_what_is_wrong_is_said():
         Distributed(in_process([table(0, 12), table(0, 12)]), COLUMNS).sample(quota={0: 1})
     with pytest.raises(ValueError, match="dictionary"):
         catalogue.sample(quota="equal", k=2)
+    with pytest.raises(ValueError, match="dictionary"):
+        catalogue.best(quota="proportional", k=2)
+    with pytest.raises(ValueError, match="same rows"):
+        list(Distributed(in_process([table(0, 12), table(0, 12)]), COLUMNS).marginals(k=1))
+    with pytest.raises(ValueError, match="no column vector, or several; there are item"):
+        Distributed(in_process(shards(5)), Columns("vector")).sample(k=1)
+    with pytest.raises(ValueError, match="diversity is 7"):
+        Columns("embedding", score="score", diversity=7)
+    with pytest.raises(ValueError, match="tuple of names"):
+        Columns("embedding", keep="url")
+    with pytest.raises(ValueError, match="column sample"):
+        Columns("embedding", keep=("sample",))
     with pytest.raises(ValueError, match="n_samples is 0"):
         catalogue.sample(k=1, n_samples=0)
     with pytest.raises(ValueError):

@@ -1,5 +1,8 @@
 """What rows, labels and scores may be, and what is refused."""
 
+import enum
+import types
+
 import numpy as np
 import pandas as pd
 import partition_dpp as pdpp
@@ -107,6 +110,7 @@ def test_labels_come_from_anything(rows, labels):
         assert pdpp.select(rows, labels=other, quota=[1, 1, 2]).indices.tolist() == expected, type(other)
     assert pdpp.Partition([10, 9, -1, 10]).names == ["-1", "9", "10"]
     assert pdpp.Partition([10.0, 9.0]).names == ["9", "10"]
+    assert pdpp.Partition([np.int64(10), 9, np.uint8(1)]).names == ["1", "9", "10"]
     assert pdpp.Partition(np.array([10, 9], dtype=object)).names == ["9", "10"]
     assert pdpp.Partition(["é", "z", ""]).names == ["", "z", "é"]
     assert pdpp.Partition(pl.Series([3, 1, 2], dtype=pl.UInt8)).names == ["1", "2", "3"]
@@ -146,6 +150,13 @@ REFUSED = [
     (dict(embeddings=np.eye(3), k=2, seed=-1), "seed -1"),
     (dict(embeddings=np.eye(3), k=2, seed=1.5), "seed 1.5"),
     (dict(embeddings=np.eye(3), k=2, n_samples=0), "n_samples is 0"),
+    (dict(embeddings=np.eye(3), k=2, n_samples=1.5), "n_samples is 1.5"),
+    (dict(embeddings=np.eye(3), k=-1), "k is -1"),
+    (dict(embeddings=np.eye(3), k=2**70), "k is 1180591620717411303424"),
+    (dict(embeddings=np.eye(3), k=True), "k is True"),
+    (dict(embeddings=np.eye(3), k=2, seed=float("inf")), "seed inf"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1, 2, 3], diversity=0, method="map", certify=True), "top scores"),
+    (dict(embeddings=np.eye(3), k=2, ridge=0.1, method="map", engine="gpu"), "on the CPU"),
     (dict(embeddings=np.eye(3), k=2, bandwidth=1.0), "rbf"),
     (dict(embeddings=np.eye(3), k=2, diversity=0.5), "scores"),
     (dict(embeddings=np.eye(3), k=2, scores=[1.0, 2.0]), "2"),
@@ -158,10 +169,10 @@ REFUSED = [
     (dict(embeddings=np.eye(3), k=2, include=[-1]), "-1"),
     (dict(embeddings=np.eye(3), k=2, include=[0.5]), "float64"),
     (dict(embeddings=np.eye(3), quota=[1, 1]), "labels"),
-    (dict(embeddings=np.eye(3), labels=["a", "b"], quota=[1, 1]), "2 labels|labels"),
+    (dict(embeddings=np.eye(3), labels=["a", "b"], quota=[1, 1]), "2 labels for 3 items"),
     (dict(embeddings=np.eye(3), labels=["a", None, "b"], quota=[1, 1]), "item 1 is None"),
     (dict(embeddings=np.eye(3), labels=[0.5, 1, 2], quota=[1, 1]), "item 0 is 0.5"),
-    (dict(embeddings=np.eye(3), labels=[b"a", b"b", b"c"], quota=[1, 1, 1]), "dtype"),
+    (dict(embeddings=np.eye(3), labels=[b"a", b"b", b"c"], quota=[1, 1, 1]), "bytes"),
     (dict(embeddings=np.eye(3), labels=pa.array(["a", None, "b"]), quota=[1, 1]), "row 1|item 1"),
     (dict(embeddings=np.eye(3), labels=list("aab"), quota={"c": 1}), "c"),
     (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": 3}), "3"),
@@ -193,3 +204,55 @@ def test_bad_input_gets_one_sentence(arguments, words):
 def test_missing_files_are_os_errors():
     with pytest.raises(OSError, match="nowhere.npy"):
         pdpp.Features.open_npy("nowhere.npy")
+
+
+def test_an_index_of_pandas_is_no_feature(rows):
+    frame = pd.DataFrame(rows)
+    for other in [frame[frame[0] > -9], frame.sample(frac=1, random_state=1), frame.rename_axis("name"),
+                  frame.set_index(pd.MultiIndex.from_product([range(6), range(10)])), frame.set_axis(list("ab" * 30))]:
+        assert pdpp.Features(other).dims == 6
+        assert chosen(other) == chosen(other.to_numpy())
+
+
+def test_labels_keep_their_types(rows):
+    class Kind(str, enum.Enum):
+        CAT = "cat"
+        DOG = "dog"
+
+    assert pdpp.Partition([Kind.CAT, Kind.DOG, "cat"]).names == ["cat", "dog"]
+    assert pdpp.Partition([True, "a", False]).names == ["a", "false", "true"]
+    assert pdpp.Partition([2**63 + 5, 1, 10]).names == ["1", "10", str(2**63 + 5)]
+    assert pdpp.Partition(pd.Series([1.0, 10.0, 9.0])).names == ["1", "9", "10"]
+    chosen = pdpp.select(rows, labels=pd.Series([0.0, 1.0] * 30), quota={0.0: 1, 1.0: 2})
+    assert chosen.counts == {"0": 1, "1": 2}
+    with pytest.raises(ValueError, match="item 1 is nan"):
+        pdpp.Partition(["cat", float("nan"), "dog"])
+    assert pdpp.select(rows, k=3, labels=["a"] * 60).counts == {"a": 3}
+    with pytest.raises(ValueError, match="2 labels for 60 items"):
+        pdpp.select(rows, k=3, labels=["a", "b"])
+
+
+def test_quotas_are_named_by_any_mapping(rows, labels):
+    for quota in [pd.Series({"dog": 3, "cat": 1}), types.MappingProxyType({"dog": 3, "cat": 1}),
+                  {"dog": [3, 3], "cat": np.int32(1)}]:
+        assert pdpp.select(rows, labels=labels, quota=quota).counts == {"cat": 1, "dog": 3}
+    with pytest.raises(ValueError, match="dictionary"):
+        pdpp.select(rows, labels=labels, quota={3, 1, 2})
+
+
+def test_arrow_data_is_taken_once():
+    class Twice:
+        def __init__(self):
+            self.pair = lists(np.eye(3)).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.pair
+
+    twice = Twice()
+    assert pdpp.Features(twice).dims == 3
+    with pytest.raises(ValueError, match="taken already"):
+        pdpp.Features(twice)
+    mask = pa.array([False, True, False])
+    hidden = pa.StructArray.from_arrays([lists(np.eye(3))], ["e"], mask=mask)
+    with pytest.raises(ValueError, match="row 1"):
+        pdpp.Features(hidden)

@@ -40,6 +40,10 @@ SLOW = {
         "rows = rng.normal(size=(3000, 60)); labels = np.arange(3000) % 8",
         "pdpp.PartitionDpp(rows, labels, [3] * 8).inference(engine='cpu')",
     ),
+    "probabilities": (
+        "model = pdpp.KDpp(rng.normal(size=(400_000, 256)).astype('f4'), 5).inference(engine='cpu')",
+        "[model.inclusion_probabilities() for _ in range(100)]",
+    ),
     "kernel": (
         "rows = rng.normal(size=(200_000, 60))",
         "pdpp.select(rows, k=400, similarity='rbf', method='map')",

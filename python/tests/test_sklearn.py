@@ -1,4 +1,4 @@
-"""The manners of scikit-learn."""
+"""The interface of scikit-learn."""
 
 import numpy as np
 import pandas as pd

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-Report = Callable[[str, int, float], object]
+from ._types import Progress
 
 
 @contextmanager
-def reporting(progress: bool | Report | None, draws: int) -> Iterator[Report | None]:
+def reporting(progress: bool | Progress | None, draws: int) -> Iterator[Progress | None]:
     """What to call with (step, steps, seconds): a callable as it is, or a bar if tqdm is installed."""
     if progress is None or progress is False:
         yield None

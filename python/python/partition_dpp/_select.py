@@ -1,4 +1,4 @@
-"""One door: rows in, chosen items out."""
+"""The main entry point: rows in, chosen items out."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import index
+from typing import Literal
 
 import numpy as np
 
 from . import _native
 from ._progress import reporting
+from ._types import CountEntry, Engine, Items, Labels, Progress, Rows, Scores, Solver
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +25,7 @@ class Selection:
     indices: np.ndarray
     #: All samples, in the order of their numbers; one for a best set.
     samples: list[np.ndarray]
-    #: ln det of the similarity of `indices`, with what scores add: the higher, the more diverse.
+    #: ln det of the similarity of `indices`, with what scores add.
     log_det: float
     #: The label of each of `indices`, as text; None without labels.
     parts: list[str] | None
@@ -52,6 +55,13 @@ class Selection:
     def __len__(self) -> int:
         return len(self.indices)
 
+    def __getitem__(self, place):
+        return self.indices[place]
+
+    def __repr__(self) -> str:
+        many = f", {len(self.samples)} samples" if len(self.samples) > 1 else ""
+        return f"<Selection {self.indices.tolist()} with ln det {self.log_det:.6g}, {self.exactness}{many}>"
+
     def __iter__(self) -> Iterator[int]:
         return iter(self.indices.tolist())
 
@@ -61,28 +71,28 @@ class Selection:
 
 
 def select(
-    embeddings,
+    embeddings: Rows | _native.Features,
     *,
-    k=None,
-    labels=None,
-    quota=None,
-    scores=None,
-    diversity=None,
-    similarity="cosine",
-    bandwidth=None,
-    landmarks=None,
-    ridge=None,
-    include=None,
-    exclude=None,
-    method="sample",
-    law_error=None,
-    solver=None,
-    certify=False,
-    time_limit=None,
-    n_samples=1,
-    seed=0,
-    engine="auto",
-    progress=None,
+    k: int | None = None,
+    labels: Labels | _native.Partition | None = None,
+    quota: CountEntry | _native.Quota | None = None,
+    scores: Scores | None = None,
+    diversity: float | None = None,
+    similarity: Literal["cosine", "dot", "rbf"] = "cosine",
+    bandwidth: float | None = None,
+    landmarks: int | None = None,
+    ridge: float | None = None,
+    include: Items | None = None,
+    exclude: Items | None = None,
+    method: Literal["sample", "estimated", "map"] = "sample",
+    law_error: float | None = None,
+    solver: Solver | None = None,
+    certify: bool = False,
+    time_limit: float | None = None,
+    n_samples: int = 1,
+    seed: int | np.random.Generator | None = 0,
+    engine: Engine = "auto",
+    progress: bool | Progress | None = None,
 ) -> Selection:
     """Chooses items whose rows are as different as possible, under quotas, with good scores.
 
@@ -171,23 +181,30 @@ def select(
         raise ValueError('bandwidth and landmarks are for the similarity "rbf"')
     if method != "estimated" and law_error is not None:
         raise ValueError('law_error is for the method "estimated"')
+    if engine not in ("auto", "cpu", "gpu"):
+        raise ValueError(f'the engine "{engine}" is none of "auto", "cpu" and "gpu"')
+    k, n_samples, seed = _count("k", k), _count("n_samples", n_samples), _seed(seed)
+    if diversity is not None and scores is None:
+        raise ValueError("diversity needs scores, one number per item")
     if method != "map" and (solver is not None or certify or time_limit is not None):
         raise ValueError('solver, certify and time_limit are for the method "map"')
     if method == "map" and n_samples != 1:
         raise ValueError('the method "map" finds one set: n_samples is for the others')
-    if n_samples < 1:
+    if not n_samples:
         raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
     if diversity == 0 and method != "map":
         raise ValueError('a diversity of 0 leaves nothing to chance: the method "map" finds the top scores')
+    if diversity == 0 and (certify or ridge is not None or solver is not None or time_limit is not None):
+        raise ValueError("a diversity of 0 asks for the top scores, which take no solver, certify, time_limit or ridge")
 
     with reporting(progress, n_samples) as report:
         features = _native.Features(embeddings)
         if similarity == "cosine":
             features = features.with_unit_rows()
         law = {"scores": scores, "diversity": diversity, "include": include, "exclude": exclude}
-        sets = {"labels": labels, "quota": quota, "k": k}
-        if quota is not None:
-            sets["labels"] = _native.Partition(labels)
+        sets = {"labels": None if labels is None else _native.Partition(labels), "quota": quota, "k": k}
+        if labels is not None and len(sets["labels"]) != len(features):
+            raise ValueError(f"there are {len(sets['labels'])} labels for {len(features)} items")
         if method == "map":
             return _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, certify, time_limit,
                          engine, report)
@@ -195,13 +212,19 @@ def select(
             features = features.rbf(bandwidth, landmarks, progress=report)
         model = _model(features, sets, law, ridge)
         way = "estimated" if method == "estimated" else "auto"
-        samples, off, exactness, used = model._draw(n_samples, _seed(seed), way, law_error, engine, report)
+        samples, off, exactness, used = model._draw(n_samples, seed, way, law_error, engine, report)
     if exactness == "estimated":
         words = f"the samples come from a law that is off by an estimated {off:.1e} in total variation"
         warnings.warn(words, RuntimeWarning, stacklevel=2)
     first = samples[0]
-    return Selection(first, samples, model.log_det(first), model.parts_of(first), exactness, off, None, None,
+    return Selection(first, samples, model.log_det(first), _parts(sets, first), exactness, off, None, None,
                      features.kernel_error, used)
+
+
+def _parts(sets, items):
+    """The labels of items, if there are any."""
+    labels = sets["labels"]
+    return None if labels is None else [labels.part_of(item) for item in items.tolist()]
 
 
 def _model(features, sets, law, ridge=None):
@@ -220,6 +243,8 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
     if pairs:
         if not by_pairs:
             raise ValueError('a ridge takes the solvers "local-search" and "greedy", without certify or landmarks')
+        if engine == "gpu":
+            raise ValueError("a kernel of pairs of items is computed on the CPU: leave out the engine")
         compared = "rbf" if similarity == "rbf" else "dot"
         model = _native.KernelModel(features, **sets, similarity=compared, bandwidth=bandwidth, ridge=ridge, **law)
         found = model.solve(solver or "local-search", time_limit=time_limit, progress=report)
@@ -237,7 +262,7 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
         asked = len(found.indices) + found.missing
         raise ValueError(f"only {len(found.indices)} of {asked} items were found ({found.termination}): all others "
                          "depend on those chosen")
-    return Selection(found.indices, [found.indices], found.log_det, model.parts_of(found.indices), "heuristic", None,
+    return Selection(found.indices, [found.indices], found.log_det, _parts(sets, found.indices), "heuristic", None,
                      found.upper_bound, found.termination, features.kernel_error, found.engine)
 
 
@@ -248,8 +273,23 @@ def _seed(seed) -> int:
         return int(seed.integers(2**64, dtype=np.uint64))
     try:
         number = int(seed)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = -1
     if not 0 <= number < 2**64 or number != seed:
         raise ValueError(f"the seed {seed!r} is neither an integer from 0 to 2**64 - 1 nor a numpy.random.Generator")
     return number
+
+
+def _count(name: str, number) -> int | None:
+    """A number of items or samples."""
+    if number is None and name == "k":
+        return None
+    try:
+        if isinstance(number, bool):
+            raise TypeError
+        count = index(number)
+    except TypeError:
+        raise ValueError(f"{name} is {number!r}; it must be a whole number") from None
+    if not 0 <= count < 2**32:
+        raise ValueError(f"{name} is {count}; it must be from 0 to 2**32 - 1")
+    return count

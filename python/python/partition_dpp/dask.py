@@ -8,6 +8,9 @@ import pyarrow as pa
 
 from .distributed import Function, Run
 
+#: Partitions whose answers the driver holds at a time.
+TOGETHER = 64
+
 
 def over(frame) -> Run:
     """The partitions of a `dask.dataframe.DataFrame`."""
@@ -15,6 +18,8 @@ def over(frame) -> Run:
 
     def run(function: Function, columns: list[str]) -> Iterator[pa.Table]:
         on_partition = dask.delayed(lambda part: function(pa.Table.from_pandas(part, preserve_index=False)))
-        yield from dask.compute(*[on_partition(part) for part in frame[columns].to_delayed()])
+        parts = frame[columns].to_delayed()
+        for first in range(0, len(parts), TOGETHER):
+            yield from dask.compute(*[on_partition(part) for part in parts[first : first + TOGETHER]])
 
     return run

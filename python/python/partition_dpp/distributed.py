@@ -12,9 +12,9 @@
     drawn = photos.sample(quota={"cat": 5, "dog": 5}, n_samples=10, seed=1)
     drawn.table()  # the chosen rows, a pyarrow.Table
 
-The driver holds sums over the rows, and some draws of rows: nothing that grows with the table. The law is that of
-`partition_dpp.select` on all rows at once, whatever the batches. The same seed gives the same samples as long as the
-batches are the same.
+The driver holds sums over the rows, and some draws of rows: a few numbers for every batch, none for every row. The law
+is that of `partition_dpp.select` on all rows at once, whatever the batches. The same batches, seed and number of samples
+give the same samples.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from . import _native
+from ._select import _count, _seed
 from .streams import (
     Batch,
     CoreSet,
@@ -43,10 +44,10 @@ from .streams import (
 
 #: What functions of batches return: at most one row, the number of the batch and what was computed.
 ANSWER = pa.schema([("batch", pa.int64()), ("payload", pa.binary())])
+#: The column of numbers of rows.
+ROW = "__row"
 #: The most bytes of trials that the driver holds, in their packed form.
 LARGEST_REQUEST = 32 << 20
-#: Rows that tell a batch from others.
-WITNESSES = 1024
 
 Function = Callable[[pa.Table], pa.Table]
 #: Maps a function over all batches of a table, with these columns, and yields its answers; batches and their order are
@@ -74,6 +75,12 @@ class Columns:
     def __post_init__(self):
         if self.similarity not in ("cosine", "dot"):
             raise ValueError(f'the similarity "{self.similarity}" is neither "cosine" nor "dot"')
+        if self.score is not None and not 0 < self.diversity <= 1:
+            raise ValueError(f"the diversity is {self.diversity}; it must be above 0 and at most 1")
+        if isinstance(self.keep, str):
+            raise ValueError(f'keep is "{self.keep}"; it must be a tuple of names')
+        if taken := {"sample", ROW} & set(self.names()):
+            raise ValueError(f"the column {taken.pop()} would be taken for the answer's own: rename it")
 
     def names(self) -> list[str]:
         """The columns that are read, by every pass, so that batches are the same."""
@@ -91,20 +98,48 @@ class Columns:
         return Batch(self.number(table), features, labels)
 
     def number(self, table: pa.Table) -> int:
-        """The number of a batch, which follows from what is in it: engines number none, and may compute one again."""
-        step = -(-table.num_rows // WITNESSES)
-        witnesses = table.select(self.names()).take(pa.array(range(0, table.num_rows, step), pa.int64()))
-        sink = io.BytesIO()
-        with pa.ipc.new_stream(sink, witnesses.schema.remove_metadata()) as writer:
-            writer.write_table(witnesses.combine_chunks().replace_schema_metadata(None))
-        digest = hashlib.blake2b(sink.getbuffer(), digest_size=8, key=table.num_rows.to_bytes(8, "little"))
-        return int.from_bytes(digest.digest(), "little") >> 1
+        """The number of a batch, which follows from its rows: engines number none, and may read one again."""
+        digest = _Digest()
+        named = _selected(table, self.names())
+        plain = pa.schema([pa.field(field.name, field.type) for field in named.schema])
+        with pa.ipc.new_stream(pa.PythonFile(digest, "w"), plain) as writer:
+            writer.write_batch(pa.record_batch([_whole(column) for column in named.columns], schema=plain))
+        return digest.number()
+
+
+class _Digest(io.RawIOBase):
+    """A file of which only a digest is kept."""
+
+    def __init__(self):
+        self.state = hashlib.blake2b(digest_size=8)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        self.state.update(data)
+        return len(data)
+
+    def number(self) -> int:
+        # Engines have signed numbers of 64 bits.
+        return int.from_bytes(self.state.digest(), "little") >> 1
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
-    if name not in table.column_names:
-        raise ValueError(f"there is no column {name}; there are {', '.join(table.column_names)}")
-    return table.column(name)
+    return _selected(table, [name]).column(0)
+
+
+def _selected(table: pa.Table, names: list[str]) -> pa.Table:
+    """Some columns of a table, each once."""
+    for name in names:
+        if table.column_names.count(name) != 1:
+            there = ", ".join(table.column_names)
+            raise ValueError(f"there is no column {name}, or several; there are {there}")
+    return table.select(names)
 
 
 def _answers(function: Callable[..., bytes | None]) -> Callable[..., pa.Table]:
@@ -160,7 +195,7 @@ def rows(table: pa.Table, columns: Columns, chosen: dict[int, list[int]]) -> byt
     if own is None:
         return None
     sink = io.BytesIO()
-    taken = table.take(pa.array(own, pa.int64())).append_column("__row", pa.array(own, pa.int64()))
+    taken = table.take(pa.array(own, pa.int64())).append_column(ROW, pa.array(own, pa.int64()))
     with pa.ipc.new_stream(sink, taken.schema) as writer:
         writer.write_table(taken)
     return sink.getvalue()
@@ -227,7 +262,7 @@ class Distributed:
             yield number, np.frombuffer(payload, np.float64)
 
     def best(self, *, quota=None, k: int | None = None, solver: str = "local-search", time_limit=None) -> Draws:
-        """A very diverse set: a core-set of every batch (one pass), then the best set of their union.
+        """A very diverse set: sums and a core-set of every batch (a pass each), then the best set of their union.
 
         Of every part a batch sends at most as many rows as a set has items, so the driver holds some of every batch. The
         best set of the union is close to that of all rows: within a factor of (2k)^(2k) in theory, a few percent in
@@ -236,7 +271,9 @@ class Distributed:
         if quota is None and k is None:
             raise ValueError("the best set of a table needs a quota or k, the number of items")
         sums = self.grams()
-        total = k if k is not None else sum(_most(entry) for entry in quota.values())
+        if quota is not None and not hasattr(quota, "items"):
+            raise ValueError("the quota of a table is a dictionary by label")
+        total = k if k is not None else sum(_most(entry) for _, entry in quota.items())
         answers = self._map(partial(core_set, columns=self.columns, total=total))
         union = CoreSet.union([CoreSet.from_bytes(payload) for _, payload in answers])
         if quota is None:
@@ -244,6 +281,9 @@ class Distributed:
         else:
             model = _native.PartitionDpp(union.features, union.partition, quota, k)
         found = model.solve(solver, time_limit=time_limit)
+        if found.missing:
+            raise ValueError(f"only {len(found.indices)} of {len(found.indices) + found.missing} items were found: all "
+                             "others depend on those chosen")
         batches, numbers = union.origins
         names = sorted(sums.parts)
         parts = np.array([names.index(union.partition.part_of(item)) for item in found.indices], np.uint64)
@@ -272,9 +312,11 @@ class Distributed:
         k
             Number of items in all.
         n_samples, seed
-            Number of samples and the seed of their random numbers.
+            Number of samples and the seed of their random numbers. Other numbers of samples give other samples, since
+            trials come for all at once.
         """
-        if n_samples < 1:
+        n_samples, seed = _count("n_samples", n_samples), _seed(seed)
+        if not n_samples:
             raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
         plan = self.plan(quota=quota, k=k)
         numbers, weights = self._totals(plan)
@@ -290,11 +332,8 @@ class Distributed:
         return Draws(self, plan.parts, drawn, plan.law_error, sampler.trials, sampler.proposals)
 
     def _totals(self, plan: Plan) -> tuple[list[int], list[float]]:
-        found = {}
-        for number, payload in self._map(partial(totals, columns=self.columns, plan=plan)):
-            if number in found:
-                raise ValueError("two batches hold the same rows: leave one of them out")
-            found[number] = float(np.frombuffer(payload, np.float64)[0])
+        answers = self._map(partial(totals, columns=self.columns, plan=plan))
+        found = {number: float(np.frombuffer(payload, np.float64)[0]) for number, payload in answers}
         numbers = sorted(found)
         return numbers, [found[number] for number in numbers]
 
@@ -305,8 +344,13 @@ class Distributed:
         return Trials.concatenate([Trials.from_bytes(payload) for _, payload in answers])
 
     def _map(self, function: Function) -> Iterator[tuple[int, bytes]]:
+        seen = set()
         for answer in self.run(function, self.columns.names()):
-            yield from zip(answer["batch"].to_pylist(), answer["payload"].to_pylist())
+            for number, payload in zip(answer["batch"].to_pylist(), answer["payload"].to_pylist()):
+                if number in seen:
+                    raise ValueError("two batches hold the same rows: leave one of them out")
+                seen.add(number)
+                yield number, payload
 
 
 def _most(entry) -> int:
@@ -358,8 +402,8 @@ class Draws:
         for number, payload in self.source._map(partial(rows, columns=self.source.columns, chosen=wanted)):
             table = pa.ipc.open_stream(payload).read_all()
             before = sum(len(other) for other in found)
-            at.update({(number, row): before + place for place, row in enumerate(table["__row"].to_pylist())})
-            found.append(table.drop_columns("__row"))
+            at.update({(number, row): before + place for place, row in enumerate(table[ROW].to_pylist())})
+            found.append(table.drop_columns(ROW))
         places, sample = [], []
         for i, (batches, numbers, _) in enumerate(self.samples):
             for key in zip(batches.tolist(), numbers.tolist()):
@@ -367,7 +411,10 @@ class Draws:
                     raise ValueError("the batches are no longer those of the samples: the table has changed")
                 places.append(at[key])
                 sample.append(i)
-        taken = pa.concat_tables(found).take(pa.array(places, pa.int64()))
+        if not found:
+            return pa.table({"sample": pa.array([], pa.int64())})
+        # A column may be empty in one batch, and of another width in the next.
+        taken = pa.concat_tables(found, promote_options="permissive").take(pa.array(places, pa.int64()))
         return taken.add_column(0, "sample", pa.array(sample, pa.int64()))
 
 
@@ -377,6 +424,6 @@ def in_process(tables: Iterable[pa.Table]) -> Run:
 
     def run(function: Function, columns: list[str]) -> Iterator[pa.Table]:
         for table in tables:
-            yield function(table.select(columns))
+            yield function(_selected(table, columns))
 
     return run

@@ -1,4 +1,4 @@
-"""A selector with the manners of scikit-learn."""
+"""A selector with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._select import select
 class SubsetSelector(BaseEstimator):
     """Selects rows that are as different as possible, under quotas per class.
 
-    Parameters are those of `partition_dpp.select`; `random_state` is an integer, a `numpy.random.RandomState` or None. With a
+    Parameters are some of those of `partition_dpp.select`; `random_state` is an integer, a `numpy.random.RandomState` or None. With a
     `quota`, `y` holds the labels.
 
     Attributes
@@ -36,7 +36,7 @@ class SubsetSelector(BaseEstimator):
 
     def __init__(
         self,
-        k=1,
+        k=None,
         *,
         quota=None,
         similarity="cosine",

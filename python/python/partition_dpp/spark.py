@@ -17,8 +17,13 @@ def over(frame) -> Run:
             for batch in batches:
                 yield from function(batch).to_batches()
 
-        own = frame.select(*columns)
-        for row in own.mapInArrow(on_partition, "batch long, payload binary").toLocalIterator():
-            yield pa.Table.from_pydict({"batch": [row["batch"]], "payload": [bytes(row["payload"])]}, ANSWER)
+        answers = frame.select(*columns).mapInArrow(on_partition, "batch long, payload binary").persist()
+        try:
+            # All partitions at once; read one by one they would be computed one by one.
+            answers.count()
+            for row in answers.toLocalIterator():
+                yield pa.Table.from_pydict({"batch": [row["batch"]], "payload": [bytes(row["payload"])]}, ANSWER)
+        finally:
+            answers.unpersist()
 
     return run

@@ -19,13 +19,13 @@ pub(crate) use trials::Trials;
 use partition_dpp::{CountRange, stream};
 use pyo3::{
     prelude::*,
-    types::{PyBytes, PyDict, PyType},
+    types::{PyBytes, PyType},
 };
 
 use crate::{
     errors::{OrRaise, refused},
     labels,
-    quota::count_range,
+    quota::{count_range, named},
 };
 
 /// How an object is unpickled.
@@ -41,7 +41,7 @@ fn resolve(
     quota: &Bound<'_, PyAny>,
     total: Option<usize>,
 ) -> PyResult<partition_dpp::Quota> {
-    let named = quota.cast::<PyDict>().map_err(|_| {
+    let named = named(quota)?.ok_or_else(|| {
         refused(
             "the quota of batches is a dictionary by label: which labels there are is known only afterwards",
         )
@@ -49,7 +49,7 @@ fn resolve(
     let entry = |(label, entry): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok::<(String, CountRange), PyErr>((labels::name_of(&label)?, count_range(&entry)?.0))
     };
-    let entries = named.iter().map(entry).collect::<PyResult<Vec<_>>>()?;
+    let entries = named.into_iter().map(entry).collect::<PyResult<Vec<_>>>()?;
     let quota = grams.quota(entries).or_raise()?;
     match total {
         Some(total) => quota.with_total(total).or_raise(),

@@ -60,7 +60,7 @@ const TASKS: [Task; 8] = [
 /// Greedy sets of these requests, over items that lie anywhere.
 fn slates(dpp: &PartitionDpp<'_>, features: &Features<'_>, (requests, candidates): (usize, usize)) {
     let slates = Slates::new(features, dpp.partition(), dpp.quota()).unwrap();
-    let item = |at: usize| u32::try_from(at * 40_503 % features.items()).unwrap();
+    let item = |at: usize| u32::try_from(at * 40_507 % features.items()).unwrap();
     let lists: Vec<Vec<u32>> = (0..requests)
         .map(|request| (0..candidates).map(|at| item(request * candidates + at)).collect())
         .collect();

@@ -204,20 +204,20 @@ fn only_arithmetic() -> (HostRates, CardRates) {
 
 #[test]
 fn draws_in_batches_cross_over_where_a_hand_calculation_says() {
-    // A draw of 4 of 16 eigenvectors is 16 · 4 · (16 + 4) = 1280 multiply-adds and 75 for each of 16 (1 + ln 5) = 41.75
-    // trials, 4411.3 on the host: 441.13 ns. On the card 16 (1 + ln 4) + 4 = 42.181 trials read 16 · 8 bytes each, 6.75 ns,
+    // A draw of 4 of 16 eigenvectors is 16 · 4 · (16 + 4) = 1280 multiply-adds and 330 for each of 16 (1 + ln 5) = 41.75
+    // trials, 15,057.8 on the host: 1505.78 ns. On the card 16 (1 + ln 4) + 4 = 42.181 trials read 16 · 8 bytes each, 6.75 ns,
     // and compute 4 · 6 operations each, 1012.3: 10.123 ns. The host maps 1000 rows for the tables, 16 · 16 multiply-adds each,
     // 25.6 µs, and the card's set-up is 2 · 2 · 1000 · 16 · 16 operations, 2.05 µs:
-    // d = (0.3 + 2.765e-5) / (441.13 − 10.123) ns = 696,104.
+    // d = (0.3 + 2.765e-5) / (1505.78 − 10.123) ns = 200,599.
     let (host, card) = only_arithmetic();
     let job = |draws| Job::of_size(1000, 16, 4, Task::Draws(draws)).with_picks(4);
     let found = crossover(job, &host, &card) as f64;
-    assert!((found / 696_104.0 - 1.0).abs() < 1e-3, "{found}");
+    assert!((found / 200_599.0 - 1.0).abs() < 1e-3, "{found}");
     // Under a quota of 2 of each of two parts a draw takes at most 4⁴/4! · (2!/2²)² = 2.667 proposals, 2.6683 by Stirling's
     // formula with its term 1/12κ.
     let job = |draws| Job::of_size(1000, 16, 4, Task::Draws(draws)).with_picks(4).with_parts(2);
     let found = crossover(job, &host, &card) as f64;
-    assert!((found / (696_104.0 / 2.6683) - 1.0).abs() < 1e-3, "{found}");
+    assert!((found / (200_599.0 / 2.6683) - 1.0).abs() < 1e-3, "{found}");
     // With 10 of each of four parts that would be 257 proposals: other bounds are cheaper, against which the host draws.
     let job = Job::of_size(1000, 64, 4, Task::Draws(1_000_000_000)).with_picks(40).with_parts(4);
     assert!(!Comparison::of(&job, &host, &card, Standing::Closed).prefers_gpu());
@@ -225,14 +225,15 @@ fn draws_in_batches_cross_over_where_a_hand_calculation_says() {
 
 #[test]
 fn estimated_draws_cross_over_where_a_hand_calculation_says() {
-    // A draw with a weight of 4 items is 1.5 · 4 · 16² = 1536 multiply-adds, and one without takes two of them: 307.2 ns. On
-    // the card they read 2 · 3 · 4 · 16 values of 8 bytes, 3.84 ns, and compute 6144 operations, 61.44 ns. Grams and rows in
+    // A draw with a weight of 4 items is 4 · (0.93 · 16² + 3.6 · 4 · 16 + 514) = 3929.92 multiply-adds, and one without takes
+    // two of them: 785.984 ns. On the card they read 2 · 3 · 4 · 16 values of 8 bytes, 3.84 ns, and compute
+    // 2 · 3 · 4 · 16² operations, 61.44 ns. Grams and rows in
     // other coordinates are 2 · 2 · 1000 · 16 · 16 operations, 2.05 µs; the pilot is the host's in any case:
-    // d = (0.3 + 2.05e-6) / (307.2 − 61.44) ns = 1,220,711.
+    // d = (0.3 + 2.05e-6) / (785.984 − 61.44) ns = 414,057.
     let (host, card) = only_arithmetic();
     let job = |draws| Job::of_size(1000, 16, 4, Task::EstimatedDraws(draws)).with_picks(4).with_parts(4);
     let found = crossover(job, &host, &card) as f64;
-    assert!((found / 1_220_711.0 - 1.0).abs() < 1e-3, "{found}");
+    assert!((found / 414_057.0 - 1.0).abs() < 1e-3, "{found}");
     // A basis of 40 directions of 80 values does not fit.
     let job = Job::of_size(1000, 80, 4, Task::EstimatedDraws(1_000_000_000)).with_picks(40).with_parts(4);
     assert!(!Comparison::of(&job, &host, &card, Standing::Closed).prefers_gpu());
@@ -240,20 +241,20 @@ fn estimated_draws_cross_over_where_a_hand_calculation_says() {
 
 #[test]
 fn slates_cross_over_where_a_hand_calculation_says() {
-    // 10 picks of 100 candidates × 64 are 64,000 multiply-adds, on the host with half as much besides 9.6 µs. The card reads as many values of 8 bytes,
-    // 0.64 µs, but computes 1.28 µs; the host's ln det is 2 · 10² · 64 multiply-adds, 1.28 µs; 100 factors of 8 bytes and 204
+    // 10 picks of 100 candidates × 64 are 10 · 100 · (64/2 + 83) multiply-adds on the host, 11.5 µs. The card reads 64,000 values
+    // of 8 bytes, 0.64 µs, but computes 1.28 µs; the host's ln det is 2 · 10² · 64 multiply-adds, 1.28 µs; 100 factors of 8 bytes and 204
     // words go up, and 5 numbers of 8 bytes down, at 20 GB/s: 80.8 and 2 ns. The catalogue takes 12.8 µs:
-    // r = (0.3 + 1.28e-5) / (9.6 − 2.6428) µs = 43,123.
+    // r = (0.3 + 1.28e-5) / (11.5 − 2.6428) µs = 33,872.
     let (host, mut card) = only_arithmetic();
     card.upload = 2e10;
     let task = |requests| Task::Slates { requests, candidates: 100 };
     let job = |requests| Job::of_size(1000, 64, 4, task(requests)).with_picks(10);
     let found = crossover(job, &host, &card) as f64;
-    assert!((found / 43_123.0 - 1.0).abs() < 1e-3, "{found}");
-    // Where every request has rows of its own, 25.6 KB go up for it, 1.28 µs more: r = 0.3 s / 5.6772 µs = 52,843.
+    assert!((found / 33_872.0 - 1.0).abs() < 1e-3, "{found}");
+    // Where every request has rows of its own, 25.6 KB go up for it, 1.28 µs more: r = 0.3 s / 7.5772 µs = 39,592.
     let job = |requests| Job::of_size(100 * requests, 64, 4, task(requests)).with_picks(10);
     let found = crossover(job, &host, &card) as f64;
-    assert!((found / 52_843.0 - 1.0).abs() < 1e-3, "{found}");
+    assert!((found / 39_592.0 - 1.0).abs() < 1e-3, "{found}");
 }
 
 #[test]

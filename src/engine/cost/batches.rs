@@ -12,7 +12,7 @@ const MOST_PICKS: f64 = 36.0;
 /// Proposals a draw beyond which another bound is cheaper, against which the host draws one by one.
 const MOST_PROPOSALS: f64 = 30.0;
 /// What a trial costs besides its row, in multiply-adds: on the host, and where it replays a card's.
-const TRIAL: [f64; 2] = [75.0, 50.0];
+const TRIAL: [f64; 2] = [330.0, 50.0];
 /// What the upload of a value counts, in multiply-adds, where the host decides whether a card's tables pay.
 const UPLOAD: f64 = 8.0;
 /// Draws with weights from which the law of those without is estimated.
@@ -21,8 +21,12 @@ const PILOT: f64 = 2048.0;
 const WEIGHTED: f64 = 2.0;
 /// Values of a row, and of all directions, that a workgroup holds for draws with an estimated error.
 const SEQUENTIAL: [f64; 2] = [128.0, 2944.0];
-/// What the host takes for gains of slates, with reading scattered rows and comparing gains, in their multiply-adds.
-const COMPARED: f64 = 1.5;
+/// A pick of a weighted draw on the host, in multiply-adds: for every entry of a matrix that it updates, for every value of the
+/// directions so far, and besides.
+const WEIGHED: [f64; 3] = [0.93, 3.6, 514.0];
+/// A candidate at a pick of a slate on the host, in multiply-adds: for every value of its row, in f32, and for reading the row
+/// wherever it is and comparing gains.
+const COMPARED: [f64; 2] = [0.5, 83.0];
 /// Requests, and candidates, that go to a card together.
 const SLATES: [f64; 2] = [8192.0, 2_097_152.0];
 
@@ -62,8 +66,10 @@ impl Job {
     /// Picks one after another, each in proportion to what the picks before leave of a row.
     fn weighted_draw(&self) -> Work {
         let (rank, picks) = (self.rank(), self.picks);
-        let on_host = 1.5 * picks * rank * rank;
-        Work { on_host, replayed: on_host, values: 3.0 * picks * rank, operations: 2.0 * on_host }
+        let [entry, value, besides] = WEIGHED;
+        let on_host = picks * (entry * rank * rank + value * picks * rank + besides);
+        let operations = 3.0 * picks * rank * rank;
+        Work { on_host, replayed: on_host, values: 3.0 * picks * rank, operations }
     }
 }
 
@@ -127,7 +133,8 @@ impl Steps {
         // Lengths, then a direction for every pick.
         let gains = all * rows.dims * picks;
         if self.machine == Machine::Cpu {
-            self.push(Place::Host, Step::Values { count: COMPARED * gains });
+            let [value, besides] = COMPARED;
+            self.push(Place::Host, Step::Values { count: value * gains + besides * all * picks });
             self.waits(1.0, 0.0);
             return;
         }

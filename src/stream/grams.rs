@@ -8,6 +8,7 @@ use super::{
     batch::{Batch, Orders, ScaledRows, is_sound, orders},
     bytes::{Kind, Reader, Writer},
     frame::Frame,
+    source::is_about_rank,
 };
 use crate::{CountRange, Error, Quota, Result, engine::Engine, error::StreamProblem};
 
@@ -227,6 +228,22 @@ impl Grams {
     pub fn frame(&self) -> Result<Frame> {
         self.check_not_empty()?;
         Frame::of(self.sums().map(|(_, part)| part.gram(self.dims)), self.basis())
+    }
+
+    /// Whether a second pass in a [`frame`](Grams::frame) may lead to a plan, or to marginals, where these sums have led to
+    /// this error: directions that are rounding in a Gram matrix count as missing, as far as its dimensions would do.
+    ///
+    /// If the second pass fails, too, tell the user of an error about ranks from the first.
+    #[must_use]
+    pub fn wants_frame_after(&self, error: &Error) -> bool {
+        let may_help = match error {
+            Error::IllConditioned { .. } | Error::Eigen { .. } => true,
+            Error::SizeAboveRank { k: needed, .. } | Error::Infeasible { quota: needed, .. } => {
+                *needed <= self.dims
+            }
+            error => is_about_rank(error),
+        };
+        may_help && self.dims > 0 && self.frame.is_none()
     }
 
     pub(super) fn check_not_empty(&self) -> Result<()> {

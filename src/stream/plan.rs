@@ -141,9 +141,9 @@ impl Plan {
         self.expected.proposals
     }
 
-    /// Average trials per sample as predicted: r·(1 + 1/2 + … + 1/k) for a set of k items that nothing rejects. Under a quota
-    /// some thousand trials of rows with the same Gram matrices tell, which have the same law of trials; with fewer than 16
-    /// draws of these, it is an upper bound.
+    /// Average trials per sample as predicted: r·(1 + 1/2 + … + 1/k) for a set of k items that nothing rejects. Under
+    /// a quota some thousand trials of rows with the same Gram matrices tell, which have the same law of trials; with fewer
+    /// than 16 draws of these, it is an upper bound.
     #[must_use]
     pub fn expected_trials(&self) -> f64 {
         self.expected.trials
@@ -190,8 +190,8 @@ impl Plan {
         self.leverages(batch, engine)?.trials(self, batch, count, seed)
     }
 
-    /// How many of `count` trials each batch contributes, at random: a multinomial law with probabilities in proportion to the
-    /// sums of leverages. The batches must have different numbers, which tell their random numbers apart.
+    /// How many of `count` trials each batch contributes, at random: a multinomial law with probabilities in
+    /// proportion to the sums of leverages. The batches must have different numbers, which tell their random numbers apart.
     ///
     /// # Errors
     /// [`StreamProblem::Leverages`] if the sums do not add up to the rank, as they do over all batches.

@@ -59,8 +59,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Empty`] without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`], among them
-    /// [`Error::IllConditioned`] where a second pass in a [`Frame`](super::Frame) may help, and under ranges where the rows of
-    /// one part are a million times longer than those of another;
+    /// [`Error::IllConditioned`] where a second pass in a [`Frame`](super::Frame) may help, and under ranges where
+    /// the rows of one part are a million times longer than those of another;
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the quota needs rows that are too light to be seen
     /// beside others of their part.
     ///

@@ -47,6 +47,12 @@ pub enum StreamProblem {
     /// Gram matrices in different coordinates.
     #[error("the Gram matrices are in different coordinates: some batches were read with another frame")]
     OtherFrame,
+    /// Batches that would draw with the same random numbers.
+    #[error("several batches have the number {number}; every batch needs a number of its own")]
+    RepeatedBatch {
+        /// The number.
+        number: u64,
+    },
     /// The leverages of all batches do not sum to the rank.
     #[error(
         "the leverages of the batches sum to {found}, not to the rank {expected}: a batch is missing, counted twice, or has changed"

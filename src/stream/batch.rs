@@ -65,19 +65,26 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// ln 2 in two numbers: multiples of the first are exact.
+/// ln 2 in two numbers: the first has 21 zeros at its end, so its products with the orders that are allowed are exact.
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// The largest |ln q| whose power of two is an integer with room to spare.
-const LARGEST_LOG: f64 = 1e12;
+/// The largest |log₂| of a weighted row: beyond it, products of orders with ln 2 would be rounded.
+const LARGEST_LOG: f64 = 1_048_576.0;
+/// The largest |order| of such rows.
+const LARGEST_ORDER_OF_ROWS: i64 = (1 << 20) + 1;
 /// Largest binary order of a scale: its reciprocal is a normal number, too.
 const LARGEST_ORDER: i64 = 1000;
 /// Rows whose largest entry is found together.
 const CHUNK: usize = 1 << 14;
 
-/// e^log · 2^−order.
+/// ln(e^log · 2^−order), whose rounding is that of the result for every sound order.
 pub(super) fn log_over_power(log: f64, order: i64) -> f64 {
     (log - order as f64 * LN_2_HIGH) - order as f64 * LN_2_LOW
+}
+
+/// Whether an order is one of rows that are allowed.
+pub(super) fn is_sound(order: i64) -> bool {
+    (-LARGEST_ORDER_OF_ROWS..=LARGEST_ORDER_OF_ROWS).contains(&order)
 }
 
 /// Binary orders of the largest entries of rows: 2^−order brings them into [½, 1).

@@ -5,9 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use faer::Mat;
 
 use super::{
-    batch::{Batch, Orders, ScaledRows, orders},
+    batch::{Batch, Orders, ScaledRows, is_sound, orders},
     bytes::{Kind, Reader, Writer},
     frame::Frame,
+    source::is_about_rank,
 };
 use crate::{CountRange, Error, Quota, Result, engine::Engine, error::StreamProblem};
 
@@ -88,8 +89,9 @@ impl PartSum {
 
     /// Adds the sum of other rows.
     pub(super) fn add(&mut self, other: &Self) {
-        self.rows += other.rows;
-        self.terms += other.terms;
+        // Counts that were read may be of any size.
+        self.rows = self.rows.saturating_add(other.rows);
+        self.terms = self.terms.saturating_add(other.terms);
         let order = self.order.max(other.order);
         self.least = [self.least, other.least].into_iter().flatten().min();
         let factor = |own: Option<i64>| match (own, order) {
@@ -119,7 +121,8 @@ impl Grams {
     /// 2mn² operations, in f64: an engine in single precision leaves them to the CPU.
     ///
     /// # Errors
-    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) for scores beyond ±10¹²; those of the engine.
+    /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) for weighted rows whose largest
+    /// entry is above 2^(2²⁰) or below 2^(−2²⁰), as it is with ln q of ±726 817 and more; those of the engine.
     pub fn of_batch(batch: &Batch<'_>, engine: &dyn Engine) -> Result<Self> {
         Self::sum(batch, None, engine)
     }
@@ -193,7 +196,7 @@ impl Grams {
     /// m, the number of rows of all parts.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.parts.values().map(|part| part.rows).sum()
+        self.parts.values().fold(0, |rows, part| rows.saturating_add(part.rows))
     }
 
     /// The parts in the order of their names, as text.
@@ -225,6 +228,22 @@ impl Grams {
     pub fn frame(&self) -> Result<Frame> {
         self.check_not_empty()?;
         Frame::of(self.sums().map(|(_, part)| part.gram(self.dims)), self.basis())
+    }
+
+    /// Whether a second pass in a [`frame`](Grams::frame) may lead to a plan, or to marginals, where these sums have led to
+    /// this error: directions that are rounding in a Gram matrix count as missing, as far as its dimensions would do.
+    ///
+    /// If the second pass fails, too, tell the user of an error about ranks from the first.
+    #[must_use]
+    pub fn wants_frame_after(&self, error: &Error) -> bool {
+        let may_help = match error {
+            Error::IllConditioned { .. } | Error::Eigen { .. } => true,
+            Error::SizeAboveRank { k: needed, .. } | Error::Infeasible { quota: needed, .. } => {
+                *needed <= self.dims
+            }
+            error => is_about_rank(error),
+        };
+        may_help && self.dims > 0 && self.frame.is_none()
     }
 
     pub(super) fn check_not_empty(&self) -> Result<()> {
@@ -272,7 +291,8 @@ impl Grams {
                 [input.i64()?, input.i64()?].map(|order| (order != i64::MIN).then_some(order));
             let lower = input.f64s()?;
             input.check(lower.len() == entries && lower.iter().all(|value| value.is_finite()))?;
-            input.check(order.is_some() == least.is_some() && least <= order)?;
+            input.check(order.is_some() == least.is_some() && least <= order && terms <= rows)?;
+            input.check([order, least].into_iter().flatten().all(is_sound))?;
             let known = parts.insert(name, PartSum { rows, order, least, terms, lower });
             input.check(known.is_none())?;
         }

@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use super::{
     Batch, Leverages, Trials,
-    batch::ScaledRows,
+    batch::{ScaledRows, is_sound},
     bytes::{Kind, Reader, Writer},
     trials::Coordinates,
 };
@@ -23,8 +23,8 @@ const SPLIT: u64 = 0x73_706c_6974;
 
 pub(super) const KIND: Kind = Kind { tag: *b"PLAN", what: "a plan" };
 
-/// How exact samples of a law are drawn from a stream of rows: made on the driver from merged [`Grams`](super::Grams), and sent to where
-/// the rows are.
+/// How exact samples of a law are drawn from a stream of rows: made on the driver from merged [`Grams`](super::Grams), and
+/// sent to where the rows are.
 ///
 /// The proposals of a [`Sampler`](crate::Sampler) by eigenvectors need rows one after the other, drawn independently with
 /// probability in proportion to their leverages. A plan says which coordinates these rows are wanted in; a
@@ -75,7 +75,12 @@ impl PlanPart {
 
     pub(super) fn read(input: &mut Reader<'_>) -> Result<Self> {
         let (name, rows, order) = (input.text()?, input.u64()?, input.i64()?);
-        let group = Some(input.usize()?).filter(|&group| group != usize::MAX);
+        // As 64 bits everywhere: usize::MAX may be another number where it is read.
+        let group = match input.u64()? {
+            u64::MAX => None,
+            group => Some(group.try_into().map_err(|_| input.corrupt())?),
+        };
+        input.check(is_sound(order))?;
         Ok(Self { name, rows, order, group })
     }
 }
@@ -109,7 +114,7 @@ impl Plan {
     /// m, the number of rows of all parts.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.parts.iter().map(|part| part.rows).sum()
+        self.parts.iter().fold(0, |rows, part| rows.saturating_add(part.rows))
     }
 
     /// Estimated total variation error of the law due to rounding, that of the Gram matrices included.
@@ -136,9 +141,9 @@ impl Plan {
         self.expected.proposals
     }
 
-    /// Average trials per sample as predicted: r·(1 + 1/2 + … + 1/k) for a set of k items that nothing rejects. Under a quota
-    /// some thousand trials of rows with the same Gram matrices tell, which have the same law of trials; with fewer than 16
-    /// draws of these, it is an upper bound.
+    /// Average trials per sample as predicted: r·(1 + 1/2 + … + 1/k) for a set of k items that nothing rejects. Under
+    /// a quota some thousand trials of rows with the same Gram matrices tell, which have the same law of trials; with fewer
+    /// than 16 draws of these, it is an upper bound.
     #[must_use]
     pub fn expected_trials(&self) -> f64 {
         self.expected.trials
@@ -185,8 +190,8 @@ impl Plan {
         self.leverages(batch, engine)?.trials(self, batch, count, seed)
     }
 
-    /// How many of `count` trials each batch contributes, at random: a multinomial law with probabilities in proportion to the
-    /// sums of leverages.
+    /// How many of `count` trials each batch contributes, at random: a multinomial law with probabilities in
+    /// proportion to the sums of leverages. The batches must have different numbers, which tell their random numbers apart.
     ///
     /// # Errors
     /// [`StreamProblem::Leverages`] if the sums do not add up to the rank, as they do over all batches.

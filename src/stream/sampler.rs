@@ -220,8 +220,8 @@ impl StreamSampler {
         }
     }
 
-    /// Takes the trials that were asked for. Their order does not matter: they are sorted by batch, then shuffled by the seed of
-    /// the request.
+    /// Takes the trials that were asked for. Their order does not matter: they are sorted by batch, then shuffled by
+    /// the seed of the request.
     ///
     /// # Errors
     /// [`StreamProblem::NotAsked`], [`StreamProblem::TrialCount`], [`StreamProblem::OtherPlan`]; the request stands.

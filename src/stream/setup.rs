@@ -59,8 +59,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Empty`] without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`], among them
-    /// [`Error::IllConditioned`] where a second pass in a [`Frame`](super::Frame) may help, and under ranges where the rows of
-    /// one part are a million times longer than those of another;
+    /// [`Error::IllConditioned`] where a second pass in a [`Frame`](super::Frame) may help, and under ranges where
+    /// the rows of one part are a million times longer than those of another;
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the quota needs rows that are too light to be seen
     /// beside others of their part.
     ///
@@ -119,7 +119,8 @@ impl Plan {
             whitener,
             eigenvectors: proposals.eigenvectors.clone(),
             rule: proposals.rule.clone(),
-            acceptance_bound: proposals.acceptance_bound,
+            // Rounding may bring it above 1, and no plan with such a bound is read.
+            acceptance_bound: proposals.acceptance_bound.min(1.0),
             law_error: accurate(proposals.law_error + of_grams)?,
             slack: error.slack,
             expected: unknown,
@@ -188,13 +189,24 @@ impl Plan {
             k => EigenvectorLaw::OfSize(input.f64s()?, k.try_into().map_err(|_| input.corrupt())?),
         };
         let (columns, rank) = (input.f64s()?, eigenvectors.rank());
-        input.check(dims.checked_mul(rank) == Some(columns.len()))?;
+        let is_law = match &eigenvectors {
+            EigenvectorLaw::Coins(keep) => keep.iter().all(|p| (0.0..=1.0).contains(p)),
+            EigenvectorLaw::OfSize(values, k) => {
+                *k <= rank && values.iter().all(|value| (0.0..f64::INFINITY).contains(value))
+            }
+        };
+        // Before the law is made, which takes rank times k numbers.
+        input.check(is_law && rank <= dims && dims.checked_mul(rank) == Some(columns.len()))?;
+        input.check(columns.iter().chain(&factors).all(|value| value.is_finite()))?;
         let whitener = MatRef::from_column_major_slice(&columns, dims, rank).to_owned();
         let low = input.usizes()?;
         let groups = low.len();
         let rule = if low.is_empty() { None } else { Some(read_rule(&mut input, &low)?) };
         input.check(parts.iter().filter_map(|part| part.group).all(|group| group < groups.max(1)))?;
         let (acceptance_bound, law_error, slack) = (input.f64()?, input.f64()?, input.f64()?);
+        input.check(acceptance_bound > 0.0 && acceptance_bound <= 1.0)?;
+        let averages = [law_error, slack, expected.proposals, expected.trials];
+        input.check(averages.iter().all(|value| (0.0..f64::INFINITY).contains(value)))?;
         let plan = Self {
             dims,
             parts,
@@ -230,6 +242,7 @@ fn read_rule(input: &mut Reader<'_>, low: &[usize]) -> Result<(CountRule, Vec<f6
     let &[least, most] = &ends[..] else { return Err(input.corrupt()) };
     let fits = |counts: &[usize]| counts.iter().all(|&count| check_item_count(count).is_ok());
     input.check(fits(low) && fits(&high) && fits(&ends))?;
+    input.check(log_weights.iter().all(|log| log.is_finite()))?;
     let counts = Counts::new(low, &high, least, most);
     let correction = Correction::new(&counts, &log_weights);
     Ok((CountRule::new(counts, correction), log_weights))

@@ -1,7 +1,14 @@
 //! Where trials come from.
 
+use std::collections::BTreeSet;
+
 use super::{Batch, Grams, Leverages, Marginals, Plan, Request, Trials};
-use crate::{Error, Result, engine::Engine, parallel::map_ordered};
+use crate::{
+    Error, Result,
+    engine::Engine,
+    error::{StreamProblem, WeightProblem},
+    parallel::map_ordered,
+};
 
 /// Trials that one thread draws.
 const FEW: u64 = 256;
@@ -10,7 +17,8 @@ const FEW: u64 = 256;
 ///
 /// To answer, split the count among the batches ([`Plan::split`]), let each draw its share where its rows are
 /// ([`Plan::trials`] or [`Leverages::trials`], with the seed of the request), and join the answers
-/// ([`Trials::concatenate`]). `examples/own_store.rs` shows one.
+/// ([`Trials::concatenate`]). `examples/own_store.rs` shows one. All batches must have different numbers: those of
+/// one number draw with the same random numbers, which nothing notices here, and draws have another law.
 pub trait TrialSource {
     /// As many trials as are asked for, in any order.
     ///
@@ -49,7 +57,7 @@ pub struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    /// These batches, each with a number of its own.
+    /// These batches, each with a number of its own: all passes over them refuse numbers that repeat.
     #[must_use]
     pub fn new(batches: Vec<Batch<'a>>, engine: &'a dyn Engine) -> Self {
         Self { batches, engine }
@@ -64,16 +72,27 @@ impl<'a> Batches<'a> {
     /// The merged sums over the rows of all batches.
     ///
     /// # Errors
-    /// Those of [`Grams::of_batch`] and [`Grams::merge`].
+    /// [`StreamProblem::RepeatedBatch`]; those of [`Grams::of_batch`] and [`Grams::merge`].
     pub fn grams(&self) -> Result<Grams> {
         self.merged(|batch| Grams::of_batch(batch, self.engine))
     }
 
     fn merged(&self, of_batch: impl Fn(&Batch<'a>) -> Result<Grams>) -> Result<Grams> {
+        self.check_numbers()?;
         self.batches.iter().try_fold(Grams::default(), |all, batch| all.merge(of_batch(batch)?))
     }
 
-    /// A [`Plan`], or [`Marginals`], after a second pass in a frame if its error is above 10⁻⁹ without.
+    /// Batches of one number would draw with the same random numbers.
+    fn check_numbers(&self) -> Result<()> {
+        let mut numbers = BTreeSet::new();
+        match self.batches.iter().map(Batch::number).find(|&number| !numbers.insert(number)) {
+            Some(number) => Err(StreamProblem::RepeatedBatch { number }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// A [`Plan`], or [`Marginals`], after a second pass in a frame if its error is above 10⁻⁹ without, or if there is none
+    /// without ([`Grams::wants_frame_after`]). If the second pass fails, too, an error about ranks is that of the first.
     ///
     /// # Errors
     /// Those of `make` and of [`grams`](Batches::grams).
@@ -82,8 +101,7 @@ impl<'a> Batches<'a> {
         let first = make(&grams);
         let pays = match &first {
             Ok(plan) => plan.wants_frame(),
-            Err(Error::IllConditioned { .. } | Error::Eigen { .. }) => true,
-            Err(_) => false,
+            Err(error) => grams.wants_frame_after(error),
         };
         if !pays {
             return first;
@@ -93,7 +111,9 @@ impl<'a> Batches<'a> {
         match (first, second) {
             (Ok(first), Ok(second)) if second.law_error() < first.law_error() => Ok(second),
             (Ok(first), _) => Ok(first),
-            (Err(_), second) => second,
+            (Err(_), Ok(second)) => Ok(second),
+            // Rank is what the rows lack; the second pass can only say that what it made up for it is noise.
+            (Err(first), Err(second)) => Err(if is_about_rank(&first) { first } else { second }),
         }
     }
 
@@ -103,11 +123,20 @@ impl<'a> Batches<'a> {
     /// 8 bytes a row, and a pass over the rows.
     ///
     /// # Errors
-    /// Those of [`Plan::leverages`].
+    /// [`StreamProblem::RepeatedBatch`]; those of [`Plan::leverages`].
     pub fn trials<'s>(&'s self, plan: &'s Plan) -> Result<BatchTrials<'s, 'a>> {
+        self.check_numbers()?;
         let leverages = self.batches.iter().map(|batch| plan.leverages(batch, self.engine));
         Ok(BatchTrials { batches: &self.batches, plan, leverages: leverages.collect::<Result<_>>()? })
     }
+}
+
+/// Whether directions that are lost as rounding would explain an error.
+pub(super) fn is_about_rank(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::SizeAboveRank { .. } | Error::Infeasible { .. } | Error::Weights(WeightProblem::Spread)
+    )
 }
 
 /// What is worked out from Gram matrices with an error that a frame may lower.

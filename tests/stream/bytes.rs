@@ -100,3 +100,57 @@ fn damaged_bytes_are_refused() {
         assert_error!(read(&changed), Error::Stream(StreamProblem::Corrupt { .. }), ["corrupt"]);
     }
 }
+
+/// The checksum of contents, as the layout has it.
+fn checksum(contents: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ contents.len() as u64;
+    let (words, rest) = contents.as_chunks::<8>();
+    let words = words.iter().map(|&word| u64::from_le_bytes(word));
+    for word in words.chain(rest.iter().map(|&byte| byte.into())) {
+        hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
+        hash ^= hash >> 32;
+    }
+    hash
+}
+
+/// Sound checksums around contents of which eight bytes are others; those of a plan have one of their own inside.
+fn forged(bytes: &[u8], at: usize, word: u64, is_plan: bool) -> Vec<u8> {
+    let end = bytes.len() - 8;
+    let mut forged = bytes.to_vec();
+    forged[at..at + 8].copy_from_slice(&word.to_le_bytes());
+    if is_plan {
+        let own = checksum(&forged[44..end]);
+        forged[20..28].copy_from_slice(&own.to_le_bytes());
+    }
+    let sum = checksum(&forged[20..end]);
+    forged[end..].copy_from_slice(&sum.to_le_bytes());
+    forged
+}
+
+/// Whatever number stands anywhere, reading and using what is read never panics.
+#[test]
+fn forged_bytes_do_no_harm() {
+    let world = world();
+    let batch = &world.batches.batches()[1];
+    let grams = world.batches.grams().unwrap();
+    let numbers = [f64::NAN, f64::INFINITY, -1.0, 2.0, 1e308].map(f64::to_bits);
+    let words = [0, 1, u64::MAX, u64::MAX - 1, i64::MAX as u64, i64::MIN as u64, (1 << 21) + 1];
+    let words: Vec<u64> = words.into_iter().chain(numbers).collect();
+    for plan in plans(&grams) {
+        let bytes = plan.to_bytes();
+        assert_eq!(forged(&bytes, 28, plan.expected_proposals().to_bits(), true), bytes);
+        for (at, &word) in (28..bytes.len() - 15).flat_map(|at| words.iter().map(move |word| (at, word))) {
+            let Ok(read) = Plan::from_bytes(&forged(&bytes, at, word, true)) else { continue };
+            assert!(read.rank() <= read.dims(), "byte {at}");
+            assert!(read.acceptance_bound() > 0.0 && read.acceptance_bound() <= 1.0, "byte {at}");
+            assert!(read.law_error().is_finite() && read.expected_trials().is_finite(), "byte {at}");
+            let _ = (read.rows(), read.trials(batch, 2, 1, &Cpu));
+        }
+    }
+    let bytes = grams.to_bytes();
+    for (at, &word) in (20..bytes.len() - 15).flat_map(|at| words.iter().map(move |word| (at, word))) {
+        let Ok(read) = Grams::from_bytes(&forged(&bytes, at, word, false)) else { continue };
+        let all = read.clone().merge(read).and_then(|all| all.merge(grams.clone()));
+        let _ = all.and_then(|all| Ok((all.rows(), Plan::k_dpp(&all, 2)?)));
+    }
+}

@@ -4,7 +4,7 @@ use partition_dpp::{
     Error, Features, Partition,
     engine::Cpu,
     error::StreamProblem,
-    stream::{Batch, Grams, Plan},
+    stream::{Batch, Batches, Grams, Plan},
 };
 
 use crate::{
@@ -87,10 +87,11 @@ fn what_is_unlike_does_not_merge() {
     assert!(framed.merge(Grams::of_batch(&Batch::empty(9), &Cpu).unwrap()).is_ok());
 }
 
-/// Rows with a condition number of 10⁷: a Gram matrix alone refuses them or is off by much, a second pass keeps all digits.
+/// Rows with condition numbers of up to 10⁹: a Gram matrix alone refuses them, lacks directions, or is off by much, and a
+/// second pass keeps all digits.
 #[test]
 fn a_frame_keeps_small_directions() {
-    for (spread, wants) in [(1e2_f64, false), (1e5, true), (1e7, true)] {
+    for (spread, wants) in [(1e2_f64, false), (1e5, true), (1e7, true), (1e9, true)] {
         let mut rows: Vec<Vec<f64>> = normals(300 * 4, 9).chunks(4).map(<[f64]>::to_vec).collect();
         let turn = normals(16, 10);
         for row in &mut rows {
@@ -111,4 +112,55 @@ fn a_frame_keeps_small_directions() {
         let totals = world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap());
         assert!((totals.sum::<f64>() - 4.0).abs() < 1e-7);
     }
+}
+
+/// Directions that a Gram matrix has lost as rounding are found by a second pass, and those that no row has are not.
+#[test]
+fn ranks_are_those_of_the_rows() {
+    let rows = |spread: f64| -> Vec<Vec<f64>> {
+        let turn = normals(16, 10);
+        let row = |row: &[f64]| {
+            let scaled: Vec<f64> = (0..4).map(|j| row[j] * [1.0, 1e-3, 1e-6, 1.0 / spread][j]).collect();
+            (0..4).map(|i| (0..4).map(|j| turn[4 * i + j] * scaled[j]).sum()).collect()
+        };
+        normals(300 * 4, 9).chunks(4).map(row).collect()
+    };
+    let labels: Vec<usize> = (0..300).map(|item| item % 2).collect();
+    for spread in [3e7, 1e8, 1e9] {
+        let world = World::of_rows(&rows(spread), &labels, 3);
+        let grams = world.batches.grams().unwrap();
+        let first = Plan::k_dpp(&grams, 4);
+        println!("condition {spread:.0e}: {:?}", first.as_ref().map(Plan::law_error));
+        assert!(first.is_err_and(|error| grams.wants_frame_after(&error)), "{spread:e}");
+        let plan = world.plan(|grams| Plan::k_dpp(grams, 4));
+        assert!(plan.rank() == 4 && plan.law_error() < 1e-14 * spread, "{:e}", plan.law_error());
+        let four = |grams: &Grams| Plan::partition_dpp(grams, &grams.quota(named(&[4, 0]))?);
+        assert!(world.plan(four).law_error() < 1e-14 * spread);
+    }
+    let flat = World::of_rows(&rows(f64::INFINITY), &labels, 3);
+    let error = Error::SizeAboveRank { k: 4, rank: 3 };
+    assert_eq!(flat.batches.plan(|grams| Plan::k_dpp(grams, 4)).unwrap_err().to_string(), error.to_string());
+    let grams = flat.batches.grams().unwrap();
+    assert!(grams.wants_frame_after(&error) && !Grams::default().wants_frame_after(&error));
+    assert!(
+        !grams.wants_frame_after(&Error::SizeAboveRank { k: 5, rank: 3 }),
+        "more than n is not a matter of rounding"
+    );
+    let frame = grams.frame().unwrap();
+    let framed = Grams::in_frame(&flat.batches.batches()[0], &frame, &Cpu).unwrap();
+    assert!(!framed.wants_frame_after(&error));
+}
+
+#[test]
+fn numbers_of_batches_do_not_repeat() {
+    let batches = Batches::new(vec![batch(0), batch(4), batch(0)], &Cpu);
+    let repeated = Error::Stream(StreamProblem::RepeatedBatch { number: 0 }).to_string();
+    assert_error!(
+        batches.grams(),
+        Error::Stream(StreamProblem::RepeatedBatch { number: 0 }),
+        ["the number 0", "its own"]
+    );
+    assert_eq!(batches.plan(Plan::dpp).unwrap_err().to_string(), repeated);
+    let plan = plan(&merged(&[0, 4, 5]));
+    assert_eq!(batches.trials(&plan).unwrap_err().to_string(), repeated);
 }

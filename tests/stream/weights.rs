@@ -160,3 +160,29 @@ fn weights_beyond_f64() {
     };
     assert_error!(batches(lone).plan(needed), Error::Weights(WeightProblem::Spread), ["decades"]);
 }
+
+/// Orders whose products with ln 2 are exact, and no others.
+#[test]
+fn weights_beyond_exact_powers() {
+    let of = |log: f64| {
+        let features = |number: usize, values: &[f64]| {
+            let logs: Vec<f64> = (0..3).map(|row| log + [0.3, -0.4, 0.1][(number + row) % 3]).collect();
+            Features::from_rows(3, DIMS, values.to_vec())?.with_log_quality(&logs)
+        };
+        batches(features)
+    };
+    let totals = |log: f64| {
+        let batches = of(log);
+        let plan = batches.plan(|grams| Plan::k_dpp(grams, 2)).unwrap();
+        batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap()).collect::<Vec<_>>()
+    };
+    let near = totals(0.0);
+    for log in [7e5, -7e5] {
+        for (found, expected) in totals(log).iter().zip(&near) {
+            assert!((found - expected).abs() < 1e-9, "{log:e}: {found} {expected}");
+        }
+    }
+    for log in [8e5, -8e5, 1e9] {
+        assert_error!(of(log).grams(), Error::Weights(WeightProblem::Spread), ["decades"]);
+    }
+}

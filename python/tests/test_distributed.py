@@ -76,6 +76,9 @@ def test_batches_are_told_apart_by_every_row():
     other = table(0, 12).set_column(3, "score", pa.array(np.where(np.arange(12) == 7, 9.0, SCORES)))
     assert COLUMNS.number(other) != COLUMNS.number(table(0, 12))
     schema = table(0, 12).schema.with_metadata({"made": "elsewhere"})
+    element = pa.list_(pa.field("element", pa.float64(), nullable=False), 4)
+    renamed = table(0, 12).set_column(1, "embedding", table(0, 12)["embedding"].cast(element))
+    assert COLUMNS.number(renamed) == COLUMNS.number(table(0, 12))
     again = pa.concat_tables([table(0, 5), table(5, 12)]).select(["label", "item", "embedding", "score"])
     assert COLUMNS.number(again) == COLUMNS.number(table(0, 12).cast(schema)) == COLUMNS.number(table(0, 12))
 

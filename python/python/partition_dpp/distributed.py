@@ -101,9 +101,10 @@ class Columns:
         """The number of a batch, which follows from its rows: engines number none, and may read one again."""
         digest = _Digest()
         named = _selected(table, self.names())
-        plain = pa.schema([pa.field(field.name, field.type) for field in named.schema])
+        plain = pa.schema([pa.field(field.name, _plain(field.type)) for field in named.schema])
+        arrays = [_whole(column).cast(field.type) for column, field in zip(named.columns, plain)]
         with pa.ipc.new_stream(pa.PythonFile(digest, "w"), plain) as writer:
-            writer.write_batch(pa.record_batch([_whole(column) for column in named.columns], schema=plain))
+            writer.write_batch(pa.record_batch(arrays, schema=plain))
         return digest.number()
 
 
@@ -123,6 +124,15 @@ class _Digest(io.RawIOBase):
     def number(self) -> int:
         # Engines have signed numbers of 64 bits.
         return int.from_bytes(self.state.digest(), "little") >> 1
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """A type without the names and properties of its fields, which engines change."""
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_type, kind.list_size)
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_type)
+    return pa.large_list(kind.value_type) if pa.types.is_large_list(kind) else kind
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

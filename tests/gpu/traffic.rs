@@ -117,12 +117,17 @@ fn assert_three_submissions(model: &impl Objective, gpu: &Gpu, picks: std::ops::
     assert!(traffic.uploaded <= 64 * traffic.dispatches, "{traffic:?}");
 }
 
+/// A device that may take long: work is cut into submissions by the time of real cards, and the software driver is slow,
+/// above all beside other work.
+fn patient(precision: Precision) -> GpuOptions {
+    let options = GpuOptions::default().with_precision(precision);
+    options.with_longest_dispatch(Duration::from_secs(60)).with_time_limit(Duration::from_secs(600))
+}
+
 #[test]
 fn fifty_picks_are_three_submissions() {
     for precision in PRECISIONS {
-        // Work is cut into submissions by time, and the software driver is slow.
-        let options =
-            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(60));
+        let options = patient(precision);
         let Some(gpu) = open(&options, "graphics device") else { return };
         let (items, dims) = (100_000, 64);
         // Some fifty gains exceed 1.
@@ -295,9 +300,7 @@ fn swaps_are_a_wait_and_a_few_bytes_each() {
 #[test]
 fn many_swaps_are_a_few_waits() {
     for precision in PRECISIONS {
-        // Work is cut into submissions by time, and the software driver is slow.
-        let options =
-            GpuOptions::default().with_precision(precision).with_longest_dispatch(Duration::from_secs(60));
+        let options = patient(precision);
         let Some(gpu) = open(&options, "graphics device") else { return };
         let (features, partition) = corners(4_000, 70, apart);
         let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap();

@@ -123,6 +123,7 @@ impl Remaining {
     }
 
     /// Items that are picked as long as any are independent, and the most that may be.
+    #[cfg(feature = "gpu")]
     pub(crate) fn picks(&self) -> (usize, usize) {
         let (needed, room): (usize, usize) = (self.needed.iter().sum(), self.room.iter().sum());
         let most = room.min(needed + self.most);

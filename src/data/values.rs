@@ -156,6 +156,7 @@ impl<T: Scalar> Storage<'static, T> {
 }
 
 impl<T: Scalar> Storage<'_, T> {
+    #[inline]
     pub(crate) fn as_slice(&self) -> &[T] {
         match &self.0 {
             Inner::Owned(values) => values,

@@ -1,7 +1,7 @@
 //! The rows that a verb works on.
 
 use super::watched::Latch;
-use crate::{Features, linalg, parallel::map_ordered};
+use crate::{Features, Partition, linalg, parallel::map_ordered};
 
 /// Rows of a feature matrix in groups, each with a scale.
 #[derive(Clone, Debug)]
@@ -28,6 +28,16 @@ pub enum Items<'a> {
     All(usize),
     /// The rows listed, preferably in ascending order.
     Listed(&'a [u32]),
+}
+
+impl<'a> Items<'a> {
+    /// The items of a part; rows of the only part need no list.
+    pub(crate) fn of_part(partition: &'a Partition, part: usize) -> Self {
+        match partition.parts() {
+            1 => Self::All(partition.items()),
+            _ => Self::Listed(partition.members(part)),
+        }
+    }
 }
 
 impl Items<'_> {
@@ -61,6 +71,7 @@ impl Items<'_> {
 
     /// Index of the row at a position of the group.
     #[must_use]
+    #[inline]
     pub fn at(&self, position: usize) -> usize {
         match self {
             Items::All(_) => position,

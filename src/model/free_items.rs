@@ -41,7 +41,7 @@ impl<'a> From<&'a FreeItems> for Items<'a> {
     fn from(items: &'a FreeItems) -> Self {
         match items {
             FreeItems::All(count) => Items::All(*count),
-            FreeItems::Part(partition, part) => Items::Listed(partition.members(*part)),
+            FreeItems::Part(partition, part) => Items::of_part(partition, *part),
             FreeItems::Listed(items) => Items::Listed(items),
         }
     }

@@ -112,15 +112,25 @@ pub(super) struct Run<'a> {
     features: &'a Features<'a>,
     items: Items<'a>,
     start: usize,
-    end: usize,
+    /// The rows to prefetch, if they are listed and no cache holds them.
+    listed: &'a [u32],
     scale: f64,
 }
+
+/// Bytes of features that the cache of a core may hold: there, prefetching takes longer than reading.
+const CACHED: usize = 1 << 20;
 
 impl<'a> Run<'a> {
     pub(super) fn new(rows: &Rows<'a>, task: &Task) -> Self {
         let group = rows.groups()[task.group];
         let features = rows.features();
-        Self { features, items: group.items, start: task.start, end: task.end, scale: group.scale }
+        let listed = match group.items {
+            Items::Listed(items) if features.items() * features.row_bytes() > CACHED => {
+                &items[task.start..task.end]
+            }
+            _ => &[],
+        };
+        Self { features, items: group.items, start: task.start, listed, scale: group.scale }
     }
 
     /// What the row at a position of the task is multiplied by.
@@ -132,10 +142,8 @@ impl<'a> Run<'a> {
     /// The values of the row at a position of the task.
     #[inline]
     pub(super) fn row<'v, T: Scalar>(&self, values: &'v StoredRows<'_, T>, at: usize) -> &'v [T] {
-        if let Items::Listed(items) = self.items
-            && self.start + at + AHEAD < self.end
-        {
-            values.prefetch(items[self.start + at + AHEAD] as usize);
+        if let Some(&item) = self.listed.get(at + AHEAD) {
+            values.prefetch(item as usize);
         }
         values.row(self.items.at(self.start + at))
     }

@@ -24,6 +24,8 @@ fn assert_same(model: &impl Objective, tested: &Tested, what: &str) -> usize {
     let found = Greedy::default().solve(model, &*tested.engine).unwrap();
     assert_eq!(found.subset, expected.subset, "{what}");
     assert_eq!(found.termination, expected.termination, "{what}");
+    // Items added by a repair have no gains.
+    assert_eq!(found.stats.gains.len(), expected.stats.gains.len(), "{what}");
     assert!((found.log_det - expected.log_det).abs() <= 1e-9 * (1.0 + expected.log_det.abs()), "{what}");
     for (found, expected) in found.stats.gains.iter().zip(&expected.stats.gains) {
         assert!((found - expected).abs() < 1e-9, "{what}: {found} {expected}");
@@ -163,12 +165,12 @@ fn what_is_needed(tested: &Tested) {
         solution.subset.iter().for_each(|item| counts[item % 3] += 1);
         assert!(quota.allows(&counts), "{solution:?}");
     }
-    // Room is kept for what a part needs, and a total is met by whatever is left.
-    for (least, most) in [([0, 6, 0], [9, 9, 9]), ([0; 3], [2, 9, 0])] {
+    // Room is kept for what a part needs, and a total is met by whatever is left, from any part.
+    for (least, most, total) in [([0, 6, 0], [9; 3], 8), ([0; 3], [2, 9, 0], 8), ([0; 3], [11; 3], 11)] {
         let ranges = least.iter().zip(most).map(|(&least, most)| least..=most);
-        let quota = Quota::new(&partition, ranges).unwrap().with_total(8).unwrap();
+        let quota = Quota::new(&partition, ranges).unwrap().with_total(total).unwrap();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-        assert_eq!(assert_same(&dpp, tested, "of a size"), 8);
+        assert_eq!(assert_same(&dpp, tested, "of a size"), total);
     }
 }
 

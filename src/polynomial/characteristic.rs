@@ -220,7 +220,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     }
 
     fn bases(&self) -> Vec<PartBasis> {
-        let items = |part| Items::of_part(&self.partition, part);
+        let items = |part| Items::of_part(self.partition, part);
         let dims = self.ground.features().dims();
         (0..self.partition.parts())
             .map(|part| feasibility::part_basis(&self.ground, items(part), dims))
@@ -241,7 +241,7 @@ struct Centre {
 impl Centre {
     fn new(of: &CharacteristicPolynomial<'_>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
         let parts: Vec<usize> = (0..counts.len()).filter(|&part| counts[part] > 0).collect();
-        let items = parts.iter().map(|&part| Items::of_part(&of.partition, part)).collect();
+        let items = parts.iter().map(|&part| Items::of_part(of.partition, part)).collect();
         let rows = Rows::scaled(of.ground.features(), items);
         let counts: Vec<usize> = parts.iter().map(|&part| counts[part]).collect();
         let spectrum = TiltedSpectrum::for_counts(engine, &rows, &of.ground, &counts)?;

@@ -165,10 +165,8 @@ impl<'b, 'a> ScaledRows<'b, 'a> {
     }
 
     pub(super) fn rows(&self) -> Rows<'_> {
-        let group = |&(part, scale): &(usize, f64)| Group {
-            items: Items::of_part(&self.partition, part),
-            scale,
-        };
+        let group =
+            |&(part, scale): &(usize, f64)| Group { items: Items::of_part(self.partition, part), scale };
         Rows::with_scales(&self.features, self.groups.iter().map(group).collect())
     }
 

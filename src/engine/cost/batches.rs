@@ -1,6 +1,7 @@
 //! The steps of batches: proposals, draws with an estimated error, and slates, each in a workgroup of a card.
 
 use super::{
+    host::CACHED,
     job::{Job, Machine, STORED, Steps},
     steps::{Place, RowCount, Step},
 };
@@ -23,16 +24,19 @@ const WEIGHTED: f64 = 2.0;
 const SEQUENTIAL: [f64; 2] = [128.0, 2944.0];
 /// A pick of a weighted draw on the host, in multiply-adds: for every entry of a matrix that it updates, for every value of the
 /// directions so far, and besides.
-const WEIGHED: [f64; 3] = [0.93, 3.6, 514.0];
+const WEIGHED: [f64; 3] = [0.75, 3.0, 1100.0];
 /// A candidate at a pick of a slate on the host, in multiply-adds: for every value of its row, in f32, and for reading the row
 /// wherever it is and comparing gains.
-const COMPARED: [f64; 2] = [0.5, 83.0];
+const COMPARED: [f64; 2] = [0.75, 65.0];
 /// Requests, and candidates, that go to a card together.
 const SLATES: [f64; 2] = [8192.0, 2_097_152.0];
 
-/// A proposal or a draw, in multiply-adds of the host, and values read and operations of a card.
+/// A proposal or a draw: multiply-adds of the host, rows that it reads without asking for them ahead, and bytes that it updates
+/// in no core's cache; multiply-adds to replay a card's; values read and operations of a card.
 struct Work {
     on_host: f64,
+    alone: f64,
+    updated: f64,
     replayed: f64,
     values: f64,
     operations: f64,
@@ -57,6 +61,8 @@ impl Job {
         Work {
             // Or a pass over all rows.
             on_host: by_trials.min(items * picks * (picks + 3.0)),
+            alone: 0.0,
+            updated: 0.0,
             replayed: trials * (picks * (dims + picks) + TRIAL[1]),
             values: trials * rank,
             operations: trials * picks * (picks + 2.0),
@@ -67,9 +73,18 @@ impl Job {
     fn weighted_draw(&self) -> Work {
         let (rank, picks) = (self.rank(), self.picks);
         let [entry, value, besides] = WEIGHED;
-        let on_host = picks * (entry * rank * rank + value * picks * rank + besides);
+        let mapped = if self.is_stored() { 0.0 } else { self.rows.dims * rank };
+        let on_host = picks * (entry * rank * rank + value * picks * rank + mapped + besides);
+        // Half of the matrix of a part.
+        let bytes = 4.0 * rank * rank;
+        let updated = if 2.0 * bytes * self.rows.parts > CACHED { picks * bytes } else { 0.0 };
         let operations = 3.0 * picks * rank * rank;
-        Work { on_host, replayed: on_host, values: 3.0 * picks * rank, operations }
+        Work { on_host, alone: picks, updated, replayed: on_host, values: 3.0 * picks * rank, operations }
+    }
+
+    /// Whether a sampler keeps rows in its own coordinates.
+    fn is_stored(&self) -> bool {
+        8.0 * self.rows.values() <= STORED
     }
 }
 
@@ -98,11 +113,10 @@ impl Steps {
         let Job { rows, picks, .. } = self.job;
         let rank = 4.0 * (self.job.rank() / 4.0).ceil();
         let work = self.job.weighted_draw();
-        self.push(Place::Host, Step::Values { count: PILOT * work.on_host });
+        self.on_host(PILOT, &work);
         let [widest, directions] = SEQUENTIAL;
         let fits = rank <= widest && picks * (rank + 1.0) <= directions;
-        let is_stored = 8.0 * rows.values() <= STORED;
-        let of_a_row = if is_stored { 0.0 } else { rows.dims * rank };
+        let of_a_row = if self.job.is_stored() { 0.0 } else { rows.dims * rank };
         if self.machine == Machine::Card {
             self.push(Place::Card, Step::Tables { values: rows.parts * rank * rank, words: 0.0 });
         }
@@ -115,7 +129,7 @@ impl Steps {
         let (items, rank) = (rows.items, self.job.rank());
         let tables = items * (of_a_row + UPLOAD * rank);
         if self.machine == Machine::Cpu || !fits || count * work.replayed <= tables {
-            return self.push(Place::Host, Step::Values { count: count * work.on_host });
+            return self.on_host(count, work);
         }
         self.push(Place::Host, Step::Values { count: items * of_a_row });
         self.push(Place::Card, Step::Tables { values: items * rank, words: 2.0 * items });
@@ -124,6 +138,15 @@ impl Steps {
         // The items of all that are accepted, 4 bytes each.
         self.push(Place::Card, Step::Answers { count: 0.5 * count * (picks + 1.0) });
         self.waits(0.0, (count / PROPOSALS).ceil());
+    }
+
+    /// Draws or proposals of the host, on all threads.
+    fn on_host(&mut self, count: f64, work: &Work) {
+        self.push(Place::Host, Step::Values { count: count * work.on_host });
+        let Job { rows: RowCount { items, .. }, .. } = self.job;
+        let bytes = 8.0 * self.job.rank();
+        self.push(Place::Host, Step::Alone { items, bytes, count: count * work.alone });
+        self.push(Place::Host, Step::Updates { bytes: count * work.updated / self.threads });
     }
 
     /// Greedy sets of so many requests for so many candidates each: on the CPU a request is a thread's.

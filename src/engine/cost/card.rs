@@ -116,7 +116,7 @@ impl CardRates {
             }
             Step::Waits { count } => count * self.latency,
             // These are never there.
-            Step::Eigen { .. } | Step::Choices { .. } => host.seconds(step),
+            Step::Eigen { .. } | Step::Choices { .. } | Step::Alone { .. } => host.seconds(step),
         }
     }
 }

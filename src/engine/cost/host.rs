@@ -38,17 +38,19 @@ pub struct HostRates {
     pub latency: f64,
 }
 
-/// Bytes of rows that stay in the cache from pass to pass.
-const CACHED: f64 = 8_388_608.0;
+/// Bytes of rows that stay in the cache of a core from pass to pass.
+pub(super) const CACHED: f64 = 1_048_576.0;
 /// Bytes of rows that a cache shared by all cores may still hold at the next pass, and of rows that none holds. In between
 /// it holds some of them.
 const NEAR: f64 = 16_777_216.0;
-const FAR: f64 = 67_108_864.0;
-/// Bytes of the rows with which reading from scattered places is measured.
-const SCATTERED: f64 = 256.0;
+const FAR: f64 = 33_554_432.0;
+/// Bytes of a row within which reading from a scattered place is late.
+const SCATTERED: f64 = 512.0;
+/// Steps in the time of a row that is read alone, and not from the cache of a core: at most, from memory.
+const ALONE: f64 = 400.0;
 /// The sizes at which cubic work is as much as quadratic overhead: of eigen-decompositions, and of complex factorisations.
 pub(super) const CUBIC_EIGEN: f64 = 200.0;
-pub(super) const CUBIC_NODES: f64 = 320.0;
+pub(super) const CUBIC_NODES: f64 = 200.0;
 
 /// n² (1 + n/c): factorisations of matrices of up to some hundred columns take time between n² and n³.
 pub(super) fn entries(size: f64, cubic: f64) -> f64 {
@@ -83,7 +85,8 @@ impl HostRates {
             Step::Dots { rows, count } => {
                 let each = rows.values() / self.dots + rows.items / self.rows;
                 // A number per row is read and written.
-                count * each.max(self.reading(&rows, 16.0))
+                // Reading and computing overlap in part.
+                count * each.hypot(self.reading(&rows, 16.0))
             }
             Step::Products { rows, columns, count } => {
                 let each = rows.values() / self.converted + rows.items / self.rows;
@@ -91,6 +94,7 @@ impl HostRates {
                 count * computing.max(self.reading(&rows, 0.0))
             }
             Step::Values { count } => count / self.dots,
+            Step::Alone { items, bytes, count } => count * self.alone(items, bytes) / self.threads,
             Step::Answers { count } => 8.0 * count / self.fresh,
             Step::Eigen { size, count } => count * entries(size, CUBIC_EIGEN) / self.eigen,
             Step::Nodes { rank, count } => count * entries(rank, CUBIC_NODES) / self.nodes,
@@ -101,6 +105,12 @@ impl HostRates {
             Step::Workgroups { operations, .. } => 0.5 * operations / self.dots,
             Step::Waits { count } => count * self.latency,
         }
+    }
+
+    /// Seconds that a thread waits for one of so many rows of so many bytes, wherever it is.
+    fn alone(&self, items: f64, bytes: f64) -> f64 {
+        let beyond = ((items * bytes / CACHED).ln() / (FAR / CACHED).ln()).clamp(0.0, 1.0);
+        beyond * ALONE / self.steps
     }
 
     /// Seconds to read rows, and so many bytes more of each, from memory or from a shared cache; none for rows that stay

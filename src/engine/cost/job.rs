@@ -142,7 +142,7 @@ impl Job {
     }
 
     fn steps(&self, threads: f64, machine: Machine) -> Vec<(Place, Step)> {
-        let mut steps = Steps { job: *self, machine, list: Vec::new() };
+        let mut steps = Steps { job: *self, machine, threads, list: Vec::new() };
         match self.task {
             Task::Passes(count) => steps.passes(count as f64),
             Task::SetUp => steps.set_up(),
@@ -154,7 +154,7 @@ impl Job {
             Task::EstimatedDraws(count) => steps.estimated(count as f64),
             Task::Normaliser => steps.normaliser(),
             Task::Inference => steps.inference(),
-            Task::Interpolation(draws) => steps.interpolation(draws as f64, threads),
+            Task::Interpolation(draws) => steps.interpolation(draws as f64),
             Task::Greedy => steps.passes(self.picks),
             Task::LazyGreedy => steps.lazy_greedy(),
             Task::LocalSearch(climbs) => steps.local_search(climbs as f64),
@@ -174,6 +174,8 @@ pub(super) enum Machine {
 pub(super) struct Steps {
     pub(super) job: Job,
     pub(super) machine: Machine,
+    /// Of the host.
+    pub(super) threads: f64,
     list: Vec<(Place, Step)>,
 }
 
@@ -265,7 +267,7 @@ impl Steps {
     }
 
     /// Draws on all threads share the work of each.
-    fn interpolation(&mut self, draws: f64, threads: f64) {
+    fn interpolation(&mut self, draws: f64) {
         self.function();
         let (rank, rows) = (self.job.rank(), self.job.rows);
         let count = INVERSE * self.job.nodes(rows.parts);
@@ -273,7 +275,7 @@ impl Steps {
         self.push(Place::Host, Step::Eigen { size: rank, count: 1.0 });
         self.weights(1.0, 1.0);
         self.waits(2.0, 2.0);
-        let at_once = draws.min(threads).max(1.0);
+        let at_once = draws.min(self.threads).max(1.0);
         let mut left = rows.parts;
         while left >= 1.0 {
             self.stage(left, draws, at_once);
@@ -358,7 +360,7 @@ impl Steps {
 /// grows about with the cube of the picks; groups have fewer rivals each.
 fn share_of_visits(rows: &RowCount, picks: f64) -> f64 {
     /// The share once most items are visited.
-    const MOST: f64 = 0.35;
+    const MOST: f64 = 0.3;
     let spread = 2.0 * 2.0 * rows.items.max(2.0).ln();
     // t² + 2z²t − 2z²n = 0.
     let first = -0.5 * spread + (0.25 * spread * spread + spread * rows.dims).sqrt();

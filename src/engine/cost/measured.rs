@@ -21,9 +21,10 @@ use crate::{
 
 /// Rows of a block that stays in the cache of a core, and that no verb shares among threads.
 const BLOCK: usize = 2048;
-/// Dimensions of short rows, and of long ones.
+/// Dimensions of short rows, of long ones, and of those that take nearly as long as their values.
 const SHORT: usize = 16;
 const LONG: usize = 64;
+const LONGEST: usize = 256;
 /// Rows of [`LONG`] values in single precision that no cache holds: 64 MiB.
 const LARGE: usize = 1 << 18;
 /// Of these, rows that are read again and again: 16 MiB.
@@ -76,8 +77,10 @@ fn known(threads: f64) -> Option<HostRates> {
 }
 
 fn measure() -> Result<HostRates> {
-    let cached = Cached::measure()?;
+    // Before and after, since other work on the computer comes and goes.
+    let before = Cached::measure()?;
     let large = Large::measure()?;
+    let [rows, dots, converted, products] = before.or(Cached::measure()?).rates();
     Ok(HostRates {
         threads: threads() as f64,
         memory: large.memory,
@@ -85,10 +88,10 @@ fn measure() -> Result<HostRates> {
         scattered: large.scattered,
         fresh: large.fresh,
         serial: large.serial,
-        rows: cached.rows,
-        dots: cached.dots,
-        converted: cached.converted,
-        products: cached.products,
+        rows,
+        dots,
+        converted,
+        products,
         eigen: eigen()?,
         nodes: nodes()?,
         steps: steps(),
@@ -140,41 +143,50 @@ fn solved([first, second]: [[f64; 3]; 2]) -> [f64; 2] {
     [x, y.max(least(second[2], second[1]))]
 }
 
-/// What rows in the cache allow.
+/// Seconds for a row in the cache, with all threads at work.
+#[derive(Clone, Copy)]
 struct Cached {
-    rows: f64,
-    dots: f64,
-    converted: f64,
-    products: f64,
+    /// Multiplied by a vector: a short row, and one of the longest.
+    dots: [f64; 2],
+    /// A long one multiplied by a matrix of few columns, and of many.
+    forms: [f64; 2],
 }
 
 impl Cached {
     fn measure() -> Result<Self> {
-        let block =
-            |dims: usize| Features::from_rows(BLOCK, dims, digits(BLOCK * dims, dims).collect::<Vec<_>>());
-        let (short, long) = (block(SHORT)?, block(LONG)?);
-        let all = |features| Rows::scaled(features, vec![Items::All(BLOCK)]);
-        let (short, long) = (all(&short), all(&long));
-        // Seconds a row, with all threads at work.
-        let row = |per_second: f64| (BLOCK as f64 * per_second).recip();
-        let dots =
-            |rows: &Rows<'_>| Ok::<_, crate::Error>(row(UPDATES as f64 * per_second(|| updates(rows))?));
-        let (m, n) = (SHORT as f64, LONG as f64);
-        let [per_value, per_row] = solved([[n, 1.0, dots(&long)?], [m, 1.0, dots(&short)?]]);
+        let block = |rows: usize, dims: usize| {
+            Features::from_rows(rows, dims, digits(rows * dims, dims).collect::<Vec<_>>())
+        };
+        let (short, long) = (block(BLOCK, SHORT)?, block(BLOCK, LONG)?);
+        let longest = block(BLOCK * LONG / LONGEST, LONGEST)?;
+        let [short, long, longest] =
+            [&short, &long, &longest].map(|rows| Rows::scaled(rows, vec![Items::All(rows.items())]));
+        let of_row = |rows: &Rows<'_>, per_second: f64| (rows.len() as f64 * per_second).recip();
+        let dots = |rows: &Rows<'_>| {
+            Ok::<_, crate::Error>(of_row(rows, UPDATES as f64 * per_second(|| updates(rows))?))
+        };
         let factor = Mat::from_fn(LONG, LONG, |i, j| 1.0 / (1 + i + j) as f64);
         let forms = |columns: usize| {
             let factor = factor.as_ref().subcols(0, columns);
-            Ok::<_, crate::Error>(row(per_second(|| squares(&long, factor))?))
+            Ok::<_, crate::Error>(of_row(&long, per_second(|| squares(&long, factor))?))
         };
-        let (few, many) = (forms(SHORT)?, forms(LONG)?);
+        Ok(Self { dots: [dots(&short)?, dots(&longest)?], forms: [forms(SHORT)?, forms(LONG)?] })
+    }
+
+    /// The shorter times of two measurements.
+    fn or(self, other: Self) -> Self {
+        let least = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].min(b[1])];
+        Self { dots: least(self.dots, other.dots), forms: least(self.forms, other.forms) }
+    }
+
+    /// Rows begun, values multiplied, values converted, and operations of products in a second.
+    fn rates(&self) -> [f64; 4] {
+        let (m, n) = (SHORT as f64, LONG as f64);
+        let ([short, longest], [few, many]) = (self.dots, self.forms);
+        let [per_value, per_row] = solved([[LONGEST as f64, 1.0, longest], [m, 1.0, short]]);
         let [per_product, rest] = solved([[n * n, 1.0, many], [n * m, 1.0, few]]);
         let per_conversion = ((rest - per_row) / n).max(per_value);
-        Ok(Self {
-            rows: per_row.recip(),
-            dots: per_value.recip(),
-            converted: per_conversion.recip(),
-            products: 2.0 / per_product,
-        })
+        [per_row.recip(), per_value.recip(), per_conversion.recip(), 2.0 / per_product]
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) enum Step {
     Products { rows: RowCount, columns: f64, count: f64 },
     /// Values in the cache multiplied by a vector's, by all threads.
     Values { count: f64 },
+    /// So many of these rows of so many bytes read wherever they are, one after another, by all threads.
+    Alone { items: f64, bytes: f64, count: f64 },
     /// Numbers that reach the caller's memory.
     Answers { count: f64 },
     /// Eigen-decompositions of symmetric matrices, one by one.

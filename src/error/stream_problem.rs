@@ -63,6 +63,12 @@ pub enum StreamProblem {
         /// The rank.
         expected: f64,
     },
+    /// Leverages that were kept are not those of the rows that came.
+    #[error("the rows of batch {number} have changed since their leverages were computed")]
+    ChangedRows {
+        /// The number of the batch.
+        number: u64,
+    },
     /// More or fewer trials than asked for.
     #[error("{found} trials came where {expected} were asked for")]
     TrialCount {

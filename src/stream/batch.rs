@@ -130,6 +130,17 @@ pub(super) fn orders(features: &Features<'_>, partition: &Partition) -> Result<V
     (0..partition.parts()).map(part).collect()
 }
 
+/// 2^−order, for rows without weights.
+pub(super) fn scale(order: i64) -> f64 {
+    (-order.clamp(-LARGEST_ORDER, 1 << 20) as f64).exp2()
+}
+
+/// ln of what a weighted row is multiplied by: its weight, and 2^−order.
+pub(super) fn log_factor(features: &Features<'_>, item: usize, order: i64) -> f64 {
+    // A row far below the others is zero within f64.
+    log_over_power(features.log_weight(item), order).max(-2000.0)
+}
+
 /// Rows of some parts of a batch, multiplied by 2^−order of their part.
 #[derive(Debug)]
 pub(super) struct ScaledRows<'b, 'a> {
@@ -147,7 +158,6 @@ impl<'b, 'a> ScaledRows<'b, 'a> {
         parts: &[(usize, i64)],
     ) -> Result<Self> {
         if !features.is_weighted() {
-            let scale = |order: i64| (-order.clamp(-LARGEST_ORDER, 1 << 20) as f64).exp2();
             let groups = parts.iter().map(|&(part, order)| (part, scale(order))).collect();
             return Ok(Self { features: features.clone(), partition, groups });
         }
@@ -155,9 +165,7 @@ impl<'b, 'a> ScaledRows<'b, 'a> {
         let mut logs = vec![0.0; features.items()];
         for &(part, order) in parts {
             for &item in partition.members(part) {
-                let log = log_over_power(features.log_weight(item as usize), order);
-                // A row far below the others is zero within f64.
-                logs[item as usize] = log.max(-2000.0);
+                logs[item as usize] = log_factor(features, item as usize, order);
             }
         }
         let groups = parts.iter().map(|&(part, _)| (part, 1.0)).collect();
@@ -179,10 +187,5 @@ impl<'b, 'a> ScaledRows<'b, 'a> {
         let weights = vec![1.0; self.groups.len()];
         let map = factor.map(|factor| RowMap { weights: &weights, factor });
         in_double(engine).part_grams(&self.rows(), map.as_ref())
-    }
-
-    /// Writes a row of a group.
-    pub(super) fn read(&self, group: usize, item: u32, out: &mut [f64]) {
-        self.features.read_row(item as usize, self.groups[group].1, out);
     }
 }

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 
 use super::{
     Batch, Plan, Trials,
-    batch::ScaledRows,
+    open_rows::OpenRows,
     trials::{Coordinates, Place},
 };
 use crate::{
@@ -25,7 +25,8 @@ const BLOCK: usize = 1024;
 /// h_i = y_l a_iᵀ (Σ_l y_l G_l)⁻¹ a_i,   Σ h_i = r over all batches
 /// ```
 ///
-/// Made by [`Plan::leverages`], and kept for as many requests as come.
+/// Made by [`Plan::leverages`], and kept for as many requests as come. Rows that have changed since are noticed when they
+/// are drawn.
 #[derive(Clone, Debug)]
 pub struct Leverages {
     plan: u64,
@@ -83,25 +84,17 @@ impl Leverages {
     /// Of rows in groups; `parts` are their numbers in the plan.
     pub(super) fn new(
         (plan, number): (u64, u64),
-        scaled: &ScaledRows<'_, '_>,
+        open: &OpenRows<'_, '_>,
         parts: &[u32],
         coordinates: &Coordinates<'_>,
         engine: &dyn Engine,
     ) -> Result<Self> {
-        let rows = scaled.rows();
         let root = square_root(coordinates.whitener.to_owned());
         let factors: Vec<Mat<f64>> =
             parts.iter().map(|&part| &root * faer::Scale(coordinates.factors[part as usize])).collect();
         let factors: Vec<MatRef<'_, f64>> = factors.iter().map(Mat::as_ref).collect();
-        let weights = in_double(engine).row_forms(&rows, &factors)?;
-        let mut start = 0;
-        let group = |(&part, group): (&u32, &crate::engine::Group<'_>)| {
-            let first = start;
-            start += group.items.len();
-            (part, first)
-        };
-        let groups = parts.iter().zip(rows.groups()).map(group).collect();
-        Ok(Self { plan, number, groups, table: Table::new(weights) })
+        let weights = in_double(engine).row_forms(&open.scaled()?.rows(), &factors)?;
+        Ok(Self { plan, number, groups: groups(open, parts).collect(), table: Table::new(weights) })
     }
 
     /// Of a batch without rows that may be chosen.
@@ -120,21 +113,26 @@ impl Leverages {
     /// The same seed gives the same rows, so a batch that is retried answers as it would have.
     ///
     /// # Cost
-    /// O(log m) and 2nr operations per trial.
+    /// O(log m) and 2nr operations per trial; only rows that are drawn are read.
     ///
     /// # Errors
-    /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TrialCount`] if a batch without leverage is asked for any.
+    /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TrialCount`] if a batch without leverage is asked for any;
+    /// [`StreamProblem::ChangedRows`] for rows that are not those of the batch that the leverages are of.
     pub fn trials(&self, plan: &Plan, batch: &Batch<'_>, count: u64, seed: u64) -> Result<Trials> {
         if plan.fingerprint() != self.plan || batch.number() != self.number {
             return Err(StreamProblem::OtherPlan { what: "the list of leverages" }.into());
         }
-        let Some((scaled, _)) = plan.scaled(batch)? else {
+        let Some((open, parts)) = plan.open(batch)? else {
             return self.no_trials(plan, count);
         };
+        let rows: usize = (0..parts.len()).map(|group| open.members(group).len()).sum();
+        if rows != self.table.weights.len() || !groups(&open, &parts).eq(self.groups.iter().copied()) {
+            return Err(StreamProblem::ChangedRows { number: self.number }.into());
+        }
         if self.total() <= 0.0 {
             return self.no_trials(plan, count);
         }
-        Ok(self.drawn(&scaled, &plan.coordinates(), count, seed))
+        self.drawn(&open, &plan.coordinates(), count, seed)
     }
 
     /// No trials.
@@ -148,23 +146,30 @@ impl Leverages {
     /// Draws from the rows that the table was made for.
     pub(super) fn drawn(
         &self,
-        scaled: &ScaledRows<'_, '_>,
+        open: &OpenRows<'_, '_>,
         coordinates: &Coordinates<'_>,
         count: u64,
         seed: u64,
-    ) -> Trials {
+    ) -> Result<Trials> {
         let mut rng = stream(seed, self.number);
-        let rows = scaled.rows();
         let place = |_| {
             let position = self.table.draw(&mut rng);
             let group = self.groups.partition_point(|&(_, first)| first <= position) - 1;
             let (part, first) = self.groups[group];
-            let item = rows.groups()[group].items.at(position - first);
-            #[expect(clippy::cast_possible_truncation, reason = "items are counted in 32 bits")]
-            let place = Place { batch: self.number, row: item as u32, part };
+            let place = Place { batch: self.number, row: open.members(group)[position - first], part };
             (group, place, self.table.weights[position])
         };
         let drawn: Vec<_> = (0..count).map(place).collect();
-        Trials::of_rows(self.plan, scaled, coordinates, &drawn)
+        Trials::of_rows(self.plan, open, coordinates, &drawn)
     }
+}
+
+/// Part of the plan, and the position of its first row, of every group.
+fn groups(open: &OpenRows<'_, '_>, parts: &[u32]) -> impl Iterator<Item = (u32, usize)> {
+    let mut start = 0;
+    parts.iter().enumerate().map(move |(group, &part)| {
+        let first = start;
+        start += open.members(group).len();
+        (part, first)
+    })
 }

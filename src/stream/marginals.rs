@@ -5,7 +5,8 @@ use faer::{Mat, MatRef};
 use super::{
     Batch, Grams,
     bytes::{Kind, Reader, Writer},
-    plan::{PlanPart, open_rows},
+    open_rows::OpenRows,
+    plan::PlanPart,
     setup::{Setup, check_size},
     surrogate::{Magnitude, Surrogate},
 };
@@ -182,10 +183,11 @@ impl Marginals {
         let mut value = vec![0.0; batch.rows()];
         if let Some((features, partition)) = batch.content() {
             let known: Vec<_> = self.parts.iter().map(|part| (part, part.group.is_some())).collect();
-            if let Some((scaled, parts)) = open_rows(features, partition, self.dims, &known)? {
+            if let Some((open, parts)) = OpenRows::of_plan(features, partition, self.dims, &known)? {
                 let group = |part: u32| self.parts[part as usize].group.unwrap_or_default();
                 let factors: Vec<MatRef<'_, f64>> =
                     parts.iter().map(|&part| self.factors[group(part)].as_ref()).collect();
+                let scaled = open.scaled()?;
                 let rows = scaled.rows();
                 let forms = in_double(engine).row_forms(&rows, &factors)?;
                 rows.iter().zip(forms).for_each(|((item, _), form)| value[item] = form.min(1.0));
@@ -222,6 +224,7 @@ impl Marginals {
         for _ in 0..input.usize()? {
             let values = input.f64s()?;
             input.check(dims > 0 && values.len().is_multiple_of(dims))?;
+            input.check(values.iter().all(|x| x.is_finite()))?;
             factors.push(MatRef::from_column_major_slice(&values, dims, values.len() / dims).to_owned());
         }
         let log_z = Estimate { value: input.f64()?, error: input.f64()? };

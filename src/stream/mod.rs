@@ -21,6 +21,7 @@ mod frame;
 mod grams;
 mod leverages;
 mod marginals;
+mod open_rows;
 mod plan;
 mod sampler;
 #[cfg(feature = "serde")]

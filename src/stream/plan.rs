@@ -5,12 +5,13 @@ use rand::RngExt;
 
 use super::{
     Batch, Leverages, Trials,
-    batch::{ScaledRows, is_sound},
+    batch::is_sound,
     bytes::{Kind, Reader, Writer},
+    open_rows::OpenRows,
     trials::Coordinates,
 };
 use crate::{
-    Error, Result,
+    Result,
     engine::Engine,
     error::StreamProblem,
     sample::{CountRule, EigenvectorLaw, stream},
@@ -165,10 +166,10 @@ impl Plan {
     /// another length; those of the engine.
     pub fn leverages(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<Leverages> {
         let ids = (self.fingerprint, batch.number());
-        let Some((scaled, parts)) = self.scaled(batch)? else {
+        let Some((rows, parts)) = self.open(batch)? else {
             return Ok(Leverages::none(ids));
         };
-        Leverages::new(ids, &scaled, &parts, &self.coordinates(), engine)
+        Leverages::new(ids, &rows, &parts, &self.coordinates(), engine)
     }
 
     /// The sum of the leverages of a batch: its share of all trials.
@@ -221,13 +222,10 @@ impl Plan {
     }
 
     /// The rows of a batch that may be chosen, and the parts of the plan of their groups; `None` if there are none.
-    pub(super) fn scaled<'b, 'a>(
-        &self,
-        batch: &'b Batch<'a>,
-    ) -> Result<Option<(ScaledRows<'b, 'a>, Vec<u32>)>> {
+    pub(super) fn open<'b, 'a>(&self, batch: &'b Batch<'a>) -> Result<Option<(OpenRows<'b, 'a>, Vec<u32>)>> {
         let Some((features, partition)) = batch.content() else { return Ok(None) };
         let known = self.parts.iter().zip(&self.factors).map(|(part, &factor)| (part, factor > 0.0));
-        open_rows(features, partition, self.dims, &known.collect::<Vec<_>>())
+        OpenRows::of_plan(features, partition, self.dims, &known.collect::<Vec<_>>())
     }
 
     pub(super) fn coordinates(&self) -> Coordinates<'_> {
@@ -268,35 +266,4 @@ impl Plan {
         }
         out.f64(self.acceptance_bound).f64(self.law_error).f64(self.slack);
     }
-}
-
-/// The rows of the parts that may be chosen from, and the numbers of these parts in the plan.
-pub(super) fn open_rows<'b, 'a>(
-    features: &crate::Features<'a>,
-    partition: &'b crate::Partition,
-    dims: usize,
-    known: &[(&PlanPart, bool)],
-) -> Result<Option<(ScaledRows<'b, 'a>, Vec<u32>)>> {
-    if features.dims() != dims {
-        return Err(Error::Shape { what: "a row", expected: dims, found: features.dims() });
-    }
-    let (mut groups, mut parts) = (Vec::new(), Vec::new());
-    for (part, name) in partition.names().iter().enumerate() {
-        if partition.size(part) == 0 {
-            continue;
-        }
-        let Some(at) = known.iter().position(|(known, _)| known.name == *name) else {
-            let known = known.iter().map(|(part, _)| part.name.clone()).collect();
-            return Err(Error::UnknownPart { name: name.clone(), known });
-        };
-        if known[at].1 {
-            groups.push((part, known[at].0.order));
-            #[expect(clippy::cast_possible_truncation, reason = "far fewer parts")]
-            parts.push(at as u32);
-        }
-    }
-    if parts.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some((ScaledRows::new(features, partition, &groups)?, parts)))
 }

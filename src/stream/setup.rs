@@ -332,14 +332,14 @@ impl Setup<'_> {
     /// Trials of the rows of the model, and the proposals and draws made of them: the parts of successive picks have the
     /// same law as with the real rows.
     fn pilot(&self, plan: &Plan, ground: &GroundSet<'static>) -> Result<(f64, [f64; 2])> {
-        let scaled = self.surrogate.scaled(ground)?;
+        let rows = self.surrogate.rows(ground);
         let mut factors = vec![0.0; self.surrogate.sums.len()];
         let weights = self.open.iter().zip(&self.proposals.row_weights);
         weights.for_each(|(&group, &weight)| factors[group] = weight);
         let coordinates = Coordinates { whitener: self.proposals.whitener.as_ref(), factors: &factors };
         #[expect(clippy::cast_possible_truncation, reason = "far fewer parts")]
         let groups: Vec<u32> = (0..factors.len() as u32).collect();
-        let table = Leverages::new((plan.fingerprint(), 0), &scaled, &groups, &coordinates, &Cpu)?;
+        let table = Leverages::new((plan.fingerprint(), 0), &rows, &groups, &coordinates, &Cpu)?;
         let each = 2.0 * plan.dims() as f64 * plan.rank() as f64;
         let most = PILOT.min(PILOT_OPERATIONS / each);
         let mut sampler = StreamSampler::new(plan, 0)?.with_request(WAVE);
@@ -350,7 +350,7 @@ impl Setup<'_> {
                 Step::Drawn(_) => draws += 1.0,
                 Step::Needs(_) if sampler.trials() as f64 >= most => break,
                 Step::Needs(Request { count, seed }) => {
-                    sampler.feed(table.drawn(&scaled, &coordinates, count, seed))?;
+                    sampler.feed(table.drawn(&rows, &coordinates, count, seed)?)?;
                 }
             }
         }

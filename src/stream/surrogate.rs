@@ -9,12 +9,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::{
-    Grams,
-    batch::{ScaledRows, log_over_power},
-    grams::PartSum,
-    plan::PlanPart,
-};
+use super::{Grams, batch::log_over_power, grams::PartSum, open_rows::OpenRows, plan::PlanPart};
 use crate::{Error, Features, Partition, Quota, Result, error::WeightProblem, linalg, model::GroundSet};
 
 /// Binary orders within which rows are multiplied by their powers of two: their squares stay within f64.
@@ -211,9 +206,9 @@ impl Surrogate {
     }
 
     /// The rows of R as the model computes with them.
-    pub(super) fn scaled(&self, ground: &GroundSet<'static>) -> Result<ScaledRows<'_, 'static>> {
-        let groups: Vec<(usize, i64)> = (0..self.partition.parts()).map(|group| (group, 0)).collect();
-        ScaledRows::new(ground.features(), &self.partition, &groups)
+    pub(super) fn rows<'s>(&'s self, ground: &'s GroundSet<'static>) -> OpenRows<'s, 'static> {
+        let groups = (0..self.partition.parts()).map(|group| (group, 0)).collect();
+        OpenRows::new(ground.features(), &self.partition, groups)
     }
 }
 

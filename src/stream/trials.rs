@@ -3,8 +3,8 @@
 use faer::MatRef;
 
 use super::{
-    batch::ScaledRows,
     bytes::{Kind, Reader, Writer},
+    open_rows::OpenRows,
 };
 use crate::{
     Result,
@@ -16,6 +16,8 @@ use crate::{
 const KIND: Kind = Kind { tag: *b"TRIA", what: "trials" };
 /// Rows whose coordinates are computed together.
 const CHUNK: usize = 256;
+/// How far the length of a row's coordinates may be from 1: always, and in units of the rounding of one product.
+const UNIT: [f64; 2] = [1e-9, 32.0];
 
 /// Where an item is: its batch, its row in the batch, and its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,31 +69,44 @@ impl Trials {
     }
 
     /// Of rows by group, with their places and leverages.
+    ///
+    /// # Errors
+    /// [`StreamProblem::ChangedRows`] for rows of other leverages.
     pub(super) fn of_rows(
         plan: u64,
-        scaled: &ScaledRows<'_, '_>,
+        open: &OpenRows<'_, '_>,
         coordinates: &Coordinates<'_>,
         drawn: &[(usize, Place, f64)],
-    ) -> Self {
+    ) -> Result<Self> {
         let Coordinates { whitener, factors } = *coordinates;
         let chunks: Vec<_> = drawn.chunks(CHUNK).collect();
+        let rounding = UNIT[1] * f64::EPSILON * whitener.nrows() as f64 * whitener.squared_norm_l2();
         let of_chunk = |at: usize| {
             let (mut row, mut out) = (vec![0.0; whitener.nrows()], Vec::new());
             for &(group, place, leverage) in chunks[at] {
-                scaled.read(group, place.row, &mut row);
+                open.read(group, place.row, &mut row);
                 let unit = factors[place.part as usize] / leverage.sqrt();
                 out.extend((0..whitener.ncols()).map(|j| unit * dot(column(whitener, j), &row)));
+                let own = &out[out.len() - whitener.ncols()..];
+                let allowed = UNIT[0].max(rounding * unit * unit * dot(&row, &row));
+                // False for NaN.
+                let is_unit = (dot(own, own) - 1.0).abs() <= allowed;
+                if !is_unit {
+                    return Err(StreamProblem::ChangedRows { number: place.batch });
+                }
             }
-            out
+            Ok(out)
         };
-        Self {
+        let coordinates: Vec<_> =
+            map_ordered(chunks.len(), of_chunk).into_iter().collect::<std::result::Result<_, _>>()?;
+        Ok(Self {
             plan,
             rank: whitener.ncols(),
             batches: drawn.iter().map(|(_, place, _)| place.batch).collect(),
             rows: drawn.iter().map(|(_, place, _)| place.row).collect(),
             parts: drawn.iter().map(|(_, place, _)| place.part).collect(),
-            coordinates: map_ordered(chunks.len(), of_chunk).concat(),
-        }
+            coordinates: coordinates.concat(),
+        })
     }
 
     /// The trials of several batches as one list, in any order: a [`StreamSampler`](super::StreamSampler) puts them into a

@@ -269,3 +269,65 @@ fn nothing_to_choose() {
         assert!(draws.iter().all(|draw| draw.items.is_empty() && draw.trials == 0));
     }
 }
+
+/// Leverages of an epoch ago, say.
+#[test]
+fn rows_that_have_changed_are_noticed() {
+    let world = world(60, 5, 1);
+    let plan = plan(&world, [1, 1, 1]);
+    let batch = &world.batches.batches()[0];
+    let leverages = plan.leverages(batch, &Cpu).unwrap();
+    let (features, partition) = batch.content().unwrap();
+    let kept = |features: &Features<'static>, partition: &Partition| {
+        let other = Batch::new(batch.number(), features, partition).unwrap();
+        leverages.trials(&plan, &other, 1000, 3)
+    };
+    assert_eq!(kept(features, partition).unwrap(), plan.trials(batch, 1000, 3, &Cpu).unwrap());
+    let scores: Vec<f64> = (0..60).map(|item| f64::from(item % 7)).collect();
+    let mut rows: Vec<Vec<f64>> = (0..60).map(|item| features.row(item)).collect();
+    rows[17][2] += 1e-3;
+    let of_rows = |rows: &[Vec<f64>]| Features::from_rows(60, 5, rows.concat()).unwrap();
+    let (changed, mut shorter) = (of_rows(&rows), rows.clone());
+    shorter.truncate(57);
+    let shorter = Features::from_rows(57, 5, shorter.concat()).unwrap();
+    rows[17][2] -= 1e-3;
+    rows.rotate_left(9);
+    let others = [
+        (changed, partition.clone()),
+        (of_rows(&rows), partition.clone()),
+        (features.clone().with_scores(&scores, 0.5).unwrap(), partition.clone()),
+        (shorter, Partition::from_labels(&labels(57)).unwrap()),
+        (
+            features.clone(),
+            Partition::from_labels(&(0..60).map(|item| item % 3).collect::<Vec<_>>()).unwrap(),
+        ),
+    ];
+    for (features, partition) in others {
+        assert_error!(
+            kept(&features, &partition),
+            Error::Stream(StreamProblem::ChangedRows { number: 0 }),
+            ["batch 0", "changed"]
+        );
+    }
+}
+
+/// The rounding of coordinates is not taken for a change.
+#[test]
+fn nearly_dependent_rows_have_not_changed() {
+    for spread in [1e2, 1e4, 1e6, 1e7] {
+        let mut rows = rows(90, 6);
+        rows.iter_mut()
+            .for_each(|row| (row[4], row[5]) = (row[4] / spread, row[5] / spread + row[0] - row[1]));
+        for shards in [1, 3] {
+            let world = World::of_rows(&rows, &labels(90), shards);
+            let Ok(plan) = world.batches.plan(|grams| Plan::k_dpp(grams, 5)) else {
+                assert!(spread > 1e6);
+                continue;
+            };
+            for batch in world.batches.batches() {
+                let leverages = plan.leverages(batch, &Cpu).unwrap();
+                assert_eq!(leverages.trials(&plan, batch, 2000, 1).unwrap().len(), 2000, "{spread:e}");
+            }
+        }
+    }
+}

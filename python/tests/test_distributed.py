@@ -138,6 +138,30 @@ def test_what_is_wrong_is_said():
         Distributed(run, COLUMNS).sample(quota={0: 1}, seed=5)
 
 
+@pytest.mark.parametrize("condition", [3e7, 1e8, 1e9, np.inf])
+def test_directions_lost_to_rounding_are_found_by_a_second_pass(condition):
+    turn = np.linalg.qr(RNG.normal(size=(4, 4)))[0]
+    flat = np.random.default_rng(5).normal(size=(300, 4)) / [1, 1e3, 1e6, condition] @ turn.T
+    column = pa.FixedSizeListArray.from_arrays(pa.array(flat.ravel()), 4)
+    table = pa.table({"embedding": column, "label": np.arange(300) % 2})
+    columns = Columns("embedding", label="label", similarity="dot")
+    catalogue = Distributed(in_process([table.slice(0, 90), table.slice(90)]), columns)
+    with pytest.raises(ValueError) as lost:
+        streams.Plan(catalogue.grams(), k=4)
+    assert lost.value.wants_frame
+    if condition < np.inf:
+        assert [len(own) for own in catalogue.sample(quota={0: 2, 1: 2}, n_samples=3).parts] == [4] * 3
+        found = np.concatenate([own for _, own in catalogue.marginals(k=4)])
+        assert found.sum() == pytest.approx(4, abs=1e-4)
+    else:
+        # What the second pass makes up is noise, and the first has said so.
+        with pytest.raises(ValueError, match="rank"):
+            catalogue.sample(k=4)
+    with pytest.raises(ValueError, match="5") as too_many:
+        catalogue.sample(k=5)
+    assert not too_many.value.wants_frame
+
+
 def test_what_travels_can_be_pickled():
     batch = COLUMNS.batch(table(0, 12))
     sums = streams.Grams.of_batch(batch)

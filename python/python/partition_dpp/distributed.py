@@ -302,14 +302,25 @@ class Distributed:
 
     def _accurate(self, make, error):
         """What is made of the sums, in a frame where rounding spoils it otherwise: another pass."""
-        sums, first = self.grams(), None
+        sums, first, failed = self.grams(), None, None
         try:
             first = make(sums)
             if not first.wants_frame:
                 return first
-        except IllConditioned:
-            pass
-        second = make(self.grams(sums.frame()))
+        except ValueError as refused:
+            # Directions that rounding has lost count as missing.
+            if not getattr(refused, "wants_frame", False):
+                raise
+            failed = refused
+        try:
+            second = make(self.grams(sums.frame()))
+        except ValueError:
+            if first is not None:
+                return first
+            # The rows lack rank, and what rounding makes up for it is noise.
+            if not isinstance(failed, IllConditioned):
+                raise failed from None
+            raise
         return first if first is not None and error(first) <= error(second) else second
 
     def sample(self, *, quota=None, k: int | None = None, n_samples: int = 1, seed: int = 0) -> Draws:

@@ -7,7 +7,7 @@ use partition_dpp::{
 };
 use pyo3::{prelude::*, types::PyBytes};
 
-use super::{Batch, Grams, Pickled, pickled, resolve};
+use super::{Batch, Grams, Makers, Pickled, made, pickled};
 use crate::{errors::OrRaise, interruptible::interruptible};
 
 /// ln Z, and what inclusion probabilities are of rows.
@@ -25,14 +25,12 @@ impl Marginals {
         quota: Option<&Bound<'_, PyAny>>,
         k: Option<usize>,
     ) -> PyResult<Self> {
-        let grams = &grams.0;
-        let quota = quota.map(|quota| resolve(grams, quota, k)).transpose()?;
-        let made = interruptible(py, None, |_| match (&quota, k) {
-            (Some(quota), _) => stream::Marginals::partition_dpp(grams, quota),
-            (None, Some(k)) => stream::Marginals::k_dpp(grams, k),
-            (None, None) => stream::Marginals::dpp(grams),
-        })?;
-        made.or_raise().map(Self)
+        let makers = Makers {
+            of_quota: stream::Marginals::partition_dpp,
+            of_size: stream::Marginals::k_dpp,
+            of_any_size: stream::Marginals::dpp,
+        };
+        made(py, &grams.0, (quota, k), &makers).map(Self)
     }
 
     /// Pr(i ∈ S) for every row of a batch.

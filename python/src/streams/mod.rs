@@ -16,14 +16,15 @@ pub(crate) use plan::Plan;
 pub(crate) use sampler::StreamSampler;
 pub(crate) use trials::Trials;
 
-use partition_dpp::{CountRange, stream};
+use partition_dpp::{CountRange, Quota, stream};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyType},
 };
 
 use crate::{
-    errors::{OrRaise, refused},
+    errors::{OrRaise, exception, refused},
+    interruptible::interruptible,
     labels,
     quota::{count_range, named},
 };
@@ -36,11 +37,7 @@ fn pickled<'py>(class: &Bound<'py, PyType>, bytes: Bound<'py, PyBytes>) -> PyRes
 }
 
 /// The quota of parts that the batches have: a dictionary by label, `"equal"` or `"proportional"`.
-fn resolve(
-    grams: &stream::Grams,
-    quota: &Bound<'_, PyAny>,
-    total: Option<usize>,
-) -> PyResult<partition_dpp::Quota> {
+fn resolve(grams: &stream::Grams, quota: &Bound<'_, PyAny>, total: Option<usize>) -> PyResult<Quota> {
     let named = named(quota)?.ok_or_else(|| {
         refused(
             "the quota of batches is a dictionary by label: which labels there are is known only afterwards",
@@ -55,4 +52,31 @@ fn resolve(
         Some(total) => quota.with_total(total).or_raise(),
         None => Ok(quota),
     }
+}
+
+/// What can be made of sums: for a quota, for sets of so many items, and for sets of any size.
+struct Makers<T> {
+    of_quota: fn(&stream::Grams, &Quota) -> partition_dpp::Result<T>,
+    of_size: fn(&stream::Grams, usize) -> partition_dpp::Result<T>,
+    of_any_size: fn(&stream::Grams) -> partition_dpp::Result<T>,
+}
+
+/// What is made of sums. An exception has the attribute `wants_frame`: whether sums in a frame may do.
+fn made<T: Send>(
+    py: Python<'_>,
+    grams: &stream::Grams,
+    (quota, k): (Option<&Bound<'_, PyAny>>, Option<usize>),
+    makers: &Makers<T>,
+) -> PyResult<T> {
+    let quota = quota.map(|quota| resolve(grams, quota, k)).transpose()?;
+    let made = interruptible(py, None, |_| match (&quota, k) {
+        (Some(quota), _) => (makers.of_quota)(grams, quota),
+        (None, Some(k)) => (makers.of_size)(grams, k),
+        (None, None) => (makers.of_any_size)(grams),
+    })?;
+    made.or_else(|error| {
+        let raised = exception(&error);
+        raised.value(py).setattr("wants_frame", grams.wants_frame_after(&error))?;
+        Err(raised)
+    })
 }

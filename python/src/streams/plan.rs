@@ -6,7 +6,7 @@ use partition_dpp::{
 };
 use pyo3::{prelude::*, types::PyBytes};
 
-use super::{Batch, Grams, Pickled, Trials, pickled, resolve};
+use super::{Batch, Grams, Makers, Pickled, Trials, made, pickled};
 use crate::{errors::OrRaise, interruptible::interruptible};
 
 /// What the driver tells the batches of a law.
@@ -24,14 +24,12 @@ impl Plan {
         quota: Option<&Bound<'_, PyAny>>,
         k: Option<usize>,
     ) -> PyResult<Self> {
-        let grams = &grams.0;
-        let quota = quota.map(|quota| resolve(grams, quota, k)).transpose()?;
-        let made = interruptible(py, None, |_| match (&quota, k) {
-            (Some(quota), _) => stream::Plan::partition_dpp(grams, quota),
-            (None, Some(k)) => stream::Plan::k_dpp(grams, k),
-            (None, None) => stream::Plan::dpp(grams),
-        })?;
-        made.or_raise().map(Self)
+        let makers = Makers {
+            of_quota: stream::Plan::partition_dpp,
+            of_size: stream::Plan::k_dpp,
+            of_any_size: stream::Plan::dpp,
+        };
+        made(py, &grams.0, (quota, k), &makers).map(Self)
     }
 
     /// The sum of the leverages of a batch.

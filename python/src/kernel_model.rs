@@ -14,7 +14,7 @@ use crate::{
     interruptible::interruptible,
     labels,
     models::{Given, Scored, Sets, parts_of},
-    quota,
+    ordered,
     solution::Solution,
     solvers::{SolverChoice, limit, local_search, whole},
 };
@@ -59,7 +59,7 @@ impl KernelModel {
         let sets = match (labels, quota, k) {
             (Some(labels), Some(quota), k) => {
                 let partition = labels::partition(labels)?;
-                let quota = quota::resolve(&partition, quota, k)?;
+                let quota = ordered::quota(labels, &partition, quota, k)?;
                 Sets::Quota(partition, quota)
             }
             (None, Some(_), _) => return Err(refused("a quota needs labels, the part of each item")),

@@ -13,55 +13,60 @@ use crate::{
     arrow,
     errors::{OrRaise, refused},
     interruptible::interruptible,
+    ordered::order,
     rows::as_array,
 };
 
 /// The parts of the items, one label per item.
 #[pyclass(frozen, module = "partition_dpp")]
-pub(crate) struct Partition(pub(crate) partition_dpp::Partition);
+pub(crate) struct Partition {
+    pub(crate) parts: partition_dpp::Partition,
+    /// The order of the labels, if they have one of their own.
+    pub(crate) order: Option<Vec<String>>,
+}
 
 #[pymethods]
 impl Partition {
     #[new]
     fn new(labels: &Bound<'_, PyAny>) -> PyResult<Self> {
-        partition(labels).map(Self)
+        Ok(Self { parts: partition(labels)?, order: order(labels)? })
     }
 
     /// The labels in their order, as text.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.0.names().to_vec()
+        self.parts.names().to_vec()
     }
 
     /// How many items every part has.
     #[getter]
     fn sizes(&self) -> Vec<usize> {
-        (0..self.0.parts()).map(|part| self.0.size(part)).collect()
+        (0..self.parts.parts()).map(|part| self.parts.size(part)).collect()
     }
 
     /// The name of an item's part.
     fn part_of(&self, item: usize) -> PyResult<&str> {
-        if item >= self.0.items() {
-            let items = self.0.items();
+        if item >= self.parts.items() {
+            let items = self.parts.items();
             return partition_dpp::Result::Err(partition_dpp::Error::ItemOutOfRange { item, items })
                 .or_raise();
         }
-        Ok(&self.0.names()[self.0.part_of(item)])
+        Ok(&self.parts.names()[self.parts.part_of(item)])
     }
 
     fn __len__(&self) -> usize {
-        self.0.items()
+        self.parts.items()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Partition of {} items in {} parts>", self.0.items(), self.0.parts())
+        format!("<Partition of {} items in {} parts>", self.parts.items(), self.parts.parts())
     }
 }
 
 /// The parts of labels: text, integers, booleans; of Arrow, of NumPy, or in a list.
 pub(crate) fn partition(labels: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Partition> {
     if let Ok(known) = labels.cast::<Partition>() {
-        return Ok(known.get().0.clone());
+        return Ok(known.get().parts.clone());
     }
     let py = labels.py();
     if let Some(chunks) = arrow::chunks(labels)? {

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::{
     engines::EngineChoice,
     errors::{OrRaise, refused},
-    features, labels, quota, rows,
+    features, labels, ordered, rows,
 };
 
 /// A law with its data and conditions.
@@ -240,7 +240,7 @@ impl PartitionDpp {
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let partition = labels::partition(labels)?;
-        let quota = quota::resolve(&partition, quota, k)?;
+        let quota = ordered::quota(labels, &partition, quota, k)?;
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
         let model = Model::new(&given, Sets::Quota(partition, quota))?;
         Ok(PyClassInitializer::from(model).add_subclass(Self))

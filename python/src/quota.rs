@@ -9,6 +9,7 @@ use pyo3::{
 use crate::{
     errors::{OrRaise, refused},
     labels::{Partition, name_of},
+    ordered,
 };
 
 /// How many items of every part.
@@ -20,7 +21,7 @@ impl Quota {
     #[new]
     #[pyo3(signature = (partition, quota, k = None))]
     fn new(partition: &Bound<'_, Partition>, quota: &Bound<'_, PyAny>, k: Option<usize>) -> PyResult<Self> {
-        resolve(&partition.get().0, quota, k).map(Self)
+        ordered::quota(partition, &partition.get().parts, quota, k).map(Self)
     }
 
     /// The least number of items of every part.

@@ -116,6 +116,27 @@ def test_labels_come_from_anything(rows, labels):
     assert pdpp.Partition(pl.Series([3, 1, 2], dtype=pl.UInt8)).names == ["1", "2", "3"]
 
 
+def test_lists_of_quotas_are_refused_for_labels_in_an_order_of_their_own(rows):
+    names = ["small", "large", "medium"] * 20
+    sizes = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
+    arrow = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1] * 20), pa.array(sizes.categories), ordered=True)
+    ordered = [pd.Categorical(names, dtype=sizes), pd.Series(names, dtype=sizes), arrow, pa.chunked_array([arrow]),
+               pl.Series(names, dtype=pl.Enum(list(sizes.categories)))]
+    named = {"small": 1, "medium": 2, "large": 3}
+    expected = pdpp.select(rows, labels=names, quota=named).indices.tolist()
+    for labels in ordered:
+        assert pdpp.select(rows, labels=labels, quota=named).indices.tolist() == expected, type(labels)
+        for quota in ([1, 2, 3], (1, 2, 3), np.array([1, 2, 3])):
+            for refused in (lambda: pdpp.select(rows, labels=labels, quota=quota),
+                            lambda: pdpp.PartitionDpp(rows, labels, quota),
+                            lambda: pdpp.Quota(pdpp.Partition(labels), quota)):
+                with pytest.raises(ValueError, match='in the order .*"small", "medium", "large".*dictionary by label'):
+                    refused()
+    # Their order is that of the list where it is the usual one.
+    usual = pd.Categorical(names, ["large", "medium", "none", "small"], ordered=True)
+    assert pdpp.select(rows, labels=usual, quota=[3, 2, 1]).indices.tolist() == expected
+
+
 def test_scores_come_from_anything(rows):
     scores = np.linspace(0, 3, 60)
     expected = chosen(rows, scores=scores)

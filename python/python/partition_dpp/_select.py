@@ -113,6 +113,7 @@ def select(
     quota
         How many items of every part: a dictionary by label, or a list in the order of the labels, of numbers, pairs
         ``(low, high)`` with both ends included and None for no limit, or ranges; parts that are not named get none.
+        Labels with an order of their own, ordered categories, take a dictionary.
         With `k`, ``"equal"`` shares it out equally, ``"proportional"`` by the parts' sizes.
     scores, diversity
         One number per item, and what diversity counts beside it, from 0 (scores only) to 1 (diversity only); 0.5 if

@@ -67,7 +67,7 @@ impl CoreSetUnion {
     /// Their parts.
     #[getter]
     fn partition(&self) -> Partition {
-        Partition(self.union.partition().clone())
+        Partition { parts: self.union.partition().clone(), order: None }
     }
 
     /// The batch and the row there of every item.

@@ -26,9 +26,9 @@ impl Marginals {
         k: Option<usize>,
     ) -> PyResult<Self> {
         let makers = Makers {
-            of_quota: stream::Marginals::partition_dpp,
-            of_size: stream::Marginals::k_dpp,
-            of_any_size: stream::Marginals::dpp,
+            quota: stream::Marginals::partition_dpp,
+            size: stream::Marginals::k_dpp,
+            any_size: stream::Marginals::dpp,
         };
         made(py, &grams.0, (quota, k), &makers).map(Self)
     }

@@ -56,9 +56,9 @@ fn resolve(grams: &stream::Grams, quota: &Bound<'_, PyAny>, total: Option<usize>
 
 /// What can be made of sums: for a quota, for sets of so many items, and for sets of any size.
 struct Makers<T> {
-    of_quota: fn(&stream::Grams, &Quota) -> partition_dpp::Result<T>,
-    of_size: fn(&stream::Grams, usize) -> partition_dpp::Result<T>,
-    of_any_size: fn(&stream::Grams) -> partition_dpp::Result<T>,
+    quota: fn(&stream::Grams, &Quota) -> partition_dpp::Result<T>,
+    size: fn(&stream::Grams, usize) -> partition_dpp::Result<T>,
+    any_size: fn(&stream::Grams) -> partition_dpp::Result<T>,
 }
 
 /// What is made of sums. An exception has the attribute `wants_frame`: whether sums in a frame may do.
@@ -70,9 +70,9 @@ fn made<T: Send>(
 ) -> PyResult<T> {
     let quota = quota.map(|quota| resolve(grams, quota, k)).transpose()?;
     let made = interruptible(py, None, |_| match (&quota, k) {
-        (Some(quota), _) => (makers.of_quota)(grams, quota),
-        (None, Some(k)) => (makers.of_size)(grams, k),
-        (None, None) => (makers.of_any_size)(grams),
+        (Some(quota), _) => (makers.quota)(grams, quota),
+        (None, Some(k)) => (makers.size)(grams, k),
+        (None, None) => (makers.any_size)(grams),
     })?;
     made.or_else(|error| {
         let raised = exception(&error);

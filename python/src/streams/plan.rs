@@ -25,9 +25,9 @@ impl Plan {
         k: Option<usize>,
     ) -> PyResult<Self> {
         let makers = Makers {
-            of_quota: stream::Plan::partition_dpp,
-            of_size: stream::Plan::k_dpp,
-            of_any_size: stream::Plan::dpp,
+            quota: stream::Plan::partition_dpp,
+            size: stream::Plan::k_dpp,
+            any_size: stream::Plan::dpp,
         };
         made(py, &grams.0, (quota, k), &makers).map(Self)
     }

@@ -1,0 +1,60 @@
+//! Labels that have an order of their own.
+
+use pyo3::{
+    prelude::*,
+    types::{PyList, PyTuple},
+};
+
+use crate::{
+    errors::refused,
+    labels::{Partition, name_of},
+    quota,
+};
+
+/// The quota of labels. A list goes by the order of labels, so it is refused for those that are in another.
+pub(crate) fn quota(
+    labels: &Bound<'_, PyAny>,
+    partition: &partition_dpp::Partition,
+    quota: &Bound<'_, PyAny>,
+    k: Option<usize>,
+) -> PyResult<partition_dpp::Quota> {
+    let is_listed = quota.is_instance_of::<PyList>()
+        || quota.is_instance_of::<PyTuple>()
+        || quota.hasattr("__array__")? && quota::named(quota)?.is_none();
+    if is_listed && let Some(order) = order(labels)? {
+        let known = partition.names();
+        let own: Vec<&String> = order.iter().filter(|name| known.contains(name)).collect();
+        if !own.iter().copied().eq(known) {
+            return Err(refused(format!(
+                "the labels are in the order {own:?}, a list of quotas goes by {known:?}: write a dictionary by label"
+            )));
+        }
+    }
+    quota::resolve(partition, quota, k)
+}
+
+/// The categories of ordered labels: of pandas, of an enumeration of polars, or of a dictionary of Arrow.
+pub(crate) fn order(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    if let Ok(known) = labels.cast::<Partition>() {
+        return Ok(known.get().order.clone());
+    }
+    let is_ordered = |kind: &Bound<'_, PyAny>| {
+        kind.getattr("ordered").is_ok_and(|ordered| ordered.is_truthy().unwrap_or(false))
+    };
+    let of_names = |names: Bound<'_, PyAny>| {
+        names.try_iter()?.map(|name| name_of(&name?)).collect::<PyResult<Vec<_>>>().map(Some)
+    };
+    if let Ok(kind) = labels.getattr("dtype") {
+        let is_enumeration = kind.get_type().name()?.to_cow()? == "Enum";
+        if is_ordered(&kind) || is_enumeration {
+            return of_names(kind.getattr("categories")?);
+        }
+    }
+    match labels.getattr("type") {
+        Ok(kind) if is_ordered(&kind) => {
+            let whole = labels.call_method0("combine_chunks").unwrap_or_else(|_| labels.clone());
+            of_names(whole.getattr("dictionary")?.call_method0("to_pylist")?)
+        }
+        _ => Ok(None),
+    }
+}

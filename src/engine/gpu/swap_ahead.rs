@@ -62,7 +62,7 @@ impl DeviceSwaps<'_> {
     pub(super) fn swaps_ahead(&mut self, request: &SwapAhead<'_>) -> Result<Option<SwapsAhead>> {
         let gpu = self.gpu.clone();
         let context = gpu.context();
-        let bytes = 8 * (2 * request.rows.ncols() + 7) * self.rows.quads() * QUAD;
+        let bytes = 8 * self.len_of_vectors(request.rows.ncols());
         let fits = bytes as u64 <= context.device.limits().max_storage_buffer_binding_size;
         let can = request.most > 0 && fits && self.rows.stays() && self.rows.tiles() < MOST_TILES;
         let columns = can.then(|| self.columns(request)).flatten();
@@ -166,11 +166,16 @@ impl DeviceSwaps<'_> {
         })
     }
 
+    /// Numbers of [`vectors`](Self::vectors).
+    fn len_of_vectors(&self, columns: usize) -> usize {
+        (2 * columns + 3) * self.rows.quads() * QUAD + 4 * columns + 1
+    }
+
     /// W row by row, the chosen rows, zeros for what the device computes, and the squared lengths of rows.
     fn vectors(&self, request: &SwapAhead<'_>, columns: &[Column]) -> Vec<f64> {
         let (pitch, count) = (self.rows.quads() * QUAD, columns.len());
-        let squares = (2 * count + 3) * pitch + 3 * count;
-        let mut values = vec![0.0; squares + count + 1];
+        let mut values = vec![0.0; self.len_of_vectors(count)];
+        let squares = values.len() - count - 1;
         for (l, of) in columns.iter().enumerate() {
             for j in 0..request.rows.nrows() {
                 values[j * count + l] = request.duals[(j, l)] * of.unit;

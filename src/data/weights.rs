@@ -18,6 +18,8 @@ pub(crate) struct Weights {
     fits: bool,
 }
 
+/// The largest |ln q_i|: adding the length of a row to it loses no more than 10⁻⁶.
+const LARGEST_LOG: f64 = 4_294_967_296.0;
 /// Weights within this factor of each other need no pass over the rows to find the longest.
 const SPREAD: f64 = 1e80;
 
@@ -37,12 +39,12 @@ impl Features<'_> {
     /// Memory: 16m bytes. Weights of more than 80 decades take a pass over the rows.
     ///
     /// # Numerics
-    /// Weights may be of any size: where they span more decades than f64 has, models narrow the gaps between them in a way
-    /// that changes no probability by more than e^−40. With more such gaps than f64 has room for, models refuse them with
+    /// Weights may be as large as |ln q_i| = 2³², where rounding costs the seventh digit of a probability: where they span
+    /// more decades than f64 has, models narrow the gaps between them in a way that changes none by more than e^−40. With more such gaps than f64 has room for, models refuse them with
     /// [`WeightProblem::Spread`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`].
+    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`]; [`WeightProblem::TooLarge`].
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -60,10 +62,16 @@ impl Features<'_> {
     pub fn with_log_quality(&self, log_quality: &[f64]) -> Result<Self> {
         let found = log_quality.len();
         if found != self.items() {
-            return Err(Error::Shape { what: "the list of log-qualities", expected: self.items(), found });
+            return Err(Error::Shape {
+                what: "the list of scores or log-qualities",
+                expected: self.items(),
+                found,
+            });
         }
         let logs = log_quality.iter().enumerate().map(|(item, log)| self.log_weight(item) + log);
-        self.reweighted(logs.collect())
+        let logs: Vec<f64> = logs.collect();
+        check_log_quality(&logs)?;
+        self.reweighted(logs)
     }
 
     /// These features for a trade of scores against diversity.
@@ -209,6 +217,15 @@ pub(crate) fn log_quality_of_scores(scores: &[f64], diversity: f64) -> Result<Ve
 pub(crate) fn check_finite(scores: &[f64]) -> Result<()> {
     match scores.iter().position(|score| !score.is_finite()) {
         Some(item) => Err(WeightProblem::NotFinite { item, value: scores[item] }.into()),
+        None => Ok(()),
+    }
+}
+
+/// Refuses logarithms of weights beside which the lengths of rows are lost.
+pub(crate) fn check_log_quality(logs: &[f64]) -> Result<()> {
+    check_finite(logs)?;
+    match logs.iter().position(|log| log.abs() > LARGEST_LOG) {
+        Some(item) => Err(WeightProblem::TooLarge { item, value: logs[item] }.into()),
         None => Ok(()),
     }
 }

@@ -12,6 +12,16 @@ pub enum WeightProblem {
         /// The score, or ln q_i.
         value: f64,
     },
+    /// A weight beside which rounding loses the length of a row.
+    #[error(
+        "the score of item {item} multiplies its row by e^({value:e}), beside which f64 loses how long rows are (from e^(4e9)): subtract a common number from all scores, bring the diversity closer to 1, or leave out an item that must not be chosen"
+    )]
+    TooLarge {
+        /// The item.
+        item: usize,
+        /// ln q_i.
+        value: f64,
+    },
     /// The weights of the items that matter span more decades than f64 can square.
     #[error(
         "the scores span too many decades: the items that matter have weights that f64 cannot hold together, or nearly dependent rows; bring scores closer to each other, or the diversity closer to 1"

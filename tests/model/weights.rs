@@ -2,11 +2,12 @@
 
 use approx::assert_relative_eq;
 use partition_dpp::{
-    Error, Features, KDpp, Partition, PartitionDpp, Quota, Subset,
+    Error, Features, KDpp, Partition, PartitionDpp, Quota, RidgeDpp, Subset,
     data::LabelCopies,
     engine::Cpu,
     error::WeightProblem,
-    map::{BranchAndBound, Solver, TopScores},
+    map::{BranchAndBound, KernelModel, Solver, TopScores},
+    similarity::DotKernel,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -256,4 +257,43 @@ fn bad_weights_are_refused_by_name() {
     assert!(matches!(problem, WeightProblem::ZeroRow { item: 1 }) && text.contains("item 1"), "{text}");
     let few = features.with_log_quality(&[0.0]);
     assert_error!(few, Error::Shape { expected: 2, found: 1, .. }, ["log-qualities"]);
+}
+
+/// Seconds since 1970 are fine as scores, nanoseconds and sentinels are not: beside them lengths of rows are lost.
+#[test]
+fn weights_beside_which_rows_are_lost_are_refused() {
+    let rows = vec![2.0, 0.0, 0.5, 1.0, 0.0, 3.0, 1.0, 1.0];
+    let features = Features::from_rows(4, 2, rows).unwrap();
+    let inclusion = |features: &Features<'_>| {
+        KDpp::new(features, 2).unwrap().inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value
+    };
+    let small = [0.0, 1.0, 2.0, 0.5];
+    let expected = inclusion(&features.with_log_quality(&small).unwrap());
+    for common in [1e9, -4e9, 4e9] {
+        let found = inclusion(&features.with_log_quality(&small.map(|log| common + log)).unwrap());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-5, "{common:e}: {found} {expected}");
+        }
+    }
+    let partition = Partition::from_labels(&[0, 0, 1, 1]).unwrap();
+    let quota = Quota::new(&partition, [1, 1]).unwrap();
+    let dots = DotKernel::new(&features);
+    let kernel = || KernelModel::new(&dots, &partition, &quota).unwrap();
+    let ridge = || RidgeDpp::new(&features, 0.5, &partition, &quota).unwrap();
+    for log in [-1e30, f64::MAX, 4.3e9, -4.3e9] {
+        let logs = [0.0, 0.0, log, 0.0];
+        let found = [
+            features.with_log_quality(&logs).err(),
+            features.with_scores(&logs.map(|log| 2.0 * log.clamp(-1e300, 1e300)), 0.5).err(),
+            kernel().with_log_quality(&logs).err(),
+            ridge().with_log_quality(&logs).err(),
+        ];
+        for problem in found {
+            let text = problem.as_ref().map(ToString::to_string).unwrap_or_default();
+            let is_named = matches!(problem, Some(Error::Weights(WeightProblem::TooLarge { item: 2, .. })));
+            assert!(is_named && text.contains("subtract a common number"), "{log:e}: {text}");
+        }
+    }
+    let twice = features.with_log_quality(&[3e9; 4]).unwrap().with_log_quality(&[3e9; 4]);
+    assert!(matches!(twice, Err(Error::Weights(WeightProblem::TooLarge { item: 0, .. }))));
 }

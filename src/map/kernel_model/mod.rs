@@ -131,7 +131,8 @@ impl<'a> KernelModel<'a> {
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of values than m;
-    /// [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite).
+    /// [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) and
+    /// [`TooLarge`](crate::error::WeightProblem::TooLarge).
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {

@@ -1,6 +1,6 @@
-//! Weights of items, of any size.
+//! Weights of items.
 
-use crate::{Error, Result, data::check_finite};
+use crate::{Error, Result, data::check_log_quality};
 
 /// q_i² of every item as m_i 2^e_i with 1 ≤ m_i < 2, so that products and ratios neither overflow nor underflow.
 #[derive(Clone, Debug)]
@@ -13,10 +13,10 @@ pub(super) struct Quality {
 
 impl Quality {
     pub(super) fn new(logs: Vec<f64>) -> Result<Self> {
-        check_finite(&logs)?;
+        check_log_quality(&logs)?;
         let power = |log: &f64| 2.0 * log * std::f64::consts::LOG2_E;
         let mantissas = logs.iter().map(|log| (power(log) - power(log).floor()).exp2()).collect();
-        #[expect(clippy::cast_possible_truncation, reason = "beyond 2^63 weights are alike")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2³⁴")]
         let exponents = logs.iter().map(|log| power(log).floor() as i64).collect();
         Ok(Self { logs, mantissas, exponents })
     }
@@ -25,7 +25,7 @@ impl Quality {
     pub(super) fn times(known: Option<&Self>, log_quality: &[f64], items: usize) -> Result<Self> {
         let found = log_quality.len();
         if found != items {
-            return Err(Error::Shape { what: "the list of log-qualities", expected: items, found });
+            return Err(Error::Shape { what: "the list of scores or log-qualities", expected: items, found });
         }
         let log = |(item, log): (usize, &f64)| known.map_or(0.0, |known| known.logs[item]) + log;
         Self::new(log_quality.iter().enumerate().map(log).collect())

@@ -13,7 +13,7 @@ pub(crate) use free::{DrawnDpp, FreeRidge, log_probability};
 use super::{FreeItems, PartitionDpp, add_sorted};
 use crate::{
     Error, Features, Partition, Quota, Result,
-    data::{check_finite, check_labels, check_ridge, log_quality_of_scores},
+    data::{check_labels, check_log_quality, check_ridge, log_quality_of_scores},
     error::WeightProblem,
 };
 
@@ -157,16 +157,16 @@ impl<'a> RidgeDpp<'a> {
     /// With these ln q_i, which scale features and ridge alike, besides qualities set before.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`].
+    /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`]; [`WeightProblem::TooLarge`].
     pub fn with_log_quality(mut self, log_quality: &[f64]) -> Result<Self> {
         let (expected, found) = (self.features.items(), log_quality.len());
         if found != expected {
-            return Err(Error::Shape { what: "the list of log-qualities", expected, found });
+            return Err(Error::Shape { what: "the list of scores or log-qualities", expected, found });
         }
-        check_finite(log_quality)?;
         let known = |item: usize| self.log_quality.as_ref().map_or(0.0, |known| known[item]);
-        let logs = log_quality.iter().enumerate().map(|(item, log)| known(item) + log).collect();
-        self.log_quality = Some(logs);
+        let logs: Vec<f64> = log_quality.iter().enumerate().map(|(item, log)| known(item) + log).collect();
+        check_log_quality(&logs)?;
+        self.log_quality = Some(logs.into());
         Ok(self)
     }
 

@@ -6,7 +6,11 @@ use partition_dpp::{
 };
 use pyo3::prelude::*;
 
-use crate::{errors::OrRaise, interruptible::interruptible, rows};
+use crate::{
+    errors::{OrRaise, refused},
+    interruptible::interruptible,
+    numbers, rows,
+};
 
 /// The feature matrix, one row per item.
 #[pyclass(frozen, module = "partition_dpp")]
@@ -15,6 +19,9 @@ pub(crate) struct Features {
     /// What the features lack of the kernel that they stand for, relative to its trace.
     #[pyo3(get)]
     kernel_error: Option<f64>,
+    /// Whether rows are weighted by scores or log qualities.
+    #[pyo3(get)]
+    has_scores: bool,
 }
 
 #[pymethods]
@@ -23,7 +30,7 @@ impl Features {
     fn new(rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(known) = rows.cast::<Self>() {
             let known = known.get();
-            return Ok(Self { rows: known.rows.clone(), kernel_error: known.kernel_error });
+            return Ok(Self { rows: known.rows.clone(), ..*known });
         }
         rows::features(rows).map(Self::from)
     }
@@ -48,6 +55,7 @@ impl Features {
 
     /// With rows divided by their lengths: dot products are cosines.
     fn with_unit_rows(&self, py: Python<'_>) -> PyResult<Self> {
+        self.check_no_scores()?;
         let made = interruptible(py, None, |_| self.rows.with_unit_rows())?;
         Ok(Self { rows: made.or_raise()?, ..*self })
     }
@@ -56,13 +64,13 @@ impl Features {
     #[pyo3(signature = (scores, diversity = 0.5))]
     fn with_scores(&self, scores: &Bound<'_, PyAny>, diversity: f64) -> PyResult<Self> {
         let scores = rows::numbers(scores, "scores")?;
-        Ok(Self { rows: self.rows.with_scores(&scores, diversity).or_raise()?, ..*self })
+        Ok(Self { rows: self.rows.with_scores(&scores, diversity).or_raise()?, has_scores: true, ..*self })
     }
 
     /// With rows multiplied by e^(log quality).
     fn with_log_quality(&self, log_quality: &Bound<'_, PyAny>) -> PyResult<Self> {
         let log_quality = rows::numbers(log_quality, "log qualities")?;
-        Ok(Self { rows: self.rows.with_log_quality(&log_quality).or_raise()?, ..*self })
+        Ok(Self { rows: self.rows.with_log_quality(&log_quality).or_raise()?, has_scores: true, ..*self })
     }
 
     /// Features whose dot products approximate the Gaussian kernel.
@@ -71,9 +79,10 @@ impl Features {
         &self,
         py: Python<'_>,
         bandwidth: Option<f64>,
-        landmarks: Option<usize>,
+        #[pyo3(from_py_with = numbers::optional)] landmarks: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        self.check_no_scores()?;
         let rbf = Rbf::new(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly));
         let rbf = landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
         let made = interruptible(py, progress, |watch| {
@@ -81,7 +90,7 @@ impl Features {
             Ok((found.features().clone(), found.kernel_error()))
         })?;
         let (rows, error) = made.or_raise()?;
-        Ok(Self { rows, kernel_error: Some(error) })
+        Ok(Self { rows, kernel_error: Some(error), has_scores: self.has_scores })
     }
 
     /// ln det of the similarity of some items.
@@ -100,9 +109,21 @@ impl Features {
     }
 }
 
+impl Features {
+    /// Refuses rows that scores have made longer, where their lengths will not count or should not.
+    fn check_no_scores(&self) -> PyResult<()> {
+        if self.has_scores {
+            return Err(refused(
+                "these features have scores, which only dot products keep: give the scores afterwards, or to `select`",
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl From<partition_dpp::Features<'static>> for Features {
     fn from(rows: partition_dpp::Features<'static>) -> Self {
-        Self { rows, kernel_error: None }
+        Self { rows, kernel_error: None, has_scores: false }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     interruptible::interruptible,
     labels,
     models::{Given, Scored, Sets, parts_of},
-    ordered,
+    numbers, ordered,
     solution::Solution,
     solvers::{SolverChoice, limit, local_search, whole},
 };
@@ -47,7 +47,7 @@ impl KernelModel {
         features: Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
         quota: Option<&Bound<'_, PyAny>>,
-        k: Option<usize>,
+        #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
         similarity: &str,
         bandwidth: Option<f64>,
         ridge: Option<f64>,

@@ -1,6 +1,6 @@
 //! Labels, and the parts that they make.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::{
@@ -13,6 +13,7 @@ use crate::{
     arrow,
     errors::{OrRaise, refused},
     interruptible::interruptible,
+    numbers,
     ordered::order,
     rows::as_array,
 };
@@ -45,7 +46,7 @@ impl Partition {
     }
 
     /// The name of an item's part.
-    fn part_of(&self, item: usize) -> PyResult<&str> {
+    fn part_of(&self, #[pyo3(from_py_with = numbers::whole)] item: usize) -> PyResult<&str> {
         if item >= self.parts.items() {
             let items = self.parts.items();
             return partition_dpp::Result::Err(partition_dpp::Error::ItemOutOfRange { item, items })
@@ -186,6 +187,8 @@ fn of_whole_numbers(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<
 /// Labels of a list with several types: by text unless all are integers.
 fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
     let (mut texts, mut integers) = (Vec::new(), Some(Vec::<i128>::new()));
+    // Whether each name is a text's: 1 and "1" are different labels.
+    let mut kinds = HashMap::new();
     for (row, label) in array.try_iter()?.enumerate() {
         let label = label?;
         if !is_label(&label) {
@@ -200,7 +203,12 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partit
                 None => integers = None,
             }
         }
-        texts.push(name_of(&label)?);
+        let name = name_of(&label)?;
+        let is_text = label.is_instance_of::<PyString>() || kind_of(&label) == Some('U');
+        if *kinds.entry(name.clone()).or_insert(is_text) != is_text {
+            return Err(refused(format!("the labels \"{name}\" are text in some rows and none in others")));
+        }
+        texts.push(name);
     }
     Ok(match integers.filter(|integers| !integers.is_empty()) {
         Some(integers) => partition_dpp::Partition::from_labels(&integers),

@@ -12,6 +12,7 @@ mod kept;
 mod kernel_model;
 mod labels;
 mod models;
+mod numbers;
 mod ordered;
 mod quota;
 mod rows;

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::{
     engines::EngineChoice,
     errors::{OrRaise, refused},
-    features, labels, ordered, rows,
+    features, labels, numbers, ordered, rows,
 };
 
 /// A law with its data and conditions.
@@ -191,8 +191,10 @@ pub(crate) fn parts_of(
     items: &Bound<'_, PyAny>,
 ) -> PyResult<Option<Vec<String>>> {
     let Some(partition) = partition else { return Ok(None) };
-    let items = Subset::new(rows::items(items, "items")?, partition.items()).or_raise()?;
-    Ok(Some(items.iter().map(|item| partition.names()[partition.part_of(item)].clone()).collect()))
+    let items = rows::items(items, "items")?;
+    // In their order, which a subset does not keep.
+    Subset::new(items.clone(), partition.items()).or_raise()?;
+    Ok(Some(items.into_iter().map(|item| partition.names()[partition.part_of(item)].clone()).collect()))
 }
 
 impl Sets {
@@ -232,7 +234,7 @@ impl PartitionDpp {
         features: Bound<'_, PyAny>,
         labels: &Bound<'_, PyAny>,
         quota: &Bound<'_, PyAny>,
-        k: Option<usize>,
+        #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
         ridge: Option<f64>,
         scores: Option<Bound<'_, PyAny>>,
         diversity: Option<f64>,
@@ -258,7 +260,7 @@ impl KDpp {
         exclude = None))]
     fn new(
         features: Bound<'_, PyAny>,
-        k: usize,
+        #[pyo3(from_py_with = numbers::whole)] k: usize,
         ridge: Option<f64>,
         scores: Option<Bound<'_, PyAny>>,
         diversity: Option<f64>,

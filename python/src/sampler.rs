@@ -17,6 +17,7 @@ use crate::{
     interruptible::{flagged, interruptible},
     kept::{KeptSampler, keep_sampler},
     models::{Law, Model},
+    numbers,
 };
 
 /// How subsets are drawn.
@@ -173,8 +174,8 @@ impl Model {
     fn _draw<'py>(
         &self,
         py: Python<'py>,
-        count: u64,
-        seed: u64,
+        #[pyo3(from_py_with = numbers::whole)] count: u64,
+        #[pyo3(from_py_with = numbers::whole)] seed: u64,
         method: MethodChoice,
         law_error: Option<f64>,
         engine: EngineChoice,
@@ -216,9 +217,9 @@ impl Sampler {
     fn sample<'py>(
         &self,
         py: Python<'py>,
-        count: u64,
-        seed: u64,
-        first: u64,
+        #[pyo3(from_py_with = numbers::whole)] count: u64,
+        #[pyo3(from_py_with = numbers::whole)] seed: u64,
+        #[pyo3(from_py_with = numbers::whole)] first: u64,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
         let sampler = self.kept.borrow_dependent();

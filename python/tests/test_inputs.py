@@ -277,3 +277,45 @@ def test_arrow_data_is_taken_once():
     hidden = pa.StructArray.from_arrays([lists(np.eye(3))], ["e"], mask=mask)
     with pytest.raises(ValueError, match="row 1"):
         pdpp.Features(hidden)
+
+
+def test_scores_beside_which_rows_are_lost_are_refused(rows):
+    scores = np.zeros(60)
+    for far in (-1e30, np.finfo(float).min, 1.77e18):
+        scores[7] = far
+        for arguments in ({}, {"method": "map"}, {"ridge": 0.1}, {"similarity": "rbf"}):
+            with pytest.raises(ValueError, match="score of item 7 .*subtract a common number"):
+                pdpp.select(rows, k=3, scores=scores, **arguments)
+    assert 7 in pdpp.select(rows, k=3, scores=scores, diversity=0, method="map")
+
+
+def test_scores_are_not_dropped(rows):
+    scored = pdpp.Features(rows).with_unit_rows().with_scores(np.arange(60.0))
+    assert scored.has_scores and not pdpp.Features(rows).has_scores
+    for similarity in ("cosine", "rbf"):
+        with pytest.raises(ValueError, match="have scores"):
+            pdpp.select(scored, k=3, similarity=similarity)
+    chosen = pdpp.select(scored, k=3, similarity="dot", seed=1)
+    assert chosen.tolist() == pdpp.select(rows, k=3, scores=np.arange(60.0), seed=1).tolist()
+
+
+def test_numbers_are_whole_and_not_negative(rows):
+    model = pdpp.KDpp(rows, 2)
+    sampler = model.sampler()
+    for refused in [lambda: pdpp.KDpp(rows, -1), lambda: pdpp.KDpp(rows, 2.0), lambda: sampler.sample(-1),
+                    lambda: sampler.sample(1, seed=None), lambda: pdpp.Partition(["a"]).part_of(-1),
+                    lambda: pdpp.Features(rows).rbf(landmarks=3.0), lambda: sampler.sample(True)]:
+        with pytest.raises(ValueError, match="is not a whole number from 0 on"):
+            refused()
+
+
+def test_labels_of_several_types_do_not_merge():
+    for labels in ([1, "1"], ["true", True], np.array(["2", 2], dtype=object)):
+        with pytest.raises(ValueError, match="are text in some rows"):
+            pdpp.Partition(labels)
+    assert pdpp.Partition([1, True, "a"]).names == ["1", "a", "true"]
+
+
+def test_parts_are_in_the_order_of_the_items(rows):
+    labels = list("abc") * 20
+    assert pdpp.PartitionDpp(rows, labels, [1, 1, 1]).parts_of([5, 0]) == ["c", "a"]

@@ -90,10 +90,18 @@ def test_best_sets(rows, labels):
     top = max(np.linalg.slogdet(unit[list(s)] @ unit[list(s)].T)[1] for s in itertools.product(*parts))
     exact = pdpp.select(rows, labels=labels, quota=[1, 1, 1], method="map", solver="exact")
     assert exact.log_det == pytest.approx(top, abs=1e-12) and exact.upper_bound == pytest.approx(top, abs=1e-8)
+    assert exact.exactness == "optimal" and exact.seed is None
     assert best.exactness == "heuristic" and best.log_det <= top + 1e-12 <= best.upper_bound + 2e-12
     scores = np.arange(60.0)
     tops = pdpp.select(rows, labels=labels, quota=[1, 1, 1], scores=scores, diversity=0, method="map")
     assert tops.indices.tolist() == [57, 58, 59]
+    near = pdpp.select(rows, labels=labels, quota=[1, 1, 1], scores=scores, diversity=0, method="map",
+                       similarity="rbf", bandwidth=2.0)
+    squares = ((rows[57:, None] - rows[None, 57:]) ** 2).sum(axis=2)
+    assert near.tolist() == [57, 58, 59]
+    assert near.log_det == pytest.approx(np.linalg.slogdet(np.exp(-squares / 8))[1], abs=1e-6)
+    drawn = pdpp.select(rows, k=4, seed=np.random.default_rng(3))
+    assert pdpp.select(rows, k=4, seed=drawn.seed).tolist() == drawn.tolist()
     gaussian = pdpp.select(rows, k=20, similarity="rbf", method="map")
     assert len(gaussian) == 20 and gaussian.kernel_error is None
 

@@ -26,6 +26,9 @@ class Features:
     @property
     def kernel_error(self) -> float | None:
         """What the features lack of the kernel that they stand for, relative to its trace."""
+    @property
+    def has_scores(self) -> bool:
+        """Whether rows are weighted by scores or log qualities."""
     def with_unit_rows(self) -> Features:
         """With rows divided by their lengths: dot products are cosines."""
     def with_scores(self, scores: Scores, diversity: float = 0.5) -> Features:
@@ -89,7 +92,7 @@ class Model:
     def log_det(self, items: Items) -> float:
         """ln det of the law's kernel over some items."""
     def parts_of(self, items: Items) -> list[str] | None:
-        """The names of the parts of some items, in ascending order of the items; None for a law without parts."""
+        """The names of the parts of some items, in the same order; None for a law without parts."""
     def _draw(
         self,
         count: int,

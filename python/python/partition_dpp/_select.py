@@ -29,7 +29,8 @@ class Selection:
     log_det: float
     #: The label of each of `indices`, as text; None without labels.
     parts: list[str] | None
-    #: "exact", "estimated" (the law is off by an estimated error), or "heuristic" (the best set found, not drawn).
+    #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (there is none
+    #: better) or "heuristic" (the best that was found).
     exactness: str
     #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
     law_error: float | None
@@ -41,6 +42,8 @@ class Selection:
     kernel_error: float | None
     #: "cpu", or the adapter that computed.
     engine: str
+    #: The seed of the samples, also where it came from a generator or the system; None for a best set.
+    seed: int | None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -63,7 +66,11 @@ class Selection:
         return f"<Selection {self.indices.tolist()} with ln det {self.log_det:.6g}, {self.exactness}{many}>"
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self.indices.tolist())
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        """The chosen items as a list."""
+        return self.indices.tolist()
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         array = self.indices.astype(dtype or self.indices.dtype, copy=False)
@@ -121,7 +128,7 @@ def select(
     similarity
         ``"cosine"``, ``"dot"``, or ``"rbf"``, the Gaussian kernel exp(-|x - y|² / (2 bandwidth²)).
     bandwidth, landmarks
-        For ``"rbf"``: the length scale, by default the median distance of items; and the number of items that all
+        For ``"rbf"``: the length scale, by default about the median distance of items; and the number of items that all
         others are compared with, by default 512 at most. Sets have at most as many items.
     ridge
         Added to the similarity of every item with itself, so that sets may have any number of items.
@@ -219,7 +226,7 @@ def select(
         warnings.warn(words, RuntimeWarning, stacklevel=2)
     first = samples[0]
     return Selection(first, samples, model.log_det(first), _parts(sets, first), exactness, off, None, None,
-                     features.kernel_error, used)
+                     features.kernel_error, used, seed)
 
 
 def _parts(sets, items):
@@ -251,6 +258,8 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
         found = model.solve(solver or "local-search", time_limit=time_limit, progress=report)
     elif top:
         scores, law = law["scores"], {**law, "scores": None, "diversity": None}
+        if similarity == "rbf":
+            features = features.rbf(bandwidth, landmarks, progress=report)
         model = _model(features, sets, law)
         found = model.top_scores(scores)
     else:
@@ -263,8 +272,9 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
         asked = len(found.indices) + found.missing
         raise ValueError(f"only {len(found.indices)} of {asked} items were found ({found.termination}): all others "
                          "depend on those chosen")
-    return Selection(found.indices, [found.indices], found.log_det, _parts(sets, found.indices), "heuristic", None,
-                     found.upper_bound, found.termination, features.kernel_error, found.engine)
+    exactness = "optimal" if found.termination == "optimal" else "heuristic"
+    return Selection(found.indices, [found.indices], found.log_det, _parts(sets, found.indices), exactness, None,
+                     found.upper_bound, found.termination, features.kernel_error, found.engine, None)
 
 
 def _seed(seed) -> int:

@@ -378,7 +378,7 @@ def _most(entry) -> int:
     """The most items that an entry of a quota allows."""
     if isinstance(entry, range):
         return entry.stop - 1
-    high = entry[1] if isinstance(entry, tuple) else entry
+    high = entry[1] if isinstance(entry, (tuple, list)) else entry
     if high is None:
         raise ValueError("a quota without limits needs k, the number of items in all")
     return high
@@ -439,9 +439,9 @@ class Draws:
         return taken.add_column(0, "sample", pa.array(sample, pa.int64()))
 
 
-def in_process(tables: Iterable[pa.Table]) -> Run:
-    """Batches of this process, for tests and small stores."""
-    tables = list(tables)
+def in_process(tables: Iterable[pa.Table] | pa.Table) -> Run:
+    """Batches of this process, or a table of one, for tests and small stores."""
+    tables = [tables] if isinstance(tables, (pa.Table, pa.RecordBatch)) else list(tables)
 
     def run(function: Function, columns: list[str]) -> Iterator[pa.Table]:
         for table in tables:

@@ -3,7 +3,7 @@
 use partition_dpp::stream;
 use pyo3::prelude::*;
 
-use crate::{errors::OrRaise, features, labels};
+use crate::{errors::OrRaise, features, labels, numbers};
 
 /// A batch of rows with their labels, and its number.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -13,7 +13,11 @@ pub(crate) struct Batch(pub(super) stream::Batch<'static>);
 impl Batch {
     #[new]
     #[pyo3(signature = (number, features, labels = None))]
-    fn new(number: u64, features: &Bound<'_, PyAny>, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    fn new(
+        #[pyo3(from_py_with = numbers::whole)] number: u64,
+        features: &Bound<'_, PyAny>,
+        labels: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let rows = features::of(features)?;
         let partition = match labels {
             Some(labels) => labels::partition(labels)?,

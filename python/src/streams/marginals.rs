@@ -8,7 +8,7 @@ use partition_dpp::{
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Grams, Makers, Pickled, made, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible};
+use crate::{errors::OrRaise, interruptible::interruptible, numbers};
 
 /// ln Z, and what inclusion probabilities are of rows.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -23,7 +23,7 @@ impl Marginals {
         py: Python<'_>,
         grams: &Grams,
         quota: Option<&Bound<'_, PyAny>>,
-        k: Option<usize>,
+        #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
     ) -> PyResult<Self> {
         let makers = Makers {
             quota: stream::Marginals::partition_dpp,

@@ -7,7 +7,7 @@ use partition_dpp::{
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Grams, Makers, Pickled, Trials, made, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible};
+use crate::{errors::OrRaise, interruptible::interruptible, numbers};
 
 /// What the driver tells the batches of a law.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -22,7 +22,7 @@ impl Plan {
         py: Python<'_>,
         grams: &Grams,
         quota: Option<&Bound<'_, PyAny>>,
-        k: Option<usize>,
+        #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
     ) -> PyResult<Self> {
         let makers = Makers {
             quota: stream::Plan::partition_dpp,
@@ -40,12 +40,23 @@ impl Plan {
 
     /// How many of `count` trials every batch draws, given the totals of all.
     #[expect(clippy::needless_pass_by_value, reason = "Python hands it over")]
-    fn split(&self, totals: Vec<f64>, count: u64, seed: u64) -> PyResult<Vec<u64>> {
+    fn split(
+        &self,
+        totals: Vec<f64>,
+        #[pyo3(from_py_with = numbers::whole)] count: u64,
+        #[pyo3(from_py_with = numbers::whole)] seed: u64,
+    ) -> PyResult<Vec<u64>> {
         self.0.split(&totals, count, seed).or_raise()
     }
 
     /// Independent draws of rows of a batch.
-    fn trials(&self, py: Python<'_>, batch: &Batch, count: u64, seed: u64) -> PyResult<Trials> {
+    fn trials(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        #[pyo3(from_py_with = numbers::whole)] count: u64,
+        #[pyo3(from_py_with = numbers::whole)] seed: u64,
+    ) -> PyResult<Trials> {
         let made = interruptible(py, None, |watch| {
             self.0.trials(&batch.0, count, seed, &Watched::new(&Cpu, watch))
         })?;

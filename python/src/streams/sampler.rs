@@ -5,7 +5,7 @@ use partition_dpp::stream;
 use pyo3::prelude::*;
 
 use super::{Plan, Trials};
-use crate::errors::OrRaise;
+use crate::{errors::OrRaise, numbers};
 
 /// Draws exact samples from a stream of trials.
 #[pyclass(module = "partition_dpp.streams")]
@@ -15,7 +15,11 @@ pub(crate) struct StreamSampler(pub(super) stream::StreamSampler);
 impl StreamSampler {
     #[new]
     #[pyo3(signature = (plan, seed, request = None))]
-    fn new(plan: &Plan, seed: u64, request: Option<u64>) -> PyResult<Self> {
+    fn new(
+        plan: &Plan,
+        #[pyo3(from_py_with = numbers::whole)] seed: u64,
+        #[pyo3(from_py_with = numbers::optional)] request: Option<u64>,
+    ) -> PyResult<Self> {
         let sampler = stream::StreamSampler::new(&plan.0, seed).or_raise()?;
         Ok(Self(match request {
             Some(request) => sampler.with_request(request),

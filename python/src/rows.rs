@@ -6,7 +6,7 @@ use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods};
 use partition_dpp::{Features, data::Scalar, data::Storage};
 use pyo3::{
     prelude::*,
-    types::{PyFrozenSet, PyList, PySet},
+    types::{PyFrozenSet, PyList, PySet, PySlice},
 };
 
 use crate::{
@@ -32,6 +32,13 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
     // As Arrow data a table of pandas has its index as a column.
     let is_pandas = rows.hasattr("iloc")? && rows.hasattr("to_numpy")?;
     let is_table = is_pandas && rows.hasattr("columns")?;
+    if is_table && rows.getattr("columns")?.len()? == 1 {
+        let column = rows.getattr("iloc")?.get_item((PySlice::full(py), 0))?;
+        let kind: Option<char> = column.getattr("dtype")?.getattr("kind")?.extract().ok();
+        if kind == Some('O') {
+            return features(&column);
+        }
+    }
     let offered = if is_table { None } else { arrow::chunks(rows)? };
     if let Some(chunks) = offered {
         let columns = single_column(chunks)?;
@@ -46,7 +53,7 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
         })?
         .or_raise();
     }
-    let array = as_array(rows, "features")?;
+    let array = if is_table { of_table(rows)? } else { as_array(rows, "features")? };
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     let [items, dims] = shape[..] else {
         let sentence =
@@ -58,6 +65,22 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
         Kind::Single => of_array::<f32>(&array, "float32", (items, dims)),
         Kind::Double => of_array::<f64>(&array, "float64", (items, dims)),
     }
+}
+
+/// The numbers of a table of pandas, whose columns may be of several types; missing ones are NaN.
+fn of_table<'py>(table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = table.py().import("numpy")?;
+    let mut columns = table.getattr("dtypes")?.try_iter()?;
+    let is_number = |kind: Bound<'_, PyAny>| {
+        let kind: Option<char> = kind.getattr("kind").ok().and_then(|kind| kind.extract().ok());
+        kind.is_some_and(|kind| matches!(kind, 'b' | 'i' | 'u' | 'f'))
+    };
+    let array = as_array(table, "features")?;
+    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind == 'O' && columns.try_fold(true, |all, column| Ok::<_, PyErr>(all && is_number(column?)))? {
+        return table.call_method1("to_numpy", ("float64", false, numpy.getattr("nan")?));
+    }
+    Ok(array)
 }
 
 /// A table of one column of lists is that column.

@@ -319,3 +319,20 @@ def test_labels_of_several_types_do_not_merge():
 def test_parts_are_in_the_order_of_the_items(rows):
     labels = list("abc") * 20
     assert pdpp.PartitionDpp(rows, labels, [1, 1, 1]).parts_of([5, 0]) == ["c", "a"]
+
+
+def test_tables_of_pandas_may_have_columns_of_several_types():
+    table = pd.DataFrame({"a": [1, 2, 3], "b": [True, False, True], "c": [0.5, 1.5, -1.0]})
+    wide = table.astype({"a": "Int64", "b": "boolean", "c": "Float32"})
+    expected = pdpp.Features(table.to_numpy(np.float64)).log_det([0, 2])
+    for other in (table, table[["a", "b", "c"]].astype({"a": "int8"}), wide, wide.astype({"c": "float16"})):
+        assert pdpp.Features(other).log_det([0, 2]) == pytest.approx(expected), other.dtypes
+    whole = table[["a", "b"]]
+    assert pdpp.Features(whole).log_det([0, 1]) == pytest.approx(pdpp.Features(whole.to_numpy(float)).log_det([0, 1]))
+    lists = pd.DataFrame({"embedding": [[1.0, 0.0], [0.0, 2.0]]})
+    assert pdpp.Features(lists).log_det([0, 1]) == pytest.approx(np.log(4))
+    wide.loc[1, "a"] = pd.NA
+    with pytest.raises(ValueError, match="row 1, column 0"):
+        pdpp.Features(wide)
+    with pytest.raises(ValueError, match="numbers"):
+        pdpp.Features(pd.DataFrame({"a": [1, 2], "b": ["1", "2"]}))

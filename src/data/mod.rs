@@ -50,7 +50,7 @@ pub(crate) use stored_rows::StoredRows;
 pub use subset::Subset;
 pub(crate) use values::with_rows;
 pub use values::{Scalar, Storage};
-pub(crate) use weights::{check_finite, check_log_quality, log_quality_of_scores};
+pub(crate) use weights::{LARGEST_LOG, check_finite, check_log_quality, log_quality_of_scores};
 
 /// Features with n ≤ m: as given (nothing is copied), or compressed.
 pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {

@@ -19,7 +19,7 @@ pub(crate) struct Weights {
 }
 
 /// The largest |ln q_i|: adding the length of a row to it loses no more than 10⁻⁶.
-const LARGEST_LOG: f64 = 4_294_967_296.0;
+pub(crate) const LARGEST_LOG: f64 = 4_294_967_296.0;
 /// Weights within this factor of each other need no pass over the rows to find the longest.
 const SPREAD: f64 = 1e80;
 
@@ -39,9 +39,9 @@ impl Features<'_> {
     /// Memory: 16m bytes. Weights of more than 80 decades take a pass over the rows.
     ///
     /// # Numerics
-    /// Weights may be as large as |ln q_i| = 2³², where rounding costs the seventh digit of a probability: where they span
-    /// more decades than f64 has, models narrow the gaps between them in a way that changes none by more than e^−40. With more such gaps than f64 has room for, models refuse them with
-    /// [`WeightProblem::Spread`].
+    /// Weights may be as large as |ln q_i| = 2³², where rounding costs the seventh digit of a probability. Where they span
+    /// more decades than f64 has, models narrow the gaps between them in a way that changes no probability by more than
+    /// e^−40. With more such gaps than f64 has room for, models refuse them with [`WeightProblem::Spread`].
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of values than m; [`WeightProblem::NotFinite`]; [`WeightProblem::TooLarge`].

@@ -14,7 +14,7 @@ pub enum WeightProblem {
     },
     /// A weight beside which rounding loses the length of a row.
     #[error(
-        "the score of item {item} multiplies its row by e^({value:e}), beside which f64 loses how long rows are (from e^(4e9)): subtract a common number from all scores, bring the diversity closer to 1, or leave out an item that must not be chosen"
+        "the score of item {item} weights its row by e^({value:e}); beyond e^±4294967296 rounding loses the lengths of rows: subtract a common number from all scores, bring the diversity closer to 1, or leave out an item that must not be chosen"
     )]
     TooLarge {
         /// The item.

@@ -165,7 +165,8 @@ impl<'a> Slates<'a> {
     /// # Errors
     /// - [`Error::ItemOutOfRange`], [`Error::RepeatedItem`], [`Error::IncludedAndExcluded`];
     /// - [`Error::Shape`] for another number of scores than candidates,
-    ///   [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) for a score;
+    ///   [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) and
+    ///   [`TooLarge`](crate::error::WeightProblem::TooLarge) for a score;
     /// - [`Error::QuotaAbovePartSize`] if a part has too few candidates for its minimum, [`Error::SizeAboveItems`] if all
     ///   have too few for the size; [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`],
     ///   [`Error::TotalOutsideRanges`] if too many are included;

@@ -3,6 +3,7 @@
 use super::{SlateRequest, Slates, kernel::padded, proposals::Proposals};
 use crate::{
     Error, Result,
+    data::LARGEST_LOG,
     error::WeightProblem,
     linalg::{power_of_two_near, span::Span},
 };
@@ -71,6 +72,12 @@ impl SlateWorkspace {
         if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
             let (item, value) = (candidates[at] as usize, scores[at].into());
             return Err(WeightProblem::NotFinite { item, value }.into());
+        }
+        let log = |at: usize| {
+            slates.features.log_weight(candidates[at] as usize) + 0.5 * slates.worth * f64::from(scores[at])
+        };
+        if let Some(at) = (0..found).find(|&at| log(at).abs() > LARGEST_LOG) {
+            return Err(WeightProblem::TooLarge { item: candidates[at] as usize, value: log(at) }.into());
         }
         self.items.clear();
         self.items.extend_from_slice(included);

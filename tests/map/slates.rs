@@ -241,6 +241,8 @@ fn batches_and_what_is_refused() {
     assert!(matches!(refused(SlateRequest::of(&[1]).with_scores(&[1.0, 2.0])), Error::Shape { .. }));
     let error = refused(SlateRequest::of(&[7, 1]).with_scores(&[0.0, f32::NAN]));
     assert!(matches!(error, Error::Weights(WeightProblem::NotFinite { item: 1, .. })), "{error}");
+    let error = refused(SlateRequest::of(&[7, 1]).with_scores(&[0.0, -1e30]));
+    assert!(matches!(error, Error::Weights(WeightProblem::TooLarge { item: 1, .. })), "{error}");
     assert!(matches!(refused(SlateRequest::of(&[])), Error::QuotaAbovePartSize { .. }));
     assert!(slates.clone().with_window(0).is_err() && slates.clone().with_diversity(0.0).is_err());
     let open = Quota::new(&partition, vec![CountRange::from(0..=2); CATEGORIES]).unwrap();

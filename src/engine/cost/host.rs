@@ -84,8 +84,7 @@ impl HostRates {
         match step {
             Step::Dots { rows, count } => {
                 let each = rows.values() / self.dots + rows.items / self.rows;
-                // A number per row is read and written.
-                // Reading and computing overlap in part.
+                // A number per row is read and written. Reading and computing overlap in part.
                 count * each.hypot(self.reading(&rows, 16.0))
             }
             Step::Products { rows, columns, count } => {

@@ -51,7 +51,7 @@ impl HostRates {
     /// The rates of this computer, on the threads of the current rayon pool.
     ///
     /// # Cost
-    /// Some 50 ms the first time, and 64 MiB for that time. The rates are kept for the life of the process, as they were
+    /// Some 0.1 s the first time, and 64 MiB for that time. The rates are kept for the life of the process, as they were
     /// when the computer was that busy.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use super::{
     trials::{Coordinates, Place},
 };
 use crate::{
-    Result,
+    Error, Result,
     engine::{Engine, in_double},
     error::StreamProblem,
     linalg::square_root,
@@ -25,8 +25,8 @@ const BLOCK: usize = 1024;
 /// h_i = y_l a_iᵀ (Σ_l y_l G_l)⁻¹ a_i,   Σ h_i = r over all batches
 /// ```
 ///
-/// Made by [`Plan::leverages`], and kept for as many requests as come. Rows that have changed since are noticed when they
-/// are drawn.
+/// Made by [`Plan::leverages`], and kept for as many requests as come. Rows with other leverages than they had are noticed
+/// when they are drawn.
 #[derive(Clone, Debug)]
 pub struct Leverages {
     plan: u64,
@@ -123,16 +123,20 @@ impl Leverages {
             return Err(StreamProblem::OtherPlan { what: "the list of leverages" }.into());
         }
         let Some((open, parts)) = plan.open(batch)? else {
-            return self.no_trials(plan, count);
+            return if self.groups.is_empty() { self.no_trials(plan, count) } else { Err(self.changed()) };
         };
         let rows: usize = (0..parts.len()).map(|group| open.members(group).len()).sum();
         if rows != self.table.weights.len() || !groups(&open, &parts).eq(self.groups.iter().copied()) {
-            return Err(StreamProblem::ChangedRows { number: self.number }.into());
+            return Err(self.changed());
         }
         if self.total() <= 0.0 {
             return self.no_trials(plan, count);
         }
         self.drawn(&open, &plan.coordinates(), count, seed)
+    }
+
+    fn changed(&self) -> Error {
+        StreamProblem::ChangedRows { number: self.number }.into()
     }
 
     /// No trials.

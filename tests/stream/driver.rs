@@ -302,6 +302,8 @@ fn rows_that_have_changed_are_noticed() {
             Partition::from_labels(&(0..60).map(|item| item % 3).collect::<Vec<_>>()).unwrap(),
         ),
     ];
+    let empty = leverages.trials(&plan, &Batch::empty(batch.number()), 5, 3);
+    assert_error!(empty, Error::Stream(StreamProblem::ChangedRows { number: 0 }), ["batch 0"]);
     for (features, partition) in others {
         assert_error!(
             kept(&features, &partition),

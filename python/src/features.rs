@@ -18,10 +18,10 @@ pub(crate) struct Features {
     pub(crate) rows: partition_dpp::Features<'static>,
     /// What the features lack of the kernel that they stand for, relative to its trace.
     #[pyo3(get)]
-    kernel_error: Option<f64>,
-    /// Whether rows are weighted by scores or log qualities.
+    pub(crate) kernel_error: Option<f64>,
+    /// Whether rows are weighted by scores or log qualities, or may be.
     #[pyo3(get)]
-    has_scores: bool,
+    pub(crate) has_scores: bool,
 }
 
 #[pymethods]
@@ -111,10 +111,10 @@ impl Features {
 
 impl Features {
     /// Refuses rows that scores have made longer, where their lengths will not count or should not.
-    fn check_no_scores(&self) -> PyResult<()> {
+    pub(crate) fn check_no_scores(&self) -> PyResult<()> {
         if self.has_scores {
             return Err(refused(
-                "these features have scores, which only dot products keep: give the scores afterwards, or to `select`",
+                "these rows have scores, or are of core-sets: only dot products keep their lengths; compare by \"dot\", or give scores to `select`",
             ));
         }
         Ok(())

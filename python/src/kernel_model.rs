@@ -76,6 +76,9 @@ impl KernelModel {
         };
         let given = Given { rows: features, ridge, scores, diversity, include, exclude };
         let ([include, exclude], scored) = (given.conditions()?, given.scored()?);
+        if let (Comparison::Rbf(_), Ok(known)) = (&comparison, given.rows.cast::<features::Features>()) {
+            known.get().check_no_scores()?;
+        }
         let features = features::of(&given.rows)?;
         Ok(Self { features, comparison, ridge, sets, scored, include, exclude })
     }

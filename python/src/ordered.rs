@@ -1,14 +1,11 @@
 //! Labels that have an order of their own.
 
-use pyo3::{
-    prelude::*,
-    types::{PyList, PyTuple},
-};
+use pyo3::{prelude::*, types::PyString};
 
 use crate::{
     errors::refused,
     labels::{Partition, name_of},
-    quota,
+    quota::{self, Quota},
 };
 
 /// The quota of labels. A list goes by the order of labels, so it is refused for those that are in another.
@@ -18,12 +15,18 @@ pub(crate) fn quota(
     quota: &Bound<'_, PyAny>,
     k: Option<usize>,
 ) -> PyResult<partition_dpp::Quota> {
-    let is_listed = quota.is_instance_of::<PyList>()
-        || quota.is_instance_of::<PyTuple>()
-        || quota.hasattr("__array__")? && quota::named(quota)?.is_none();
-    if is_listed && let Some(order) = order(labels)? {
+    let is_other = quota.is_instance_of::<PyString>() || quota.is_instance_of::<Quota>();
+    if !is_other
+        && quota::named(quota)?.is_none()
+        && let Some(order) = order(labels)?
+    {
         let known = partition.names();
-        let own: Vec<&String> = order.iter().filter(|name| known.contains(name)).collect();
+        let mut own: Vec<&String> = Vec::new();
+        for name in order.iter().filter(|name| known.contains(name)) {
+            if !own.contains(&name) {
+                own.push(name);
+            }
+        }
         if !own.iter().copied().eq(known) {
             return Err(refused(format!(
                 "the labels are in the order {own:?}, a list of quotas goes by {known:?}: write a dictionary by label"
@@ -48,6 +51,10 @@ pub(crate) fn order(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> 
         let is_enumeration = kind.get_type().name()?.to_cow()? == "Enum";
         if is_ordered(&kind) || is_enumeration {
             return of_names(kind.getattr("categories")?);
+        }
+        // A dictionary of Arrow in a series of pandas.
+        if kind.getattr("pyarrow_dtype").is_ok_and(|kind| is_ordered(&kind)) {
+            return order(&labels.py().import("pyarrow")?.call_method1("array", (labels,))?);
         }
     }
     match labels.getattr("type") {

@@ -9,7 +9,7 @@ use pyo3::{
 use crate::{
     errors::{OrRaise, refused},
     labels::{Partition, name_of},
-    ordered,
+    numbers, ordered,
 };
 
 /// How many items of every part.
@@ -20,7 +20,11 @@ pub(crate) struct Quota(pub(crate) partition_dpp::Quota);
 impl Quota {
     #[new]
     #[pyo3(signature = (partition, quota, k = None))]
-    fn new(partition: &Bound<'_, Partition>, quota: &Bound<'_, PyAny>, k: Option<usize>) -> PyResult<Self> {
+    fn new(
+        partition: &Bound<'_, Partition>,
+        quota: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
+    ) -> PyResult<Self> {
         ordered::quota(partition, &partition.get().parts, quota, k).map(Self)
     }
 

@@ -127,6 +127,10 @@ def test_what_is_wrong_is_said():
         Columns("embedding", keep="url")
     with pytest.raises(ValueError, match="column sample"):
         Columns("embedding", keep=("sample",))
+    with pytest.raises(ValueError, match="k is -1"):
+        catalogue.best(k=-1)
+    assert catalogue.best(quota={0: [1, 2], 1: 1}).samples[0][0].size == 3
+    assert len(Distributed(in_process(table(0, 12)), COLUMNS).sample(quota={0: 1}).parts) == 1
     with pytest.raises(ValueError, match="n_samples is 0"):
         catalogue.sample(k=1, n_samples=0)
     with pytest.raises(ValueError):
@@ -160,6 +164,20 @@ def test_directions_lost_to_rounding_are_found_by_a_second_pass(condition):
     with pytest.raises(ValueError, match="5") as too_many:
         catalogue.sample(k=5)
     assert not too_many.value.wants_frame
+
+
+def test_what_fails_in_the_second_pass_is_said():
+    flat = np.random.default_rng(5).normal(size=(300, 4)) / [1, 1e3, 1e6, 1e9]
+    column = pa.FixedSizeListArray.from_arrays(pa.array((flat @ np.linalg.qr(np.ones((4, 4)) + np.eye(4))[0]).ravel()), 4)
+    passes = iter([True, False])
+
+    def run(function, columns):
+        if not next(passes):
+            raise ValueError("row 7 has no value")
+        yield function(pa.table({"embedding": column}))
+
+    with pytest.raises(ValueError, match="row 7 has no value"):
+        Distributed(run, Columns("embedding", similarity="dot")).sample(k=4)
 
 
 def test_what_travels_can_be_pickled():

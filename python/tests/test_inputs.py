@@ -2,6 +2,7 @@
 
 import enum
 import types
+from collections import deque
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import partition_dpp as pdpp
 import polars as pl
 import pyarrow as pa
 import pytest
+from partition_dpp import streams
 
 
 def chosen(rows, **more):
@@ -121,12 +123,13 @@ def test_lists_of_quotas_are_refused_for_labels_in_an_order_of_their_own(rows):
     sizes = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
     arrow = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1] * 20), pa.array(sizes.categories), ordered=True)
     ordered = [pd.Categorical(names, dtype=sizes), pd.Series(names, dtype=sizes), arrow, pa.chunked_array([arrow]),
-               pl.Series(names, dtype=pl.Enum(list(sizes.categories)))]
+               pl.Series(names, dtype=pl.Enum(list(sizes.categories))),
+               pd.Series(pd.arrays.ArrowExtensionArray(arrow))]
     named = {"small": 1, "medium": 2, "large": 3}
     expected = pdpp.select(rows, labels=names, quota=named).indices.tolist()
     for labels in ordered:
         assert pdpp.select(rows, labels=labels, quota=named).indices.tolist() == expected, type(labels)
-        for quota in ([1, 2, 3], (1, 2, 3), np.array([1, 2, 3])):
+        for quota in ([1, 2, 3], (1, 2, 3), np.array([1, 2, 3]), range(1, 4), deque([1, 2, 3])):
             for refused in (lambda: pdpp.select(rows, labels=labels, quota=quota),
                             lambda: pdpp.PartitionDpp(rows, labels, quota),
                             lambda: pdpp.Quota(pdpp.Partition(labels), quota)):
@@ -295,6 +298,12 @@ def test_scores_are_not_dropped(rows):
     for similarity in ("cosine", "rbf"):
         with pytest.raises(ValueError, match="have scores"):
             pdpp.select(scored, k=3, similarity=similarity)
+        with pytest.raises(ValueError, match="have scores"):
+            pdpp.select(scored, k=3, similarity=similarity, method="map")
+    batch = streams.Batch(0, scored)
+    union = streams.CoreSet.union([streams.CoreSet.of_batch(batch, 3)]).features
+    with pytest.raises(ValueError, match="core-sets"):
+        pdpp.select(union, k=3)
     chosen = pdpp.select(scored, k=3, similarity="dot", seed=1)
     assert chosen.tolist() == pdpp.select(rows, k=3, scores=np.arange(60.0), seed=1).tolist()
 
@@ -304,8 +313,9 @@ def test_numbers_are_whole_and_not_negative(rows):
     sampler = model.sampler()
     for refused in [lambda: pdpp.KDpp(rows, -1), lambda: pdpp.KDpp(rows, 2.0), lambda: sampler.sample(-1),
                     lambda: sampler.sample(1, seed=None), lambda: pdpp.Partition(["a"]).part_of(-1),
-                    lambda: pdpp.Features(rows).rbf(landmarks=3.0), lambda: sampler.sample(True)]:
-        with pytest.raises(ValueError, match="is not a whole number from 0 on"):
+                    lambda: pdpp.Features(rows).rbf(landmarks=3.0), lambda: sampler.sample(True), lambda: sampler.sample(1, seed=2**64),
+                    lambda: pdpp.Quota(pdpp.Partition(["a", "b"]), [1, 1], k=-1)]:
+        with pytest.raises(ValueError, match="is not a whole number from 0 to"):
             refused()
 
 

@@ -30,7 +30,7 @@ class Selection:
     #: The label of each of `indices`, as text; None without labels.
     parts: list[str] | None
     #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (there is none
-    #: better) or "heuristic" (the best that was found).
+    #: better by these features) or "heuristic" (the best that was found).
     exactness: str
     #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
     law_error: float | None
@@ -258,10 +258,7 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
         found = model.solve(solver or "local-search", time_limit=time_limit, progress=report)
     elif top:
         scores, law = law["scores"], {**law, "scores": None, "diversity": None}
-        if similarity == "rbf":
-            features = features.rbf(bandwidth, landmarks, progress=report)
-        model = _model(features, sets, law)
-        found = model.top_scores(scores)
+        found = _model(features, sets, law).top_scores(scores)
     else:
         if similarity == "rbf":
             features = features.rbf(bandwidth, landmarks, progress=report)
@@ -272,8 +269,13 @@ def _best(features, sets, law, similarity, bandwidth, landmarks, ridge, solver, 
         asked = len(found.indices) + found.missing
         raise ValueError(f"only {len(found.indices)} of {asked} items were found ({found.termination}): all others "
                          "depend on those chosen")
+    log_det = found.log_det
+    if top and similarity == "rbf" and len(found.indices):
+        # That of the only set with these items.
+        only = {"k": len(found.indices), "include": found.indices, "bandwidth": bandwidth}
+        log_det = _native.KernelModel(features, **only).solve("greedy").log_det
     exactness = "optimal" if found.termination == "optimal" else "heuristic"
-    return Selection(found.indices, [found.indices], found.log_det, _parts(sets, found.indices), exactness, None,
+    return Selection(found.indices, [found.indices], log_det, _parts(sets, found.indices), exactness, None,
                      found.upper_bound, found.termination, features.kernel_error, found.engine, None)
 
 

@@ -278,6 +278,7 @@ class Distributed:
         best set of the union is close to that of all rows: within a factor of (2k)^(2k) in theory, a few percent in
         practice.
         """
+        k = _count("k", k)
         if quota is None and k is None:
             raise ValueError("the best set of a table needs a quota or k, the number of items")
         sums = self.grams()
@@ -312,8 +313,9 @@ class Distributed:
             if not getattr(refused, "wants_frame", False):
                 raise
             failed = refused
+        framed = self.grams(sums.frame())
         try:
-            second = make(self.grams(sums.frame()))
+            second = make(framed)
         except ValueError:
             if first is not None:
                 return first

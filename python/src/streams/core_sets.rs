@@ -8,7 +8,7 @@ use partition_dpp::{
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Pickled, pickled};
-use crate::{errors::OrRaise, features::Features, interruptible::interruptible, labels::Partition};
+use crate::{errors::OrRaise, features::Features, interruptible::interruptible, labels::Partition, numbers};
 
 /// A few rows of one batch.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -18,7 +18,11 @@ pub(crate) struct CoreSet(map::CoreSet);
 impl CoreSet {
     /// At most `total` rows of every part, by local search.
     #[staticmethod]
-    fn of_batch(py: Python<'_>, batch: &Batch, total: usize) -> PyResult<Self> {
+    fn of_batch(
+        py: Python<'_>,
+        batch: &Batch,
+        #[pyo3(from_py_with = numbers::whole)] total: usize,
+    ) -> PyResult<Self> {
         let made = interruptible(py, None, |watch| {
             map::CoreSet::of_batch(&batch.0, total, &Watched::new(&Cpu, watch))
         })?;
@@ -61,7 +65,7 @@ impl CoreSetUnion {
     /// The rows, with their weights.
     #[getter]
     fn features(&self) -> Features {
-        self.union.features().clone().into()
+        Features { has_scores: true, ..self.union.features().clone().into() }
     }
 
     /// Their parts.

@@ -1,0 +1,112 @@
+"""The batches of a table: which columns hold what, and the number of each batch."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from . import _native
+from .streams import Batch
+
+#: The column of numbers of rows.
+ROW = "__row"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table hold what, and how rows are compared."""
+
+    #: The column of lists of numbers.
+    embedding: str
+    #: The column of labels, if there is a quota.
+    label: str | None = None
+    #: The column of scores, if there is one.
+    score: str | None = None
+    #: "cosine" or "dot".
+    similarity: str = "cosine"
+    #: What diversity counts beside scores, from 0 to 1.
+    diversity: float = 0.5
+    #: Other columns that `Draws.table` returns.
+    keep: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if self.similarity not in ("cosine", "dot"):
+            raise ValueError(f'the similarity "{self.similarity}" is neither "cosine" nor "dot"')
+        if self.score is not None and not 0 < self.diversity <= 1:
+            raise ValueError(f"the diversity is {self.diversity}; it must be above 0 and at most 1")
+        if isinstance(self.keep, str):
+            raise ValueError(f'keep is "{self.keep}"; it must be a tuple of names')
+        if taken := {"sample", ROW} & set(self.names()):
+            raise ValueError(f"the column {taken.pop()} would be taken for the answer's own: rename it")
+
+    def names(self) -> list[str]:
+        """The columns that are read, by every pass, so that batches are the same."""
+        named = (self.embedding, self.label, self.score, *self.keep)
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+    def batch(self, table: pa.Table) -> Batch:
+        """A batch of the table."""
+        features = _native.Features(_column(table, self.embedding))
+        if self.similarity == "cosine":
+            features = features.with_unit_rows()
+        if self.score is not None:
+            features = features.with_scores(_column(table, self.score), self.diversity)
+        labels = None if self.label is None else _column(table, self.label)
+        return Batch(self.number(table), features, labels)
+
+    def number(self, table: pa.Table) -> int:
+        """The number of a batch, which follows from its rows: engines number none, and may read one again."""
+        digest = _Digest()
+        named = selected(table, self.names())
+        plain = pa.schema([pa.field(field.name, _plain(field.type)) for field in named.schema])
+        arrays = [_whole(column).cast(field.type) for column, field in zip(named.columns, plain)]
+        with pa.ipc.new_stream(pa.PythonFile(digest, "w"), plain) as writer:
+            writer.write_batch(pa.record_batch(arrays, schema=plain))
+        return digest.number()
+
+
+class _Digest(io.RawIOBase):
+    """A file of which only a digest is kept."""
+
+    def __init__(self):
+        self.state = hashlib.blake2b(digest_size=8)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        self.state.update(data)
+        return len(data)
+
+    def number(self) -> int:
+        # Engines have signed numbers of 64 bits.
+        return int.from_bytes(self.state.digest(), "little") >> 1
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """A type without the names and properties of its fields, which engines change."""
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_type, kind.list_size)
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_type)
+    return pa.large_list(kind.value_type) if pa.types.is_large_list(kind) else kind
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    return selected(table, [name]).column(0)
+
+
+def selected(table: pa.Table, names: list[str]) -> pa.Table:
+    """Some columns of a table, each once."""
+    for name in names:
+        if table.column_names.count(name) != 1:
+            there = ", ".join(table.column_names)
+            raise ValueError(f"there is no column {name}, or several; there are {there}")
+    return table.select(names)

@@ -162,8 +162,8 @@ impl Plan {
     /// 2mnr operations for a batch of m rows; 8 bytes a row.
     ///
     /// # Errors
-    /// [`Error::UnknownPart`] for a label that no batch had when the Gram matrices were made; [`Error::Shape`] for rows of
-    /// another length; those of the engine.
+    /// [`Error::UnknownPart`](crate::Error::UnknownPart) for a label that no batch had when the Gram matrices were made;
+    /// [`Error::Shape`](crate::Error::Shape) for rows of another length; those of the engine.
     pub fn leverages(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<Leverages> {
         let ids = (self.fingerprint, batch.number());
         let Some((rows, parts)) = self.open(batch)? else {

@@ -90,7 +90,7 @@ impl Features {
             Ok((found.features().clone(), found.kernel_error()))
         })?;
         let (rows, error) = made.or_raise()?;
-        Ok(Self { rows, kernel_error: Some(error), has_scores: self.has_scores })
+        Ok(Self { rows, kernel_error: Some(error), has_scores: false })
     }
 
     /// ln det of the similarity of some items.
@@ -110,7 +110,7 @@ impl Features {
 }
 
 impl Features {
-    /// Refuses rows that scores have made longer, where their lengths will not count or should not.
+    /// Refuses rows whose lengths hold scores, for similarities that take no account of lengths or mistake them for distances.
     pub(crate) fn check_no_scores(&self) -> PyResult<()> {
         if self.has_scores {
             return Err(refused(

@@ -206,7 +206,7 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partit
         let name = name_of(&label)?;
         let is_text = label.is_instance_of::<PyString>() || kind_of(&label) == Some('U');
         if *kinds.entry(name.clone()).or_insert(is_text) != is_text {
-            return Err(refused(format!("the labels \"{name}\" are text in some rows and none in others")));
+            return Err(refused(format!("the labels \"{name}\" are text in some rows and not in others")));
         }
         texts.push(name);
     }

@@ -69,17 +69,20 @@ pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
 
 /// The numbers of a table of pandas, whose columns may be of several types; missing ones are NaN.
 fn of_table<'py>(table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let numpy = table.py().import("numpy")?;
-    let mut columns = table.getattr("dtypes")?.try_iter()?;
+    let array = as_array(table, "features")?;
+    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind != 'O' {
+        return Ok(array);
+    }
     let is_number = |kind: Bound<'_, PyAny>| {
         let kind: Option<char> = kind.getattr("kind").ok().and_then(|kind| kind.extract().ok());
         kind.is_some_and(|kind| matches!(kind, 'b' | 'i' | 'u' | 'f'))
     };
-    let array = as_array(table, "features")?;
-    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if kind == 'O' && columns.try_fold(true, |all, column| Ok::<_, PyErr>(all && is_number(column?)))? {
-        return table.call_method1("to_numpy", ("float64", false, numpy.getattr("nan")?));
+    let mut columns = table.getattr("dtypes")?.try_iter()?;
+    if columns.try_fold(true, |all, column| Ok::<_, PyErr>(all && is_number(column?)))? {
+        return table.call_method1("to_numpy", ("float64", false, f64::NAN));
     }
+    // It is refused as what it is.
     Ok(array)
 }
 

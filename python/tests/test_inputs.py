@@ -313,7 +313,7 @@ def test_numbers_are_whole_and_not_negative(rows):
     sampler = model.sampler()
     for refused in [lambda: pdpp.KDpp(rows, -1), lambda: pdpp.KDpp(rows, 2.0), lambda: sampler.sample(-1),
                     lambda: sampler.sample(1, seed=None), lambda: pdpp.Partition(["a"]).part_of(-1),
-                    lambda: pdpp.Features(rows).rbf(landmarks=3.0), lambda: sampler.sample(True), lambda: sampler.sample(1, seed=2**64),
+                    lambda: pdpp.Features(rows).rbf(landmarks=3.0), lambda: sampler.sample(True), lambda: sampler.sample(1, seed=2**64), lambda: streams.Batch.empty(-1),
                     lambda: pdpp.Quota(pdpp.Partition(["a", "b"]), [1, 1], k=-1)]:
         with pytest.raises(ValueError, match="is not a whole number from 0 to"):
             refused()

@@ -73,12 +73,6 @@ impl SlateWorkspace {
             let (item, value) = (candidates[at] as usize, scores[at].into());
             return Err(WeightProblem::NotFinite { item, value }.into());
         }
-        let log = |at: usize| {
-            slates.features.log_weight(candidates[at] as usize) + 0.5 * slates.worth * f64::from(scores[at])
-        };
-        if let Some(at) = (0..found).find(|&at| log(at).abs() > LARGEST_LOG) {
-            return Err(WeightProblem::TooLarge { item: candidates[at] as usize, value: log(at) }.into());
-        }
         self.items.clear();
         self.items.extend_from_slice(included);
         self.bar(included, excluded)?;
@@ -95,7 +89,13 @@ impl SlateWorkspace {
                 is_out: barred.binary_search(&item).is_ok(),
             }
         }));
-        Ok(())
+        // The weights of candidates are squares.
+        match self.candidates.iter().find(|candidate| candidate.log_weight.abs() > 2.0 * LARGEST_LOG) {
+            Some(&Candidate { item, log_weight, .. }) => {
+                Err(WeightProblem::TooLarge { item: item as usize, value: 0.5 * log_weight }.into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Sorts the items that may not be chosen.

@@ -28,7 +28,7 @@ class Features:
         """What the features lack of the kernel that they stand for, relative to its trace."""
     @property
     def has_scores(self) -> bool:
-        """Whether rows are weighted by scores or log qualities."""
+        """Whether rows are weighted by scores or log qualities, as those of core-sets may be."""
     def with_unit_rows(self) -> Features:
         """With rows divided by their lengths: dot products are cosines."""
     def with_scores(self, scores: Scores, diversity: float = 0.5) -> Features:

@@ -28,7 +28,7 @@ impl Batch {
 
     /// A batch without rows.
     #[staticmethod]
-    fn empty(number: u64) -> Self {
+    fn empty(#[pyo3(from_py_with = numbers::whole)] number: u64) -> Self {
         Self(stream::Batch::empty(number))
     }
 

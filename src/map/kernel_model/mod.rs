@@ -127,7 +127,8 @@ impl<'a> KernelModel<'a> {
     /// Memory: 24m bytes, and 8m for solvers.
     ///
     /// # Numerics
-    /// Qualities as large as |ln q_i| = 2³²: solvers compare q_i² as multiples of powers of two, and entries of K stay as they are.
+    /// Qualities as large as |ln q_i| = 2³²: solvers compare q_i² as multiples of powers of two, and entries of K stay as they
+    /// are.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of values than m;

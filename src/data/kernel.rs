@@ -100,6 +100,17 @@ impl Kernel {
         Self::factor(&square(path)?.into_features()?, rounding)
     }
 
+    /// Takes a kernel of this rank whose diagonal is exactly 1, with entries that are off by at most `rounding`. No row of
+    /// the factor is longer than 1.
+    pub(crate) fn of_unit_diagonal(
+        items: usize,
+        values: Vec<f64>,
+        (rounding, rank): (f64, usize),
+    ) -> Result<Self> {
+        let matrix = Features::from_rows(items, items, values)?;
+        Self::factor(&matrix, Rounding::OfUnitDiagonal { entry: rounding, rank })
+    }
+
     fn factor(matrix: &Features<'_>, rounding: Rounding) -> Result<Self> {
         let items = matrix.items();
         let mut kernel = Mat::<f64>::zeros(items, items);
@@ -131,6 +142,12 @@ impl Kernel {
             let length = linalg::norm((0..rank).map(|j| factor[(i, j)]));
             if kernel[(i, i)].max(0.0).sqrt().min(length) <= negligible {
                 (0..rank).for_each(|j| factor[(i, j)] = 0.0);
+            }
+            if let Rounding::OfUnitDiagonal { .. } = rounding {
+                // Shorter by as many roundings as a product of rows may add.
+                let root = kernel[(i, i)].sqrt();
+                let ratio = (1.0 - 16.0 * f64::EPSILON) * root / length.max(root);
+                (0..rank).for_each(|j| factor[(i, j)] *= ratio);
             }
         }
         let residual = rounding.residual(kernel.as_ref(), factor.as_ref(), largest);
@@ -168,6 +185,9 @@ impl Kernel {
 enum Rounding {
     /// That of f64: what the factor lacks is part of the errors of answers.
     Double,
+    /// That of f64, beside a unit diagonal and other entries that are off by this much: both are part of the errors of
+    /// answers. The rank is that of the kernel without rounding.
+    OfUnitDiagonal { entry: f64, rank: usize },
     /// This fraction of √(K_ii K_jj) for entry (i, j), so that ‖E‖ ≤ ‖E‖_F is at most this fraction of the trace.
     OfEntries(f64),
     /// This fraction of the largest |entry|, and of the largest eigenvalue.
@@ -197,7 +217,7 @@ impl Rounding {
     /// Largest |K_ij − K_ji| allowed, as a fraction of the largest |entry|.
     fn of_symmetry(self) -> f64 {
         match self {
-            Self::Double => DOUBLE_TOLERANCE,
+            Self::Double | Self::OfUnitDiagonal { .. } => DOUBLE_TOLERANCE,
             Self::OfEntries(fraction) => 2.0 * fraction,
             Self::Within(tolerance) => tolerance,
         }
@@ -206,7 +226,7 @@ impl Rounding {
     /// How far below zero an eigenvalue may be.
     fn of_eigenvalues(self, largest: f64, trace: f64) -> f64 {
         match self {
-            Self::Double => DOUBLE_TOLERANCE * largest,
+            Self::Double | Self::OfUnitDiagonal { .. } => DOUBLE_TOLERANCE * largest,
             Self::OfEntries(fraction) => fraction * trace,
             Self::Within(tolerance) => tolerance * largest,
         }
@@ -215,7 +235,7 @@ impl Rounding {
     /// Below which an eigenvalue counts as zero: rounding of f64, and what is seen of other rounding.
     fn floor(self, of_double: f64, smallest: f64) -> f64 {
         match self {
-            Self::Double => of_double,
+            Self::Double | Self::OfUnitDiagonal { .. } => of_double,
             Self::OfEntries(_) | Self::Within(_) => of_double.max(-2.0 * smallest),
         }
     }
@@ -230,6 +250,11 @@ impl Rounding {
                 let dims = if rank < items { linalg::exact_rank((0..items).map(row)) } else { items };
                 let relative = residual(kernel, factor, largest);
                 Residual { relative, size: 1.0, left_out: dims.saturating_sub(rank) }
+            }
+            Self::OfUnitDiagonal { entry, rank: whole } => {
+                let relative = residual(kernel, factor, largest) + items as f64 * entry * kernel[(0, 0)];
+                // Rounding may hide dimensions from the rank of the matrix.
+                Residual { relative, size: 1.0, left_out: whole.saturating_sub(rank) }
             }
             // The law is that of the factor, but for the rounding of its products.
             Self::OfEntries(_) | Self::Within(_) => {

@@ -3,8 +3,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::rows::RowReader;
-use crate::{Error, Features, Result, error::KernelProblem, linalg::kernels::dot};
+use crate::{
+    Error, Features, Result,
+    error::KernelProblem,
+    linalg::{kernels::dot, power_of_two_near},
+};
 
 /// Pairs of rows whose distances are computed; odd, so that one of them is the median.
 const PAIRS: usize = 4095;
@@ -39,23 +42,30 @@ impl Bandwidth {
 
 fn median_distance(features: &Features<'_>) -> Result<f64> {
     let (items, dims) = (features.items(), features.dims());
-    let rows = RowReader::centred(features);
+    let scale = power_of_two_near(features.max_abs()).recip();
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let (mut x, mut y) = (vec![0.0; dims], vec![0.0; dims]);
-    let mut squares: Vec<f64> = Vec::new();
+    let mut distances: Vec<f64> = Vec::new();
     let pairs = if items > 1 { PAIRS } else { 0 };
     for _ in 0..pairs {
         let first = rng.random_range(0..items);
         let second = (first + rng.random_range(1..items)) % items;
-        rows.read(first, &mut x);
-        rows.read(second, &mut y);
+        features.read_row(first, scale, &mut x);
+        features.read_row(second, scale, &mut y);
         x.iter_mut().zip(&y).for_each(|(x, y)| *x -= y);
-        squares.push(dot(&x, &x));
+        distances.push(length(&mut x));
     }
-    squares.sort_unstable_by(f64::total_cmp);
-    let median = squares.get(PAIRS / 2).copied().unwrap_or_default().sqrt() / rows.scale();
+    distances.sort_unstable_by(f64::total_cmp);
+    let median = distances.get(PAIRS / 2).copied().unwrap_or_default() / scale;
     if median > 0.0 && median.is_finite() {
         return Ok(median);
     }
-    Err(KernelProblem::NoMedianDistance { pairs: squares.len(), median }.into())
+    Err(KernelProblem::NoMedianDistance { pairs: distances.len(), median }.into())
+}
+
+/// ‖x‖, also where x² underflows; scales x.
+fn length(x: &mut [f64]) -> f64 {
+    let unit = power_of_two_near(x.iter().fold(0.0, |most, x| f64::max(most, x.abs())));
+    x.iter_mut().for_each(|x| *x /= unit);
+    dot(x, x).sqrt() * unit
 }

@@ -22,7 +22,7 @@ pub(crate) struct Factor<'k> {
 #[derive(Debug, Default)]
 pub(crate) struct NextRow {
     row: Vec<f64>,
-    buffer: Vec<f64>,
+    buffer: Vec<[f64; CHUNK]>,
 }
 
 impl NextRow {
@@ -58,7 +58,7 @@ impl<'k> Factor<'k> {
         &self,
         item: usize,
         start: usize,
-        buffer: &mut Vec<f64>,
+        buffer: &mut Vec<[f64; CHUNK]>,
         out: &mut [f64],
     ) -> Result<()> {
         self.kernel.entries(item, self.columns.range(start, start + out.len()), buffer, out);
@@ -66,8 +66,8 @@ impl<'k> Factor<'k> {
         columns.into_iter().try_for_each(|(&column, &value)| check_finite(item, column as usize, value))
     }
 
-    /// Σ_u L_tu x_u for the rows from `start` on; x has whole chunks.
-    pub(crate) fn products(&self, x: &[f64], start: usize, out: &mut [f64]) {
+    /// Σ_u L_tu x_u for the rows from `start` on.
+    pub(crate) fn products(&self, x: &[[f64; CHUNK]], start: usize, out: &mut [f64]) {
         dots(x, &self.rows[start * self.stride..], self.stride, out);
     }
 

@@ -69,7 +69,7 @@ pub trait KernelFunction: Sealed + fmt::Debug + Sync {
 
     /// Writes the entries of an item in some columns.
     #[doc(hidden)]
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<f64>, out: &mut [f64]);
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]);
 
     /// Begins to read what belongs to an item.
     #[doc(hidden)]
@@ -177,7 +177,7 @@ impl<F: Fn(usize, usize) -> f64 + Sync> KernelFunction for KernelFn<F> {
         out.iter_mut().enumerate().for_each(|(item, out)| *out = (self.entry)(item, item));
     }
 
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, _: &mut Vec<f64>, out: &mut [f64]) {
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, _: &mut Vec<[f64; CHUNK]>, out: &mut [f64]) {
         let entry = |&column: &u32| (self.entry)(item, column as usize);
         out.iter_mut().zip(columns.items.iter().map(entry)).for_each(|(out, entry)| *out = entry);
     }

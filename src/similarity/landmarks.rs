@@ -20,7 +20,8 @@ const ITEMS_PER_PROPOSAL: usize = 16;
 ///
 /// Items are proposed by their residuals at the last pass (at first K_ii = 1) and accepted with the ratio of their
 /// residual to that. Residuals only ever fall, so landmarks have the law of pivots drawn one by one. It ends early when
-/// the residuals of all items add up to less than `nothing` per item.
+/// the residuals of all items add up to less than `nothing` per item, or when no proposal by fresh residuals is accepted:
+/// then they are rounding.
 pub(super) fn choose<'k>(
     kernel: &'k RbfKernel<'_>,
     limit: usize,
@@ -33,17 +34,21 @@ pub(super) fn choose<'k>(
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut proposals = Proposals::Alike(kernel.items());
     let patience = PATIENCE + kernel.items() / ITEMS_PER_PROPOSAL;
-    let mut rejected = 0;
+    let (mut rejected, mut passed_in_vain) = (0, false);
     while factor.len() < limit {
         engine.proceed()?;
         let (item, weight) = proposals.draw(&mut rng);
         let residual = factor.residual(item, 1.0, &mut next)?;
         if residual > nothing && rng.random::<f64>() * weight < residual {
             factor.push(item, residual, &next);
+            passed_in_vain = false;
             continue;
         }
         rejected += 1;
         if rejected > patience {
+            if passed_in_vain {
+                break;
+            }
             let mut residuals = Nystrom::new(kernel, &factor).residuals(engine)?;
             residuals.iter_mut().for_each(|residual| *residual = residual.max(0.0));
             let trace: f64 = residuals.iter().sum();
@@ -51,7 +56,7 @@ pub(super) fn choose<'k>(
                 break;
             }
             proposals = Proposals::by_residual(residuals);
-            rejected = 0;
+            (rejected, passed_in_vain) = (0, true);
         }
     }
     Ok(factor)

@@ -2,11 +2,11 @@
 
 use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 
-use super::{KernelFunction, RbfKernel, factor::Factor};
+use super::{KernelFunction, RbfKernel, factor::Factor, rows::squared_distances};
 use crate::{
     Result,
     data::Scalar,
-    engine::Engine,
+    engine::{Engine, row_kernels::CHUNK},
     linalg::{column_mut, inverse_of_lower},
     parallel::{map_ordered, map_ordered_mut},
 };
@@ -15,10 +15,13 @@ use crate::{
 const BLOCK: usize = 256;
 /// Items of one task, which share its memory.
 const TASK: usize = 8 * BLOCK;
-/// Tasks between two looks at the watch.
+/// Tasks whose features are in memory before they are written.
+#[cfg(feature = "npy")]
 const WAVE: usize = 16;
 /// Rows of L⁻¹ that are multiplied at a time: the more, the more zeros above the diagonal.
 const ROWS: usize = 48;
+/// Bytes of the landmarks that items of a block are compared with at a time.
+const NEAR: usize = 1 << 17;
 /// Partial sums of squares.
 const LANES: usize = 16;
 
@@ -53,26 +56,21 @@ impl FeatureScalar for f64 {
 pub(super) struct Nystrom<'k, 'a> {
     kernel: &'k RbfKernel<'a>,
     landmarks: &'k [u32],
-    /// The rows of the landmarks, in columns.
-    points: Mat<f64>,
-    /// Their ‖x‖².
-    norms: Vec<f64>,
+    /// The rows of the landmarks.
+    points: Vec<[f64; CHUNK]>,
     /// L⁻¹, with L Lᵀ = K_ZZ.
     inverse: Mat<f64>,
 }
 
 impl<'k, 'a> Nystrom<'k, 'a> {
     pub(super) fn new(kernel: &'k RbfKernel<'a>, factor: &'k Factor<'_>) -> Self {
-        let (landmarks, dims) = (factor.items(), kernel.rows().features().dims());
-        let mut points = Mat::zeros(dims, landmarks.len());
-        for (at, &landmark) in landmarks.iter().enumerate() {
-            kernel.rows().read(landmark as usize, column_mut(points.as_mut(), at));
-        }
+        let landmarks = factor.items();
+        let mut points = Vec::with_capacity(landmarks.len() * kernel.width());
+        landmarks.iter().for_each(|&landmark| kernel.prepare(landmark as usize, &mut points));
         let size = landmarks.len();
         let lower = Mat::from_fn(size, size, |t, u| if u <= t { factor.entry(t, u) } else { 0.0 });
         let inverse = inverse_of_lower(lower.as_ref());
-        let norms = landmarks.iter().map(|&landmark| kernel.norm(landmark as usize)).collect();
-        Self { kernel, landmarks, points, norms, inverse }
+        Self { kernel, landmarks, points, inverse }
     }
 
     /// Number of features.
@@ -90,26 +88,46 @@ impl<'k, 'a> Nystrom<'k, 'a> {
     }
 
     /// Calls `each` with the features of every item of a task.
-    fn for_each(&self, task: usize, mut each: impl FnMut(&[f64])) {
-        let (mut rows, mut columns) =
-            (Mat::zeros(self.points.nrows(), BLOCK), Mat::zeros(self.dims(), BLOCK));
-        let mut images = Mat::zeros(self.dims(), BLOCK);
+    fn for_each(&self, engine: &dyn Engine, task: usize, mut each: impl FnMut(&[f64])) -> Result<()> {
+        let mut rows = Vec::with_capacity(BLOCK * self.kernel.width());
+        let (mut columns, mut images) = (Mat::zeros(self.dims(), BLOCK), Mat::zeros(self.dims(), BLOCK));
         let items = self.items_of(task);
         for start in items.clone().step_by(BLOCK) {
             let count = BLOCK.min(items.end - start);
-            let mut rows = rows.as_mut().subcols_mut(0, count);
             let mut columns = columns.as_mut().subcols_mut(0, count);
             let mut images = images.as_mut().subcols_mut(0, count);
-            for at in 0..count {
-                self.kernel.rows().read(start + at, column_mut(rows.as_mut(), at));
-            }
-            matmul(columns.as_mut(), Accum::Replace, self.points.transpose(), rows.as_ref(), 1.0, Par::Seq);
-            for at in 0..count {
-                let norms = self.norms.iter().copied();
-                self.kernel.entries_of_dots(start + at, norms, column_mut(columns.as_mut(), at));
-            }
+            rows.clear();
+            (start..start + count).for_each(|item| self.kernel.prepare(item, &mut rows));
+            self.compare(&rows, columns.as_mut());
             self.solve(columns.as_ref(), images.as_mut());
             (0..count).for_each(|at| each(column_mut(images.as_mut(), at)));
+            engine.proceed_after(count)?;
+        }
+        Ok(())
+    }
+
+    /// Rows x → K_{Z,x}.
+    fn compare(&self, rows: &[[f64; CHUNK]], mut columns: MatMut<'_, f64>) {
+        let width = self.kernel.width();
+        let near = (NEAR / size_of_val(&rows[..width])).max(4);
+        for (tile, points) in self.points.chunks(near * width).enumerate() {
+            let (first, count) = (tile * near, points.len() / width);
+            let mut tile = columns.as_mut().subrows_mut(first, count);
+            // Two rows at a time read the landmarks half as often.
+            for (pair, rows) in rows.chunks(2 * width).enumerate() {
+                let tile = tile.as_mut().subcols_mut(2 * pair, rows.len() / width);
+                match rows.split_at(width) {
+                    (row, []) => squared_distances([row], points, [column_mut(tile, 0)]),
+                    (row, other) => {
+                        let (left, right) = tile.split_at_col_mut(1);
+                        let out = [column_mut(left, 0), column_mut(right, 0)];
+                        squared_distances([row, other], points, out);
+                    }
+                }
+            }
+        }
+        for at in 0..columns.ncols() {
+            self.kernel.entries_of_squares(column_mut(columns.as_mut(), at));
         }
     }
 
@@ -125,19 +143,14 @@ impl<'k, 'a> Nystrom<'k, 'a> {
 
     /// K_xx − ‖L⁻¹ K_{Z,x}‖² of every item.
     pub(super) fn residuals(&self, engine: &dyn Engine) -> Result<Vec<f64>> {
-        let mut residuals = Vec::with_capacity(self.kernel.items());
         engine.proceed()?;
-        for first in (0..self.tasks()).step_by(WAVE) {
-            let of_task = |task: usize| {
-                let mut found = Vec::with_capacity(TASK);
-                self.for_each(first + task, |image| found.push(residual(image)));
-                found
-            };
-            let found = map_ordered(WAVE.min(self.tasks() - first), of_task);
-            engine.proceed_after(found.iter().map(Vec::len).sum())?;
-            residuals.extend(found.into_iter().flatten());
-        }
-        Ok(residuals)
+        let of_task = |task: usize| {
+            let mut found = Vec::with_capacity(TASK);
+            self.for_each(engine, task, |image| found.push(residual(image)))?;
+            Ok(found)
+        };
+        let found: Result<Vec<Vec<f64>>> = map_ordered(self.tasks(), of_task).into_iter().collect();
+        Ok(found?.concat())
     }
 
     /// Passes the features to `sink`, rounded, in order of the items and many at a time; returns the sum of the residuals
@@ -155,8 +168,7 @@ impl<'k, 'a> Nystrom<'k, 'a> {
         for first in (0..self.tasks()).step_by(WAVE) {
             let items = self.kernel.items().min((first + WAVE) * TASK) - first * TASK;
             let rounded = &mut rounded[..items * self.dims()];
-            total += self.fill(first, rounded);
-            engine.proceed_after(items)?;
+            total += self.fill(engine, first, rounded)?;
             sink(rounded)?;
         }
         Ok(total)
@@ -165,29 +177,33 @@ impl<'k, 'a> Nystrom<'k, 'a> {
     /// All features, rounded, and the sum of their residuals.
     pub(super) fn all<T: FeatureScalar>(&self, engine: &dyn Engine) -> Result<(Vec<T>, f64)> {
         let mut rounded = vec![T::zeroed(); self.kernel.items() * self.dims()];
-        let mut total = 0.0;
         engine.proceed()?;
-        for (wave, rounded) in rounded.chunks_mut(WAVE * TASK * self.dims()).enumerate() {
-            total += self.fill(wave * WAVE, rounded);
-            engine.proceed_after(rounded.len() / self.dims())?;
-        }
+        let total = self.fill(engine, 0, &mut rounded)?;
         Ok((rounded, total))
     }
 
-    /// Writes the features of the items from a task on.
-    fn fill<T: FeatureScalar>(&self, first: usize, out: &mut [T]) -> f64 {
+    /// Writes the features of the items from a task on, and returns the sum of their residuals.
+    fn fill<T: FeatureScalar>(&self, engine: &dyn Engine, first: usize, out: &mut [T]) -> Result<f64> {
         let parts = out.chunks_mut(TASK * self.dims()).collect();
         let sums = map_ordered_mut(parts, |task, part: &mut [T]| {
             let (mut rows, mut sum) = (part.chunks_exact_mut(self.dims()), 0.0);
-            self.for_each(first + task, |image| {
+            self.for_each(engine, first + task, |image| {
                 let Some(row) = rows.next() else { return };
                 row.iter_mut().zip(image).for_each(|(out, &value)| *out = T::nearest(value));
+                if residual(row) < 0.0 {
+                    shorten(row);
+                }
                 sum += residual(row);
-            });
-            sum
+            })?;
+            Ok(sum)
         });
         sums.into_iter().sum()
     }
+}
+
+/// Takes from a row what rounding may have added to its length.
+fn shorten<T: FeatureScalar>(row: &mut [T]) {
+    row.iter_mut().for_each(|value| *value = T::nearest(value.wide() * (1.0 - 1.5 * T::EPSILON)));
 }
 
 /// 1 − Σ x².

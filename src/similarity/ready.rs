@@ -6,9 +6,11 @@ use super::{
     Bandwidth,
     exponential::exponentials,
     function::{ColumnRange, KernelFunction},
-    rows::RowReader,
+    rows::{RowReader, squared_distances},
 };
-use crate::{Features, Result, data::check_ridge, engine::row_kernels::CHUNK};
+use crate::{
+    Features, Result, data::check_ridge, engine::row_kernels::CHUNK, parallel::map_ordered,
+};
 
 /// K_ij = a_i·a_j: the kernel of the features themselves, of rank at most n.
 ///
@@ -74,7 +76,7 @@ impl KernelFunction for DotKernel<'_> {
         self.rows.push(item, out);
     }
 
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<f64>, out: &mut [f64]) {
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]) {
         self.rows.dots(item, columns.vectors, buffer, out);
     }
 
@@ -92,11 +94,12 @@ impl KernelFunction for DotKernel<'_> {
 /// with bandwidth h. It is positive definite for distinct rows, so that any number of items can be chosen.
 ///
 /// # Cost
-/// One pass over the rows to set it up, and 8 bytes an item; 2n operations for an entry.
+/// 3n operations per entry.
 ///
 /// # Numerics
-/// f64. Distances are computed as ‖x‖² + ‖y‖² − 2x·y of rows about a centre near their mean, to about nε(‖x‖² + ‖y‖²), and
-/// entries to that over 2h². Equal rows are at distance 0.
+/// f64. Rows are subtracted before anything is squared, so that a distance is known to a few ε of itself, however far the
+/// rows are from the origin and from each other. No entry is off by more than (n/5 + 4)ε. Weighted rows are rounded to
+/// f64 first. Equal rows are at distance 0.
 ///
 /// # Examples
 /// ```
@@ -112,7 +115,6 @@ impl KernelFunction for DotKernel<'_> {
 #[derive(Clone)]
 pub struct RbfKernel<'a> {
     rows: RowReader<'a>,
-    norms: Vec<f64>,
     bandwidth: f64,
     /// −1/(2h²) in the scale of the rows.
     factor: f64,
@@ -125,11 +127,11 @@ impl<'a> RbfKernel<'a> {
     /// Those of the [`Bandwidth`].
     pub fn new(features: &Features<'a>, bandwidth: Bandwidth) -> Result<Self> {
         let bandwidth = bandwidth.of(features)?;
-        let rows = RowReader::centred(features);
+        let rows = RowReader::in_units_of(features, bandwidth);
         let scaled = bandwidth * rows.scale();
         // Of a bandwidth below all distances, rounding and overflow leave the identity.
         let factor = -(0.5 / scaled / scaled).min(f64::MAX);
-        Ok(Self { norms: rows.norms(), rows, bandwidth, factor })
+        Ok(Self { rows, bandwidth, factor })
     }
 
     /// h.
@@ -146,22 +148,32 @@ impl<'a> RbfKernel<'a> {
         Ridge::new(self, delta)
     }
 
-    pub(super) fn rows(&self) -> &RowReader<'a> {
-        &self.rows
+    /// Makes entries of squared distances.
+    pub(super) fn entries_of_squares(&self, squares: &mut [f64]) {
+        squares.iter_mut().for_each(|square| *square *= self.factor);
+        exponentials(squares);
     }
 
-    /// ‖x‖² of an item.
-    pub(super) fn norm(&self, item: usize) -> f64 {
-        self.norms[item]
+    /// All entries, row by row, and their rank in exact arithmetic: the number of distinct rows.
+    pub(super) fn dense(&self) -> (Vec<f64>, usize) {
+        let (items, width) = (self.items(), self.width());
+        let mut rows = Vec::new();
+        (0..items).for_each(|item| self.prepare(item, &mut rows));
+        let of_row = |item: usize| {
+            let mut entries = vec![0.0; items];
+            squared_distances([&rows[item * width..(item + 1) * width]], &rows, [&mut entries]);
+            let is_new = entries[..item].iter().all(|&square| square > 0.0);
+            self.entries_of_squares(&mut entries);
+            (entries, is_new)
+        };
+        let (entries, are_new): (Vec<_>, Vec<_>) = map_ordered(items, of_row).into_iter().unzip();
+        (entries.concat(), are_new.into_iter().filter(|is_new| *is_new).count())
     }
 
-    /// Makes entries of an item's inner products with others, whose ‖x‖² these are.
-    pub(super) fn entries_of_dots(&self, item: usize, norms: impl Iterator<Item = f64>, dots: &mut [f64]) {
-        let norm = self.norms[item];
-        for (entry, other) in dots.iter_mut().zip(norms) {
-            *entry = self.factor * (norm + other - 2.0 * *entry).max(0.0);
-        }
-        exponentials(dots);
+    /// The most by which an entry may be off.
+    #[must_use]
+    pub fn entry_error(&self) -> f64 {
+        (0.2 * self.rows.features().dims() as f64 + 4.0) * f64::EPSILON
     }
 }
 
@@ -173,7 +185,7 @@ impl fmt::Debug for RbfKernel<'_> {
 
 impl KernelFunction for RbfKernel<'_> {
     fn items(&self) -> usize {
-        self.norms.len()
+        self.rows.features().items()
     }
 
     fn diagonal(&self, out: &mut [f64]) {
@@ -189,9 +201,9 @@ impl KernelFunction for RbfKernel<'_> {
         self.rows.push(item, out);
     }
 
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<f64>, out: &mut [f64]) {
-        self.rows.dots(item, columns.vectors, buffer, out);
-        self.entries_of_dots(item, columns.items.iter().map(|&column| self.norms[column as usize]), out);
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]) {
+        self.rows.squared_distances(item, columns.vectors, buffer, out);
+        self.entries_of_squares(out);
     }
 
     fn prefetch(&self, item: usize) {
@@ -241,7 +253,7 @@ impl<K: KernelFunction> KernelFunction for Ridge<K> {
         self.kernel.prepare(item, out);
     }
 
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<f64>, out: &mut [f64]) {
+    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]) {
         self.kernel.entries(item, columns, buffer, out);
         let same = out.iter_mut().zip(columns.items).filter(|(_, column)| **column as usize == item);
         same.for_each(|(entry, _)| *entry += self.delta);

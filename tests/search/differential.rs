@@ -81,6 +81,12 @@ fn search_with_weights() {
     search_seeds(1_300, generator::weighted);
 }
 
+/// Gaussian kernels, against hundreds of digits.
+#[test]
+fn search_gaussian_kernels() {
+    search_seeds(600, generator::gaussian);
+}
+
 /// Seeds whose answers were wrong once, or refused without need.
 const ONCE_WRONG: &[u64] = &[
     505, 562, 632, 1_315, 1_614, 2_259, 2_380, 2_456, 2_503, 2_631, 3_080, 3_197, 3_338, 3_533, 3_977, 4_226,

@@ -30,7 +30,7 @@ pub(super) struct Run<'a, T> {
 
 /// Memory of visits.
 pub(super) struct Scratch {
-    row: Vec<f64>,
+    row: Vec<[f64; CHUNK]>,
     /// The coefficients of an item, and zeros up to a whole chunk.
     known: Vec<f64>,
 }
@@ -116,7 +116,7 @@ impl<T: FeatureScalar> Run<'_, T> {
             let chunked = applied.next_multiple_of(CHUNK);
             known[applied..chunked].fill(0.0);
             factor.entries(item, applied, row, &mut values[..count])?;
-            factor.products(&known[..chunked], applied, &mut products[..count]);
+            factor.products(known[..chunked].as_chunks().0, applied, &mut products[..count]);
             for next in 0..count {
                 let within =
                     (0..next).map(|u| factor.entry(applied + next, applied + u) * known[applied + u]);

@@ -89,7 +89,7 @@ pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
     let weight = |item: usize| 2.0 * examined.problem.log_weight(item);
     let whole: f64 = match examined.problem.data {
         Data::Features => 0.0,
-        Data::Kernel => {
+        Data::Kernel | Data::Gaussian => {
             (0..minors.items()).map(|item| (minors.log_det(1 << item) - weight(item)).exp()).sum()
         }
     };
@@ -97,7 +97,7 @@ pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
         let beyond = minors.log_det(set) - minors.log_det(set & !(1 << item));
         match examined.problem.data {
             Data::Features => (0.5 * (minors.log_det(1 << item) - beyond)).exp(),
-            Data::Kernel => {
+            Data::Kernel | Data::Gaussian => {
                 let whole = whole + examined.problem.indefiniteness() / (24.0 * f64::EPSILON);
                 whole * (weight(item) - beyond).exp()
             }

@@ -84,6 +84,67 @@ pub fn weighted(seed: u64) -> Problem {
     problem
 }
 
+/// A problem whose kernel is the Gaussian of its points, up to 10¹² bandwidths apart.
+pub fn gaussian(seed: u64) -> Problem {
+    // Another stream, so that the problem is a new one.
+    let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
+    source.0.set_stream(2);
+    let (items, dims) = (1 + source.below(ITEMS), 1 + source.below(DIMS));
+    let labels = labels(&mut source, items);
+    let mut rows = base(&mut source, items, dims);
+    let near = source.power_of_ten(-1.5, 0.5);
+    rows.iter_mut().for_each(|row| scale(row, near));
+    if !source.chance(0.2) {
+        set_apart(&mut source, &mut rows);
+    }
+    let mut problem = Problem::new(rows, labels, Constraint::Any);
+    problem.data = Data::Gaussian;
+    constrain(&mut source, &mut problem, items);
+    problem
+}
+
+/// One to three ways in which points lie far apart, or nearly together.
+fn set_apart(source: &mut Source, rows: &mut [Vec<f64>]) {
+    for _ in 0..1 + source.below(3) {
+        let dims = rows[0].len();
+        match source.below(6) {
+            // Missing values, stored as one large number.
+            0 => {
+                let (missing, column) = (source.power_of_ten(3.0, 12.0).round(), source.below(dims));
+                let share = source.between(0.1, 0.6);
+                rows.iter_mut().filter(|_| source.chance(share)).for_each(|row| row[column] = missing);
+            }
+            // Time stamps: a far origin, and perhaps a zero beside it.
+            1 => {
+                let (origin, column) = (source.power_of_ten(6.0, 12.0).round(), source.below(dims));
+                rows.iter_mut().for_each(|row| row[column] += origin);
+                if source.chance(0.5) {
+                    let at = source.below(rows.len());
+                    rows[at][column] = 0.0;
+                }
+            }
+            // Clusters far from each other.
+            2 => {
+                let reach = source.between(0.5, 12.0);
+                let centres: Vec<Vec<f64>> = (0..2).map(|_| source.normals(dims)).collect();
+                let by = 10_f64.powf(reach);
+                rows.iter_mut().for_each(|row| {
+                    let centre = &centres[source.below(2)];
+                    row.iter_mut().zip(centre).for_each(|(x, c)| *x += by * c);
+                });
+            }
+            3 => outliers(source, rows),
+            4 => {
+                let (from, to) = (source.below(rows.len()), source.below(rows.len()));
+                rows[to] = rows[from].clone();
+            }
+            _ => near_copies(source, rows),
+        }
+    }
+    // No point is farther than this from another.
+    rows.iter_mut().flatten().for_each(|x| *x = x.clamp(-1e12, 1e12));
+}
+
 fn labels(source: &mut Source, items: usize) -> Vec<usize> {
     let parts = 1 + source.below(4);
     let drawn: Vec<usize> = (0..items).map(|_| source.below(parts)).collect();

@@ -3,7 +3,11 @@
 use std::{fmt, ops::RangeInclusive};
 
 use nalgebra::{DMatrix, DVector};
-use partition_dpp::{Features, Kernel, Partition, Quota, Result};
+use partition_dpp::{
+    Features, Kernel, Partition, Quota, Result,
+    engine::Cpu,
+    similarity::{Bandwidth, Rbf},
+};
 
 use crate::common::exact::{Minors, Set, counts, items_of, set_of};
 
@@ -14,6 +18,15 @@ pub enum Data {
     Features,
     /// Rows of K.
     Kernel,
+    /// Points whose Gaussian kernel of bandwidth 1 is K.
+    Gaussian,
+}
+
+impl Data {
+    /// Whether the library factors a kernel.
+    pub fn is_kernel(self) -> bool {
+        self != Self::Features
+    }
 }
 
 /// How features are stored.
@@ -92,6 +105,7 @@ impl Problem {
                     row.extend(own);
                 }
                 Data::Kernel => row[item] += delta,
+                Data::Gaussian => unreachable!("points have no ridge"),
             }
         }
         self
@@ -143,6 +157,7 @@ impl Problem {
         let minors = match self.data {
             Data::Features => Minors::of_features(&self.rows),
             Data::Kernel => Minors::of_kernel(&self.rows),
+            Data::Gaussian => Minors::of_gaussian(&self.rows),
         };
         let minors = if self.log_weights.is_empty() { minors } else { minors.weighted(&self.log_weights) };
         match &self.constraint {
@@ -158,6 +173,10 @@ impl Problem {
         let (items, dims) = (self.items(), rows[0].len());
         let features = match (self.data, self.storage) {
             (Data::Kernel, _) => Kernel::from_dense(items, &flat)?.features().clone(),
+            (Data::Gaussian, _) => {
+                let points = Features::from_rows(items, dims, flat)?;
+                Rbf::new(Bandwidth::Exactly(1.0)).features(&points, &Cpu)?.features().clone()
+            }
             (Data::Features, Storage::F64) => Features::from_rows(items, dims, flat)?,
             (Data::Features, Storage::F32) => {
                 Features::from_rows(items, dims, flat.iter().map(|&x| x as f32).collect::<Vec<_>>())?
@@ -216,12 +235,12 @@ impl Problem {
     /// Weights must be of ordinary size besides.
     pub fn is_well_conditioned(&self, minors: &Minors) -> bool {
         let any_size = matches!(self.constraint, Constraint::Any | Constraint::Ranges(_, None));
-        let far = if self.data == Data::Kernel && any_size { 0.0 } else { 3.0 };
+        let far = if self.data.is_kernel() && any_size { 0.0 } else { 3.0 };
         if self.log_weights.iter().any(|log| log.abs() > far) {
             return false;
         }
         let all = (1 << self.items()) - 1;
-        if self.data == Data::Kernel {
+        if self.data.is_kernel() {
             // It is factored as a whole, whatever the law looks at.
             let rank = minors.rank(all);
             let scales = self.scales();
@@ -271,8 +290,17 @@ impl Problem {
     /// Of a kernel's rows and columns of some items.
     fn eigenvalues(&self, among: Set) -> DVector<f64> {
         let items = items_of(among);
-        let entry = |i: usize, j: usize| self.rows[items[i]][items[j]];
+        let entry = |i: usize, j: usize| self.entry(items[i], items[j]);
         DMatrix::from_fn(items.len(), items.len(), entry).symmetric_eigenvalues()
+    }
+
+    /// An entry of the rows, or of the kernel.
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        if self.data != Data::Gaussian {
+            return self.rows[i][j];
+        }
+        let square = self.rows[i].iter().zip(&self.rows[j]).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
+        (-0.5 * square).exp()
     }
 
     fn free_of(&self, part: usize) -> Set {
@@ -282,10 +310,12 @@ impl Problem {
     /// What every row is divided by; a kernel is factored as it is, whatever the law.
     fn scales(&self) -> Vec<f64> {
         let by_part = matches!(self.constraint, Constraint::Quota(_) | Constraint::Independent(_))
-            && self.data == Data::Features;
+            && !self.data.is_kernel();
         let largest = |item: usize| {
             let alike = (0..self.items()).filter(|&i| !by_part || self.labels[i] == self.labels[item]);
-            alike.flat_map(|i| &self.rows[i]).fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()))
+            let columns = if self.data.is_kernel() { self.items() } else { self.rows[0].len() };
+            let entries = alike.flat_map(|i| (0..columns).map(move |j| self.entry(i, j)));
+            entries.fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()))
         };
         (0..self.items()).map(largest).collect()
     }
@@ -296,9 +326,8 @@ impl Problem {
             return 1.0;
         }
         let items = items_of(among);
-        let columns =
-            if self.data == Data::Kernel { items.clone() } else { (0..self.rows[0].len()).collect() };
-        let entry = |a: usize, b: usize| self.rows[items[a]][columns[b]] / scales[items[a]];
+        let columns = if self.data.is_kernel() { items.clone() } else { (0..self.rows[0].len()).collect() };
+        let entry = |a: usize, b: usize| self.entry(items[a], columns[b]) / scales[items[a]];
         let matrix = DMatrix::from_fn(items.len(), columns.len(), entry);
         let mut values: Vec<f64> = matrix.singular_values().iter().copied().collect();
         values.sort_by(|a, b| b.total_cmp(a));

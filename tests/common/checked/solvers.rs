@@ -62,6 +62,10 @@ fn solution(examined: &mut Examined<'_>, by: &str, found: Result<Solution>) -> O
         let text = format!("ln det of {} is {exact:?}, not {:?}", found.subset, found.log_det);
         examined.report.fault(Kind::Map, by, &text);
     }
+    if examined.problem.data == Data::Gaussian && found.log_det > 0.0 {
+        let text = format!("ln det of {} is {:e}, above that of the diagonal", found.subset, found.log_det);
+        examined.report.fault(Kind::Map, by, &text);
+    }
     if let Some(bound) = found.upper_bound {
         upper_bound(examined, by, bound);
         if bound < found.log_det - log_floor(exact) {

@@ -5,6 +5,7 @@
     reason = "bits, and matrices made for it"
 )]
 
+mod gaussian;
 mod law;
 mod scaled;
 

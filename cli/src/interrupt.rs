@@ -61,10 +61,11 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
-/// Does work that checks the flag itself. After it, Ctrl-C ends the program at once again, unless others check the flag.
-pub(crate) fn while_watched<T>(work: impl FnOnce(Watch<'static>) -> T) -> T {
+/// Does work that checks a [watch](within) itself. After it, Ctrl-C ends the program at once again, unless others check
+/// the flag.
+pub(crate) fn while_watched<T>(work: impl FnOnce() -> T) -> T {
     let before = WATCHED.swap(true, Ordering::Relaxed);
-    let done = work(Watch::default().stopped_by(&FLAG));
+    let done = work();
     WATCHED.store(before, Ordering::Relaxed);
     done
 }

@@ -110,7 +110,9 @@ def test_gaussian_samples_state_their_error(rows):
     drawn = pdpp.select(rows, k=10, similarity="rbf", landmarks=30)
     assert len(drawn) == 10 and 0 < drawn.kernel_error < 1
     exact = pdpp.select(rows, k=10, similarity="rbf", landmarks=60)
-    assert exact.kernel_error < 1e-6
+    assert 0 < exact.kernel_error < 1e-12
+    assert "for the approximate kernel (relative error" in repr(drawn)
+    assert "approximate" not in repr(exact)
 
 
 def test_estimates_warn():

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Errors, Problems, errors::ErrorAnswer};
 use crate::{
-    input::{Id, Input},
+    input::{Id, Input, KernelAnswer},
     law::Question,
     output::{EngineAnswer, OutputArguments, numbers::short},
     rows::RowsArguments,
@@ -23,8 +23,8 @@ pub(crate) struct Seconds {
 pub(crate) struct Answered<'a> {
     by: Vec<Id<'a>>,
     errors: Vec<ErrorAnswer<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernel_error: Option<f64>,
+    #[serde(flatten)]
+    kernel: Option<KernelAnswer>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     /// How many problems a GPU has left to the CPU.
@@ -38,9 +38,9 @@ impl<'a> Answered<'a> {
     pub(crate) fn new(problems: &'a Problems<'_>, errors: &'a Errors<'_>, seconds: Seconds) -> Self {
         let groups = &problems.groups;
         let by = (0..groups.len()).map(|group| groups.json(group)).collect();
-        let kernel_error = problems.input.kernel_error;
+        let kernel = problems.input.kernel();
         let (errors, engine) = (errors.json(), EngineAnswer::CPU);
-        Self { by, errors, kernel_error, engine, left_to_cpu: None, seconds }
+        Self { by, errors, kernel, engine, left_to_cpu: None, seconds }
     }
 
     /// The same by this engine, which has left so many problems to the CPU if it is a GPU.

@@ -4,7 +4,7 @@ use partition_dpp::{PartCounts, sample::WeightStatistics};
 use serde::Serialize;
 
 use super::answer::Counted;
-use crate::{estimates::Draws, law::Question, output::EngineAnswer};
+use crate::{estimates::Draws, input::KernelAnswer, law::Question, output::EngineAnswer};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
@@ -15,8 +15,8 @@ pub(super) struct Answer<'a> {
     quota_prob_se: Option<f64>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     estimate: Option<Estimate>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernel_error: Option<f64>,
+    #[serde(flatten)]
+    kernel: Option<KernelAnswer>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     precision: String,
@@ -55,7 +55,7 @@ impl<'a> Answer<'a> {
             quota_prob: quota.map(|(_, chance)| chance.value),
             quota_prob_se: quota.and_then(|(_, chance)| chance.standard_error),
             estimate: quota.and_then(|(_, chance)| chance.draws).map(Estimate::of),
-            kernel_error: question.input.kernel_error,
+            kernel: question.input.kernel(),
             engine: EngineAnswer::from(engine).because(engine_reason.as_deref()),
             precision: engine.precision.to_string(),
         }

@@ -38,7 +38,8 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
     }
     arguments.estimates.check(arguments.law.quota.is_some())?;
     let progress = Progress::new(arguments.output.quiet);
-    let reading = Reading { limit: Limit::of(None), used_for: Use::Products, progress: &progress };
+    let (limit, used_for) = (Limit::of(None), Use::Products);
+    let reading = Reading { limit, used_for, progress: &progress, watch };
     let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let Some(partition) = &input.partition else {

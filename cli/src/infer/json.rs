@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::answer::{Estimated, Inferred};
 use crate::{
     failure::Failure,
+    input::KernelAnswer,
     law::Question,
     output::{self, EngineAnswer},
 };
@@ -64,8 +65,8 @@ struct EstimatedAnswer<'a> {
 /// What both have.
 #[derive(Serialize)]
 struct Common<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernel_error: Option<f64>,
+    #[serde(flatten)]
+    kernel: Option<KernelAnswer>,
     #[serde(flatten)]
     engine: EngineAnswer<'a>,
     precision: String,
@@ -75,7 +76,7 @@ impl<'a> Common<'a> {
     fn new(question: &Question<'_>, inferred: &'a Inferred) -> Self {
         let precision = inferred.engine.precision.to_string();
         let engine = EngineAnswer::from(&inferred.engine).because(inferred.engine_reason.as_deref());
-        Self { kernel_error: question.input.kernel_error, engine, precision }
+        Self { kernel: question.input.kernel(), engine, precision }
     }
 }
 

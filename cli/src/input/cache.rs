@@ -14,11 +14,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash64;
 
-use super::weighing::with_progress;
+use super::{Reading, weighing::{Gaussian, with_progress}};
 use crate::{
     failure::Failure,
     output,
-    progress::Progress,
     whole_file::{self, Files},
 };
 
@@ -81,11 +80,12 @@ pub(super) fn features(
     rows: &Features<'_>,
     rbf: Rbf,
     origin: Origin,
-    progress: &Progress,
-) -> Result<(Features<'static>, f64), Failure> {
+    reading: Reading<'_>,
+) -> Result<Gaussian, Failure> {
     match kept(path)? {
         Some((sidecar, features)) if sidecar.origin == origin => {
-            return Ok((features, sidecar.kernel_error));
+            let (kernel_error, landmarks) = (sidecar.kernel_error, Some(features.dims()));
+            return Ok(Gaussian { features, kernel_error, landmarks });
         }
         Some(_) => {
             let path = path.display();
@@ -98,20 +98,21 @@ pub(super) fn features(
     whole_file::check(path, WHAT)?;
     let mut files = Files::default();
     let made = files.add_made(path, WHAT, |beside| {
-        let made = with_progress(progress, |engine| rbf.to_npy(rows, beside, engine));
+        let made = with_progress(reading, |engine| rbf.to_npy(rows, beside, engine));
         made.map_err(|error| match error {
             Error::Io { source, .. } => Failure::file(path, format!("{WHAT} cannot be written: {source}")),
             other => other.into(),
         })
     })?;
-    let (features, kernel_error) = (made.features().clone(), made.kernel_error());
+    let made = Gaussian::from(&made);
+    let (features, kernel_error) = (&made.features, made.kernel_error);
     let shape = [features.items(), features.dims()];
-    let sidecar = Sidecar { origin, kernel_error, shape, features: hash_of_some(&features) };
+    let sidecar = Sidecar { origin, kernel_error, shape, features: hash_of_some(features) };
     let text =
         serde_json::to_string_pretty(&sidecar).map_err(|error| Failure::file(path, error.to_string()))?;
     files.add(&beside(path), WHAT, (text + "\n").as_bytes())?;
     files.finish()?;
-    Ok((features, kernel_error))
+    Ok(made)
 }
 
 /// What is in the file, if it is there.

@@ -1,5 +1,6 @@
 //! Items and parts, from files or built in, checked before the work begins.
 
+mod approximation;
 mod arguments;
 mod cache;
 mod columns;
@@ -26,12 +27,13 @@ use std::{
 };
 
 use partition_dpp::{
-    Error, Features, Kernel, Partition,
+    Error, Features, Kernel, Partition, Watch,
     data::{LabelCopies, NpyArray},
 };
 use pdpp_plot::ImageShape;
 
 pub(crate) use self::{
+    approximation::KernelAnswer,
     arguments::InputArguments,
     conditions::{ConditionArguments, Conditions},
     groups::Groups,
@@ -88,6 +90,8 @@ pub(crate) struct Reading<'a> {
     /// What the rows are for.
     pub(crate) used_for: Use,
     pub(crate) progress: &'a Progress,
+    /// What ends long work on the rows.
+    pub(crate) watch: Watch<'static>,
 }
 
 /// The file formats, by extension.

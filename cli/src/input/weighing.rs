@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use partition_dpp::{
     Error, Features,
     engine::{Cpu, Watched},
-    similarity::{Bandwidth, Rbf},
+    similarity::{Bandwidth, Rbf, RbfFeatures, RbfKernel},
 };
 use serde::Serialize;
 
@@ -18,8 +18,8 @@ use crate::{
     failure::Failure,
     interrupt,
     memory::Use,
+    output,
     parse::{positive, within},
-    progress::Progress,
 };
 
 /// Similarity and scores.
@@ -101,6 +101,22 @@ pub(super) struct Similar {
     pub(super) comparison: Comparison,
 }
 
+/// Features of a Gaussian kernel.
+#[derive(Debug)]
+pub(super) struct Gaussian {
+    pub(super) features: Features<'static>,
+    pub(super) kernel_error: f64,
+    /// Their number, if the kernel is approximate.
+    pub(super) landmarks: Option<usize>,
+}
+
+impl From<&RbfFeatures> for Gaussian {
+    fn from(found: &RbfFeatures) -> Self {
+        let landmarks = Some(found.landmarks().len()).filter(|&landmarks| landmarks > 0);
+        Self { features: found.features().clone(), kernel_error: found.kernel_error(), landmarks }
+    }
+}
+
 /// How rows are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Comparison {
@@ -109,7 +125,7 @@ pub(crate) struct Comparison {
     given: Option<usize>,
     /// The bandwidth of a Gaussian kernel that is computed from pairs of rows, not from features.
     exact_bandwidth: Option<f64>,
-    /// Of features that stand for a Gaussian kernel.
+    /// Of features of an approximate Gaussian kernel.
     landmarks: Option<usize>,
     ridge: Option<f64>,
 }
@@ -155,12 +171,12 @@ impl fmt::Display for Similarity {
 
 /// Makes features, with progress.
 pub(super) fn with_progress<T>(
-    progress: &Progress,
+    Reading { progress, watch, .. }: Reading<'_>,
     work: impl FnOnce(&Watched<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     progress.stage("comparing with landmarks");
     let report = |reached| progress.computed(&reached);
-    interrupt::while_watched(|watch| work(&Watched::new(&Cpu, watch.reporting_to(&report))))
+    interrupt::while_watched(|| work(&Watched::new(&Cpu, watch.reporting_to(&report))))
 }
 
 /// Scores, and what they are worth.
@@ -202,44 +218,52 @@ impl WeighingArguments {
                 Ok(Similar { features: features.with_unit_rows()?, kernel_error: None, comparison })
             }
             Similarity::Rbf if reading.used_for == Use::Pairs && self.takes_pairs() => {
-                let exact_bandwidth = Some(self.bandwidth.unwrap_or_default().of(&features)?);
+                let kernel = RbfKernel::new(&features, self.bandwidth.unwrap_or_default())?;
+                let (exact_bandwidth, kernel_error) = (Some(kernel.bandwidth()), Some(kernel.entry_error()));
                 let comparison = Comparison { exact_bandwidth, ..comparison };
-                Ok(Similar { features, kernel_error: Some(0.0), comparison })
+                Ok(Similar { features, kernel_error, comparison })
             }
             Similarity::Rbf => {
-                let (features, kernel_error) = self.rbf_features(&features, files, reading)?;
-                let comparison = Comparison { landmarks: Some(features.dims()), ..comparison };
+                let made = self.rbf_features(&features, files, reading)?;
+                let Gaussian { features, kernel_error, landmarks } = made;
+                let comparison = Comparison { landmarks, ..comparison };
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
         }
     }
 
-    /// Features of the Gaussian kernel, and their error.
+    /// Features of the Gaussian kernel.
     fn rbf_features(
         &self,
         features: &Features<'static>,
         files: &[PathBuf],
-        Reading { limit, progress, .. }: Reading<'_>,
-    ) -> Result<(Features<'static>, f64), Failure> {
+        reading: Reading<'_>,
+    ) -> Result<Gaussian, Failure> {
         let bandwidth = self.bandwidth.unwrap_or_default();
         let rbf = Rbf::new(bandwidth);
         let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
-        let (items, landmarks) = (features.items(), rbf.landmarks(features.items()));
-        if let Some(path) = &self.cache {
+        let items = features.items();
+        let (landmarks, is_whole) = (rbf.landmarks(items), rbf.is_whole(items));
+        if let Some(path) = self.cache.as_ref().filter(|_| !is_whole) {
             let file = path.canonicalize().ok();
             if files.iter().any(|other| file.is_some() && other.canonicalize().ok() == file) {
                 return Err(Failure::file(path, "this is the input: name another file for --cache"));
             }
             let width = if let Bandwidth::Exactly(width) = bandwidth { Some(width) } else { None };
             let origin = Origin::new(features, width, landmarks);
-            return cache::features(path, features, rbf, origin, progress);
+            return cache::features(path, features, rbf, origin, reading);
         }
-        let bytes = 4 * items as u64 * landmarks as u64;
-        limit.check(bytes, || {
+        if self.cache.is_some() {
+            output::note("--cache keeps nothing: the whole kernel of so few items is computed anew");
+        }
+        // The whole kernel of few items is in f64, and factored.
+        let width = if is_whole { 32 } else { 4 };
+        let bytes = width * items as u64 * landmarks as u64;
+        reading.limit.check(bytes, || {
             format!("{items} items are compared with {landmarks} landmarks; --cache keeps them in a file")
         })?;
-        let found = with_progress(progress, |engine| rbf.features(features, engine))?;
-        Ok((found.features().clone(), found.kernel_error()))
+        let found = with_progress(reading, |engine| rbf.features(features, engine))?;
+        Ok(Gaussian::from(&found))
     }
 
     /// The scores with their share of the objective; 0.5 unless it is given.

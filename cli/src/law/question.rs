@@ -5,13 +5,7 @@ use std::borrow::Cow;
 use partition_dpp::{Partition, Subset};
 
 use super::LawRequest;
-use crate::{
-    input::{Conditions, Input},
-    output::numbers::error,
-};
-
-/// Errors of kernels up to here are rounding in f64.
-const NEGLIGIBLE: f64 = 1e-12;
+use crate::input::{Conditions, Input};
 
 /// The question that a command answers.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +24,8 @@ impl Question<'_> {
             self.input.copies.as_ref().map_or(String::new(), |_| format!(", one copy per label ({rows}),"));
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let source = format!("{items} item{}{copies} of {dims} dimension{}", plural(items), plural(dims));
-        let kernel = match self.input.kernel_error {
-            Some(off) if off > NEGLIGIBLE => {
-                format!("kernel    approximate: relative error {}\n", error(off))
-            }
+        let kernel = match self.input.kernel() {
+            Some(kernel) if kernel.is_approximate() => format!("kernel    {kernel}\n"),
             _ if comparison.is_of_pairs() => "kernel    exact, computed from pairs of items\n".into(),
             _ => String::new(),
         };

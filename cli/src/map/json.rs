@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::answer::Found;
 use crate::{
-    input::{Id, Worth},
+    input::{Id, KernelAnswer, Worth},
     law::Question,
     output::EngineAnswer,
 };
@@ -21,8 +21,8 @@ pub(super) struct Answer<'a> {
     gap: Option<f64>,
     #[serde(flatten)]
     worth: Option<Worth>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernel_error: Option<f64>,
+    #[serde(flatten)]
+    kernel: Option<KernelAnswer>,
     termination: String,
     solver: String,
     #[serde(flatten)]
@@ -40,7 +40,7 @@ impl<'a> Answer<'a> {
             upper_bound: solution.upper_bound,
             gap: solution.gap(),
             worth: question.input.worth(&solution.subset, solution.log_det),
-            kernel_error: question.input.kernel_error,
+            kernel: question.input.kernel(),
             termination: solution.termination.to_string().replace(' ', "-"),
             solver: solver.to_string(),
             engine: EngineAnswer::from(&solution.engine).because(engine_reason.as_deref()),

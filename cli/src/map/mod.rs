@@ -40,8 +40,8 @@ pub(crate) fn run(arguments: &MapArguments, out: &mut dyn Write) -> Result<(), F
     }
     let (began, progress) = (Instant::now(), Progress::new(arguments.output.quiet));
     let used_for = kernel::features_used(arguments);
-    let input =
-        Input::read(&arguments.input, Reading { limit: Limit::of(None), used_for, progress: &progress })?;
+    let (limit, watch) = (Limit::of(None), interrupt::within(None));
+    let input = Input::read(&arguments.input, Reading { limit, used_for, progress: &progress, watch })?;
     let rows = arguments.rows.open(&arguments.input)?;
     let law = LawRequest::of(&arguments.law, &input)?;
     let law = if arguments.independent { law.independent()? } else { law };

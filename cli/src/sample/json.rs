@@ -6,7 +6,12 @@ use partition_dpp::sample::WeightStatistics;
 use serde::Serialize;
 
 use super::{answer::Drawn, mixing};
-use crate::{input::Id, law::Question, output::EngineAnswer, quota::Asked};
+use crate::{
+    input::{Id, KernelAnswer},
+    law::Question,
+    output::EngineAnswer,
+    quota::Asked,
+};
 
 #[derive(Serialize)]
 pub(super) struct Answer<'a> {
@@ -24,8 +29,8 @@ pub(super) struct Answer<'a> {
     exactness: &'static str,
     /// In total variation; `None` where it is unknown.
     law_error: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kernel_error: Option<f64>,
+    #[serde(flatten)]
+    kernel: Option<KernelAnswer>,
     #[serde(flatten)]
     estimate: Option<Estimate<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +88,7 @@ impl<'a> Answer<'a> {
             bound: drawn.bounds.first().map(|cost| cost.bound.to_string()),
             exactness: drawn.drawer.exactness(),
             law_error: drawn.law_error,
-            kernel_error: question.input.kernel_error,
+            kernel: question.input.kernel(),
             estimate: Estimate::of(drawn),
             mixing: drawn.mixing.as_ref().map(|mixing| mixing::Answer::new(mixing, question)),
             engine: EngineAnswer::from(&drawn.engine).because(engine_reason),

@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let began = Instant::now();
     let limit = Limit::of(arguments.memory);
     let progress = Progress::new(arguments.output.quiet);
-    let reading = Reading { limit, used_for: Use::Products, progress: &progress };
+    let reading = Reading { limit, used_for: Use::Products, progress: &progress, watch };
     let input = Input::read(&arguments.input, reading)?;
     input.refuse_scores_alone()?;
     let rows = arguments.rows.open(&arguments.input)?;

@@ -96,7 +96,7 @@ fn describe(question: &Question<'_>, drawn: &Drawn, seed: u64) -> String {
          {mixing}{estimate}{repeats}proposals {proposals}\n\
          time      set-up {setup:.3} s, sampling {sampling:.3} s\n",
         question = question.describe(),
-        exactness = exactness(drawn),
+        exactness = exactness(question, drawn),
         estimate = drawn.estimate.as_ref().map_or(String::new(), estimate),
         repeats =
             question.input.copies.as_ref().map_or(String::new(), |copies| repeats(copies, &drawn.subsets)),
@@ -126,18 +126,15 @@ fn estimate(found: &WeightStatistics) -> String {
     format!("weights   {}; log Z {log_z:.4} ± {off}\n{}", spread(found), caution(found))
 }
 
-/// Whether the draws are exact, and the error of their law.
-fn exactness(Drawn { drawer, law_error, log_weights, .. }: &Drawn) -> String {
-    let drawn_with_weights = log_weights.is_some();
-    let exactness = drawer.exactness();
-    if drawn_with_weights {
-        return format!("{exactness}: averages by weights are over the law");
-    }
+/// Whether the draws are exact, for which kernel, and the error of their law.
+fn exactness(question: &Question<'_>, Drawn { drawer, law_error, log_weights, .. }: &Drawn) -> String {
+    let approximate = question.input.kernel().is_some_and(|kernel| kernel.is_approximate());
+    let of_kernel = if approximate { " for the approximate kernel" } else { "" };
+    let exactness = format!("{}{of_kernel}", drawer.exactness());
     match law_error {
+        _ if log_weights.is_some() => format!("{exactness}: averages by weights are over the law"),
         Some(off) => format!("{exactness}; law error {} (total variation)", error(*off)),
-        None => {
-            format!("{exactness}: approximate, with an unknown distance from the law")
-        }
+        None => format!("{exactness}: approximate, with an unknown distance from the law"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::Folder;
 
-const RBF: &str = "map --features features.csv --similarity rbf --bandwidth 1.3 --k 4 --solver exact";
+const RBF: &str = "map --features features.csv --similarity rbf --bandwidth 1.3 --landmarks 8 --k 4 --solver exact";
 
 fn answer(folder: &Folder, arguments: &str) -> serde_json::Value {
     let mut answer = folder.json(arguments);
@@ -42,7 +42,7 @@ fn features_are_made_once_and_read_again() {
     assert_eq!(&made[..6], b"\x93NUMPY");
 
     // Doubled, with what says so: what is there is read, not made again.
-    let header = made.len() - 9 * 9 * 4;
+    let header = made.len() - 9 * 8 * 4;
     let doubled: Vec<u8> = made[header..]
         .as_chunks()
         .0
@@ -75,7 +75,7 @@ fn another_input_makes_it_again() {
     for change in [
         ("--bandwidth 1.3", "--bandwidth 1.4"),
         ("--bandwidth 1.3", "--bandwidth median"),
-        ("--bandwidth 1.3", "--bandwidth 1.3 --landmarks 7"),
+        ("--landmarks 8", "--landmarks 7"),
         ("features.csv", "other.csv"),
         ("features.csv", "turned.csv"),
     ] {
@@ -118,6 +118,20 @@ fn files_of_others_stay_as_they_are() {
     folder.refuses(&format!("{RBF} --cache gone/rbf.npy"), 2, &["gone/rbf.npy", "folder"]);
     folder.refuses(&format!("{RBF} --cache /dev/null"), 2, &["/dev/null"]);
     folder.refuses("map --features features.csv --k 2 --cache rbf.npy", 2, &["--cache", "--similarity rbf"]);
+}
+
+#[test]
+fn the_whole_kernel_is_not_kept() {
+    let folder = Folder::new();
+    let whole = RBF.replace("--landmarks 8 ", "");
+    let expected = answer(&folder, &whole);
+    let output = folder.pdpp(&format!("{whole} --cache rbf.npy --json")).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && stderr.starts_with("note: --cache keeps nothing"), "{stderr}");
+    let mut found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    found["seconds"].take();
+    assert_eq!(found, expected);
+    assert!(!folder.path("rbf.npy").exists());
 }
 
 /// As on a disk that is full.

@@ -14,6 +14,7 @@ mod errors;
 mod estimated;
 mod files;
 mod formats;
+mod gaussian;
 mod infer;
 mod interrupts;
 mod kernels;

@@ -38,7 +38,7 @@ class Features:
     def rbf(
         self, bandwidth: float | None = None, landmarks: int | None = None, *, progress: Progress | None = None
     ) -> Features:
-        """Features whose dot products approximate the Gaussian kernel, by landmarks; `kernel_error` says how well."""
+        """Features of the Gaussian kernel: of the whole kernel up to 512 items, by landmarks of more; see `kernel_error`."""
     def log_det(self, items: Items) -> float:
         """ln det of the similarity of some items: the more, the more diverse."""
     def __len__(self) -> int: ...

@@ -38,7 +38,8 @@ class Selection:
     upper_bound: float | None
     #: For a best set, why the search ended.
     termination: str | None
-    #: What approximate features lack of the "rbf" kernel, relative to its trace; None for other similarities.
+    #: What the features lack of the "rbf" kernel, relative to its trace and with rounding; None without such features.
+    #: Above 1e-12 the kernel is approximate, and all else is about the approximate kernel.
     kernel_error: float | None
     #: "cpu", or the adapter that computed.
     engine: str
@@ -63,7 +64,9 @@ class Selection:
 
     def __repr__(self) -> str:
         many = f", {len(self.samples)} samples" if len(self.samples) > 1 else ""
-        return f"<Selection {self.indices.tolist()} with ln det {self.log_det:.6g}, {self.exactness}{many}>"
+        approximate = self.kernel_error is not None and self.kernel_error > 1e-12
+        kernel = f" for the approximate kernel (relative error {self.kernel_error:.0e})" if approximate else ""
+        return f"<Selection {self.indices.tolist()} with ln det {self.log_det:.6g}, {self.exactness}{kernel}{many}>"
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())

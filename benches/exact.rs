@@ -64,7 +64,7 @@ fn synthetic() {
         let values: Vec<f64> = (0..2000).map(|_| 5.0 * rng.random::<f64>()).collect();
         let features = Features::from_rows(50, 40, values).unwrap();
         let (solution, time) = solved(&KDpp::new(&features, 4).unwrap());
-        assert!(solution.gap().unwrap() <= 1e-6);
+        assert!(solution.gap().unwrap() <= 1e-9);
         (nodes, seconds) = (nodes + solution.stats.nodes, seconds + time);
     }
     println!("50×40, k = 4, 20 seeds: {nodes} nodes, {seconds:.2} s");

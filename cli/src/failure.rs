@@ -52,7 +52,7 @@ pub(crate) enum Failure {
     },
     /// No set can be chosen, but under another law one can.
     #[error("{source}; {advice}")]
-    Impossible { source: Error, advice: &'static str },
+    Impossible { source: Error, advice: String },
     /// The best set found is none that can be told from one of probability zero.
     #[error("no set has been found whose determinant can be told from zero in f64")]
     Vanishing,

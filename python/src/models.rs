@@ -110,7 +110,7 @@ impl Model {
                 }
             })
         })?;
-        let law = made.map_err(|error| advise(&error))?;
+        let law = made.map_err(|error| advise(&error, &given.rows))?;
         let picks = sets.least();
         Ok(Self { law, partition: sets.into_partition(), features, picks })
     }
@@ -212,12 +212,20 @@ impl Sets {
     }
 }
 
-/// Names the ways out where more items are wanted than the rank allows.
-fn advise(error: &partition_dpp::Error) -> PyErr {
-    if matches!(error, partition_dpp::Error::SizeAboveRank { .. }) {
-        return refused(format!("{error}; a ridge, and the similarity \"rbf\", allow more"));
+/// Names the ways out where more items are wanted than the rank allows, but for one in use.
+fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>) -> PyErr {
+    if !matches!(error, partition_dpp::Error::SizeAboveRank { .. }) {
+        return crate::errors::exception(error);
     }
-    crate::errors::exception(error)
+    let given = rows.cast::<features::Features>().ok().map(|given| given.get());
+    let ways = match given {
+        Some(rbf) if rbf.kernel_error.is_some() && rbf.rows.dims() < rbf.rows.items() => {
+            "ridge=0.01, and more landmarks, allow more"
+        }
+        Some(rbf) if rbf.kernel_error.is_some() => "ridge=0.01 allows more",
+        _ => "ridge=0.01, and the similarity \"rbf\", allow more",
+    };
+    refused(format!("{error}; {ways}"))
 }
 
 /// Exact counts or ranges per part.

@@ -366,27 +366,3 @@ fn check_symmetry(kernel: MatRef<'_, f64>, rounding: Rounding) -> Result<()> {
     }
     Ok(())
 }
-
-/// Wide features (n > m) as m×m ones with the same A Aᵀ.
-///
-/// Aᵀ = Q R implies A Aᵀ = Rᵀ R, so A' = Rᵀ. Unlike an eigen-decomposition of A Aᵀ, this does not square the condition
-/// number.
-pub(crate) fn compress_wide(features: &Features<'_>) -> Result<Features<'static>> {
-    let (items, dims) = (features.items(), features.dims());
-    let mut transposed = Mat::<f64>::zeros(dims, items);
-    let mut scales = Vec::with_capacity(items);
-    for item in 0..items {
-        // A power of two: nothing is rounded, and no square underflows.
-        let row = linalg::column_mut(transposed.as_mut(), item);
-        features.read_stored(item, 1.0, row);
-        let scale = linalg::power_of_two_near(row.iter().fold(0.0, |most, x| f64::max(most, x.abs())));
-        row.iter_mut().for_each(|x| *x /= scale);
-        scales.push(scale);
-    }
-    let qr = transposed.qr();
-    let r = qr.thin_R();
-    // Column i of R is row i of A'; R is zero below the diagonal.
-    let rows = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
-    let rows = rows.map(|(i, j)| if j <= i { r[(j, i)] * scales[i] } else { 0.0 }).collect::<Vec<_>>();
-    Features::from_rows(items, items, rows)
-}

@@ -33,6 +33,7 @@ pub(crate) mod stored_rows;
 mod subset;
 pub(crate) mod values;
 mod weights;
+mod wide;
 
 pub use features::Features;
 pub use kernel::Kernel;
@@ -51,15 +52,7 @@ pub use subset::Subset;
 pub(crate) use values::with_rows;
 pub use values::{Scalar, Storage};
 pub(crate) use weights::{LARGEST_LOG, check_finite, check_log_quality, log_quality_of_scores};
-
-/// Features with n ≤ m: as given (nothing is copied), or compressed.
-pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {
-    // The factor of a kernel is never wide.
-    if features.dims() <= features.items() {
-        return Ok(features.clone());
-    }
-    kernel::compress_wide(features)?.weighted_as(features, 0..features.items())
-}
+pub(crate) use wide::{compress_if_wide, compression_rounding};
 
 /// Checks that features, partition and quota have the same items and parts.
 pub(crate) fn check_labels(features: &Features<'_>, partition: &Partition, quota: &Quota) -> Result<()> {

@@ -1,7 +1,14 @@
 //! The rows that a verb works on.
 
 use super::watched::Latch;
-use crate::{Features, Partition, linalg, parallel::map_ordered};
+use crate::{
+    Features, Partition,
+    linalg::{self, kernels::dot},
+    parallel::map_ordered,
+};
+
+/// Rows of one task.
+const CHUNK: usize = 1 << 14;
 
 /// Rows of a feature matrix in groups, each with a scale.
 #[derive(Clone, Debug)]
@@ -129,6 +136,23 @@ impl<'a> Rows<'a> {
         self.groups.iter().map(|group| group.scale).collect()
     }
 
+    /// Σ ‖s a_i‖² of every group; the same for any number of threads.
+    pub(crate) fn squared_lengths(&self) -> Vec<f64> {
+        let of = |group: &Group<'_>| {
+            let chunks = map_ordered(group.items.len().div_ceil(CHUNK), |chunk| {
+                let mut row = vec![0.0; self.features.dims()];
+                let positions = chunk * CHUNK..group.items.len().min((chunk + 1) * CHUNK);
+                let square = |position| {
+                    self.features.read_row(group.items.at(position), group.scale, &mut row);
+                    dot(&row, &row)
+                };
+                positions.map(square).sum::<f64>()
+            });
+            chunks.into_iter().sum()
+        };
+        self.groups.iter().map(of).collect()
+    }
+
     /// The matrix.
     #[must_use]
     pub fn features(&self) -> &'a Features<'a> {
@@ -181,7 +205,6 @@ fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
 
 /// Largest |entry| of a group, from all its rows.
 pub(super) fn largest(features: &Features<'_>, items: Items<'_>) -> f64 {
-    const CHUNK: usize = 1 << 14;
     let Items::Listed(listed) = items else {
         return features.max_abs();
     };

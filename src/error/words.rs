@@ -44,10 +44,10 @@ fn have(parts: &[String]) -> String {
     }
 }
 
-/// More items than the rank.
+/// More items than the rank, or than features.
 pub(super) fn above_rank(k: usize, rank: usize) -> String {
     format!(
-        "k = {k} is above the rank of the kernel, {rank}: the determinants of all sets of {k} items are zero in f64"
+        "k = {k} is above the rank of the kernel, {rank} or less (never more than the number of features): the determinants of all sets of {k} items are zero in f64"
     )
 }
 

@@ -119,7 +119,8 @@ impl Solution {
         }
     }
 
-    /// How much larger the optimum can be, in ln det: the upper bound minus [`log_det`](Self::log_det), never negative.
+    /// How much larger the optimum can be, in ln det: the upper bound minus [`log_det`](Self::log_det), never negative. No
+    /// set is better by more than this, whatever the [`termination`](Self::termination).
     /// `None` without an upper bound, and for a set that the model does not allow.
     ///
     /// The bound holds for exact determinants; `log_det` is rounded.
@@ -143,9 +144,12 @@ pub enum Termination {
     RankExhausted,
     /// No swap that the search considers improves the set.
     LocallyOptimal,
-    /// No other set is better by more than the tolerance: the upper bound is within it of the set's exact determinant.
+    /// No set that the model allows is better by more than the solver's tolerance in ln det, 10⁻⁹ unless
+    /// [`BranchAndBound::with_tolerance`] sets another: the upper bound, which includes all rounding, is within it of
+    /// the exact ln det of the set. What is proven is [`Solution::gap`]; sets that are better by less may exist.
     Optimal,
-    /// No other set is known to be better: the gap is within the rounding error.
+    /// The search ended like an optimal one, but rounding keeps the upper bound further from the set than the tolerance:
+    /// no set is better by more than [`Solution::gap`].
     #[cfg_attr(feature = "serde", serde(rename = "limited-by-rounding"))]
     Rounding,
     /// The time limit passed.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error, Estimate, Features, Partition, Result, Subset,
-    data::compress_if_wide,
+    data::{compress_if_wide, compression_rounding},
     linalg::{OrthonormalBasis, column, complement, exact_rank, kernels::dot},
 };
 
@@ -145,7 +145,7 @@ impl<'a> GroundSet<'a> {
     /// The error of a row beyond the rounding of its entries, in units of ε times its length.
     pub(crate) fn row_rounding(&self) -> f64 {
         let dims = self.given.dims() as f64;
-        let compressed = self.compressed_from().map_or(0.0, |dims| dims as f64);
+        let compressed = self.compressed_from().map_or(0.0, compression_rounding);
         match &self.residual {
             Residual::Whole => compressed,
             Residual::Within(Subspace { least, .. }) => compressed + dims / least,

@@ -229,11 +229,15 @@ impl Plan {
     }
 }
 
-/// Refuses more items than there are.
+/// Refuses more items than there are, and more than there are features: the model has few rows, whatever the data.
 pub(super) fn check_size(grams: &Grams, k: usize) -> Result<()> {
     let items = usize::try_from(grams.rows()).unwrap_or(usize::MAX);
     check_item_count(k)?;
-    if k > items { Err(Error::SizeAboveItems { k, items }) } else { Ok(()) }
+    match grams.dims() {
+        _ if k > items => Err(Error::SizeAboveItems { k, items }),
+        dims if k > dims => Err(Error::SizeAboveRank { k, rank: dims }),
+        _ => Ok(()),
+    }
 }
 
 fn read_rule(input: &mut Reader<'_>, low: &[usize]) -> Result<(CountRule, Vec<f64>)> {

@@ -89,6 +89,11 @@ impl Surrogate {
     /// One group for every part; the quota says how many rows each needs.
     pub(super) fn of_parts(grams: &Grams, quota: &Quota) -> Result<Self> {
         grams.check_not_empty()?;
+        // Of every part the model has few more rows than features.
+        let k = quota.total().unwrap_or_else(|| quota.low().iter().sum());
+        if k > grams.dims() {
+            return Err(Error::SizeAboveRank { k, rank: grams.dims() });
+        }
         let magnitude = if quota.exact_counts().is_some() { Magnitude::Irrelevant } else { Magnitude::Kept };
         let sums = grams.sums().map(|(_, sum)| GroupSum::new(sum, grams.dims())).collect();
         let names: Vec<String> = grams.sums().map(|(name, _)| name.clone()).collect();

@@ -20,7 +20,7 @@ use crate::common::{
     with_threads,
 };
 
-const TOLERANCE: f64 = 1e-6;
+const TOLERANCE: f64 = 1e-9;
 
 /// ln of the largest determinant of the sets that are allowed.
 fn optimum(oracle: &Determinants, allowed: impl Fn(&[usize]) -> bool) -> f64 {
@@ -107,6 +107,24 @@ fn a_planted_wrong_answer_is_caught() {
     assert!(with(&|wrong| wrong.upper_bound = Some(best + 1e-3)).contains("the bound is"));
     assert!(with(&|wrong| wrong.log_det -= 1e-3).contains("found"));
     assert!(with(&|wrong| wrong.termination = Termination::TimeLimit).contains("ended"));
+}
+
+/// Once called optimal at −8.5e-7, where −5.4e-8 exists.
+#[cfg(feature = "npy")]
+#[test]
+fn sets_that_differ_in_the_seventh_digit() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/hard-cases/tolerance/a.npy");
+    let features = Features::open_npy(path).unwrap().with_unit_rows().unwrap();
+    let items = features.items();
+    let pairs = (0..items).flat_map(|i| (0..i).map(move |j| Subset::new(vec![j, i], items).unwrap()));
+    let best = pairs.map(|pair| features.log_det(&pair).unwrap().value).fold(f64::NEG_INFINITY, f64::max);
+    assert_abs_diff_eq!(best, -5.354_554_6e-8, epsilon = 1e-14);
+    let solution = solver().solve(&KDpp::new(&features, 2).unwrap(), &Cpu).unwrap();
+    assert_proven("pairs", &solution, best);
+    assert_abs_diff_eq!(solution.log_det, best, epsilon = 1e-12);
+    let coarse = solver().with_tolerance(1e-6).unwrap();
+    let coarse = coarse.solve(&KDpp::new(&features, 2).unwrap(), &Cpu).unwrap();
+    assert!(coarse.gap().unwrap() >= best - coarse.log_det && coarse.gap().unwrap() <= 1e-6);
 }
 
 proptest! {

@@ -43,7 +43,7 @@ fn the_best_sets_of_all_parts_are_the_best_set() {
         assert_abs_diff_eq!(found.log_det, best, epsilon = 1e-9 * (1.0 + best.abs()));
         assert_eq!(found.subset.part_counts(&partition), case.quota, "{}", case.name);
         assert_eq!(found.termination, Termination::Optimal);
-        assert!(found.gap().unwrap() <= 1e-6 * case.quota.len() as f64, "{}", case.name);
+        assert!(found.gap().unwrap() <= 1e-9 * case.quota.len() as f64, "{}", case.name);
         let joint = PartitionDpp::new(&features, &partition, &quota)
             .map(|dpp| BranchAndBound::default().solve(&dpp, &Cpu).unwrap().log_det);
         // Hadamard and Fischer: parts together have no larger determinant than by themselves.

@@ -6,7 +6,9 @@ use partition_dpp::{
     Error, Features, Partition, Result,
     engine::Cpu,
     error::StreamProblem,
-    stream::{Batch, Batches, Draw, Grams, Plan, Request, Step, StreamSampler, TrialSource, Trials},
+    stream::{
+        Batch, Batches, Draw, Grams, Marginals, Plan, Request, Step, StreamSampler, TrialSource, Trials,
+    },
 };
 
 use crate::{
@@ -254,9 +256,37 @@ fn quotas_that_no_set_meets_are_refused() {
         ["4", "3"]
     );
     assert_error!(Plan::k_dpp(&grams, 7), Error::SizeAboveItems { k: 7, items: 6 }, ["7"]);
-    assert_error!(Plan::k_dpp(&grams, 4), Error::SizeAboveRank { k: 4, rank: 3 }, ["4"]);
+    for k in 4..=6 {
+        let text = format!("k = {k} is above the rank");
+        assert_error!(
+            Plan::k_dpp(&grams, k),
+            Error::SizeAboveRank { rank: 3, .. },
+            [&*text, "number of features"]
+        );
+        assert_error!(Marginals::k_dpp(&grams, k), Error::SizeAboveRank { rank: 3, .. }, [&*text]);
+    }
     assert_error!(Plan::k_dpp(&grams, 0), Error::Nothing { .. }, ["k"]);
     assert_error!(Plan::dpp(&Grams::default()), Error::Empty { .. }, ["batches"]);
+}
+
+/// The model of a part has three rows, the part has ten.
+#[test]
+fn quotas_above_the_features_name_these() {
+    let rows: Vec<Vec<f64>> = (0..10).map(|i| vec![1.0, f64::from(i)]).collect();
+    let grams = World::of_rows(&rows, &[0; 10], 2).batches.grams().unwrap();
+    for count in 3..=10 {
+        let quota = grams.quota([("0", count)]).unwrap();
+        let ranges = grams.quota([("0", count..=10)]).unwrap();
+        for quota in [&quota, &ranges] {
+            let text = format!("k = {count} is above the rank");
+            assert_error!(Plan::partition_dpp(&grams, quota), Error::SizeAboveRank { rank: 2, .. }, [&*text]);
+            assert_error!(
+                Marginals::partition_dpp(&grams, quota),
+                Error::SizeAboveRank { rank: 2, .. },
+                [&*text]
+            );
+        }
+    }
 }
 
 /// Rows of zeros: nothing is ever chosen, and no trial is needed.

@@ -48,8 +48,8 @@ use self::{
 };
 pub(crate) use self::{
     ids::Id,
-    ridge::too_many_for,
-    weighing::{Comparison, Scored, Worth},
+    ridge::{MOST_WITH_RIDGE, too_many_for},
+    weighing::{Comparison, Scored, Similarity, Worth},
 };
 use crate::{
     failure::Failure,

@@ -6,11 +6,11 @@ use super::{Input, InputArguments, weighing::Similar};
 use crate::{failure::Failure, memory::Limit};
 
 /// Up to this many items the ridge is a feature of every row; of more, laws are mixtures that need no such features.
-const FEW: usize = 1000;
+pub(crate) const MOST_WITH_RIDGE: usize = 1000;
 
 /// Refuses what is only for features that have the ridge.
 pub(crate) fn too_many_for(what: &str) -> Failure {
-    Failure::Arguments(format!("--ridge with {what} takes at most {FEW} items"))
+    Failure::Arguments(format!("--ridge with {what} takes at most {MOST_WITH_RIDGE} items"))
 }
 
 /// Rows with their ridge, or the ridge that they lack.
@@ -43,7 +43,7 @@ pub(super) fn weighed(
     }
     let Similar { features, kernel_error, comparison } = similar;
     let comparison = comparison.with_ridge(delta, &features);
-    let few = features.items() <= FEW || arguments.source.kernel.is_some();
+    let few = features.items() <= MOST_WITH_RIDGE || arguments.source.kernel.is_some();
     if comparison.is_of_pairs() || !few {
         return Ok(Weighed { similar: Similar { features, kernel_error, comparison }, ridge: Some(delta) });
     }

@@ -120,14 +120,16 @@ impl From<&RbfFeatures> for Gaussian {
 /// How rows are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Comparison {
-    similarity: Similarity,
+    pub(crate) similarity: Similarity,
     /// Numbers in a row as it was given; as many as features have without --similarity rbf.
     given: Option<usize>,
     /// The bandwidth of a Gaussian kernel that is computed from pairs of rows, not from features.
     exact_bandwidth: Option<f64>,
     /// Of features of an approximate Gaussian kernel.
-    landmarks: Option<usize>,
-    ridge: Option<f64>,
+    pub(crate) landmarks: Option<usize>,
+    /// The number of landmarks asked for, if it was.
+    pub(crate) asked_landmarks: Option<usize>,
+    pub(crate) ridge: Option<f64>,
 }
 
 impl Comparison {
@@ -226,7 +228,7 @@ impl WeighingArguments {
             Similarity::Rbf => {
                 let made = self.rbf_features(&features, files, reading)?;
                 let Gaussian { features, kernel_error, landmarks } = made;
-                let comparison = Comparison { landmarks, ..comparison };
+                let comparison = Comparison { landmarks, asked_landmarks: self.landmarks, ..comparison };
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
         }

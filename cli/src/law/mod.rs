@@ -1,6 +1,7 @@
 //! The law that the arguments ask for.
 
 mod arguments;
+mod beyond_rank;
 mod kernel;
 mod question;
 
@@ -11,18 +12,12 @@ use partition_dpp::{
     engine::cost::{Job, Task},
 };
 
-pub(crate) use self::{arguments::LawArguments, question::Question};
+pub(crate) use self::{arguments::LawArguments, beyond_rank::number, question::Question};
 use crate::{
     failure::Failure,
     input::{Conditions, Input},
     quota::Asked,
 };
-
-/// The ways out where more items are wanted than the rank allows.
-const FULL_RANK: &str = "--ridge and --similarity rbf allow more";
-/// The same, where every part by itself allows them.
-const ALONE: &str =
-    "--ridge and --similarity rbf allow more, and --independent chooses from every part by itself";
 
 /// The way out where a budget of nodes is exceeded, with a ridge.
 pub(crate) const RIDGE_ADVICE: &str = "the nodes of all parts multiply: a quota over fewer parts needs fewer";
@@ -158,12 +153,8 @@ impl<'a> LawRequest<'a> {
         if let Some(delta) = input.ridge {
             return self.with_ridge(input, delta, &conditions);
         }
-        self.over_rows(&input.features, &conditions).map_err(|error| match input.blame_items(error) {
-            Failure::Library(source @ Error::SizeAboveRank { .. }) => {
-                Failure::Impossible { source, advice: FULL_RANK }
-            }
-            other => other,
-        })
+        let refused = |error| self.beyond_rank(input, input.blame_items(error));
+        self.over_rows(&input.features, &conditions).map_err(refused)
     }
 
     /// Adds the way out where a quota asks for more items than the rank allows, for commands that take `--independent`.
@@ -175,10 +166,11 @@ impl<'a> LawRequest<'a> {
             _ => false,
         };
         match failure {
-            Failure::Impossible { source: source @ Error::SizeAboveRank { rank, .. }, .. }
+            Failure::Impossible { source: source @ Error::SizeAboveRank { rank, .. }, advice }
                 if fits_by_itself(rank) =>
             {
-                Failure::Impossible { source, advice: ALONE }
+                let advice = format!("{advice}, and --independent chooses from every part by itself");
+                Failure::Impossible { source, advice }
             }
             other => other,
         }

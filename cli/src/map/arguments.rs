@@ -68,7 +68,7 @@ pub(crate) enum SolverChoice {
     SymmetricGreedy,
     /// A continuous relaxation, rounded. For sets of any size.
     Softmax,
-    /// Branch and bound: the best set, with a proof.
+    /// Branch and bound: the best set, with a proof that no other is better by more than 1e-9 in log det.
     Exact,
 }
 

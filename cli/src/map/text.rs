@@ -53,8 +53,6 @@ fn items(question: &Question<'_>, subset: &Subset) -> String {
     format!("{}\n{}", table.trim_fmt(), more(parts.len()))
 }
 
-/// The largest gap of a proven optimum: the solver's tolerance, and rounding. Nearly equal rows leave a larger gap.
-const PROVEN: f64 = 1.1e-6;
 /// Gaps below this fraction of ln det are rounding.
 const ROUNDING: f64 = 1e-12;
 
@@ -67,7 +65,11 @@ fn worth(solution: &Solution) -> String {
     }
     let (Some(bound), Some(gap)) = (solution.upper_bound, solution.gap()) else { return log_det };
     let proof = match solution.termination {
-        Termination::Optimal if gap <= PROVEN => "proven optimal".to_owned(),
+        // Rounded up.
+        Termination::Optimal if gap > 0.0 => {
+            format!("proven optimal: no log det is larger by more than {:.1e}", 1.05 * gap)
+        }
+        Termination::Optimal => "proven optimal".to_owned(),
         _ if gap <= ROUNDING * (1.0 + bound.abs()) => "within rounding of the optimum".to_owned(),
         _ => {
             format!(

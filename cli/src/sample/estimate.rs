@@ -3,10 +3,15 @@
 use std::borrow::Cow;
 
 use clap::Args;
-use partition_dpp::{ImportanceSampler, PartitionDpp, Sampler, engine::Engine};
+use partition_dpp::{ImportanceSampler, PartitionDpp, RidgeDpp, Sampler, engine::Engine};
 
 use super::forecast::{SPEED, seconds};
-use crate::{failure::Failure, law::Model, output::numbers::error, parse::positive};
+use crate::{
+    failure::Failure,
+    law::{Model, number},
+    output::numbers::error,
+    parse::positive,
+};
 
 /// The way out with any law.
 const ANY_TIME: &str = "--method rejection has no budget";
@@ -46,13 +51,21 @@ pub(crate) struct EstimatedCost {
     pub(crate) operations: f64,
 }
 
+/// The command to type for fewer proposals: more of a set is added to what they propose.
+fn larger_ridge(dpp: &RidgeDpp<'_>) -> String {
+    format!("a larger ridge, as --ridge {}, may take fewer proposals", number(10.0 * dpp.delta()))
+}
+
 impl EstimateArguments {
     /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
     pub(crate) fn ways_left(&self, model: &Model<'_>, engine: &dyn Engine) -> Cow<'static, str> {
         let dpp = match model {
             Model::PartitionDpp(dpp) => dpp,
-            Model::Ridge(dpp) if dpp.partition().parts() > 1 => return ANY_TIME.into(),
-            _ => return "a larger --ridge may take fewer".into(),
+            Model::Ridge(dpp) if dpp.partition().parts() > 1 => {
+                return format!("{ANY_TIME}, {}", larger_ridge(dpp)).into();
+            }
+            Model::Ridge(dpp) | Model::IndependentRidge(dpp) => return larger_ridge(dpp).into(),
+            _ => return ANY_TIME.into(),
         };
         let take = |operations: f64| format!("about {} a sample", seconds(operations / SPEED));
         let estimated = match self.cost(dpp, engine) {

@@ -15,7 +15,11 @@ fn numbers(answer: &Value, key: &str) -> Vec<f64> {
 fn few_items_have_the_ridge_as_features() {
     let folder = Folder::new();
     let input = "--features features.csv --labels labels.csv";
-    folder.refuses(&format!("sample {input} --k 7"), 2, &["above the rank", "--ridge and --similarity rbf"]);
+    folder.refuses(
+        &format!("sample {input} --k 7"),
+        2,
+        &["above the rank", "--ridge 0.01 and --similarity rbf"],
+    );
     let law = format!("{input} --ridge 0.1 --quota 3,2,2");
     let drawn = folder.json(&format!("sample {law} --samples 5 --method interpolation"));
     assert_eq!((drawn["samples"].as_array().unwrap().len(), &drawn["exactness"]), (5, &"exact".into()));
@@ -25,6 +29,51 @@ fn few_items_have_the_ridge_as_features() {
     // A larger ridge makes all sets of a size more alike.
     let all = folder.json(&format!("infer {input} --ridge 1e9 --k 3"));
     numbers(&all, "marginals").into_iter().for_each(|p| assert_abs_diff_eq!(p, 1.0 / 3.0, epsilon = 1e-6));
+}
+
+/// What a message advises is not in use already, and works.
+#[test]
+fn ways_beyond_the_rank() {
+    let folder = Folder::new();
+    folder.write("scores.csv", "score\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    folder.write("line.csv", "1,0\n2,0\n0,1\n");
+    folder.write("line-labels.csv", "part\na\na\nb\n");
+    folder.write("kernel.csv", "1,1,0\n1,1,0\n0,0,1\n");
+    let refused = |arguments: &str| {
+        let output = folder.pdpp(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let rbf = "--features features.csv --similarity rbf --bandwidth 1 --landmarks";
+    let [by_three, best_by_three] = ["sample", "map"].map(|command| format!("{command} {rbf} 3 --k 4"));
+    for (command, old, ways) in [
+        ("sample --features features.csv --k 7", "", "--ridge 0.01|--similarity rbf"),
+        ("map --features features.csv --similarity cosine --k 7", "", "--ridge 0.01"),
+        (&by_three[..], "--landmarks 3", "--ridge 0.01|--landmarks 8"),
+        (&best_by_three[..], "--landmarks 3", "--ridge 0.01|--landmarks 8"),
+        (
+            "map --features features.csv --scores scores.csv --diversity 0 --k 7",
+            "--diversity 0",
+            "--diversity 0.1 --ridge 0.01",
+        ),
+        ("sample --features line.csv --labels line-labels.csv --quota 2,1", "", "--ridge 0.01"),
+        ("sample --features features.csv --include 0,1,3 --k 3", "", "--ridge 0.01"),
+        ("infer --kernel kernel.csv --k 3", "", "--ridge"),
+        // All items are landmarks already.
+        ("sample --features line.csv --similarity rbf --bandwidth 1e12 --k 3", "", "--ridge 0.01 allows more"),
+    ] {
+        let message = refused(command);
+        for way in ways.split('|') {
+            assert!(message.contains(way), "{command}: {message}");
+            let way = way.strip_suffix(" allows more").unwrap_or(way);
+            let way = if way == "--ridge" { "--ridge 0.1" } else { way };
+            let is_added = old.is_empty() || way.starts_with("--ridge");
+            folder.text(&if is_added { format!("{command} {way}") } else { command.replace(old, way) });
+        }
+        let in_use =
+            command.contains("rbf") || command.contains("--kernel") || command.contains("--diversity");
+        assert!(!in_use || !message.contains("--similarity rbf"), "{command}: {message}");
+    }
 }
 
 /// Both ways, on either side of the number of items from which on laws are mixtures.

@@ -29,8 +29,9 @@ class Selection:
     log_det: float
     #: The label of each of `indices`, as text; None without labels.
     parts: list[str] | None
-    #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (there is none
-    #: better by these features) or "heuristic" (the best that was found).
+    #: Of samples "exact" or "estimated" (the law is off by an estimated error); of a best set "optimal" (by these
+    #: features, the `log_det` of no other set is larger by more than 1e-9, and `gap` is what is proven) or "heuristic" (the
+    #: best that was found).
     exactness: str
     #: How far the law that was drawn from is from the exact one, in total variation; None for a best set.
     law_error: float | None
@@ -53,7 +54,7 @@ class Selection:
 
     @property
     def gap(self) -> float | None:
-        """By how much the `log_det` of another set could be larger."""
+        """By how much the `log_det` of another set could be larger: more is proven impossible."""
         return None if self.upper_bound is None else self.upper_bound - self.log_det
 
     def __len__(self) -> int:

@@ -104,6 +104,11 @@ impl<'a> Watch<'a> {
         Self { report: Some(report), ..self }
     }
 
+    /// The same without reports.
+    pub(crate) fn without_reports(self) -> Self {
+        Self { report: None, ..self }
+    }
+
     /// The reason to end the work now, if there is one. Takes a few nanoseconds, or the time to read the clock if there
     /// is a deadline.
     #[must_use]

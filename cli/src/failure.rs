@@ -57,8 +57,8 @@ pub(crate) enum Failure {
     #[error("no set has been found whose determinant can be told from zero in f64")]
     Vanishing,
     /// The answer is predicted to take too long.
-    #[error("{predicted}, more than the budget of {budget} s: --budget {enough} allows it; {advice}")]
-    Slow { predicted: String, budget: f64, enough: f64, advice: Cow<'static, str> },
+    #[error("{predicted}, more than the budget of {budget} s: {enough}{advice}")]
+    Slow { predicted: String, budget: f64, enough: String, advice: Cow<'static, str> },
     /// Ctrl-C or a time limit; nothing is printed.
     #[error("{0}: nothing is printed")]
     Abandoned(Ended),

@@ -7,7 +7,7 @@ mod kernel_problem;
 mod npy_problem;
 mod stream_problem;
 mod weight_problem;
-mod words;
+pub(crate) mod words;
 
 use words::{above_rank, ill_conditioned, infeasible, infeasible_beyond, join, overlapping, unknown_part};
 pub use {
@@ -240,7 +240,7 @@ pub enum Error {
         node_budget: f64,
     },
     /// Exact sampling under ranges may need too many proposals.
-    #[error("exact draws under ranges may take {expected:.2e} proposals each; the budget is {budget:.2e}")]
+    #[error("exact draws under ranges may take {} proposals each; the budget is {budget:.2e}", words::large(*expected, 2))]
     RangeProposalBudget {
         /// Proposals per sample as predicted.
         expected: f64,
@@ -248,7 +248,7 @@ pub enum Error {
         budget: f64,
     },
     /// Inference, or a sampler by interpolation, would need too many nodes.
-    #[error("interpolation needs {nodes:.3e} nodes, more than the budget of {budget:.3e}")]
+    #[error("interpolation needs {} nodes, more than the budget of {budget:.3e}", words::large(*nodes, 3))]
     NodeBudget {
         /// Nodes needed.
         nodes: f64,
@@ -383,7 +383,7 @@ pub enum Error {
     #[error(transparent)]
     Ended(#[from] crate::watch::Ended),
     /// A draw took far more proposals than guaranteed, and was given up.
-    #[error("a draw was given up after {proposals} proposals: the guarantee is {expected:.2e} on average")]
+    #[error("a draw was given up after {proposals} proposals: the guarantee is {} on average", words::large(*expected, 2))]
     DrawGivenUp {
         /// Proposals made, none of them accepted.
         proposals: u64,

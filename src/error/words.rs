@@ -60,9 +60,15 @@ pub(super) fn overlapping(item: usize, first: &str, second: &str) -> String {
 
 /// What exact sampling would take, and the budgets.
 pub(super) fn over_budgets([expected, budget]: [f64; 2], [nodes, node_budget]: [f64; 2]) -> String {
+    let (expected, nodes) = (large(expected, 3), large(nodes, 3));
     format!(
-        "exact sampling of this quota may need {expected:.3e} proposals per sample, more than the budget of {budget:.3e}, or interpolation on {nodes:.3e} nodes, more than the budget of {node_budget:.3e}"
+        "exact sampling of this quota may need {expected} proposals per sample, more than the budget of {budget:.3e}, or interpolation on {nodes} nodes, more than the budget of {node_budget:.3e}"
     )
+}
+
+/// A predicted cost with this many decimals, which may be beyond f64.
+pub(crate) fn large(number: f64, decimals: usize) -> String {
+    if number.is_finite() { format!("{number:.decimals$e}") } else { "more than 1e300".into() }
 }
 
 /// Parts that cannot meet their quota.
@@ -107,6 +113,15 @@ fn amount(deviation: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn costs_beyond_f64_are_words() {
+        assert_eq!((large(12345.0, 2), large(f64::INFINITY, 2)), ("1.23e4".into(), "more than 1e300".into()));
+        let text = over_budgets([f64::INFINITY, 1e7], [f64::INFINITY, 1e6]);
+        assert!(
+            text.contains("may need more than 1e300 proposals") && text.contains("on more than 1e300 nodes")
+        );
+    }
 
     #[test]
     fn lists_are_short() {

@@ -19,7 +19,7 @@ impl<'a> Dpp<'a> {
     /// [`Error::Eigen`](crate::Error::Eigen), [`Error::IllConditioned`](crate::Error::IllConditioned), and those
     /// of the engine.
     pub fn inference(&self, engine: &'a dyn Engine) -> Result<Inference<'a>> {
-        accurately(self, Self::graded, |law| law.inference_as_given(engine), Inference::error)
+        accurately(self, |law| law.graded(engine), |law| law.inference_as_given(engine), Inference::error)
     }
 
     /// The same in the coordinates of the features.

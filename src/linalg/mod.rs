@@ -21,7 +21,7 @@ use fixed_point::FixedRow;
 pub(crate) use fixed_point::Scaled;
 pub(crate) use modular_rank::rank as exact_rank;
 pub(crate) use orthonormal::{INDEPENDENCE_TOLERANCE, OrthonormalBasis, complement, orthonormalise};
-pub(crate) use triangular::{Triangular, WeightedRow, triangular};
+pub(crate) use triangular::{Triangular, WeightedRow, may_be_triangular, triangular};
 
 use crate::{Error, Result};
 

@@ -9,11 +9,26 @@ const PRIME: u64 = (1 << 61) - 1;
 /// # Cost
 /// m·n·rank multiplications of 64 bits.
 pub(crate) fn rank<R: AsRef<[f64]>>(rows: impl Iterator<Item = R>) -> usize {
-    let mut basis: Vec<Pivot> = Vec::new();
+    let mut span = ModularSpan::default();
     for row in rows {
         let row = row.as_ref();
+        span.add(row);
+        if span.rank() == row.len() {
+            break;
+        }
+    }
+    span.rank()
+}
+
+/// The span of rows, modulo the prime.
+#[derive(Default)]
+pub(super) struct ModularSpan(Vec<Pivot>);
+
+impl ModularSpan {
+    /// Adds a row, n·rank multiplications.
+    pub(super) fn add(&mut self, row: &[f64]) {
         let mut residual: Vec<u64> = row.iter().map(|&x| residue(x)).collect();
-        for Pivot { column, row } in &basis {
+        for Pivot { column, row } in &self.0 {
             let factor = residual[*column];
             if factor != 0 {
                 residual.iter_mut().zip(row).for_each(|(x, &y)| *x = add(*x, times(PRIME - factor, y)));
@@ -22,13 +37,13 @@ pub(crate) fn rank<R: AsRef<[f64]>>(rows: impl Iterator<Item = R>) -> usize {
         if let Some(column) = residual.iter().position(|&x| x != 0) {
             let inverse = power(residual[column], PRIME - 2);
             residual.iter_mut().for_each(|x| *x = times(*x, inverse));
-            basis.push(Pivot { column, row: residual });
-        }
-        if basis.len() == row.len() {
-            break;
+            self.0.push(Pivot { column, row: residual });
         }
     }
-    basis.len()
+
+    pub(super) fn rank(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// A row with a 1 in its pivot's column.

@@ -3,7 +3,7 @@
 use super::{Counts, FreeItems, GroundSet};
 use crate::{
     Features, Result,
-    engine::{Items, Rows},
+    engine::{Engine, Items, Rows},
 };
 
 /// A determinantal point process: subsets of any size.
@@ -77,10 +77,10 @@ impl<'a> Dpp<'a> {
     }
 
     /// The same law in graded coordinates, in which nothing is lost to rounding.
-    pub(crate) fn graded(&self) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = self.rows(&items);
-        Ok(self.ground.graded(&rows)?.map(|ground| Self { ground }))
+        Ok(self.ground.graded(&rows, engine)?.map(|ground| Self { ground }))
     }
 
     pub(crate) fn rows<'r>(&'r self, items: &'r FreeItems) -> Rows<'r> {

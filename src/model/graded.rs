@@ -3,20 +3,32 @@
 use super::{GroundSet, log_determinant};
 use crate::{
     Error, Features, Result,
-    engine::Rows,
-    linalg::{Scaled, Triangular, WeightedRow, triangular},
+    engine::{Engine, Rows},
+    linalg::{Scaled, Triangular, WeightedRow, may_be_triangular, triangular},
+    sample::DEFAULT_LAW_ERROR,
 };
 
-/// The error of a law above which it is recomputed in graded coordinates.
-const WANTED: f64 = 1e-9;
 /// The most binary orders between the largest row and a direction: squares of smaller ones would underflow.
 const DEEPEST: f64 = 480.0;
+/// Rows between two looks at the watch.
+const ROWS: usize = 512;
 
-/// Computes something from a law, and recomputes it on rows in triangular coordinates if rounding spoils it.
+/// [`within`] the error of a law that is good enough by default.
+pub(crate) fn accurately<L, T>(
+    law: &L,
+    graded: impl FnOnce(&L) -> Result<Option<L>>,
+    compute: impl Fn(&L) -> Result<T>,
+    error: impl Fn(&T) -> f64,
+) -> Result<T> {
+    within(DEFAULT_LAW_ERROR, law, graded, compute, error)
+}
+
+/// Computes something from a law, and recomputes it on rows in triangular coordinates if the error is more than `wanted`.
 ///
 /// A basis U of directions is stored in f64, so a row a loses ε‖a‖ along each direction: all of it if a direction is 1e16
 /// times shorter than the longest row. In coordinates in which the rows are graded by columns nothing is lost.
-pub(crate) fn accurately<L, T>(
+pub(crate) fn within<L, T>(
+    wanted: f64,
     law: &L,
     graded: impl FnOnce(&L) -> Result<Option<L>>,
     compute: impl Fn(&L) -> Result<T>,
@@ -30,7 +42,7 @@ pub(crate) fn accurately<L, T>(
     };
     let first = compute(law);
     // False for NaN.
-    if error(&first) <= WANTED {
+    if error(&first) <= wanted {
         return first;
     }
     let Some(law) = graded(law)? else { return first };
@@ -47,8 +59,14 @@ impl GroundSet<'_> {
     /// interest and their scales. `None` if that takes too long, or spans more decades than f64.
     ///
     /// K changes by at most 2⁻⁵² relative to every entry's column.
-    pub(crate) fn graded(&self, rows: &Rows<'_>) -> Result<Option<Self>> {
+    ///
+    /// # Errors
+    /// [`Error::Ended`] from an engine under a watch.
+    pub(crate) fn graded(&self, rows: &Rows<'_>, engine: &dyn Engine) -> Result<Option<Self>> {
         let given = self.given();
+        if !may_be_triangular(rows.len() + self.included().len(), given.dims()) {
+            return Ok(None);
+        }
         // The size of a kernel factor's rows cannot be recovered from their residuals.
         if given.residual().is_some() && !self.included().is_empty() {
             return Ok(None);
@@ -64,15 +82,17 @@ impl GroundSet<'_> {
             .collect();
         let free = rows.iter().zip(&exponents).map(|((item, _), &exponent)| weighted(item, exponent));
         let leading = self.included().len();
-        let all: Vec<WeightedRow> = included.clone().map(|item| weighted(item, 0)).chain(free).collect();
-        let Some(found) = triangular(&all, leading) else { return Ok(None) };
+        let all = included.clone().map(|item| weighted(item, 0)).chain(free).enumerate();
+        let all =
+            all.map(|(at, row)| looked(at, engine).map(|()| row)).collect::<Result<Vec<WeightedRow>>>()?;
+        let Some(found) = triangular(&all, leading, &|| engine.proceed())? else { return Ok(None) };
         let rest = &found.log_squares[leading.min(found.log_squares.len())..];
         if let (Some(first), Some(last)) = (rest.first(), rest.last())
             && 0.5 * (first - last) > DEEPEST * std::f64::consts::LN_2
         {
             return Ok(None);
         }
-        let features = written(&found, rows, &exponents, leading, given.items())?;
+        let features = written(&found, rows, &exponents, leading, (given.items(), engine))?;
         let Some(features) = features else { return Ok(None) };
         let features =
             features.with_residual(given.residual()).weighted_as(self.features(), 0..given.items())?;
@@ -87,13 +107,14 @@ fn written(
     rows: &Rows<'_>,
     exponents: &[i64],
     leading: usize,
-    items: usize,
+    (items, engine): (usize, &dyn Engine),
 ) -> Result<Option<Features<'static>>> {
     // Features have at least one column.
     let dims = found.log_squares.len().saturating_sub(leading).max(1);
     let mut values = vec![0.0; items * dims];
-    for (((item, _), exponent), coordinates) in rows.iter().zip(exponents).zip(&found.coordinates[leading..])
-    {
+    let all = rows.iter().zip(exponents).zip(&found.coordinates[leading..]);
+    for (at, (((item, _), exponent), coordinates)) in all.enumerate() {
+        looked(at, engine)?;
         let own = &mut values[item * dims..(item + 1) * dims];
         for (out, coordinate) in own.iter_mut().zip(&coordinates[leading..]) {
             *out = coordinate.times_power(-exponent).value();
@@ -103,6 +124,11 @@ fn written(
         }
     }
     Features::from_rows(items, dims, values).map(Some)
+}
+
+/// Looks at the watch at some of the rows.
+fn looked(row: usize, engine: &dyn Engine) -> Result<()> {
+    if row % ROWS == 0 { engine.proceed() } else { Ok(()) }
 }
 
 /// e for a number in [2^e, 2^(e + 1)).

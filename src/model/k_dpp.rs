@@ -3,7 +3,7 @@
 use super::{Counts, GroundSet, feasibility};
 use crate::{
     Error, Features, Result,
-    engine::{Items, Rows},
+    engine::{Engine, Items, Rows},
 };
 
 /// A DPP conditioned on its size.
@@ -113,9 +113,9 @@ impl<'a> KDpp<'a> {
     }
 
     /// The same law in graded coordinates, in which nothing is lost to rounding.
-    pub(crate) fn graded(&self) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
         let items = self.ground.free_items();
         let rows = Rows::scaled(self.ground.features(), vec![Items::from(&items)]);
-        Ok(self.ground.graded(&rows)?.map(|ground| Self { ground, k: self.k }))
+        Ok(self.ground.graded(&rows, engine)?.map(|ground| Self { ground, k: self.k }))
     }
 }

@@ -187,11 +187,11 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
     }
     let row = |item| WeightedRow { values: features.row(item), exponent: 0 };
     let rows: Vec<WeightedRow> = subset.iter().map(row).collect();
-    match triangular(&rows, rows.len()) {
-        Some(exact) if exact.log_squares.len() < rows.len() => zero,
-        Some(exact) => weighted(exact.log_det(rows.len()), features, subset.iter()),
+    match triangular(&rows, rows.len(), &|| Ok(())) {
+        Ok(Some(exact)) if exact.log_squares.len() < rows.len() => zero,
+        Ok(Some(exact)) => weighted(exact.log_det(rows.len()), features, subset.iter()),
         // Too many large rows for exact arithmetic: the f64 result.
-        None => found.map_or(zero, |volume| volume.log_det),
+        Ok(None) | Err(_) => found.map_or(zero, |volume| volume.log_det),
     }
 }
 

@@ -20,7 +20,7 @@ mod tight_parts;
 pub(crate) use counts::{Counts, Demand};
 pub use dpp::Dpp;
 pub(crate) use free_items::FreeItems;
-pub(crate) use graded::accurately;
+pub(crate) use graded::{accurately, within};
 pub(crate) use ground_set::{GroundSet, add_sorted};
 pub use independent::{IndependentKDpps, PartKDpp};
 pub use k_dpp::KDpp;

@@ -170,8 +170,8 @@ impl GeneratingFunction {
     }
 
     /// A lower bound on ln inf φ(e^d) / e^(c·d) for counts c, slightly below since the search stops near the infimum.
-    /// −∞ if it stops too far away to decide whether φ reaches these counts.
-    pub(crate) fn log_capacity(&self, counts: &[usize]) -> f64 {
+    /// −∞ if it stops too far away to decide whether φ reaches these counts, or where `go_on` returns false.
+    pub(crate) fn log_capacity(&self, counts: &[usize], go_on: &dyn Fn() -> bool) -> f64 {
         let open: Vec<usize> = (0..counts.len()).filter(|&group| counts[group] > 0).collect();
         let shares: Vec<Mat<f64>> = open.iter().map(|&group| self.shares[group].clone()).collect();
         let counts: Vec<usize> = open.iter().map(|&group| counts[group]).collect();
@@ -179,7 +179,7 @@ impl GeneratingFunction {
             (Tilt::neutral(0), log_determinant(self.base.as_ref()))
         } else {
             let start = vec![0.0; open.len()];
-            let tilt = determinantal_tilt(self.base.as_ref(), &shares, &counts, start, &|| true);
+            let tilt = determinantal_tilt(self.base.as_ref(), &shares, &counts, start, go_on);
             let whole = &self.base + weighted_gram(&shares, &tilt.log_weights);
             (tilt, log_determinant(whole.as_ref()))
         };

@@ -2,6 +2,7 @@
 
 use crate::{
     PartitionDpp, Result,
+    engine::Engine,
     model::{Counts, feasibility},
     polynomial::{
         ConditionalBernoulli, correction::Correction, generating_function::GeneratingFunction,
@@ -46,6 +47,7 @@ pub(super) fn bound(
     found: &TiltedSpectrum,
     scales: &[f64],
     correction: &Correction,
+    engine: &dyn Engine,
 ) -> Result<f64> {
     let ranges = dpp.counts();
     if let Some(counts) = ranges.exact() {
@@ -63,7 +65,8 @@ pub(super) fn bound(
     if !ranges.allow(&counts) {
         return Ok(0.0);
     }
-    let log = correction.log_of(&counts) + function.log_capacity(&counts);
+    let log = correction.log_of(&counts) + function.log_capacity(&counts, &|| engine.proceed().is_ok());
+    engine.proceed()?;
     Ok((coefficient_bound(&counts) * log.exp() / of_size).min(1.0))
 }
 

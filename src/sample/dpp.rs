@@ -5,7 +5,7 @@ use crate::{
     Dpp, Result,
     engine::Engine,
     estimate::accurate,
-    model::accurately,
+    model::within,
     polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
 };
 
@@ -19,7 +19,9 @@ impl<'a> Dpp<'a> {
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
     pub fn sampler(&self, options: impl Into<SamplerOptions>, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
         let options = options.into();
-        accurately(self, Self::graded, |law| law.sampler_as_given(&options, engine), Sampler::law_error)
+        let (graded, new) =
+            (|law: &Self| law.graded(engine), |law: &Self| law.sampler_as_given(&options, engine));
+        within(options.law_error, self, graded, new, Sampler::law_error)
     }
 
     fn sampler_as_given(&self, options: &SamplerOptions, engine: &'a dyn Engine) -> Result<Sampler<'a>> {

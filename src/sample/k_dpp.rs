@@ -1,10 +1,10 @@
 //! The samplers of the k-DPP, and of independent k-DPPs.
 
-use super::{Law, Projection, Sampler, SamplerOptions, SpectralLaw, spectral::Eigenvectors};
+use super::{Law, Sampler, SamplerOptions, SpectralLaw, spectral::Eigenvectors};
 use crate::{
     IndependentKDpps, KDpp, Result,
     engine::{Engine, Items, Rows},
-    model::{FreeItems, GroundSet, PartKDpp, accurately},
+    model::{FreeItems, GroundSet, PartKDpp, within},
     polynomial::spectrum::TiltedSpectrum,
 };
 
@@ -22,8 +22,8 @@ impl<'a> KDpp<'a> {
         if self.free_size() == 0 {
             return Ok(Sampler::forced(ground.included(), engine));
         }
-        let way = options.into().projection;
-        let (law, error) = law_of_size(engine, ground, &ground.free_items(), self.free_size(), way)?;
+        let items = ground.free_items();
+        let (law, error) = law_of_size(engine, ground, &items, self.free_size(), options.into())?;
         Ok(Sampler::new(Law::Spectral(law), ground.included(), engine, error))
     }
 }
@@ -40,10 +40,10 @@ impl<'a> IndependentKDpps<'a> {
         if self.parts.iter().all(|part| part.count == 0) {
             return Ok(Sampler::forced(&self.included, engine));
         }
-        let way = options.into().projection;
+        let options = options.into();
         let open = self.parts.iter().filter(|part| part.count > 0);
         let law = |part: &PartKDpp<'a>| {
-            let (law, error) = law_of_size(engine, &part.ground, &part.items, part.count, way)?;
+            let (law, error) = law_of_size(engine, &part.ground, &part.items, part.count, options)?;
             Ok((Law::Spectral(law), error))
         };
         let (laws, errors): (Vec<_>, Vec<f64>) =
@@ -58,16 +58,18 @@ pub(super) fn law_of_size<'a>(
     ground: &GroundSet<'a>,
     items: &FreeItems,
     k: usize,
-    way: Projection,
+    options: SamplerOptions,
 ) -> Result<(SpectralLaw<'a>, f64)> {
-    let graded =
-        |ground: &GroundSet<'a>| ground.graded(&Rows::scaled(ground.features(), vec![Items::from(items)]));
+    let graded = |ground: &GroundSet<'a>| {
+        ground.graded(&Rows::scaled(ground.features(), vec![Items::from(items)]), engine)
+    };
     let as_given = |ground: &GroundSet<'a>| {
         let rows = Rows::scaled(ground.features(), vec![Items::from(items)]);
         let found = TiltedSpectrum::for_size(engine, &rows, ground, k)?;
         let eigenvectors = Eigenvectors::of_size(&found.spectrum.values, k)?;
-        let law = SpectralLaw::new(engine, ground.features(), &rows, &found, eigenvectors, way)?;
+        let law =
+            SpectralLaw::new(engine, ground.features(), &rows, &found, eigenvectors, options.projection)?;
         Ok((law, found.spectrum.error))
     };
-    accurately(ground, graded, as_given, |(_, error)| *error)
+    within(options.law_error, ground, graded, as_given, |(_, error)| *error)
 }

@@ -35,7 +35,7 @@ pub use estimated::{
     WeightedSamples,
 };
 pub use memory::{MemoryPlan, MemoryUse};
-pub use options::{DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
+pub use options::{DEFAULT_LAW_ERROR, DEFAULT_PROPOSAL_BUDGET, SamplerOptions};
 pub use partition::{Choice, Conditionals, Method, Plan};
 pub use projection::Projection;
 pub use rejection::BoundCost;
@@ -191,8 +191,9 @@ impl<'a> Sampler<'a> {
         self.law.capped().map(|law| &law.pilot)
     }
 
-    /// Average proposals per sample as predicted: weighted draws for a sampler with an estimated error, 1 for samplers that
-    /// never reject.
+    /// Average proposals per sample as predicted: by a pilot under ranges and where a [`Bound`] other than the tilted one is
+    /// used, otherwise as [guaranteed](Sampler::acceptance_bound). Weighted draws for a sampler with an estimated error, 1
+    /// for samplers that never reject.
     #[must_use]
     pub fn predicted_proposals(&self) -> f64 {
         self.law.proposals()

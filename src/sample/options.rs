@@ -5,6 +5,9 @@ use super::{Bound, Method, Projection};
 /// The default budget of average proposals per sample.
 pub const DEFAULT_PROPOSAL_BUDGET: f64 = 1e7;
 
+/// The default total variation error of a law that is good enough.
+pub const DEFAULT_LAW_ERROR: f64 = 1e-9;
+
 /// How a sampler draws, and what it may cost; the same for every model.
 ///
 /// A [`Method`] alone converts into options: `dpp.sampler(Method::Rejection, &engine)`.
@@ -21,16 +24,19 @@ pub struct SamplerOptions {
     pub(super) projection: Projection,
     pub(super) bound: Bound,
     pub(super) proposal_budget: f64,
+    pub(super) law_error: f64,
 }
 
 impl Default for SamplerOptions {
-    /// [`Method::Auto`], [`Projection::Cheaper`], [`Bound::Auto`], [`DEFAULT_PROPOSAL_BUDGET`].
+    /// [`Method::Auto`], [`Projection::Cheaper`], [`Bound::Auto`], [`DEFAULT_PROPOSAL_BUDGET`],
+    /// [`DEFAULT_LAW_ERROR`].
     fn default() -> Self {
         Self {
             method: Method::default(),
             projection: Projection::default(),
             bound: Bound::default(),
             proposal_budget: DEFAULT_PROPOSAL_BUDGET,
+            law_error: DEFAULT_LAW_ERROR,
         }
     }
 }
@@ -69,5 +75,13 @@ impl SamplerOptions {
     #[must_use]
     pub fn with_proposal_budget(self, proposal_budget: f64) -> Self {
         Self { proposal_budget, ..self }
+    }
+
+    /// The total variation error of the law that is good enough. A law whose rounding may be more is set up again in
+    /// coordinates that keep every digit, if other coordinates can help and their arithmetic in many digits takes seconds
+    /// at most; a larger error here saves that time. Errors above 1e-4 are refused in any case.
+    #[must_use]
+    pub fn with_law_error(self, law_error: f64) -> Self {
+        Self { law_error, ..self }
     }
 }

@@ -21,9 +21,6 @@ use crate::{
 const PILOT: usize = 64;
 const TASKS: usize = 8;
 
-/// The error of a law above which another bound is preferred.
-const WANTED: f64 = 1e-9;
-
 /// A law that draws by rejection.
 #[derive(Debug)]
 pub(crate) struct Rejection<'a> {
@@ -48,8 +45,9 @@ enum Way<'a> {
 pub struct BoundCost {
     /// The bound.
     pub bound: Bound,
-    /// Average proposals per sample. For the bound that is used they are estimated by weighted draws, unless it is the
-    /// tilted one, where they are guaranteed; for the others they follow by the ratio of the bounds.
+    /// Average proposals per sample. For the bound that is used they are estimated by weighted draws; for the tilted one by
+    /// a pilot of proposals under ranges, while under exact counts they are guaranteed. For the others they follow by the
+    /// ratio of the bounds.
     pub proposals: f64,
     /// Average floating-point operations of a proposal, many of which are rejected early.
     pub operations: f64,
@@ -153,7 +151,7 @@ impl<'q, 'a> Question<'q, 'a> {
     fn answer(self, options: SamplerOptions, engine: &dyn Engine) -> Result<(Rejection<'a>, f64)> {
         let Self { dpp, rows, found, correction, .. } = &self;
         let log_tilted = self.log_tilted()?;
-        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction)?;
+        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, engine)?;
         let operations = spectral::operations(dpp, rows, found);
         let tilted = BoundCost { bound: Bound::Tilted, proposals: acceptance.recip(), operations };
         let by_eigenvectors = self.is_best_tilted() && options.bound == Bound::Auto;
@@ -173,7 +171,7 @@ impl<'q, 'a> Question<'q, 'a> {
         let bounded = match first.map(|first| self.bounded(first.clone(), options, engine)) {
             // Eigenvectors manage where rows are nearly dependent, or too small for squares.
             Some(Err(Error::IllConditioned { .. })) if asked == Bound::Auto => None,
-            Some(Ok((_, error, _))) if asked == Bound::Auto && error > WANTED => None,
+            Some(Ok((_, error, _))) if asked == Bound::Auto && error > options.law_error => None,
             bounded => bounded.transpose()?,
         };
         let tilt = spectral::tilt_of(dpp, spectral::log_weights(found, rows));
@@ -191,8 +189,7 @@ impl<'q, 'a> Question<'q, 'a> {
         }
         let how = (options.projection, options.proposal_budget);
         let (law, error) = SpectralLaw::under_quota(&self, acceptance, how, engine)?;
-        let acceptance_bound = law.acceptance_bound();
-        let proposals = acceptance_bound.recip();
+        let (acceptance_bound, proposals) = (law.acceptance_bound(), law.proposals());
         let relative = |log: f64| (log - log_tilted).exp() * proposals;
         let mut bounds = vec![BoundCost { proposals, ..tilted }];
         bounds.extend(chosen.iter().map(|other| of(other, relative(other.log_bound))));

@@ -1,6 +1,6 @@
 //! Draws by eigenvectors: choose some, draw from the projection DPP that they span, and accept allowed sets.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use rand::{Rng, RngExt};
 
@@ -27,6 +27,8 @@ use crate::{
 /// Tasks of a trial, and proposals per task, whatever the number of threads.
 const TASKS: usize = 64;
 const PROPOSALS_PER_TASK: u64 = 2048;
+/// Proposals of a pilot, which predicts how many a draw takes.
+const PILOT: u64 = 256;
 /// Acceptances that a trial must see. If the acceptance were below a quarter of what the trial finds, it would see this
 /// many once in 1e5 trials.
 pub(super) const ENOUGH: u64 = 16;
@@ -43,6 +45,8 @@ pub(crate) struct SpectralLaw<'a> {
     /// Which proposals are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
+    /// Average proposals per draw as predicted.
+    proposals: f64,
     pool: Pool<ProposalScratch>,
     /// The device that makes many draws, if there is one.
     batches: Option<Batches>,
@@ -182,12 +186,16 @@ impl<'a> SpectralLaw<'a> {
             projection,
             allowed: None,
             acceptance_bound: 1.0,
+            proposals: 1.0,
             pool: Pool::new(),
             batches: None,
         })
     }
 
     /// The law under a quota, and its error; `acceptance` is a lower bound of what the counts allow.
+    ///
+    /// Under ranges that bound may be far too low, so a pilot predicts the proposals per draw: 256 proposals, or 64 weighted
+    /// draws if it sees fewer than 16 acceptances.
     pub(super) fn under_quota(
         question: &Question<'_, 'a>,
         acceptance: f64,
@@ -205,33 +213,43 @@ impl<'a> SpectralLaw<'a> {
         let of_fill = fill.as_ref().map_or(0.0, |fill| fill.least_log_acceptance());
         let acceptance_bound = of_fill.exp() * acceptance;
         let allowed = Allowed::new(dpp, &log_weights, fill.clone());
-        let mut law = Self { allowed: Some(allowed), acceptance_bound, ..law };
+        let proposals = acceptance_bound.recip();
+        let mut law = Self { allowed: Some(allowed), acceptance_bound, proposals, ..law };
         if dpp.quota().exact_counts().is_some() {
             return Ok((law, found.spectrum.error));
         }
         // In the worst case all sets affected by the spectrum's error are accepted.
         let is_off = |bound: f64| accurate(found.spectrum.error / bound).is_err();
         let suffices = acceptance_bound * budget >= 1.0 && !is_off(acceptance_bound);
-        if !suffices || of_fill < LOOSE {
-            let found = match law.measured(engine)? {
-                Some(measured) => measured,
-                None if suffices => acceptance_bound,
-                // Too few acceptances to count.
-                None => (MARGIN * question.tilted_proposals(engine)?).recip(),
-            };
-            law.acceptance_bound = found.max(acceptance_bound);
-            let expected = law.acceptance_bound.recip();
-            if expected > budget || expected.is_infinite() {
-                return Err(Error::RangeProposalBudget { expected, budget });
-            }
+        let is_taken = suffices && of_fill >= LOOSE;
+        let seen = if is_taken {
+            let accepted = law.accepted(0..1, PILOT, engine)?;
+            (accepted >= ENOUGH).then_some(accepted as f64 / PILOT as f64)
+        } else {
+            law.measured(engine)?
+        };
+        let predicted = seen.map_or_else(|| question.tilted_proposals(engine), |seen| Ok(seen.recip()))?;
+        let cautious = if seen.is_none() && suffices { 0.0 } else { (MARGIN * predicted).recip() };
+        let cautious = cautious.max(acceptance_bound);
+        if !is_taken {
+            law.acceptance_bound = cautious;
         }
-        let error = accurate(found.spectrum.error / law.acceptance_bound)?;
+        law.proposals = predicted.min(law.acceptance_bound.recip()).max(1.0);
+        if law.proposals > budget || law.proposals.is_infinite() {
+            return Err(Error::RangeProposalBudget { expected: law.proposals, budget });
+        }
+        let error = accurate(found.spectrum.error / cautious)?;
         Ok((law, error))
     }
 
     /// A lower bound of the draws per proposal, or a quarter of what a trial or weighted draws found.
     pub(crate) fn acceptance_bound(&self) -> f64 {
         self.acceptance_bound
+    }
+
+    /// Average proposals per draw: as a pilot predicts under ranges, at most under exact counts.
+    pub(super) fn proposals(&self) -> f64 {
+        self.proposals
     }
 
     /// Makes many draws on the engine's device, if it has one and proposals are simple: of fixed size, accepted unless a part
@@ -295,28 +313,32 @@ impl<'a> SpectralLaw<'a> {
         allowed.accepts(picks, found, rng).then_some(picks)
     }
 
-    /// A quarter of the acceptance in a trial; `None` if it sees too few.
+    /// The acceptance in a trial; `None` if it sees too few.
     fn measured(&self, engine: &dyn Engine) -> Result<Option<f64>> {
-        let go_on = || engine.proceed().is_ok();
-        let task = |task: usize| {
-            let mut rng = stream(0, task as u64);
-            let (mut scratch, mut found) = (Scratch::default(), self.counters());
-            let accepted = |_: &u64| self.proposal(&mut rng, &mut scratch, &mut found, go_on).is_some();
-            (0..PROPOSALS_PER_TASK).take_while(|_| go_on()).filter(accepted).count() as u64
-        };
-        let (mut accepted, mut proposals) = (0, 0);
+        let (mut accepted, mut done) = (0, 0);
         // A few tasks suffice for ordinary acceptances.
         for tasks in [1, 7, TASKS - 8] {
-            let done = proposals / PROPOSALS_PER_TASK;
-            accepted += map_ordered(tasks, |at| task(at + done as usize)).into_iter().sum::<u64>();
-            proposals += PROPOSALS_PER_TASK * tasks as u64;
-            engine.proceed()?;
+            accepted += self.accepted(done..done + tasks, PROPOSALS_PER_TASK, engine)?;
+            done += tasks;
             if accepted >= ENOUGH {
                 break;
             }
         }
-        let bound = accepted as f64 / proposals as f64 / MARGIN;
-        Ok((accepted >= ENOUGH).then_some(bound))
+        let seen = accepted as f64 / (done as u64 * PROPOSALS_PER_TASK) as f64;
+        Ok((accepted >= ENOUGH).then_some(seen))
+    }
+
+    /// How many are accepted of the proposals of these tasks, so many of each.
+    fn accepted(&self, tasks: Range<usize>, each: u64, engine: &dyn Engine) -> Result<u64> {
+        let go_on = || engine.proceed().is_ok();
+        let accepted = map_ordered(tasks.len(), |at| {
+            let mut rng = stream(0, (tasks.start + at) as u64);
+            let (mut scratch, mut found) = (Scratch::default(), self.counters());
+            let accepted = |_: &u64| self.proposal(&mut rng, &mut scratch, &mut found, go_on).is_some();
+            (0..each).take_while(|_| go_on()).filter(accepted).count() as u64
+        });
+        engine.proceed()?;
+        Ok(accepted.into_iter().sum())
     }
 }
 

@@ -124,7 +124,7 @@ impl TiltedProposals {
     pub(crate) fn of_partition_dpp(dpp: &PartitionDpp<'_>) -> Result<Self> {
         let question = Question::new(dpp, None, &Cpu)?;
         let Question { rows, found, correction, .. } = &question;
-        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction)?;
+        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, &Cpu)?;
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
         let (law, law_error) = SpectralLaw::under_quota(&question, acceptance, how, &Cpu)?;
         let eigenvectors = EigenvectorLaw::of(found, dpp);

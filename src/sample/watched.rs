@@ -106,6 +106,14 @@ impl Sampler<'_> {
     }
 
     /// One draw, and how many proposals it took.
+    /// One draw, under a watch.
+    ///
+    /// # Errors
+    /// [`Error::Ended`], and those of [`try_sample_counted`](Sampler::try_sample_counted).
+    pub(crate) fn sample_under<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Subset> {
+        self.draw(rng, Attempts::under(watch, self.acceptance_bound())).map(|(subset, _)| subset)
+    }
+
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
         rng: &mut R,

@@ -18,7 +18,13 @@ use std::{
 
 use rand::Rng;
 
-use self::{batches::Batches, greedy::Picking, sample::Drawing, whole::Whole, workspace::Candidate};
+use self::{
+    batches::Batches,
+    greedy::Picking,
+    sample::{Drawing, Within},
+    whole::Whole,
+    workspace::Candidate,
+};
 pub use self::{
     request::{BatchedRequests, Slate, SlateRequest, SlateSamples},
     workspace::SlateWorkspace,
@@ -26,7 +32,7 @@ pub use self::{
 use crate::{
     Error, Features, Partition, Quota, Result, Subset, Watch,
     data::{check_labels, log_quality_of_scores},
-    engine::Engine,
+    engine::{Cpu, Engine, Watched},
     linalg::power_of_two_near,
     parallel::map_ordered,
     sample::stream,
@@ -202,7 +208,8 @@ impl<'a> Slates<'a> {
         rng: &mut R,
     ) -> Result<&'w [u32]> {
         workspace.read(self, request)?;
-        Drawing::new(self, workspace)?.draw(rng)?;
+        let within = Within { watch: &Watch::default(), engine: &Cpu };
+        Drawing::new(self, workspace, within)?.draw(rng)?;
         Ok(&workspace.items)
     }
 
@@ -240,8 +247,8 @@ impl<'a> Slates<'a> {
         self.sample_watched(requests, count, seed, &Watch::default())
     }
 
-    /// As [`sample_many`](Slates::sample_many) under a watch: requests that it leaves undone have
-    /// [`Error::Ended`].
+    /// As [`sample_many`](Slates::sample_many) under a watch, which proposals and the set-up of a sampler look at, too:
+    /// requests that it leaves undone have [`Error::Ended`].
     #[must_use]
     pub fn sample_watched(
         &self,
@@ -250,9 +257,13 @@ impl<'a> Slates<'a> {
         seed: u64,
         watch: &Watch<'_>,
     ) -> Vec<Result<SlateSamples>> {
+        // The steps that are reported are requests.
+        let engine = Watched::new(&Cpu, watch.without_reports());
+        let within = Within { watch, engine: &engine };
         each(requests, &Steps::begin(watch, Step::Draw), |number, request, workspace| {
             workspace.read(self, request)?;
-            let (mut drawing, mut rng) = (Drawing::new(self, workspace)?, stream(seed, number as u64));
+            let mut rng = stream(seed, number as u64);
+            let mut drawing = Drawing::new(self, workspace, within)?;
             let draw = |_| {
                 watch.check()?;
                 Ok(Subset::from_distinct(drawing.draw(&mut rng)?.to_vec()))

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use super::{SlateWorkspace, Slates, whole::Whole};
-use crate::{Result, Sampler, SamplerOptions, engine::Cpu};
+use crate::{PartitionDpp, Result, Sampler, SamplerOptions, Watch, engine::Engine};
 
 /// How many more proposals than accepted ones, by [`EARNED`] each, before heavy directions are sought, …
 const PLAIN: u32 = 1 << 7;
@@ -11,6 +11,8 @@ const PLAIN: u32 = 1 << 7;
 const THINNED: u32 = 1 << 12;
 /// Proposals that every accepted one earns.
 const EARNED: u32 = 64;
+/// Proposals between two looks at the watch, some tenths of a millisecond.
+const UNWATCHED: u32 = 64;
 /// Estimated total variation error of proposals: their rows keep about twelve digits.
 const PROPOSALS: f64 = 1e-11;
 
@@ -21,26 +23,38 @@ const PROPOSALS: f64 = 1e-11;
 pub(super) struct Drawing<'s, 'a> {
     slates: &'s Slates<'a>,
     workspace: &'s mut SlateWorkspace,
+    within: Within<'s>,
     /// Number of included items.
     included: usize,
-    stage: Stage,
+    stage: Stage<'s>,
     /// The largest of all stages so far.
     law_error: f64,
 }
 
+/// What ends draws: a watch, and an engine under it for the set-up of a sampler.
+#[derive(Clone, Copy)]
+pub(super) struct Within<'s> {
+    pub(super) watch: &'s Watch<'s>,
+    pub(super) engine: &'s dyn Engine,
+}
+
 /// How sets are drawn.
-enum Stage {
+enum Stage<'s> {
     /// By proposals as they come, so many more, …
     Plain(u32),
     /// … by those that allow for heavy directions, …
     Thinned(u32),
     /// … or by a sampler.
-    Whole(Box<(Sampler<'static>, Whole)>),
+    Whole(Box<(Sampler<'s>, Whole)>),
 }
 
 impl<'s, 'a> Drawing<'s, 'a> {
     /// Prepares draws of the request that was read.
-    pub(super) fn new(slates: &'s Slates<'a>, workspace: &'s mut SlateWorkspace) -> Result<Self> {
+    pub(super) fn new(
+        slates: &'s Slates<'a>,
+        workspace: &'s mut SlateWorkspace,
+        within: Within<'s>,
+    ) -> Result<Self> {
         let included = workspace.items.len();
         workspace.list(slates)?;
         let SlateWorkspace { items, candidates, counts, available, proposals, .. } = &mut *workspace;
@@ -50,8 +64,8 @@ impl<'s, 'a> Drawing<'s, 'a> {
                 [low.saturating_sub(count), (high - count).min(available)]
             });
         let is_possible = proposals.prepare(slates, items, candidates, ranges)?;
-        let mut drawing =
-            Self { slates, workspace, included, stage: Stage::Plain(PLAIN), law_error: PROPOSALS };
+        let stage = Stage::Plain(PLAIN);
+        let mut drawing = Self { slates, workspace, within, included, stage, law_error: PROPOSALS };
         if !is_possible {
             drawing.set_up()?;
         }
@@ -74,6 +88,9 @@ impl<'s, 'a> Drawing<'s, 'a> {
                 }
                 Stage::Thinned(0) => self.set_up()?,
                 Stage::Plain(left) | Stage::Thinned(left) => {
+                    if left.is_multiple_of(UNWATCHED) {
+                        self.within.watch.check()?;
+                    }
                     *left -= 1;
                     if proposals.propose(dims, rng) {
                         *left = (*left + EARNED).min(THINNED);
@@ -83,7 +100,7 @@ impl<'s, 'a> Drawing<'s, 'a> {
                 }
                 Stage::Whole(whole) => {
                     let (sampler, whole) = &**whole;
-                    let (subset, _) = sampler.try_sample_counted(rng)?;
+                    let subset = sampler.sample_under(rng, self.within.watch)?;
                     whole.add(subset.iter(), items);
                     return Ok(&self.workspace.items);
                 }
@@ -99,9 +116,64 @@ impl<'s, 'a> Drawing<'s, 'a> {
     /// Sets up a sampler of the candidates and the included items.
     fn set_up(&mut self) -> Result<()> {
         let whole = Whole::of(self.slates, self.workspace, self.included)?;
-        let sampler = whole.dpp.sampler(SamplerOptions::default(), &Cpu)?;
+        let dpp: &PartitionDpp<'s> = &whole.dpp;
+        let sampler = dpp.sampler(SamplerOptions::default(), self.within.engine)?;
         self.law_error = self.law_error.max(sampler.law_error());
         self.stage = Stage::Whole(Box::new((sampler, whole)));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::{
+        Error, Features, Partition, Quota,
+        engine::{Cpu, Watched},
+        sample::stream,
+        slates::SlateRequest,
+        watch::Ended,
+    };
+
+    /// Items so alike that proposals are hardly ever accepted: a sampler is set up, and its set-up ends with the watch.
+    #[test]
+    fn a_watch_ends_the_set_up_of_a_sampler() {
+        let (items, dims) = (40, 12);
+        let value = |at: usize| 1.0 + 0.05 * (at as f64 * 1.7 + (at * at) as f64 * 0.31).sin();
+        let features =
+            Features::from_rows(items, dims, (0..items * dims).map(value).collect::<Vec<_>>()).unwrap();
+        let partition = Partition::from_labels(&(0..items).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
+        let quota = Quota::new(&partition, [..=4, ..=4]).unwrap().with_total(6).unwrap();
+        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let candidates: Vec<u32> = (0..40).collect();
+        let (stop, none) = (AtomicBool::new(true), Watch::default());
+        let stopped = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
+        for (engine, ends) in [(&Cpu as &dyn Engine, false), (&stopped, true)] {
+            let mut workspace = slates.workspace();
+            workspace.read(&slates, SlateRequest::of(&candidates)).unwrap();
+            let mut drawing = Drawing::new(&slates, &mut workspace, Within { watch: &none, engine }).unwrap();
+            let drawn = (0..200).try_for_each(|draw| drawing.draw(&mut stream(1, draw)).map(|_| ()));
+            assert_eq!(matches!(drawn, Err(Error::Ended(Ended::Interrupted))), ends, "{drawn:?}");
+            assert_eq!(matches!(drawing.stage, Stage::Whole(_)), !ends, "a sampler is needed");
+        }
+    }
+
+    /// Proposals look at the watch, too.
+    #[test]
+    fn a_watch_ends_proposals() {
+        let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]).unwrap();
+        let partition = Partition::from_labels(&["a", "b", "b"]).unwrap();
+        let quota = Quota::new(&partition, [1, 1]).unwrap();
+        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let stop = AtomicBool::new(true);
+        let watch = Watch::default().stopped_by(&stop);
+        let mut workspace = slates.workspace();
+        workspace.read(&slates, SlateRequest::of(&[0, 1, 2])).unwrap();
+        let within = Within { watch: &watch, engine: &Cpu };
+        let mut drawing = Drawing::new(&slates, &mut workspace, within).unwrap();
+        let drawn = drawing.draw(&mut stream(1, 0)).map(|_| ());
+        assert!(matches!(drawn, Err(Error::Ended(Ended::Interrupted))), "{drawn:?}");
     }
 }

@@ -17,3 +17,4 @@ mod estimated;
 mod mcmc_balance;
 mod mcmc_diagnostics;
 mod mcmc_law;
+mod thousands;

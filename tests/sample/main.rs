@@ -12,6 +12,7 @@
 mod common;
 
 mod bounds;
+mod clusters;
 mod estimated;
 mod known_answers;
 mod negative_controls;

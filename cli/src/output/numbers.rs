@@ -4,13 +4,20 @@ use std::f64::consts::LN_10;
 
 /// A number of proposals or nodes, to about three digits.
 pub(crate) fn short(number: f64) -> String {
-    if number < 100.0 {
+    if number.is_infinite() {
+        large(number, 2)
+    } else if number < 100.0 {
         format!("{number:.2}")
     } else if number < 1e6 {
         format!("{number:.0}")
     } else {
         format!("{number:.2e}")
     }
+}
+
+/// A predicted cost with this many decimals, which may be beyond f64.
+pub(crate) fn large(number: f64, decimals: usize) -> String {
+    if number.is_finite() { format!("{number:.decimals$e}") } else { "more than 1e300".into() }
 }
 
 /// A number to six decimals; what rounds to zero has no sign.
@@ -83,6 +90,7 @@ mod tests {
         }
         assert_eq!(factor_of_log(1000.0 * LN_10 + 2_f64.ln()), "2.00e1000");
         assert_eq!(factor_of_log(2_f64.ln()), "2.00");
+        assert_eq!((short(f64::INFINITY), large(1234.5, 1)), ("more than 1e300".into(), "1.2e3".into()));
         assert_eq!(probability_of_log(-1000.0 * LN_10 + 2_f64.ln()), "2.000e-1000");
     }
 }

@@ -8,7 +8,7 @@ use super::{
     arguments::{MethodChoice, SampleArguments},
     estimate::EstimatedCost,
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, output::numbers::large};
 
 /// Operations per second of a core, as plans count them; a proposal rejected early counts as a whole one.
 pub(crate) const SPEED: f64 = 1e10;
@@ -31,8 +31,8 @@ impl Forecast {
     /// The forecast of a plan.
     pub(crate) fn of_plan(plan: &Plan, samples: u64) -> Self {
         let effort = match plan.method {
-            Method::Rejection => format!("by rejection takes about {:.2e} proposals", plan.proposals),
-            method => format!("by {method} may take {:.2e} nodes", plan.nodes),
+            Method::Rejection => format!("by rejection takes about {} proposals", large(plan.proposals, 2)),
+            method => format!("by {method} may take {} nodes", large(plan.nodes, 2)),
         };
         Self::new(effort, plan.operations(), samples)
     }
@@ -49,7 +49,7 @@ impl Forecast {
             return Some(Self::of_plan(plan, samples));
         }
         let proposals = sampler.bounds().first()?.proposals;
-        let effort = format!("under these ranges takes about {proposals:.2e} proposals");
+        let effort = format!("under these ranges takes about {} proposals", large(proposals, 2));
         Some(Self::new(effort, sampler.predicted_operations()?, samples))
     }
 
@@ -78,8 +78,15 @@ impl Forecast {
         let predicted = format!("a sample {effort} and about {each}{all}");
         let fewer = samples > 1 && self.each <= budget;
         let advice = if fewer { "fewer samples take less".into() } else { ways_left() };
-        Err(Failure::Slow { predicted, budget, enough: self.total.ceil(), advice })
+        Err(Failure::Slow { predicted, budget, enough: enough(self.total), advice })
     }
+}
+
+/// The option that allows so many seconds, if there is one.
+fn enough(seconds: f64) -> String {
+    /// Some millions of years; more is not a duration.
+    const MOST: f64 = 1e15;
+    if seconds < MOST { format!("--budget {} allows it; ", seconds.ceil()) } else { String::new() }
 }
 
 /// Seconds, to about three digits.
@@ -91,6 +98,6 @@ pub(crate) fn seconds(seconds: f64) -> String {
     } else if seconds < 1e5 {
         format!("{seconds:.0} s")
     } else {
-        format!("{seconds:.1e} s")
+        format!("{} s", large(seconds, 1))
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     estimates::{caution, spread},
     law::Question,
     output::{
-        numbers::{error, short},
+        numbers::{error, large, short},
         table::{MOST_COLUMNS, MOST_ROWS, more, new_table, right},
     },
 };
@@ -115,7 +115,8 @@ fn bounds_in_words(bounds: &[BoundCost]) -> String {
     let Some(first) = bounds.first() else { return String::new() };
     let next = bounds[1..].iter().min_by(|a, b| a.cost().total_cmp(&b.cost()));
     let next = next.map_or(String::new(), |next| {
-        format!(": {:.1e} operations per sample, {:.1e} by {}", first.cost(), next.cost(), next.bound)
+        let [own, other] = [first.cost(), next.cost()].map(|operations| large(operations, 1));
+        format!(": {own} operations per sample, {other} by {}", next.bound)
     });
     format!("bound     {}{next}\n", first.bound)
 }

@@ -133,7 +133,8 @@ impl Dpp<'_> {
     /// - [`Error::NodeBudget`](crate::Error::NodeBudget) past [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
     /// - those of [`Dpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
-        accurately(self, Self::graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
+        let graded = |law: &Self| law.graded(engine);
+        accurately(self, graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
     }
 
     fn part_counts_as_given(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {

@@ -30,7 +30,8 @@ impl KDpp<'_> {
     /// - [`Error::NodeBudget`] past a fiftieth of [`DEFAULT_NODE_BUDGET`](crate::polynomial::DEFAULT_NODE_BUDGET);
     /// - those of [`KDpp::inference`].
     pub fn part_counts(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {
-        accurately(self, Self::graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
+        let graded = |law: &Self| law.graded(engine);
+        accurately(self, graded, |law| law.part_counts_as_given(partition, engine), PartCounts::error)
     }
 
     fn part_counts_as_given(&self, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts> {

@@ -9,7 +9,7 @@ use super::IMPOSSIBLE;
 use crate::{
     Error, Estimate, Features, Result, RidgeDpp, Subset,
     engine::{Engine, EngineInfo},
-    model::{DrawnDpp, FreeRidge, accurately, log_determinant_estimate},
+    model::{FreeRidge, accurately, log_determinant_estimate},
     polynomial::tilt::ridge_tilt,
 };
 
@@ -72,7 +72,7 @@ impl<'a> RidgeDpp<'a> {
         let log_weights = ridge_tilt(engine, &free)?;
         let drawn = free.drawn(&log_weights)?;
         let new = |drawn: &_| RidgeNodes::new(engine, &free, &log_weights, drawn);
-        let nodes = accurately(&drawn, DrawnDpp::graded, new, |nodes| nodes.log_sum.error)?;
+        let nodes = accurately(&drawn, |drawn| drawn.graded(engine), new, |nodes| nodes.log_sum.error)?;
         let log_z = nodes.log_sum;
         Ok(RidgeInference { dpp: self.clone(), free, log_weights, nodes: Some(nodes), log_z, engine })
     }

@@ -6,7 +6,7 @@ use super::RidgeDpp;
 use crate::{
     Features, Result,
     data::compress_if_wide,
-    engine::{Items, Rows},
+    engine::{Engine, Items, Rows},
     model::{Counts, FreeItems, GroundSet},
     parallel::map_ordered,
     polynomial::softplus,
@@ -168,9 +168,9 @@ impl DrawnDpp<'_> {
     }
 
     /// The same law in graded coordinates, in which nothing is lost to rounding.
-    pub(crate) fn graded(&self) -> Result<Option<Self>> {
+    pub(crate) fn graded(&self, engine: &dyn Engine) -> Result<Option<Self>> {
         let items = self.items.clone();
-        Ok(self.ground.graded(&self.rows())?.map(|ground| Self { ground, items }))
+        Ok(self.ground.graded(&self.rows(), engine)?.map(|ground| Self { ground, items }))
     }
 }
 

@@ -42,7 +42,7 @@ impl PartitionDpp<'_> {
 
     fn graded_for_counts(&self, engine: &dyn Engine) -> Result<Option<Self>> {
         let rows = self.rows();
-        let Some(ground) = self.ground().graded(&rows)? else { return Ok(None) };
+        let Some(ground) = self.ground().graded(&rows, engine)? else { return Ok(None) };
         let graded = self.in_ground(ground);
         if self.open().len() < 2 {
             return Ok(Some(graded));
@@ -54,14 +54,14 @@ impl PartitionDpp<'_> {
         if tilt.are_alike() {
             return Ok(Some(graded));
         }
-        let weighted = self.ground().graded(&rows.weighted(&tilt.log_weights))?;
+        let weighted = self.ground().graded(&rows.weighted(&tilt.log_weights), engine)?;
         Ok(weighted.map(|ground| self.in_ground(ground)))
     }
 
     fn graded_for_ranges(&self, engine: &dyn Engine) -> Result<Option<Self>> {
         let groups = self.open().iter().map(|part| Group { items: Items::from(&part.items), scale: 1.0 });
         let rows = Rows::with_scales(self.ground().features(), groups.collect());
-        let Some(ground) = self.ground().graded(&rows)? else { return Ok(None) };
+        let Some(ground) = self.ground().graded(&rows, engine)? else { return Ok(None) };
         let alike = self.in_ground(ground).narrowed();
         if alike.open().len() < self.open().len() {
             // The exact rank leaves nothing for some parts, so grade for the others.
@@ -79,7 +79,7 @@ impl PartitionDpp<'_> {
         }
         // Where many tilts are as good, another one may be found in other coordinates, which are not graded for it.
         for last in [false, false, true] {
-            let weighted = self.ground().graded(&rows.clone().weighted(&tilt.log_weights))?;
+            let weighted = self.ground().graded(&rows.clone().weighted(&tilt.log_weights), engine)?;
             let Some(ground) = weighted else { return Ok(None) };
             let graded = self.in_ground(ground).narrowed();
             if last || graded.open().is_empty() {

@@ -4,6 +4,7 @@
 //! tilt makes E|S∩P_l| = κ_l under the DPP; the homogeneous tilt, at which the acceptance bound holds, does so under
 //! the k-DPP.
 
+mod covariance;
 mod determinantal;
 mod homogeneous;
 mod ranged;
@@ -12,6 +13,7 @@ mod weighted;
 
 use faer::{Mat, MatRef, prelude::Solve};
 
+use covariance::Covariance;
 pub(crate) use determinantal::determinantal_tilt;
 pub(crate) use homogeneous::homogeneous_tilt;
 pub(crate) use ranged::ranged_tilt;
@@ -56,19 +58,28 @@ pub(crate) trait Weighable {
     /// ln of the expected counts at weight 1, if they grew in proportion to the weights.
     fn log_traces(&self) -> Vec<f64>;
 
-    /// The generating function at weights e^w, and its derivatives; `None` where they are beyond f64.
+    /// The generating function at weights e^w, and its first derivatives; `None` where they are beyond f64.
     ///
     /// # Errors
     /// Those of the engine.
     fn moments(&self, log_weights: &[f64]) -> Result<Option<Moments>>;
+
+    /// The second derivatives at the weights of these moments.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    fn covariance(&self, log_weights: &[f64], moments: &Moments) -> Result<Covariance>;
 }
 
-/// ln g(e^w), and its first and second derivatives by w.
+/// ln g(e^w), and its first derivatives by w.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
     pub(crate) log_value: f64,
     pub(crate) means: Vec<f64>,
-    pub(crate) covariance: Mat<f64>,
+    /// N_l of every group, or none where there are many, …
+    shares: Vec<Mat<f64>>,
+    /// … and the variances less ⟨N_l, N_l⟩ that go with them.
+    variances: Vec<f64>,
 }
 
 /// C = Σ y_l G_l.

@@ -2,8 +2,17 @@
 
 use faer::{Mat, MatRef, Side};
 
-use super::{Moments, Tilt, Weighable, inner_product, longest_step, weighted_gram};
-use crate::{Result, engine::Engine, linalg::whiten, model::Counts};
+use super::{
+    Covariance, Moments, Tilt, Weighable,
+    covariance::{FEW, Model},
+    inner_product, longest_step, weighted_gram,
+};
+use crate::{
+    Result,
+    engine::Engine,
+    linalg::{inverse_of_lower, whiten},
+    model::Counts,
+};
 
 /// Steps that lower F by less than this are not taken, since acceptance would increase by no more.
 const TOLERANCE: f64 = 1e-4;
@@ -11,6 +20,8 @@ const TOLERANCE: f64 = 1e-4;
 const ROUNDING: f64 = 1e-9;
 const MAX_STEPS: usize = 100;
 const MAX_SWEEPS: usize = 200;
+/// Groups between two looks at the watch.
+const GROUPS: usize = 1024;
 /// Weights beyond e^±600 are clamped; every tilt is exact.
 const FARTHEST: f64 = 600.0;
 
@@ -35,7 +46,7 @@ pub(crate) fn ranged_tilt(
     offsets: &[f64],
     ranges: &Counts,
 ) -> Result<Tilt> {
-    tilt_of_ranges(engine, &Grams(grams), offsets, ranges)
+    tilt_of_ranges(engine, &Grams { grams, engine }, offsets, ranges)
 }
 
 /// The same for counts that are other functions of the weights of parts: F has their ln g in place of the determinant.
@@ -53,7 +64,7 @@ pub(crate) fn tilt_of_ranges(
     let mut point = problem.start();
     let Some(mut state) = problem.at(&point)? else { return Ok(problem.tilt(&point)) };
     for _ in 0..MAX_STEPS {
-        let (step, promised) = problem.step(&point, &state);
+        let (step, promised) = problem.step(engine, &point, &state)?;
         if promised.is_nan() || promised < TOLERANCE {
             break;
         }
@@ -88,7 +99,7 @@ struct Problem<'a> {
 struct State {
     value: f64,
     gradient: Vec<f64>,
-    hessian: Mat<f64>,
+    moments: Moments,
 }
 
 impl Problem<'_> {
@@ -161,55 +172,53 @@ impl Problem<'_> {
     fn at(&self, point: &[f64]) -> Result<Option<State>> {
         let groups = self.groups();
         let found = self.counts.moments(&self.log_weights(point))?;
-        let Some(Moments { log_value, means, covariance }) = found else { return Ok(None) };
-        let mut value = log_value;
+        let Some(moments) = found else { return Ok(None) };
+        let mut value = moments.log_value;
         value += (0..groups).map(|group| self.kink(group, point[group])).sum::<f64>();
-        let mut gradient = means;
+        let mut gradient = moments.means.clone();
         if let Some(total) = self.ranges.total() {
             value -= total as f64 * point[groups];
             gradient.push(gradient.iter().sum::<f64>() - total as f64);
         }
-        let members = |at: usize| if at < groups { at..at + 1 } else { 0..groups };
-        let hessian = Mat::from_fn(gradient.len(), gradient.len(), |a, b| {
-            members(a).flat_map(|l| members(b).map(move |m| (l, m))).map(|at| covariance[at]).sum()
-        });
         let is_finite = value.is_finite() && gradient.iter().all(|g| g.is_finite());
-        Ok(is_finite.then_some(State { value, gradient, hessian }))
+        Ok(is_finite.then_some(State { value, gradient, moments }))
     }
 
     /// Minimises the second-order model with its kinks, one variable at a time, no variable moving by more than
     /// [`longest_step`]; and by how much that lowers the model without its second order.
-    fn step(&self, point: &[f64], State { gradient, hessian, .. }: &State) -> (Vec<f64>, f64) {
+    ///
+    /// # Errors
+    /// Those of the engine.
+    fn step(&self, engine: &dyn Engine, point: &[f64], state: &State) -> Result<(Vec<f64>, f64)> {
         let (variables, groups) = (point.len(), self.groups());
-        let trace: f64 = (0..variables).map(|a| hessian[(a, a)]).sum();
-        let ridge = 1e-10 * trace + 1e-12;
-        let mut step = vec![0.0; variables];
-        // The model's gradient at the step.
-        let mut slope = gradient.clone();
+        let covariance = self.counts.covariance(&self.log_weights(point), &state.moments)?;
+        let gradient = &state.gradient;
+        let mut model = Model::new(gradient, &covariance);
         for _ in 0..MAX_SWEEPS {
             let mut moved: f64 = 0.0;
             for a in 0..variables {
-                let curvature = hessian[(a, a)] + ridge;
+                if a % GROUPS == 0 {
+                    engine.proceed()?;
+                }
+                let (slope, curvature) = (model.slope(a), model.curvature(a));
                 let wanted = if a < groups {
-                    self.along_kink(a, point[a] + step[a], slope[a], curvature)
+                    self.along_kink(a, point[a] + model.step[a], slope, curvature)
                 } else {
-                    -slope[a] / curvature
+                    -slope / curvature
                 };
                 let most = longest_step(point[a]);
-                let change = (step[a] + wanted).clamp(-most, most) - step[a];
-                step[a] += change;
+                let change = (model.step[a] + wanted).clamp(-most, most) - model.step[a];
+                model.change(a, change);
                 moved = moved.max(change.abs());
-                for b in 0..variables {
-                    slope[b] += change * (hessian[(a, b)] + if a == b { ridge } else { 0.0 });
-                }
             }
             if moved < 1e-4 {
                 break;
             }
         }
+        let step = model.step;
         let smooth: f64 = step.iter().zip(gradient).map(|(d, g)| d * g).sum();
         let kinks: f64 = (0..groups).map(|l| self.kink(l, point[l] + step[l]) - self.kink(l, point[l])).sum();
-        (step, -(smooth + kinks))
+        Ok((step, -(smooth + kinks)))
     }
 
     /// The x that minimises slope·x + curvature·x²/2 + kink(t + x).
@@ -227,34 +236,60 @@ impl Problem<'_> {
 }
 
 /// Gram matrices of the groups with weight 1.
-struct Grams<'a>(&'a [Mat<f64>]);
+struct Grams<'a> {
+    grams: &'a [Mat<f64>],
+    engine: &'a dyn Engine,
+}
+
+impl Grams<'_> {
+    /// L with LLᵀ = I + Σ y_l G_l, and ln of its determinant squared.
+    fn factor(&self, log_weights: &[f64]) -> Option<(Mat<f64>, f64)> {
+        let dims = self.grams[0].nrows();
+        let identity = Mat::<f64>::identity(dims, dims);
+        let sum: MatRef<'_, f64> = identity.as_ref();
+        let factor = (sum + weighted_gram(self.grams, log_weights)).llt(Side::Lower).ok()?;
+        let factor = factor.L().to_owned();
+        let log_value = (0..dims).map(|j| 2.0 * factor[(j, j)].ln()).sum();
+        Some((factor, log_value))
+    }
+}
 
 impl Weighable for Grams<'_> {
     fn log_traces(&self) -> Vec<f64> {
         let trace = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).sum::<f64>();
-        self.0.iter().map(|gram| trace(gram).ln()).collect()
+        self.grams.iter().map(|gram| trace(gram).ln()).collect()
     }
 
     /// With N_l = L⁻¹ y_l G_l L⁻ᵀ, LLᵀ = I + Σ y_l G_l: expected counts are tr N_l, their derivatives
-    /// δ_ab tr N_a − ⟨N_a, N_b⟩.
+    /// δ_ab tr N_a − ⟨N_a, N_b⟩. Of many groups the traces alone are computed, as ⟨y_l G_l, L⁻ᵀ L⁻¹⟩.
     fn moments(&self, log_weights: &[f64]) -> Result<Option<Moments>> {
-        let (groups, dims) = (self.0.len(), self.0[0].nrows());
-        let identity = Mat::<f64>::identity(dims, dims);
-        let sum: MatRef<'_, f64> = identity.as_ref();
-        let Ok(factor) = (sum + weighted_gram(self.0, log_weights)).llt(Side::Lower) else { return Ok(None) };
-        let factor = factor.L().to_owned();
-        let shares: Vec<Mat<f64>> = self
-            .0
-            .iter()
-            .zip(log_weights)
-            .map(|(gram, t)| whiten(factor.as_ref(), gram * faer::Scale(t.exp())))
-            .collect();
-        let means: Vec<f64> = shares.iter().map(|n| (0..dims).map(|j| n[(j, j)]).sum()).collect();
-        let covariance = Mat::from_fn(groups, groups, |a, b| {
-            let cross = inner_product(shares[a].as_ref(), shares[b].as_ref());
-            if a == b { means[a] - cross } else { -cross }
-        });
-        let log_value = (0..dims).map(|j| 2.0 * factor[(j, j)].ln()).sum();
-        Ok(Some(Moments { log_value, means, covariance }))
+        let Some((factor, log_value)) = self.factor(log_weights) else { return Ok(None) };
+        if self.grams.len() > FEW {
+            let inverse = inverse_of_lower(factor.as_ref());
+            let inverse = inverse.transpose() * &inverse;
+            let mut means = Vec::with_capacity(self.grams.len());
+            for (at, (gram, t)) in self.grams.iter().zip(log_weights).enumerate() {
+                if at % GROUPS == 0 {
+                    self.engine.proceed()?;
+                }
+                means.push(t.exp() * inner_product(gram.as_ref(), inverse.as_ref()));
+            }
+            let (shares, variances) = (Vec::new(), Vec::new());
+            return Ok(Some(Moments { log_value, means, shares, variances }));
+        }
+        let white = |(gram, t): (&Mat<f64>, &f64)| whiten(factor.as_ref(), gram * faer::Scale(t.exp()));
+        let shares: Vec<Mat<f64>> = self.grams.iter().zip(log_weights).map(white).collect();
+        let means: Vec<f64> = shares.iter().map(|n| (0..n.nrows()).map(|j| n[(j, j)]).sum()).collect();
+        Ok(Some(Moments { log_value, variances: means.clone(), means, shares }))
+    }
+
+    fn covariance(&self, log_weights: &[f64], moments: &Moments) -> Result<Covariance> {
+        match moments.shares.is_empty().then(|| self.factor(log_weights)).flatten() {
+            Some((factor, _)) => {
+                let of = (self.grams, log_weights);
+                Covariance::packed(moments.means.clone(), factor.as_ref(), of, &|| self.engine.proceed())
+            }
+            None => Ok(Covariance::whole(&moments.variances, &moments.shares)),
+        }
     }
 }

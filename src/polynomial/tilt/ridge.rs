@@ -2,7 +2,11 @@
 
 use faer::{Mat, Side};
 
-use super::{Moments, Weighable, inner_product, tilt_of_ranges};
+use super::{
+    Covariance, Moments, Weighable,
+    covariance::{FEW, packed},
+    tilt_of_ranges,
+};
 use crate::{
     Result,
     engine::{Engine, Group, Items, Rows, in_double},
@@ -101,14 +105,19 @@ impl Weighable for RidgeCounts<'_, '_> {
         };
         let own: Vec<[f64; 3]> = t.iter().enumerate().map(own).collect();
         let means = own.iter().zip(&first).map(|([_, mean, _], gram)| mean + trace(gram)).collect();
-        let groups = t.len();
-        let covariance = Mat::from_fn(groups, groups, |a, b| {
-            let cross = inner_product(first[a].as_ref(), first[b].as_ref());
-            let variance = || own[a][2] + 2.0 * trace(&second[a]) - trace(&first[a]);
-            if a == b { variance() - cross } else { -cross }
-        });
+        let variance = |a: usize| own[a][2] + 2.0 * trace(&second[a]) - trace(&first[a]);
+        let variances = (0..t.len()).map(variance).collect();
         let log_det: f64 = (0..dims).map(|j| 2.0 * factor[(j, j)].ln()).sum();
         let log_value = log_det + own.iter().map(|[log, ..]| log).sum::<f64>();
-        Ok(Some(Moments { log_value, means, covariance }))
+        Ok(Some(Moments { log_value, means, shares: first, variances }))
+    }
+
+    fn covariance(&self, _: &[f64], moments: &Moments) -> Result<Covariance> {
+        let Moments { shares, variances, .. } = moments;
+        if shares.len() <= FEW {
+            return Ok(Covariance::whole(variances, shares));
+        }
+        let rows = shares.iter().flat_map(packed).collect();
+        Ok(Covariance::Packed { variances: variances.clone(), rows })
     }
 }

@@ -93,13 +93,20 @@ impl RangeSum {
         let size = (1..=law.len()).find(|&size| others(size) <= tolerance).unwrap_or(law.len());
         let open = (0..self.groups.len()).find(|&group| self.groups[group].span.is_none());
         let candidates = open.map_or(0..self.groups.len(), |group| group..group + 1);
-        let plans = candidates.map(|group| {
+        let mut best: Option<TorusPlan> = None;
+        for group in candidates {
             let mut plan = self.plan_with(Some(group), tolerance);
             plan.sizes[group] = size;
             plan.aliasing += others(size);
-            plan
-        });
-        plans.min_by(|a, b| a.nodes().total_cmp(&b.nodes())).unwrap_or_else(|| TorusPlan::complete(&[]))
+            if best.as_ref().is_none_or(|best| plan.nodes() < best.nodes()) {
+                best = Some(plan);
+            }
+            // Numbers of nodes beyond f64 are so for every reference.
+            if best.as_ref().is_some_and(|best| best.nodes().is_infinite()) {
+                break;
+            }
+        }
+        best.unwrap_or_else(|| TorusPlan::complete(&[]))
     }
 
     /// One node for the reference group, as a placeholder.

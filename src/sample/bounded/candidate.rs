@@ -77,7 +77,15 @@ impl Tables {
                 table.log(rest, count) - table.log(rank, count)
             };
             let falls: Vec<f64> = left.iter().map(fall).collect();
-            let at = (0..left.len()).min_by(|&a, &b| falls[a].total_cmp(&falls[b])).unwrap_or(0);
+            let least = |a: &usize, b: &usize| falls[*a].total_cmp(&falls[*b]);
+            if t == 0 {
+                // The falls stay as they are.
+                let mut rest: Vec<usize> = (0..left.len()).collect();
+                rest.sort_by(least);
+                order.extend(rest.into_iter().map(|at| left[at]));
+                break;
+            }
+            let at = (0..left.len()).min_by(least).unwrap_or(0);
             let group = left.remove(at);
             t = t.saturating_sub(typical[group]);
             order.push(group);

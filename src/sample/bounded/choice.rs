@@ -98,6 +98,7 @@ fn tried(
         let whitening = Whitening::new(found, &shares, scale, family)?;
         let tables = Tables::new(&whitening, &counts);
         for &bound in &asked {
+            engine.proceed()?;
             let log_bound = tables.count_law(bound, &counts, correction, &whitening.traces).log_bound();
             if log_bound.is_finite() {
                 all.push((bound, whitening.clone(), log_bound));

@@ -1,5 +1,7 @@
 //! Part counts of proposals.
 
+use std::ops::Range;
+
 use crate::{model::Counts, polynomial::log_sum};
 
 /// The law of part counts c under a bound, where parts come one after another:
@@ -13,10 +15,14 @@ use crate::{model::Counts, polynomial::log_sum};
 pub(super) struct CountLaw {
     /// The groups in the order in which they come.
     order: Vec<usize>,
-    /// By place in the order: the least count, …
-    low: Vec<usize>,
-    /// … and ln u(t, c) for every t and every count from the least on.
-    terms: Vec<Vec<Vec<f64>>>,
+    /// By place in the order: the least count and the most, …
+    ranges: Vec<[usize; 2]>,
+    /// … and where its terms begin.
+    starts: Vec<usize>,
+    /// ln u(t, c) for every place, every t, and every count from the least on.
+    terms: Vec<f64>,
+    /// The most items of all.
+    most: usize,
     /// ln of what the places from this one on contribute after t items.
     after: Vec<Vec<f64>>,
 }
@@ -30,30 +36,47 @@ impl CountLaw {
         term: impl Fn(usize, usize, usize) -> f64,
     ) -> Self {
         let most = counts.most.min(last.len() - 1);
-        let terms: Vec<Vec<Vec<f64>>> = order
-            .iter()
-            .map(|&group| {
-                let of = |t: usize| {
-                    let room = counts.high[group].min(most - t);
-                    (counts.low[group]..=room).map(|c| term(group, t, c)).collect()
-                };
-                (0..=most).map(of).collect()
-            })
-            .collect();
+        let ranges = order.iter().map(|&group| [counts.low[group], counts.high[group]]).collect();
+        let mut law = Self { order, ranges, starts: Vec::new(), terms: Vec::new(), most, after: Vec::new() };
+        for place in 0..law.order.len() {
+            let (group, [low, high]) = (law.order[place], law.ranges[place]);
+            law.starts.push(law.terms.len());
+            for t in 0..=most {
+                let own = law.counts(place, t);
+                law.terms.extend(own.clone().map(|c| term(group, t, c)));
+                // Every t has the same room.
+                let unused = high + 1 - low - own.len();
+                law.terms.extend(std::iter::repeat_n(f64::NEG_INFINITY, unused));
+            }
+        }
         let end = |t: usize| if t < counts.least { f64::NEG_INFINITY } else { last[t] };
         let mut after = vec![(0..=most).map(end).collect::<Vec<f64>>()];
-        let low: Vec<usize> = order.iter().map(|&group| counts.low[group]).collect();
-        for (terms, &low) in terms.iter().zip(&low).rev() {
-            let next = &after[after.len() - 1];
-            let of = |t: usize| {
-                let sums = terms[t].iter().zip(t + low..).map(|(term, t)| term + next[t]);
-                log_sum(&sums.collect::<Vec<_>>())
+        let mut sums = Vec::new();
+        for place in (0..law.order.len()).rev() {
+            let (low, next) = (law.ranges[place][0], &after[after.len() - 1]);
+            let mut of = |t: usize| {
+                sums.clear();
+                sums.extend(law.terms(place, t).iter().zip(t + low..).map(|(term, t)| term + next[t]));
+                log_sum(&sums)
             };
-            let here = (0..=most).map(of).collect();
+            let here = (0..=most).map(&mut of).collect();
             after.push(here);
         }
         after.reverse();
-        Self { order, low, terms, after }
+        Self { after, ..law }
+    }
+
+    /// The counts that are possible at a place after t items.
+    fn counts(&self, place: usize, t: usize) -> Range<usize> {
+        let [low, high] = self.ranges[place];
+        low..(high.min(self.most - t) + 1).max(low)
+    }
+
+    /// ln u of these counts.
+    fn terms(&self, place: usize, t: usize) -> &[f64] {
+        let [low, high] = self.ranges[place];
+        let start = self.starts[place] + t * (high + 1 - low);
+        &self.terms[start..start + self.counts(place, t).len()]
     }
 
     /// ln W.
@@ -67,13 +90,14 @@ impl CountLaw {
 
     /// Probabilities of the counts at a place after t items, from the least count on.
     pub(super) fn probabilities(&self, place: usize, t: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let (low, here, next) = (self.low[place], self.after[place][t], &self.after[place + 1]);
+        let (low, here, next) = (self.ranges[place][0], self.after[place][t], &self.after[place + 1]);
         let of = move |(at, term): (usize, &f64)| (low + at, (term + next[t + low + at] - here).exp());
-        self.terms[place][t].iter().enumerate().map(of)
+        self.terms(place, t).iter().enumerate().map(of)
     }
 
     /// Whether only one count is possible at a place.
     pub(super) fn only(&self, place: usize, t: usize) -> Option<usize> {
-        (self.terms[place][t].len() == 1).then_some(self.low[place])
+        let counts = self.counts(place, t);
+        (counts.len() == 1).then_some(counts.start)
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     Error, PartitionDpp, Result,
     engine::Engine,
     estimate::accurate,
-    model::{Contraction, PartKDpp, accurately},
+    model::{Contraction, PartKDpp, accurately, within},
 };
 
 impl<'a> Contraction<'a> {
@@ -27,7 +27,7 @@ impl<'a> Contraction<'a> {
     fn sampler(self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
         let Self { parts, rest, basis } = self;
         let of_part = |PartKDpp { ground, items, count }: PartKDpp<'a>| {
-            law_of_size(engine, &ground, &items, count, options.projection)
+            law_of_size(engine, &ground, &items, count, options)
         };
         let laws = parts.into_iter().map(of_part).collect::<Result<Vec<_>>>()?;
         let (laws, errors): (Vec<_>, Vec<f64>) = laws.into_iter().unzip();
@@ -56,9 +56,11 @@ impl<'a> PartitionDpp<'a> {
     /// Per draw by rejection: at most 1 / [`acceptance_bound`](Sampler::acceptance_bound) proposals on average, each
     /// O(k·n·r) whatever the number of items; under exact counts that is
     /// [`expected_proposals`](crate::sample::expected_proposals), known before the set-up. Under ranges the bound is that
-    /// of the single most typical vector of counts (Gurvits 2008), far too low for many parts with wide ranges. If it does
-    /// not meet the budget, a trial of up to 131072 proposals measures the acceptance instead, and the bound is a quarter
-    /// of the result (wrong once in 1e5). Where a trial sees too few, 64 weighted draws estimate it (a quarter of that).
+    /// of the single most typical vector of counts (Gurvits 2008), far too low for many parts with wide ranges. So a pilot
+    /// of 256 proposals, or of 64 weighted draws if it sees fewer than 16 acceptances, predicts the
+    /// [proposals per draw](Sampler::predicted_proposals), which the budget is compared with. If the bound does not meet the
+    /// budget, a trial of up to 131072 proposals measures the acceptance, and the bound is a quarter of the result (wrong
+    /// once in 1e5). If the trial sees too few acceptances, 64 weighted draws estimate it (a quarter of that).
     ///
     /// By interpolation: O(r²) per pick and node and O(r³ + m_l·n·r) per pick, a new grid (8r³ per node) for every part
     /// but the first; 8r³ operations and 16r² bytes per node before the first draw, and as many bytes in every thread.
@@ -66,7 +68,7 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::ProposalBudget`] from [`Method::Auto`] under exact counts, with the numbers of proposals and nodes;
-    ///   [`Error::RangeProposalBudget`] under ranges if neither the bound nor the trial shows that the budget suffices;
+    ///   [`Error::RangeProposalBudget`] under ranges if more proposals are predicted than the budget allows;
     /// - [`Error::NodeBudget`] from the methods by interpolation, with the number of nodes;
     /// - [`Error::CountsNotExact`] from them under ranges;
     /// - [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's accuracy,
@@ -101,13 +103,15 @@ impl<'a> PartitionDpp<'a> {
             }
             (None, Method::PerCandidate) => {
                 let new = |dpp: &Self| PerCandidate::new(dpp, engine);
-                let law = accurately(self, |dpp| dpp.graded(engine), new, PerCandidate::error)?;
+                let graded = |dpp: &Self| dpp.graded(engine);
+                let law = within(options.law_error, self, graded, new, PerCandidate::error)?;
                 let error = law.error();
                 (Law::PerCandidate(Box::new(law)), error)
             }
             (None, _) => {
                 let new = |dpp: &Self| Interpolation::new(dpp, engine);
-                let law = accurately(self, |dpp| dpp.graded(engine), new, Interpolation::error)?;
+                let graded = |dpp: &Self| dpp.graded(engine);
+                let law = within(options.law_error, self, graded, new, Interpolation::error)?;
                 let error = law.error();
                 (Law::Interpolation(Box::new(law)), error)
             }
@@ -117,7 +121,7 @@ impl<'a> PartitionDpp<'a> {
 
     fn rejection(&self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<(Rejection<'a>, f64)> {
         let new = |dpp: &Self| Rejection::new(dpp, None, options, engine);
-        accurately(self, |dpp| dpp.graded(engine), new, |(_, error)| *error)
+        within(options.law_error, self, |dpp| dpp.graded(engine), new, |(_, error)| *error)
     }
 
     /// Rejection, unless interpolation is predicted to cost less by the bounds that the features allow.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::{
     PartitionDpp, Result, SamplerOptions,
+    error::words::large,
     sample::{acceptance::expected_proposals, projection, rejection::Rejection},
 };
 
@@ -114,10 +115,12 @@ impl fmt::Display for Plan {
             Choice::WithinBudget => "the other exceeds its budget",
         };
         let Self { method, proposals, rejection_cost, nodes, interpolation_cost, .. } = self;
-        let per_candidate = self.per_candidate_cost;
-        write!(f, "{method}, {why}: rejection {proposals:.3e} proposals, {rejection_cost:.1e} operations; ")?;
-        write!(f, "interpolation about {nodes:.3e} nodes, {interpolation_cost:.1e} operations; ")?;
-        write!(f, "per candidate {per_candidate:.1e}")
+        let [proposals, nodes] = [*proposals, *nodes].map(|number| large(number, 3));
+        let costs = [*rejection_cost, *interpolation_cost, self.per_candidate_cost];
+        let [rejection, interpolation, per_candidate] = costs.map(|cost| large(cost, 1));
+        write!(f, "{method}, {why}: rejection {proposals} proposals, {rejection} operations; ")?;
+        write!(f, "interpolation about {nodes} nodes, {interpolation} operations; ")?;
+        write!(f, "per candidate {per_candidate}")
     }
 }
 

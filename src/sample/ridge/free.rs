@@ -11,7 +11,7 @@ use crate::{
     Partition, Quota, Result, RidgeDpp, Watch,
     engine::{Engine, Items},
     estimate::accurate,
-    model::{DrawnDpp, FreeItems, FreeRidge, accurately},
+    model::{DrawnDpp, FreeItems, FreeRidge, within},
     parallel::map_ordered,
     polynomial::{
         sigmoid, softplus,
@@ -48,7 +48,8 @@ impl<'a> FreeRidgeSampler<'a> {
         let free = dpp.free_ridge()?;
         let drawn = free.drawn(&vec![0.0; free.groups.len()])?;
         let new = |drawn: &_| Self::new(&free, drawn, options, engine);
-        let (mut law, error) = accurately(&drawn, DrawnDpp::graded, new, |(_, error)| *error)?;
+        let (mut law, error) =
+            within(options.law_error, &drawn, |drawn| drawn.graded(engine), new, |(_, error)| *error)?;
         if dpp.is_free() {
             return Ok(Some((law, error)));
         }

@@ -12,7 +12,7 @@ use crate::{
     Result, RidgeDpp,
     engine::Engine,
     estimate::accurate,
-    model::{Fill, accurately},
+    model::{Fill, within},
 };
 
 /// T by rejection, and what is added to it.
@@ -88,7 +88,8 @@ impl<'a> RidgeDpp<'a> {
             return Ok((Law::Ridge(Box::new(sampler)), error));
         }
         let new = |dpp: &_| Rejection::new(dpp, Some(Arc::clone(&fill)), options, engine);
-        let (drawn, error) = accurately(&law.drawn, |dpp| dpp.graded(engine), new, |(_, error)| *error)?;
+        let (drawn, error) =
+            within(options.law_error, &law.drawn, |dpp| dpp.graded(engine), new, |(_, error)| *error)?;
         let sampler = RidgeSampler { drawn: Some(drawn), fill };
         Ok((Law::Ridge(Box::new(sampler)), error))
     }

@@ -9,7 +9,7 @@ use partition_dpp::{
 use crate::{
     memory::megabytes,
     output::{
-        numbers::short,
+        numbers::{large, short},
         table::{new_table, right},
     },
     sample::{
@@ -71,7 +71,7 @@ fn methods(planned: &Planned) -> String {
     for way in &planned.ways {
         let bound = way.bound.map_or("–".into(), |bound| bound.to_string());
         let memory = way.bytes.map_or("–".into(), megabytes);
-        let (operations, law) = (right(format!("{:.1e}", way.operations)), way.promise.describe());
+        let (operations, law) = (right(large(way.operations, 1)), way.promise.describe());
         let cells = [way.method.into(), Cell::new(bound), Cell::new(&way.effort), operations];
         table.add_row(cells.into_iter().chain([right(memory), Cell::new(law)]));
     }
@@ -80,15 +80,14 @@ fn methods(planned: &Planned) -> String {
 
 /// The reason for the method.
 pub(in crate::sample) fn reason(plan: &Plan) -> String {
-    let (rejection, interpolation) = (plan.rejection_cost, plan.interpolation_cost);
+    let [rejection, interpolation] =
+        [plan.rejection_cost, plan.interpolation_cost].map(|operations| large(operations, 1));
     match (plan.choice, plan.method) {
         (Choice::Cheaper, Method::Rejection) => {
-            format!(
-                "{rejection:.1e} operations per sample are predicted, {interpolation:.1e} by interpolation"
-            )
+            format!("{rejection} operations per sample are predicted, {interpolation} by interpolation")
         }
         (Choice::Cheaper, _) => {
-            format!("{interpolation:.1e} operations per sample are predicted, {rejection:.1e} by rejection")
+            format!("{interpolation} operations per sample are predicted, {rejection} by rejection")
         }
         (Choice::WithinBudget, Method::Rejection) => {
             format!("interpolation might take {} nodes, more than its budget", short(plan.nodes))

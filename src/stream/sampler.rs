@@ -112,8 +112,9 @@ pub struct StreamSampler {
     rank: usize,
     plan: u64,
     acceptance_bound: f64,
-    /// Trials that are asked for at a time.
+    /// Trials that are asked for at a time, and the most that may be.
     request: u64,
+    most: u64,
     coins: ChaCha8Rng,
     seeds: ChaCha8Rng,
     /// The request that was made and not yet answered.
@@ -175,6 +176,7 @@ impl StreamSampler {
             plan: plan.fingerprint(),
             acceptance_bound: plan.acceptance_bound,
             request: 0,
+            most: plan.most_trials().min(u32::MAX.into()),
             coins: stream(seed, 0),
             seeds: stream(seed ^ REQUESTS, 0),
             asked: None,
@@ -193,10 +195,10 @@ impl StreamSampler {
         Ok(sampler.with_request(request.clamp(LEAST, most)))
     }
 
-    /// Asks for so many trials at a time, at least one. Unless set, they suffice for about 8 draws, within 64 MiB.
+    /// Asks for so many trials at a time, at least one and at most [`Plan::most_trials`]. Unless set, they suffice for about 8 draws, within 64 MiB.
     #[must_use]
     pub fn with_request(self, count: u64) -> Self {
-        Self { request: count.clamp(1, u32::MAX.into()), ..self }
+        Self { request: count.clamp(1, self.most), ..self }
     }
 
     /// Goes on to the next draw, or until no trials are left.

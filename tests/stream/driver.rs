@@ -185,6 +185,11 @@ fn what_does_not_belong_is_refused() {
         Error::Stream(StreamProblem::OtherPlan { .. }),
         ["another plan"]
     );
+    assert_error!(
+        Trials::concatenate([trials(&plan, 1), trials(&plan, 2)]),
+        Error::Stream(StreamProblem::RepeatedBatch { number: 0 }),
+        ["the number 0"]
+    );
     assert_error!(Trials::concatenate([]), Error::Empty { .. }, ["list of trials"]);
     sampler.feed(trials(&plan, 10)).unwrap();
     let leverages = plan.leverages(batch, &Cpu).unwrap();
@@ -331,5 +336,32 @@ fn nearly_dependent_rows_have_not_changed() {
                 assert_eq!(leverages.trials(&plan, batch, 2000, 1).unwrap().len(), 2000, "{spread:e}");
             }
         }
+    }
+}
+
+/// A number alone takes no memory.
+#[test]
+fn too_many_trials_are_refused() {
+    let world = world(60, 5, 3);
+    let plan = plan(&world, [1, 1, 1]);
+    let batch = &world.batches.batches()[0];
+    let totals: Vec<f64> =
+        world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap()).collect();
+    let most = plan.most_trials();
+    for count in [most + 1, 1 << 40, u64::MAX] {
+        for refused in [
+            plan.trials(batch, count, 0, &Cpu).map(drop),
+            plan.leverages(batch, &Cpu).unwrap().trials(&plan, batch, count, 0).map(drop),
+            plan.split(&totals, count, 0).map(drop),
+        ] {
+            assert_error!(
+                refused,
+                Error::Stream(StreamProblem::TooManyTrials { .. }),
+                [&count.to_string(), "fewer at a time"]
+            );
+        }
+        let mut sampler = StreamSampler::new(&plan, 0).unwrap().with_request(count);
+        let Step::Needs(request) = sampler.step().unwrap() else { panic!("there are no trials yet") };
+        assert_eq!(request.count, most);
     }
 }

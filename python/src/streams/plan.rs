@@ -7,7 +7,7 @@ use partition_dpp::{
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Grams, Makers, Pickled, Trials, made, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible, numbers};
+use crate::{errors::OrRaise, interruptible::interruptible, numbers, rows};
 
 /// What the driver tells the batches of a law.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -39,14 +39,15 @@ impl Plan {
     }
 
     /// How many of `count` trials every batch draws, given the totals of all.
-    #[expect(clippy::needless_pass_by_value, reason = "Python hands it over")]
     fn split(
         &self,
-        totals: Vec<f64>,
+        py: Python<'_>,
+        totals: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::whole)] count: u64,
         #[pyo3(from_py_with = numbers::whole)] seed: u64,
     ) -> PyResult<Vec<u64>> {
-        self.0.split(&totals, count, seed).or_raise()
+        let totals = rows::numbers(totals, "totals")?;
+        interruptible(py, None, |_| self.0.split(&totals, count, seed))?.or_raise()
     }
 
     /// Independent draws of rows of a batch.

@@ -111,17 +111,17 @@ pub(crate) fn with_kinds(labels: &Bound<'_, PyAny>) -> PyResult<Kinds> {
     let made = match kind {
         'b' => {
             let values = array.cast::<PyArray1<bool>>()?.to_vec()?;
-            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+            parts(py, values.iter())?
         }
         'i' => {
             let values: Bound<'_, PyArray1<i64>> = array.call_method1("astype", ("int64",))?.cast_into()?;
             let values = values.to_vec()?;
-            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+            parts(py, values.iter())?
         }
         'u' => {
             let values: Bound<'_, PyArray1<u64>> = array.call_method1("astype", ("uint64",))?.cast_into()?;
             let values = values.to_vec()?;
-            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+            parts(py, values.iter())?
         }
         'f' => of_whole_numbers(&array)?,
         'U' => of_text(&array)?,
@@ -177,9 +177,16 @@ fn of_text(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition
     let points: Bound<'_, numpy::PyArrayDyn<u32>> = array.call_method1("view", ("uint32",))?.cast_into()?;
     let points = ArrayValues::of(&points)?;
     let of_row = |row: &'_ [u32]| row.iter().rposition(|&point| point != 0).map_or(0, |last| last + 1);
-    interruptible(py, None, |_| {
-        let rows = points.as_ref().chunks_exact(width);
-        partition_dpp::Partition::of(rows.map(|row| Text(&row[..of_row(row)])))
+    parts(py, points.as_ref().chunks_exact(width).map(|row| Text(&row[..of_row(row)])))
+}
+
+/// The parts of labels, unless a signal ends the work: what it has then is dropped.
+fn parts<L: Ord + fmt::Display>(
+    py: Python<'_>,
+    labels: impl Iterator<Item = L> + Send,
+) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
+    interruptible(py, None, |watch| {
+        partition_dpp::Partition::of(labels.take_while(|_| watch.ended().is_none()))
     })
 }
 

@@ -10,7 +10,7 @@ use super::{
     frame::Frame,
     source::is_about_rank,
 };
-use crate::{CountRange, Error, Quota, Result, engine::Engine, error::StreamProblem};
+use crate::{CountRange, Error, Quota, Result, data::check_item_count, engine::Engine, error::StreamProblem};
 
 const KIND: Kind = Kind { tag: *b"GRAM", what: "Gram matrices" };
 /// Rows that are summed together before the sums are added.
@@ -260,6 +260,13 @@ impl Grams {
 
     pub(super) fn check_not_empty(&self) -> Result<()> {
         if self.dims == 0 { Err(Error::Empty { what: "the list of batches" }) } else { Ok(()) }
+    }
+
+    /// Refuses more items than there are.
+    pub(super) fn check_size(&self, k: usize) -> Result<()> {
+        let items = usize::try_from(self.rows()).unwrap_or(usize::MAX);
+        check_item_count(k)?;
+        if k > items { Err(Error::SizeAboveItems { k, items }) } else { Ok(()) }
     }
 
     pub(super) fn sums(&self) -> impl ExactSizeIterator<Item = (&String, &PartSum)> {

@@ -28,7 +28,7 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Picks made, sets compared, steps of a relaxation, or nodes of a search tree.
+    /// Picks made, sets compared, bounds tried, steps of a relaxation, or nodes of a search tree.
     Search,
     /// Rows of the feature matrix read by passes over it.
     Row,
@@ -36,6 +36,8 @@ pub enum Step {
     Node,
     /// Subsets drawn.
     Draw,
+    /// Weighted draws of a set-up, which only measure.
+    Pilot,
 }
 
 /// Why work ended early.

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use arrow_array::{
     Array, ArrayRef,
+    cast::AsArray,
     ffi::{self, FFI_ArrowArray, FFI_ArrowSchema},
     ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream},
     make_array,
@@ -67,6 +68,12 @@ fn imported(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayRe
     // SAFETY: both structures were moved out of the capsules of one producer, which vouches that they belong together.
     let data = unsafe { ffi::from_ffi(array, schema) };
     Ok(make_array(data.map_err(|error| refused(error.to_string()))?))
+}
+
+/// Whether labels are text.
+pub(crate) fn is_text(labels: &ArrayRef) -> bool {
+    let values = labels.as_any_dictionary_opt().map(|dictionary| dictionary.values());
+    values.unwrap_or(labels).data_type().is_string()
 }
 
 /// The chunks of one column as one array: copied if there are several.

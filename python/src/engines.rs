@@ -9,7 +9,10 @@ use partition_dpp::engine::{
 };
 use pyo3::{Borrowed, prelude::*};
 
-use crate::errors::{OrRaise, refused};
+use crate::{
+    errors::{OrRaise, refused},
+    numbers,
+};
 
 /// What computes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +30,7 @@ impl<'py> FromPyObject<'_, 'py> for EngineChoice {
     type Error = PyErr;
 
     fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match &*name.extract::<String>()? {
+        match &*numbers::word(&name) {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),
             "gpu" => Ok(Self::Gpu),

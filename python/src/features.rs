@@ -61,9 +61,13 @@ impl Features {
     }
 
     /// With scores beside diversity.
-    #[pyo3(signature = (scores, diversity = 0.5))]
-    fn with_scores(&self, scores: &Bound<'_, PyAny>, diversity: f64) -> PyResult<Self> {
-        let scores = rows::numbers(scores, "scores")?;
+    #[pyo3(signature = (scores, diversity = Some(0.5)), text_signature = "($self, scores, diversity=0.5)")]
+    fn with_scores(
+        &self,
+        scores: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = numbers::diversity)] diversity: Option<f64>,
+    ) -> PyResult<Self> {
+        let (scores, diversity) = (rows::numbers(scores, "scores")?, diversity.unwrap_or(0.5));
         Ok(Self { rows: self.rows.with_scores(&scores, diversity).or_raise()?, has_scores: true, ..*self })
     }
 
@@ -78,7 +82,7 @@ impl Features {
     fn rbf(
         &self,
         py: Python<'_>,
-        bandwidth: Option<f64>,
+        #[pyo3(from_py_with = numbers::bandwidth)] bandwidth: Option<f64>,
         #[pyo3(from_py_with = numbers::optional)] landmarks: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {

@@ -20,7 +20,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::errors::refused;
 
 /// How often signals are looked for, and progress is reported.
-const INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Does work on the threads of the pool, without the interpreter's lock. Meanwhile the calling thread looks for signals
 /// and hands progress to a callable, as `progress(step, steps, seconds)`; an exception in either ends the work by the
@@ -90,6 +90,7 @@ fn tell(py: Python<'_>, progress: &Py<PyAny>, reached: Progress) -> PyResult<()>
         Step::Row => "rows",
         Step::Node => "nodes",
         Step::Draw => "draws",
+        Step::Pilot => "pilot",
         _ => "steps",
     };
     progress.call1(py, (step, reached.steps, reached.elapsed.as_secs_f64())).map(|_| ())

@@ -40,19 +40,23 @@ enum Comparison {
 #[pymethods]
 impl KernelModel {
     #[new]
-    #[pyo3(signature = (features, labels = None, quota = None, k = None, *, similarity = "rbf", bandwidth = None,
+    #[pyo3(signature = (features, labels = None, quota = None, k = None, *, similarity = None, bandwidth = None,
         ridge = None, scores = None, diversity = None, include = None, exclude = None))]
+    #[pyo3(
+        text_signature = "(features, labels=None, quota=None, k=None, *, similarity='rbf', bandwidth=None, \
+        ridge=None, scores=None, diversity=None, include=None, exclude=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "keywords")]
     fn new(
         features: Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
         quota: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
-        similarity: &str,
-        bandwidth: Option<f64>,
-        ridge: Option<f64>,
+        similarity: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = numbers::bandwidth)] bandwidth: Option<f64>,
+        #[pyo3(from_py_with = numbers::ridge)] ridge: Option<f64>,
         scores: Option<Bound<'_, PyAny>>,
-        diversity: Option<f64>,
+        #[pyo3(from_py_with = numbers::diversity)] diversity: Option<f64>,
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
@@ -66,7 +70,7 @@ impl KernelModel {
             (_, None, Some(k)) => Sets::OfSize(k),
             (_, None, None) => Sets::OfAnySize,
         };
-        let comparison = match similarity {
+        let comparison = match &*similarity.map_or_else(|| "rbf".into(), numbers::word) {
             "rbf" => Comparison::Rbf(bandwidth.map_or(Bandwidth::Median, Bandwidth::Exactly)),
             "dot" if bandwidth.is_none() => Comparison::Dot,
             "dot" => return Err(refused("a bandwidth is for the similarity \"rbf\"")),
@@ -90,7 +94,7 @@ impl KernelModel {
         &self,
         py: Python<'_>,
         solver: SolverChoice,
-        time_limit: Option<f64>,
+        #[pyo3(from_py_with = numbers::time_limit)] time_limit: Option<f64>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Solution> {
         let limit = limit(time_limit)?;

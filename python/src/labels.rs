@@ -22,6 +22,8 @@ use crate::{
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Partition {
     pub(crate) parts: partition_dpp::Partition,
+    /// Whether the label of every part is text, if that is known.
+    pub(crate) texts: Option<Vec<bool>>,
     /// The order of the labels, if they have one of their own.
     pub(crate) order: Option<Vec<String>>,
 }
@@ -30,7 +32,8 @@ pub(crate) struct Partition {
 impl Partition {
     #[new]
     fn new(labels: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { parts: partition(labels)?, order: order(labels)? })
+        let (parts, texts) = with_kinds(labels)?;
+        Ok(Self { parts, texts, order: order(labels)? })
     }
 
     /// The labels in their order, as text.
@@ -66,16 +69,30 @@ impl Partition {
 
 /// The parts of labels: text, integers, booleans; of Arrow, of NumPy, or in a list.
 pub(crate) fn partition(labels: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Partition> {
+    with_kinds(labels).map(|(parts, _)| parts)
+}
+
+/// Parts, and whether the label of each is text, if that is known.
+type Kinds = (partition_dpp::Partition, Option<Vec<bool>>);
+
+/// The parts of labels, and which of them are text.
+pub(crate) fn with_kinds(labels: &Bound<'_, PyAny>) -> PyResult<Kinds> {
     if let Ok(known) = labels.cast::<Partition>() {
-        return Ok(known.get().parts.clone());
+        let known = known.get();
+        return Ok((known.parts.clone(), known.texts.clone()));
     }
+    let of_kind = |made: partition_dpp::Result<partition_dpp::Partition>, is_text| {
+        let parts = made.or_raise()?;
+        let texts = vec![is_text; parts.parts()];
+        Ok((parts, Some(texts)))
+    };
     let py = labels.py();
     if let Some(chunks) = arrow::chunks(labels)? {
         let whole = arrow::whole(&chunks)?;
         // Whole numbers in floating point are integers, as NumPy's are.
         if !whole.data_type().is_floating() {
-            return interruptible(py, None, |_| partition_dpp::Partition::from_arrow(whole.as_ref()))?
-                .or_raise();
+            let made = interruptible(py, None, |_| partition_dpp::Partition::from_arrow(whole.as_ref()))?;
+            return of_kind(made, arrow::is_text(&whole));
         }
     }
     // As an array a list would turn NaN, numbers and booleans beside text into text.
@@ -94,21 +111,21 @@ pub(crate) fn partition(labels: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Pa
     let made = match kind {
         'b' => {
             let values = array.cast::<PyArray1<bool>>()?.to_vec()?;
-            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+            parts(py, values.iter())?
         }
         'i' => {
             let values: Bound<'_, PyArray1<i64>> = array.call_method1("astype", ("int64",))?.cast_into()?;
             let values = values.to_vec()?;
-            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+            parts(py, values.iter())?
         }
         'u' => {
             let values: Bound<'_, PyArray1<u64>> = array.call_method1("astype", ("uint64",))?.cast_into()?;
             let values = values.to_vec()?;
-            interruptible(py, None, |_| partition_dpp::Partition::from_labels(&values))?
+            parts(py, values.iter())?
         }
         'f' => of_whole_numbers(&array)?,
         'U' => of_text(&array)?,
-        'O' => of_objects(&array)?,
+        'O' => return of_objects(&array),
         _ => {
             let dtype = array.getattr("dtype")?;
             return Err(refused(format!(
@@ -116,7 +133,7 @@ pub(crate) fn partition(labels: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Pa
             )));
         }
     };
-    made.or_raise()
+    of_kind(made, kind == 'U')
 }
 
 /// A list as an array of objects, unless all of it is text, or numbers in floating point.
@@ -160,9 +177,16 @@ fn of_text(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition
     let points: Bound<'_, numpy::PyArrayDyn<u32>> = array.call_method1("view", ("uint32",))?.cast_into()?;
     let points = ArrayValues::of(&points)?;
     let of_row = |row: &'_ [u32]| row.iter().rposition(|&point| point != 0).map_or(0, |last| last + 1);
-    interruptible(py, None, |_| {
-        let rows = points.as_ref().chunks_exact(width);
-        partition_dpp::Partition::of(rows.map(|row| Text(&row[..of_row(row)])))
+    parts(py, points.as_ref().chunks_exact(width).map(|row| Text(&row[..of_row(row)])))
+}
+
+/// The parts of labels, unless a signal ends the work: what it has then is dropped.
+fn parts<L: Ord + fmt::Display>(
+    py: Python<'_>,
+    labels: impl Iterator<Item = L> + Send,
+) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
+    interruptible(py, None, |watch| {
+        partition_dpp::Partition::of(labels.take_while(|_| watch.ended().is_none()))
     })
 }
 
@@ -185,7 +209,7 @@ fn of_whole_numbers(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<
 }
 
 /// Labels of a list with several types: by text unless all are integers.
-fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partition_dpp::Partition>> {
+fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<Kinds> {
     let (mut texts, mut integers) = (Vec::new(), Some(Vec::<i128>::new()));
     // Whether each name is a text's: 1 and "1" are different labels.
     let mut kinds = HashMap::new();
@@ -210,10 +234,13 @@ fn of_objects(array: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Result<partit
         }
         texts.push(name);
     }
-    Ok(match integers.filter(|integers| !integers.is_empty()) {
+    let parts = match integers.filter(|integers| !integers.is_empty()) {
         Some(integers) => partition_dpp::Partition::from_labels(&integers),
         None => partition_dpp::Partition::from_labels(&texts),
-    })
+    };
+    let parts = parts.or_raise()?;
+    let texts = parts.names().iter().map(|name| kinds.get(name).copied().unwrap_or_default()).collect();
+    Ok((parts, Some(texts)))
 }
 
 fn is_label(label: &Bound<'_, PyAny>) -> bool {

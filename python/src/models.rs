@@ -243,9 +243,9 @@ impl PartitionDpp {
         labels: &Bound<'_, PyAny>,
         quota: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
-        ridge: Option<f64>,
+        #[pyo3(from_py_with = numbers::ridge)] ridge: Option<f64>,
         scores: Option<Bound<'_, PyAny>>,
-        diversity: Option<f64>,
+        #[pyo3(from_py_with = numbers::diversity)] diversity: Option<f64>,
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
@@ -269,9 +269,9 @@ impl KDpp {
     fn new(
         features: Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::whole)] k: usize,
-        ridge: Option<f64>,
+        #[pyo3(from_py_with = numbers::ridge)] ridge: Option<f64>,
         scores: Option<Bound<'_, PyAny>>,
-        diversity: Option<f64>,
+        #[pyo3(from_py_with = numbers::diversity)] diversity: Option<f64>,
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
@@ -291,9 +291,9 @@ impl Dpp {
         exclude = None))]
     fn new(
         features: Bound<'_, PyAny>,
-        ridge: Option<f64>,
+        #[pyo3(from_py_with = numbers::ridge)] ridge: Option<f64>,
         scores: Option<Bound<'_, PyAny>>,
-        diversity: Option<f64>,
+        #[pyo3(from_py_with = numbers::diversity)] diversity: Option<f64>,
         include: Option<Bound<'_, PyAny>>,
         exclude: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {

@@ -115,7 +115,9 @@ pub(crate) fn named<'py>(quota: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Entry
         return Ok(None);
     }
     let items = quota.call_method0("items")?;
-    items.try_iter()?.map(|item| item?.extract()).collect::<PyResult<Vec<_>>>().map(Some)
+    let wrong = || refused("a quota has pairs of a label and a number of items");
+    let entry = |item: PyResult<Bound<'py, PyAny>>| item?.extract().map_err(|_| wrong());
+    items.try_iter().map_err(|_| wrong())?.map(entry).collect::<PyResult<Vec<_>>>().map(Some)
 }
 
 /// A label, and how many items of it.
@@ -124,11 +126,20 @@ type Entry<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 /// The entry of a part: a number, a pair (low, high) with both ends included, or a `range`; and whether it is no number.
 pub(crate) fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, bool)> {
     let wrong = || {
-        let entry = entry.repr().map_or_else(|_| "?".into(), |text| text.to_string());
+        let entry = numbers::shown(entry);
         refused(format!("quota entry {entry}: write a number of items, a pair (low, high) or a range"))
     };
+    let count = |entry: &Bound<'_, PyAny>| {
+        let is_bool = entry.is_instance_of::<PyBool>();
+        if is_bool {
+            Err(wrong())
+        } else {
+            entry.extract().map_err(|error| numbers::of_mistake(entry, error, wrong))
+        }
+    };
     if let Ok(range) = entry.cast::<PyRange>() {
-        let (start, stop, step) = (range.start()?, range.stop()?, range.step()?);
+        let ends = range.start().and_then(|start| Ok((start, range.stop()?, range.step()?)));
+        let (start, stop, step) = ends.map_err(|error| numbers::of_mistake(entry, error, wrong))?;
         if step != 1 || start >= stop {
             return Err(refused(format!("quota entry {range}: a range has the step 1 and is not empty")));
         }
@@ -137,13 +148,13 @@ pub(crate) fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, boo
         return Ok(((low..=high).into(), true));
     }
     if entry.is_instance_of::<PyTuple>() || entry.is_instance_of::<PyList>() {
-        let pair: Vec<Option<usize>> = entry.extract().map_err(|_| wrong())?;
+        let end = |end: PyResult<Bound<'_, PyAny>>| {
+            let end = end?;
+            if end.is_none() { Ok(None) } else { count(&end).map(Some) }
+        };
+        let pair = entry.try_iter()?.map(end).collect::<PyResult<Vec<Option<usize>>>>()?;
         let [low, high] = pair[..] else { return Err(wrong()) };
         return Ok(((low.unwrap_or(0)..=high.unwrap_or(usize::MAX)).into(), true));
     }
-    if entry.is_instance_of::<PyBool>() {
-        return Err(wrong());
-    }
-    let count: usize = entry.extract().map_err(|_| wrong())?;
-    Ok((count.into(), false))
+    Ok((count(entry)?.into(), false))
 }

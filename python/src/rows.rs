@@ -1,5 +1,7 @@
 //! Rows of numbers from whatever holds them.
 
+use std::fmt;
+
 use arrow_array::{Array, ArrayRef, cast::AsArray};
 use half::f16;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods};
@@ -190,10 +192,13 @@ pub(crate) fn items(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize
         )));
     }
     let array = array.call_method1("reshape", (-1,))?;
-    let array = array.call_method1("astype", ("int64",))?;
-    let array: Bound<'_, PyArray1<i64>> = array.cast_into()?;
-    let number = |item: i64| {
-        usize::try_from(item).map_err(|_| refused(format!("{what}: {item} is no item; they count from 0")))
-    };
+    let no_item = |item: &dyn fmt::Display| refused(format!("{what}: {item} is no item; they count from 0"));
+    if kind == 'u' {
+        let array: Bound<'_, PyArray1<u64>> = array.call_method1("astype", ("uint64",))?.cast_into()?;
+        let number = |item: u64| usize::try_from(item).map_err(|_| no_item(&item));
+        return array.to_vec()?.into_iter().map(number).collect();
+    }
+    let array: Bound<'_, PyArray1<i64>> = array.call_method1("astype", ("int64",))?.cast_into()?;
+    let number = |item: i64| usize::try_from(item).map_err(|_| no_item(&item));
     array.to_vec()?.into_iter().map(number).collect()
 }

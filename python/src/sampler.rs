@@ -59,7 +59,7 @@ impl<'py> FromPyObject<'_, 'py> for MethodChoice {
     type Error = PyErr;
 
     fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let method = match &*name.extract::<String>()? {
+        let method = match &*numbers::word(&name) {
             "auto" => Some(Method::Auto),
             "rejection" => Some(Method::Rejection),
             "interpolation" => Some(Method::Interpolation),
@@ -157,7 +157,7 @@ impl Model {
         &self,
         py: Python<'_>,
         method: MethodChoice,
-        law_error: Option<f64>,
+        #[pyo3(from_py_with = numbers::law_error)] law_error: Option<f64>,
         engine: EngineChoice,
     ) -> PyResult<Sampler> {
         let way = Way::of(method, law_error)?;
@@ -177,7 +177,7 @@ impl Model {
         #[pyo3(from_py_with = numbers::whole)] count: u64,
         #[pyo3(from_py_with = numbers::whole)] seed: u64,
         method: MethodChoice,
-        law_error: Option<f64>,
+        #[pyo3(from_py_with = numbers::law_error)] law_error: Option<f64>,
         engine: EngineChoice,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Drawn<'py>> {

@@ -17,7 +17,7 @@ use crate::{
     errors::{OrRaise, refused},
     interruptible::interruptible,
     models::{Law, Model},
-    rows,
+    numbers, rows,
     solution::Solution,
 };
 
@@ -35,7 +35,7 @@ impl<'py> FromPyObject<'_, 'py> for SolverChoice {
     type Error = PyErr;
 
     fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(match &*name.extract::<String>()? {
+        Ok(match &*numbers::word(&name) {
             "greedy" => Self::Greedy,
             "local-search" => Self::LocalSearch,
             "exact" => Self::Exact,
@@ -113,8 +113,8 @@ impl Model {
         &self,
         py: Python<'_>,
         solver: SolverChoice,
-        time_limit: Option<f64>,
-        certify: bool,
+        #[pyo3(from_py_with = numbers::time_limit)] time_limit: Option<f64>,
+        #[pyo3(from_py_with = numbers::certify)] certify: bool,
         engine: EngineChoice,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Solution> {

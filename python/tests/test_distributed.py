@@ -216,3 +216,66 @@ def test_nearly_dependent_rows_take_another_pass():
 
     drawn = Distributed(run, Columns("embedding", similarity="dot")).sample(k=3, n_samples=3)
     assert passes.count("grams") == 2 and drawn.law_error < 1e-4
+
+
+def test_the_best_set_keeps_rows_whose_weights_underflow():
+    eye = pa.FixedSizeListArray.from_arrays(pa.array((np.eye(6, 3) + 0.1).ravel()), 3)
+    scores = pa.array([0.0, 0.0, -1500.0, 1.0, 2.0, -3000.0])
+    rows = pa.table({"embedding": eye, "score": scores, "label": ["a"] * 6})
+    columns = Columns("embedding", label="label", score="score", similarity="dot")
+    for tables in (rows, [rows.slice(0, 3)], [rows.slice(0, 3), rows.slice(3)]):
+        for arguments in ({"k": 3}, {"quota": {"a": 3}}, {"quota": {"a": (0, 3)}, "k": 3}):
+            assert len(Distributed(in_process(tables), columns).best(**arguments).parts[0]) == 3
+
+
+def test_labels_of_several_types_do_not_merge():
+    embedding = table(0, 6)["embedding"]
+    texts, numbers = (pa.table({"embedding": embedding, "label": kind}) for kind in (["0", "1"] * 3, [0, 1] * 3))
+    catalogue = Distributed(in_process([texts, numbers]), Columns("embedding", label="label"))
+    for refused in (lambda: catalogue.sample(quota={"0": 1}), lambda: catalogue.best(k=1),
+                    lambda: list(catalogue.marginals(k=1))):
+        with pytest.raises(ValueError, match='the labels "0" are text in some batches and not in others'):
+            refused()
+    rng = np.random.default_rng(0)
+    batch = lambda number, labels: streams.Batch(number, rng.normal(size=(2, 3)), labels)
+    kinds = [(["0", "1"], [0, 1]), (np.array(["0", "1"]), np.array([0, 1])), (pa.array(["0", "1"]), pa.array([0, 1])),
+             (["true", "a"], [True, "a"]), (pdpp.Partition(["0", "1"]), pdpp.Partition([0, 1])),
+             (pa.array(["0", "1"]).dictionary_encode(), np.array([0.0, 1.0]))]
+    for one, other in kinds:
+        sums = [streams.Grams.of_batch(batch(number, labels)) for number, labels in enumerate((one, other))]
+        sums[1] = pickle.loads(pickle.dumps(sums[1]))
+        cores = [streams.CoreSet.of_batch(batch(number, labels), 1) for number, labels in enumerate((one, other))]
+        for refused in (lambda: sums[0].merge(sums[1]), lambda: streams.CoreSet.union(cores)):
+            with pytest.raises(ValueError, match="are text in some batches"):
+                refused()
+    for texts in (["0", "1"], np.array(["0", "x"], dtype=object), pa.array(["0"] * 2).dictionary_encode()):
+        merged = streams.Grams.of_batch(batch(0, texts)).merge(streams.Grams.of_batch(batch(1, np.array(["0", "1"]))))
+        assert merged.rows == 4
+
+
+def test_batches_of_one_number_are_refused_together():
+    one, other = COLUMNS.batch(table(0, 6)), COLUMNS.batch(table(0, 6))
+    sums = streams.Grams.of_batch(one)
+    plan = streams.Plan(sums, {0: 1})
+    union = [streams.CoreSet.of_batch(batch, 1) for batch in (one, other)]
+    for refused in (lambda: sums.merge(streams.Grams.of_batch(other)), lambda: streams.CoreSet.union(union),
+                    lambda: streams.Trials.concatenate([plan.trials(batch, 3, 1) for batch in (one, other)])):
+        with pytest.raises(ValueError, match="several batches have the number"):
+            refused()
+
+
+def test_numbers_alone_take_no_memory():
+    batch = COLUMNS.batch(table(0, 12))
+    plan = streams.Plan(streams.Grams.of_batch(batch), {0: 1})
+    for count in (2**32, 2**40, 2**64 - 1):
+        for refused in (lambda: plan.trials(batch, count, 1), lambda: plan.split([plan.rank], count, 1)):
+            with pytest.raises(ValueError, match=f"{count} trials are more than .*fewer at a time"):
+                refused()
+        _, (wanted, _) = streams.StreamSampler(plan, 1, count).step()
+        assert wanted < 2**32
+        assert len(streams.CoreSet.union([streams.CoreSet.of_batch(batch, count)]).features) <= 12
+    for refused in (lambda: pdpp.KDpp(ROWS, 2**40), lambda: pdpp.Features(ROWS).rbf(landmarks=2**40),
+                    lambda: pdpp.Quota(pdpp.Partition(LABELS), [2**63, 1]),
+                    lambda: streams.Plan(streams.Grams.of_batch(batch), k=2**40)):
+        with pytest.raises(ValueError):
+            refused()

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 #: Calls; a long run sets more.
 CALLS = int(os.environ.get("PDPP_FUZZ", "3000"))
-REFUSALS = (ValueError, TypeError, OverflowError)
+REFUSALS = ValueError
 
 
 @np.errstate(all="ignore")
@@ -68,7 +68,7 @@ def labels(rng, items):
 
 def count(rng):
     return rng.choice([0, 1, 1, 2, 3, -1, 10**30, True, None, 1.5, "2", (0, 2), (None, 1), (2, 1), (1,), range(0, 2),
-                       range(2, 2), range(0, 9, 2), np.int64(1)])
+                       range(2, 2), range(0, 9, 2), np.int64(1), range(0, 2**63), (), (True, 2), np.array([1, 2]), 10**5000])
 
 
 def quota(rng):
@@ -89,15 +89,17 @@ def arguments(rng):
         "scores": lambda: rng.choice([
             lambda: np.linspace(-1, 1, items), lambda: [rng.choice([1e3, -1e300, np.nan, np.inf, 0.5])] * items,
             lambda: ["x"] * items, lambda: [1.0], lambda: None, lambda: [True] * items])(),
-        "diversity": lambda: rng.choice([0, 0.5, 1, 1e-9, -1, 2, np.nan, "half"]),
+        "diversity": lambda: rng.choice([0, 0.5, 1, 1e-9, -1, 2, np.nan, "half", "x", [0.5], True, 10**400]),
         "similarity": lambda: rng.choice(["cosine", "dot", "rbf", "dots", None]),
-        "bandwidth": lambda: rng.choice([0.5, 0, -1, np.nan, np.inf, 1e300]),
-        "landmarks": lambda: rng.choice([1, 2, 0, 100, -1]),
-        "ridge": lambda: rng.choice([0.5, 1e-9, 0, -1, np.nan, 1e300]),
-        "include": lambda: rng.choice([[0], [0, 0], [99], [-1], [0.5], "a", [True], np.array([], int)]),
+        "bandwidth": lambda: rng.choice([0.5, 0, -1, np.nan, np.inf, 1e300, "wide", (1,), False]),
+        "landmarks": lambda: rng.choice([1, 2, 0, 100, -1, 2**40, "2"]),
+        "ridge": lambda: rng.choice([0.5, 1e-9, 0, -1, np.nan, 1e300, "x", 1j, object()]),
+        "include": lambda: rng.choice([[0], [0, 0], [99], [-1], [0.5], "a", [True], np.array([], int), [2**64 - 1],
+                                       [2**70], range(2**63, 2**63 + 1)]),
         "exclude": lambda: rng.choice([[1], [0], [99], [[0, 1]], None, range(2)]),
         "method": lambda: rng.choice(["sample", "map", "estimated", "best"]),
-        "law_error": lambda: rng.choice([0.1, 0, -1, 2, np.nan]),
+        "law_error": lambda: rng.choice([0.1, 0, -1, 2, np.nan, "0.1", [1]]),
+        "time_limit": lambda: rng.choice([0.01, 0, -1, np.nan, 1e300, "1", True]),
         "solver": lambda: rng.choice(["greedy", "exact", "softmax", "symmetric-greedy", "local-search", "none"]),
         "certify": lambda: rng.choice([True, False, "yes"]),
         "n_samples": lambda: rng.choice([1, 2, 7, 0, -1, 1.5]),
@@ -152,7 +154,7 @@ def test_random_calls():
                 warnings.simplefilter("ignore")
                 chosen = pdpp.select(**given)
         except REFUSALS as refusal:
-            assert "\n" not in str(refusal) or isinstance(refusal, TypeError), (number, str(refusal))
+            assert "\n" not in str(refusal), (number, str(refusal))
             assert str(refusal), number
             continue
         except BaseException as error:

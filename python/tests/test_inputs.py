@@ -10,7 +10,7 @@ import partition_dpp as pdpp
 import polars as pl
 import pyarrow as pa
 import pytest
-from partition_dpp import streams
+from partition_dpp import distributed, streams
 
 
 def chosen(rows, **more):
@@ -215,6 +215,29 @@ REFUSED = [
     (dict(embeddings=np.eye(3), k=2, method="map", solver="magic"), "magic"),
     (dict(embeddings=np.eye(3), k=2, method="map", solver="softmax"), "softmax"),
     (dict(embeddings=np.eye(3), k=2, ridge=-1.0), "-1"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": range(0, 2**63)}), r"quota entry range\(0, 92.*write"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": range(-(2**70), 2)}), "quota entry range.*write"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": "2"}), "quota entry '2': write"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": ()}), r"quota entry \(\): write"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": (True, 2)}), r"quota entry \(True, 2\): write"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": np.arange(90)}), r"quota entry array\(\[ 0.*\.\.\.: write"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota={"a": 10**5000}), "quota entry int: write"),
+    (dict(embeddings=np.eye(3), k=10**5000), "k is int"),
+    (dict(embeddings=np.eye(3), k=2, seed=10**5000), "seed int"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1, 2, 3], diversity="x"), "diversity is 'x'; it must be a number"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1, 2, 3], diversity=[0.5]), r"diversity is \[0.5\]; it must be a number"),
+    (dict(embeddings=np.eye(3), k=2, scores=[1, 2, 3], diversity=10**400), "diversity is 1000"),
+    (dict(embeddings=np.eye(3), k=2, similarity="rbf", bandwidth="2"), "bandwidth is '2'; it must be a number"),
+    (dict(embeddings=np.eye(3), k=2, similarity="rbf", landmarks="2"), "'2' is not a whole number"),
+    (dict(embeddings=np.eye(3), k=2, ridge=True), "ridge is True; it must be a number"),
+    (dict(embeddings=np.eye(3), k=2, ridge=1j), "ridge is 1j; it must be a number"),
+    (dict(embeddings=np.eye(3), labels=list("aab"), quota=[1, 1], method="estimated", law_error="x"), "law_error is 'x'"),
+    (dict(embeddings=np.eye(3), k=2, method="map", time_limit="1"), "time_limit is '1'; it must be a number"),
+    (dict(embeddings=np.eye(3), k=2, method="map", certify="yes"), "certify is 'yes'; it must be True or False"),
+    (dict(embeddings=np.eye(3), k=2, method="map", solver=3), 'solver "3" is none of'),
+    (dict(embeddings=np.eye(3), k=2, engine=None), 'engine "None" is none of'),
+    (dict(embeddings=np.eye(3), k=2, include=[2**64 - 1]), "18446744073709551615"),
+    (dict(embeddings=np.eye(3), k=2, exclude=np.array([2**63], np.uint64)), "9223372036854775808"),
 ]
 
 
@@ -317,6 +340,53 @@ def test_numbers_are_whole_and_not_negative(rows):
                     lambda: pdpp.Quota(pdpp.Partition(["a", "b"]), [1, 1], k=-1)]:
         with pytest.raises(ValueError, match="is not a whole number from 0 to"):
             refused()
+
+
+def test_numbers_are_numbers(rows):
+    features, model, scores = pdpp.Features(rows), pdpp.KDpp(rows, 2), np.zeros(60)
+    labels = np.arange(60) % 2
+    batch = streams.Batch(0, rows, labels)
+    sums = streams.Grams.of_batch(batch)
+    plan = streams.Plan(sums, {0: 1})
+    columns = lambda **more: distributed.Columns("embedding", score="score", **more)
+    catalogue = distributed.Distributed(distributed.in_process([pa.table({"e": lists(rows), "l": labels})]),
+                                        distributed.Columns("e", label="l"))
+    for wrong in ("x", "2", [1.0, 2.0], 10**400, object(), True, None, np.zeros(2)):
+        calls = [
+            lambda: columns(diversity=wrong),
+            lambda: columns(keep=wrong),
+            lambda: pdpp.Quota(pdpp.Partition(labels), {0: wrong, 1: (0, 2**64)}),
+            lambda: catalogue.best(quota={0: wrong, 1: ()}),
+            lambda: catalogue.sample(quota={0: range(0, 2**63), 1: wrong}),
+            lambda: catalogue.sample(k=1, n_samples=wrong),
+            lambda: catalogue.sample(k=[wrong]),
+            lambda: plan.split(wrong, 1, 1),
+            lambda: plan.split([wrong], 1, 1),
+            lambda: streams.Batch(wrong, rows) if wrong is not True else pdpp.Partition(wrong),
+            lambda: model.sampler(wrong),
+            lambda: model.solve(wrong),
+            lambda: model.sampler(engine=wrong),
+            lambda: pdpp.KernelModel(rows, k=2, similarity=[wrong]),
+        ]
+        if wrong is not None:
+            calls += [
+                lambda: features.with_scores(scores, wrong),
+                lambda: features.rbf(wrong),
+                lambda: pdpp.KDpp(rows, 2, ridge=wrong),
+                lambda: pdpp.Dpp(rows, scores=scores, diversity=wrong),
+                lambda: pdpp.PartitionDpp(rows, labels, [1, 1], ridge=wrong),
+                lambda: pdpp.KernelModel(rows, k=2, bandwidth=wrong),
+                lambda: pdpp.KernelModel(rows, k=2).solve(time_limit=wrong),
+                lambda: model.solve(time_limit=wrong),
+                lambda: model.sampler("estimated", law_error=wrong),
+                lambda: streams.StreamSampler(plan, 1, wrong),
+                lambda: catalogue.best(k=2, time_limit=wrong),
+            ]
+        for place, call in enumerate(calls):
+            with pytest.raises(ValueError) as caught:
+                call()
+            assert str(caught.value) and "\n" not in str(caught.value), (wrong, place)
+    assert pdpp.KDpp(rows, 2, ridge=np.float32(0.5)) and pdpp.KDpp(rows, 2, ridge=1)
 
 
 def test_labels_of_several_types_do_not_merge():

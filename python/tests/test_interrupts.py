@@ -71,7 +71,7 @@ def test_ctrl_c_ends_work_soon(what):
 def test_progress_is_reported():
     rows, seen = np.random.default_rng(0).normal(size=(2000, 40)), []
     pdpp.select(rows, k=20, n_samples=20_000, progress=lambda *step: seen.append(step), engine="cpu")
-    assert seen and all(step in ("draws", "rows", "nodes", "search") for step, _, _ in seen)
+    assert seen and all(step in ("draws", "rows", "nodes", "search", "pilot") for step, _, _ in seen)
 
     def fail(*_):
         raise RuntimeError("enough")
@@ -79,6 +79,17 @@ def test_progress_is_reported():
     with pytest.raises(RuntimeError, match="enough"):
         pdpp.select(rows, k=20, n_samples=10**8, progress=fail, engine="cpu")
     assert len(pdpp.select(rows, k=3, progress=True)) == 3
+
+
+def test_weighted_draws_of_a_set_up_are_reported_and_end():
+    rows = np.random.default_rng(0).normal(size=(1000, 120))
+
+    def fail(step, *_):
+        if step == "pilot":
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        pdpp.select(rows, labels=np.arange(1000) % 10, quota=[8] * 10, method="estimated", progress=fail, engine="cpu")
 
 
 def test_other_threads_run_meanwhile():

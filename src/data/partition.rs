@@ -91,8 +91,11 @@ impl Partition {
             return Err(Error::Empty { what: "the partition" });
         }
         check_item_count(items)?;
+        let parts: Vec<(N, S)> = parts.into_iter().collect();
+        // One of the first items is in no part if parts have fewer than there are: a number takes no memory then.
+        let listed: usize = parts.iter().map(|(_, members)| members.as_ref().len()).sum();
         let (mut names, mut known_names) = (Vec::<String>::new(), BTreeSet::new());
-        let mut part_of = vec![NONE; items];
+        let mut part_of = vec![NONE; items.min(listed + 1)];
         for (part, (name, members)) in (0..).zip(parts) {
             let name = name.into();
             if !known_names.insert(name.clone()) {
@@ -100,7 +103,10 @@ impl Partition {
             }
             names.push(name);
             for &item in members.as_ref() {
-                let other = part_of.get_mut(item).ok_or(Error::ItemOutOfRange { item, items })?;
+                if item >= items {
+                    return Err(Error::ItemOutOfRange { item, items });
+                }
+                let Some(other) = part_of.get_mut(item) else { continue };
                 match *other {
                     NONE => *other = part,
                     known if known == part => return Err(Error::RepeatedItem { item }),

@@ -50,7 +50,7 @@ pub use swaps::{AheadSwap, SwapAhead, SwapsAhead, SwapsEnd};
 pub use swaps::{BestSwap, Beyond, LeavingPairs, SwapNumbers, SwapTable, SwapUpdate};
 pub use watched::Watched;
 
-use crate::{Features, Result};
+use crate::{Features, Result, watch::Step};
 
 /// The verbs.
 ///
@@ -95,6 +95,16 @@ pub trait Engine: sealed::Sealed + fmt::Debug + Send + Sync {
     #[doc(hidden)]
     fn proceed_after(&self, rows: usize) -> Result<()> {
         let _ = rows;
+        self.proceed()
+    }
+
+    /// The same after so many steps of another kind.
+    ///
+    /// # Errors
+    /// Those of [`proceed`](Engine::proceed).
+    #[doc(hidden)]
+    fn proceed_after_steps(&self, step: Step, steps: usize) -> Result<()> {
+        let _ = (step, steps);
         self.proceed()
     }
 

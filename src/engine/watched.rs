@@ -53,6 +53,7 @@ pub struct Watched<'a> {
     start: Option<Instant>,
     rows: AtomicU64,
     nodes: AtomicU64,
+    others: AtomicU64,
     /// The CPU under the same watch, if the engine computes in single precision.
     stand_in: Option<Box<Watched<'a>>>,
 }
@@ -81,9 +82,9 @@ impl<'a> Watched<'a> {
     pub fn new(engine: &'a dyn Engine, watch: Watch<'a>) -> Self {
         let single = engine.info().precision == Precision::F32;
         let stand_in = single.then(|| Box::new(Self::new(&Cpu, watch)));
-        let (rows, nodes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let [rows, nodes, others] = [0; 3].map(AtomicU64::new);
         let latch = Latch { watch, ended: OnceLock::new() };
-        Self { engine, latch, start: watch.begin(), rows, nodes, stand_in }
+        Self { engine, latch, start: watch.begin(), rows, nodes, others, stand_in }
     }
 
     /// The wrapped engine.
@@ -150,6 +151,10 @@ impl Engine for Watched<'_> {
 
     fn proceed_after(&self, rows: usize) -> Result<()> {
         self.passed(Step::Row, &self.rows, rows)
+    }
+
+    fn proceed_after_steps(&self, step: Step, steps: usize) -> Result<()> {
+        self.passed(step, &self.others, steps)
     }
 
     fn stand_in(&self) -> &dyn Engine {

@@ -20,6 +20,14 @@ pub enum EstimateProblem {
         /// The most that it may be.
         trusted: f64,
     },
+    /// More Markov chains than run together.
+    #[error("{chains} chains are more than the {limit} that run together; ask for fewer")]
+    TooManyChains {
+        /// Chains asked for.
+        chains: usize,
+        /// The most chains.
+        limit: usize,
+    },
     /// No cap of the weights leaves as little above it as wanted.
     #[error(
         "a law error of {wanted:.0e} cannot be reached: the weights of draws vary too much for it; ask for a larger one"

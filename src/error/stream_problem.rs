@@ -53,6 +53,12 @@ pub enum StreamProblem {
         /// The number.
         number: u64,
     },
+    /// Labels that read alike, but are text in one batch and a number or a truth value in another.
+    #[error("the labels \"{label}\" are text in some batches and not in others")]
+    MixedLabels {
+        /// The label, as text.
+        label: String,
+    },
     /// The leverages of all batches do not sum to the rank.
     #[error(
         "the leverages of the batches sum to {found}, not to the rank {expected}: a batch is missing, counted twice, or has changed"
@@ -76,6 +82,14 @@ pub enum StreamProblem {
         expected: u64,
         /// Trials that came.
         found: u64,
+    },
+    /// More trials than are drawn together.
+    #[error("{count} trials are more than the {limit} that fit into one request; ask for fewer at a time")]
+    TooManyTrials {
+        /// Trials asked for.
+        count: u64,
+        /// The most of one request.
+        limit: u64,
     },
     /// Trials that nobody has asked for.
     #[error("trials came that were not asked for")]

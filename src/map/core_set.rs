@@ -1,13 +1,15 @@
 //! Core-sets: a few items of every shard whose union contains a good set.
 
-use super::{Candidates, Greedy, LocalSearch, Objective, Solution, Solver, Termination};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Greedy, LocalSearch, Solution, Solver, Termination};
 use crate::{
     Error, Features, Partition, Result,
     data::check_partition,
-    engine::Engine,
-    model::{Counts, FreeItems, GroundSet},
-    sealed::Sealed,
-    stream::Batch,
+    engine::{Engine, Items},
+    error::{StreamProblem, WeightProblem},
+    model::{Counts, GroundSet, PartKDpp, feasibility},
+    stream::{Batch, common_kind},
 };
 
 /// The core-set of one shard: at most k items of every part, for quotas of k items in all.
@@ -57,7 +59,7 @@ use crate::{
 pub struct CoreSet {
     pub(crate) dims: usize,
     /// The number of the batch, if it is of one.
-    pub(crate) batch: u64,
+    pub(crate) batch: Option<u64>,
     /// One row after the other, as stored.
     pub(crate) rows: Vec<f64>,
     /// ln of their weights.
@@ -66,6 +68,8 @@ pub struct CoreSet {
     pub(crate) items: Vec<usize>,
     /// The name of every item's part.
     pub(crate) labels: Vec<String>,
+    /// Whether the label of every item is text, if that is known.
+    pub(crate) texts: Vec<Option<bool>>,
 }
 
 impl CoreSet {
@@ -100,21 +104,25 @@ impl CoreSet {
     /// ```
     pub fn of_batch(batch: &Batch<'_>, total: usize, engine: &dyn Engine) -> Result<Self> {
         let core = match batch.content() {
-            Some((features, partition)) => Self::by_local_search(features, partition, total, engine)?,
+            Some((features, partition)) => {
+                let core = Self::by_local_search(features, partition, total, engine)?;
+                let texts = core.items.iter().map(|&item| batch.is_text(partition.part_of(item))).collect();
+                Self { texts, ..core }
+            }
             None => Self::empty(0),
         };
-        Ok(Self { batch: batch.number(), ..core })
+        Ok(Self { batch: Some(batch.number()), ..core })
     }
 
     /// The number of the batch that it is of; 0 for features that are no batch.
     #[must_use]
     pub fn batch(&self) -> u64 {
-        self.batch
+        self.batch.unwrap_or(0)
     }
 
     fn empty(dims: usize) -> Self {
-        let (rows, log_weights, items, labels) = Default::default();
-        Self { dims, batch: 0, rows, log_weights, items, labels }
+        let (rows, log_weights, items, labels, texts) = Default::default();
+        Self { dims, batch: None, rows, log_weights, items, labels, texts }
     }
 
     /// Selects items by local search from the greedy set.
@@ -136,7 +144,7 @@ impl CoreSet {
         features: &Features<'_>,
         partition: &Partition,
         total: usize,
-        solve: impl Fn(&OnePart<'_>) -> Result<Solution>,
+        solve: impl Fn(&PartKDpp<'_>) -> Result<Solution>,
     ) -> Result<Self> {
         check_partition(features, partition)?;
         if total == 0 {
@@ -145,18 +153,10 @@ impl CoreSet {
         let ground = GroundSet::new(features)?;
         let mut core = Self::empty(features.dims());
         for part in 0..partition.parts() {
-            let members = ground.free_members(partition, part);
-            let size = total.min(members.len());
-            let mut own = OnePart { ground: &ground, members, size };
-            let mut found = solve(&own)?;
-            if found.termination == Termination::RankExhausted && !found.subset.is_empty() {
-                // Solve again for as many items as are independent.
-                own.size = found.subset.len();
-                found = solve(&own)?;
-            }
-            for item in &found.subset {
+            for item in best_of(&ground, partition, part, total, &solve)? {
                 core.items.push(item);
                 core.labels.push(partition.names()[part].clone());
+                core.texts.push(None);
                 core.rows.extend(features.row(item));
                 core.log_weights.push(features.log_weight(item));
             }
@@ -174,8 +174,19 @@ impl CoreSet {
     ///
     /// # Errors
     /// - [`Error::Empty`] if there are none, or no item in any;
+    /// - [`StreamProblem::RepeatedBatch`] for two of batches of one number; [`StreamProblem::MixedLabels`];
     /// - [`Error::Shape`] if they have different numbers of features.
     pub fn union(core_sets: &[CoreSet]) -> Result<CoreSetUnion> {
+        let mut numbers = BTreeSet::new();
+        if let Some(number) = core_sets.iter().filter_map(|core| core.batch).find(|&own| !numbers.insert(own))
+        {
+            return Err(StreamProblem::RepeatedBatch { number }.into());
+        }
+        let mut kinds = BTreeMap::new();
+        for (label, &kind) in core_sets.iter().flat_map(|core| core.labels.iter().zip(&core.texts)) {
+            let known = kinds.entry(label).or_insert(kind);
+            *known = common_kind(label, [*known, kind])?;
+        }
         let with_items = || core_sets.iter().filter(|core| !core.items.is_empty());
         let Some(first) = with_items().next() else {
             return Err(Error::Empty { what: "the list of core-sets" });
@@ -242,22 +253,51 @@ impl CoreSetUnion {
     }
 }
 
-/// A model of the sets of `size` items of one part.
-struct OnePart<'a> {
-    ground: &'a GroundSet<'a>,
-    members: FreeItems,
-    size: usize,
-}
-
-impl Sealed for OnePart<'_> {}
-
-impl Objective for OnePart<'_> {
-    fn candidates(&self) -> Candidates<'_> {
-        self.candidates_below(self.ground)
-    }
-
-    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
-        let (groups, counts) = (vec![self.members.clone()], Counts::exactly(&[self.size]));
-        Candidates { features: self.ground.given(), ground: above, groups, counts }
+/// The items of a part that solve for `total` of them, or for as many as are independent.
+///
+/// Weights that f64 does not hold together are narrowed, as in a model of the part. Where they have too many levels for
+/// that, the items of the upper levels are found first and included.
+fn best_of<'a>(
+    whole: &GroundSet<'a>,
+    partition: &Partition,
+    part: usize,
+    total: usize,
+    solve: &impl Fn(&PartKDpp<'_>) -> Result<Solution>,
+) -> Result<Vec<usize>> {
+    let (mut ground, mut found) = (whole.clone(), Vec::new());
+    loop {
+        let items = ground.free_members(partition, part);
+        let groups = std::slice::from_ref(&items);
+        let most = (total - found.len()).min(items.len());
+        let wanted = if ground.has_narrow_weights(groups) {
+            most
+        } else {
+            feasibility::part_basis(&ground, Items::from(&items), most).len()
+        };
+        if wanted == 0 {
+            return Ok(found);
+        }
+        let mut count = wanted;
+        let narrowed = loop {
+            let counts = Counts::exactly(&[count]);
+            match ground.clone().for_choices(groups, &counts) {
+                Err(Error::Weights(WeightProblem::Spread)) if count > 1 => count /= 2,
+                narrowed => break narrowed?,
+            }
+        };
+        let mut own = PartKDpp { ground: narrowed, items, count };
+        let mut best = solve(&own)?;
+        if best.termination == Termination::RankExhausted && best.subset.len() > found.len() {
+            // Solve again for as many items as are independent in f64.
+            own.count = best.subset.len() - found.len();
+            best = solve(&own)?;
+        }
+        let is_last = count == wanted || best.subset.len() <= found.len();
+        found = best.subset.iter().collect();
+        if is_last || best.termination == Termination::RankExhausted {
+            return Ok(found);
+        }
+        ground = whole.clone();
+        ground.include(&found)?;
     }
 }

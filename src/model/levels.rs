@@ -32,10 +32,15 @@ impl GroundSet<'_> {
     ///
     /// # Errors
     /// [`WeightProblem::Spread`].
-    pub(super) fn for_choices(mut self, groups: &[FreeItems], counts: &Counts) -> Result<Self> {
+    pub(crate) fn for_choices(mut self, groups: &[FreeItems], counts: &Counts) -> Result<Self> {
         // Conditions may have left out those that were too far apart.
         self.restore_weights()?;
         Ok(self.with_narrow_weights(groups, counts)?.unwrap_or(self))
+    }
+
+    /// Whether f64 holds the weights of these groups together.
+    pub(crate) fn has_narrow_weights(&self, groups: &[FreeItems]) -> bool {
+        !self.given().is_weighted() || are_narrow(self.given(), groups)
     }
 
     /// The ground set with weights of a range that f64 can square; `None` if they are in it. `counts` says how many items
@@ -48,7 +53,7 @@ impl GroundSet<'_> {
     /// [`WeightProblem::Spread`] if there are too many levels.
     fn with_narrow_weights(&self, groups: &[FreeItems], counts: &Counts) -> Result<Option<Self>> {
         let given = self.given();
-        if !given.is_weighted() || are_narrow(given, groups) {
+        if self.has_narrow_weights(groups) {
             return Ok(None);
         }
         if given.residual().is_some_and(|residual| residual.left_out > 0) {

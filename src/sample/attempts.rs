@@ -61,6 +61,11 @@ impl<'w> Attempts<'w> {
         Ok(())
     }
 
+    /// Why they have ended, if they have.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
     /// Fails if they have ended.
     ///
     /// # Errors

@@ -215,7 +215,7 @@ impl<'q, 'a> Question<'q, 'a> {
     /// Tilted proposals per draw as a few weighted draws tell; infinite if these found none.
     pub(super) fn tilted_proposals(&self, engine: &dyn Engine) -> Result<f64> {
         let law = WeightedLaw::new(self, engine)?;
-        Ok((self.log_tilted()? - Pilot::of(law.law()).log_normaliser).exp().max(1.0))
+        Ok((self.log_tilted()? - Pilot::of(law.law(), engine)?.log_normaliser).exp().max(1.0))
     }
 
     /// The law under a chosen bound, its error, and the proposals per draw.
@@ -226,8 +226,7 @@ impl<'q, 'a> Question<'q, 'a> {
         engine: &dyn Engine,
     ) -> Result<(BoundedLaw<'a>, f64, f64)> {
         let law = BoundedLaw::new(self, chosen, options.projection, engine)?;
-        let pilot = Pilot::of(&law);
-        engine.proceed()?;
+        let pilot = Pilot::of(&law, engine)?;
         let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
         let [of_factor, of_parts] = law.rounding();
         // What is accepted has the relative errors of its own factors; what ends at rounding may be as much of the bound.
@@ -250,18 +249,18 @@ pub(super) struct Pilot {
 impl Pilot {
     pub(super) const DRAWS: u64 = PILOT as u64;
 
-    pub(super) fn of(law: &BoundedLaw<'_>) -> Self {
-        let drawn = law.weigh_many(TASKS, PILOT / TASKS, 0);
+    pub(super) fn of(law: &BoundedLaw<'_>, engine: &dyn Engine) -> Result<Self> {
+        let drawn = law.weigh_many((TASKS, PILOT / TASKS), 0, engine)?;
         let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|(log, _)| log.is_finite());
         // A weight of zero within f64 may come with an infinite amplification.
         let weighed = drawn.iter().map(|(log, amplification)| ((log - sum).exp(), amplification));
         let weighed = weighed.filter(|(weight, _)| *weight > 0.0);
         let amplified = weighed.map(|(weight, amplification)| weight * amplification).sum();
-        Self {
+        Ok(Self {
             log_normaliser: sum - (PILOT as f64).ln(),
             amplification: if sum.is_finite() { amplified } else { f64::INFINITY },
             has_dead_ends: alive().count() < drawn.len(),
-        }
+        })
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Dpp, KDpp, PartitionDpp, Result,
-    engine::{Cpu, Items, Rows},
+    engine::{Engine, Items, Rows},
     polynomial::{
         ConditionalBernoulli,
         spectrum::{TiltedSpectrum, keep_probabilities},
@@ -94,39 +94,39 @@ impl TiltedProposals {
     }
 
     /// `None` if every set but the empty one has probability zero.
-    pub(crate) fn of_dpp(dpp: &Dpp<'_>) -> Result<Option<Self>> {
+    pub(crate) fn of_dpp(dpp: &Dpp<'_>, engine: &dyn Engine) -> Result<Option<Self>> {
         let items = dpp.ground.free_items();
         let rows = dpp.rows(&items);
-        let found = TiltedSpectrum::for_dpp(&Cpu, &rows, &dpp.ground)?;
+        let found = TiltedSpectrum::for_dpp(engine, &rows, &dpp.ground)?;
         Ok(found.map(|(found, log_scale)| {
             let keep = keep_probabilities(&found.spectrum.values, log_scale);
             Self { log_scale, ..Self::new(&found, &rows, EigenvectorLaw::Coins(keep)) }
         }))
     }
 
-    pub(crate) fn of_k_dpp(dpp: &KDpp<'_>) -> Result<Self> {
+    pub(crate) fn of_k_dpp(dpp: &KDpp<'_>, engine: &dyn Engine) -> Result<Self> {
         let items = dpp.ground.free_items();
         let rows = Rows::scaled(dpp.ground.features(), vec![Items::from(&items)]);
-        let found = TiltedSpectrum::for_size(&Cpu, &rows, &dpp.ground, dpp.size())?;
+        let found = TiltedSpectrum::for_size(engine, &rows, &dpp.ground, dpp.size())?;
         let law = EigenvectorLaw::OfSize(found.spectrum.values.clone(), dpp.size());
         Ok(Self::new(&found, &rows, law))
     }
 
     /// Without acceptance, for a law with something left to choose.
-    pub(crate) fn of_spectrum(dpp: &PartitionDpp<'_>) -> Result<Self> {
+    pub(crate) fn of_spectrum(dpp: &PartitionDpp<'_>, engine: &dyn Engine) -> Result<Self> {
         let rows = dpp.rows();
-        let found = dpp.spectrum(&Cpu, &rows)?;
+        let found = dpp.spectrum(engine, &rows)?;
         let eigenvectors = EigenvectorLaw::of(&found, dpp);
         Ok(Self::new(&found, &rows, eigenvectors))
     }
 
     /// For a law with something left to choose.
-    pub(crate) fn of_partition_dpp(dpp: &PartitionDpp<'_>) -> Result<Self> {
-        let question = Question::new(dpp, None, &Cpu)?;
+    pub(crate) fn of_partition_dpp(dpp: &PartitionDpp<'_>, engine: &dyn Engine) -> Result<Self> {
+        let question = Question::new(dpp, None, engine)?;
         let Question { rows, found, correction, .. } = &question;
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, &Cpu)?;
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
-        let (law, law_error) = SpectralLaw::under_quota(&question, acceptance, how, &Cpu)?;
+        let (law, law_error) = SpectralLaw::under_quota(&question, acceptance, how, engine)?;
         let eigenvectors = EigenvectorLaw::of(found, dpp);
         let rule = CountRule::new(dpp.counts(), correction.clone());
         Ok(Self {

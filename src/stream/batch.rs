@@ -1,12 +1,14 @@
 //! Rows that lie together, and powers of two that bring them near 1.
 
+use std::sync::Arc;
+
 use faer::MatRef;
 
 use crate::{
-    Features, Partition, Result,
+    Error, Features, Partition, Result,
     data::check_partition,
     engine::{Engine, Group, Items, RowMap, Rows, in_double},
-    error::WeightProblem,
+    error::{StreamProblem, WeightProblem},
     parallel::map_ordered,
 };
 
@@ -14,7 +16,7 @@ use crate::{
 ///
 /// Rows may be of any type, with scores, or of unit length, as for all [`Features`]; labels may be those of some parts only.
 /// Numbers identify rows in draws and tell the random numbers of batches apart, so every batch has its own, the same in
-/// every pass. A batch may be empty.
+/// every pass; what two batches of one number sent is refused where it meets. A batch may be empty.
 ///
 /// ```
 /// # fn main() -> Result<(), partition_dpp::Error> {
@@ -28,6 +30,8 @@ use crate::{
 pub struct Batch<'a> {
     number: u64,
     content: Option<(Features<'a>, Partition)>,
+    /// Whether the label of every part is text, if that is known.
+    texts: Option<Arc<[bool]>>,
 }
 
 impl<'a> Batch<'a> {
@@ -37,13 +41,26 @@ impl<'a> Batch<'a> {
     /// [`Error::LabelCount`](crate::Error::LabelCount).
     pub fn new(number: u64, features: &Features<'a>, partition: &Partition) -> Result<Self> {
         check_partition(features, partition)?;
-        Ok(Self { number, content: Some((features.clone(), partition.clone())) })
+        Ok(Self { number, content: Some((features.clone(), partition.clone())), texts: None })
+    }
+
+    /// States for every part, in the order of [`Partition::names`], whether its label is text. Batches in which labels
+    /// read alike, as 0 and "0" do, are then refused together.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for another number of parts.
+    pub fn with_text_labels(self, texts: &[bool]) -> Result<Self> {
+        let expected = self.content.as_ref().map_or(0, |(_, partition)| partition.parts());
+        if texts.len() != expected {
+            return Err(Error::Shape { what: "the list of kinds of labels", expected, found: texts.len() });
+        }
+        Ok(Self { texts: Some(texts.into()), ..self })
     }
 
     /// A batch without rows.
     #[must_use]
     pub fn empty(number: u64) -> Self {
-        Self { number, content: None }
+        Self { number, content: None, texts: None }
     }
 
     /// Its number.
@@ -56,6 +73,11 @@ impl<'a> Batch<'a> {
     #[must_use]
     pub fn rows(&self) -> usize {
         self.content.as_ref().map_or(0, |(features, _)| features.items())
+    }
+
+    /// Whether the label of a part is text, if that is known.
+    pub(crate) fn is_text(&self, part: usize) -> Option<bool> {
+        self.texts.as_ref().map(|texts| texts[part])
     }
 
     /// The rows and their parts; `None` for an empty batch.
@@ -85,6 +107,19 @@ pub(super) fn log_over_power(log: f64, order: i64) -> f64 {
 /// Whether an order is one of rows that are allowed.
 pub(super) fn is_sound(order: i64) -> bool {
     (-LARGEST_ORDER_OF_ROWS..=LARGEST_ORDER_OF_ROWS).contains(&order)
+}
+
+/// The common kind of labels that read alike: whether they are text, if that is known.
+///
+/// # Errors
+/// [`StreamProblem::MixedLabels`].
+pub(crate) fn common_kind(label: &str, kinds: [Option<bool>; 2]) -> Result<Option<bool>> {
+    match kinds {
+        [Some(own), Some(other)] if own != other => {
+            Err(StreamProblem::MixedLabels { label: label.to_owned() }.into())
+        }
+        [own, other] => Ok(own.or(other)),
+    }
 }
 
 /// Binary orders of the largest entries of rows: 2^−order brings them into [½, 1).

@@ -16,8 +16,10 @@ pub(super) struct Kind {
 }
 
 /// Version of the layout of all kinds.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MAGIC: [u8; 4] = *b"PDPP";
+/// Neither true nor false.
+const UNKNOWN: u64 = 2;
 const HEADER: usize = 20;
 const CHECKSUM: usize = 8;
 
@@ -42,6 +44,11 @@ impl Writer {
 
     pub(super) fn f64(&mut self, value: f64) -> &mut Self {
         self.u64(value.to_bits())
+    }
+
+    /// What is true, false, or unknown.
+    pub(super) fn kind(&mut self, kind: Option<bool>) -> &mut Self {
+        self.u64(kind.map_or(UNKNOWN, u64::from))
     }
 
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
@@ -170,6 +177,14 @@ impl<'b> Reader<'b> {
 
     pub(super) fn usize(&mut self) -> Result<usize> {
         self.u64()?.try_into().map_err(|_| self.corrupt())
+    }
+
+    pub(super) fn kind(&mut self) -> Result<Option<bool>> {
+        match self.u64()? {
+            kind @ (0 | 1) => Ok(Some(kind == 1)),
+            UNKNOWN => Ok(None),
+            _ => Err(self.corrupt()),
+        }
     }
 
     pub(super) fn text(&mut self) -> Result<String> {

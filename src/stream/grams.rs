@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use faer::Mat;
 
 use super::{
-    batch::{Batch, Orders, ScaledRows, is_sound, orders},
+    batch::{Batch, Orders, ScaledRows, common_kind, is_sound, orders},
     bytes::{Kind, Reader, Writer},
     frame::Frame,
     source::is_about_rank,
 };
-use crate::{CountRange, Error, Quota, Result, engine::Engine, error::StreamProblem};
+use crate::{CountRange, Error, Quota, Result, data::check_item_count, engine::Engine, error::StreamProblem};
 
 const KIND: Kind = Kind { tag: *b"GRAM", what: "Gram matrices" };
 /// Rows that are summed together before the sums are added.
@@ -26,7 +26,7 @@ const RUN: usize = 8192;
 /// see nothing but their own rows merge. Parts are united by name.
 ///
 /// # Shapes
-/// p·n(n + 1)/2 numbers: 50 kB for n = 64 and p = 3, 24 MB for n = 768 and p = 10. Every batch has the same n.
+/// p·n(n + 1)/2 numbers, and one for every batch: 50 kB for n = 64 and p = 3, 24 MB for n = 768 and p = 10. Every batch has the same n.
 ///
 /// # Cost
 /// 2mn² operations for a batch of m rows, p·n²/2 to merge two.
@@ -54,6 +54,8 @@ pub struct Grams {
     parts: BTreeMap<String, PartSum>,
     /// The coordinates of the rows, if not their own.
     frame: Option<Arc<Frame>>,
+    /// The numbers of the batches, ascending.
+    batches: Vec<u64>,
 }
 
 /// What is known of a part.
@@ -75,6 +77,8 @@ pub(super) struct PartSum {
     pub(super) least: Option<i64>,
     /// Sums that were added.
     pub(super) terms: u64,
+    /// Whether its label is text, if that is known.
+    is_text: Option<bool>,
     /// The lower half, column by column.
     lower: Vec<f64>,
 }
@@ -84,7 +88,7 @@ impl PartSum {
         let columns = (0..gram.ncols()).flat_map(|j| (j..gram.nrows()).map(move |i| (i, j)));
         let lower = columns.map(|at| gram[at]).collect();
         let (order, least) = (orders.map(|orders| orders.most), orders.map(|orders| orders.least));
-        Self { rows: rows as u64, order, least, terms: rows.div_ceil(RUN) as u64, lower }
+        Self { rows: rows as u64, order, least, terms: rows.div_ceil(RUN) as u64, is_text: None, lower }
     }
 
     /// Adds the sum of other rows.
@@ -140,7 +144,10 @@ impl Grams {
     }
 
     fn sum(batch: &Batch<'_>, frame: Option<&Frame>, engine: &dyn Engine) -> Result<Self> {
-        let Some((features, partition)) = batch.content() else { return Ok(Self::default()) };
+        let batches = vec![batch.number()];
+        let Some((features, partition)) = batch.content() else {
+            return Ok(Self { batches, ..Self::default() });
+        };
         let dims = features.dims();
         let basis = frame.map(|frame| frame.basis(dims)).transpose()?;
         let orders = orders(features, partition)?;
@@ -153,22 +160,24 @@ impl Grams {
         let grams = scaled.grams(basis, engine)?;
         let part = |(part, gram): (usize, &Mat<f64>)| {
             let sum = PartSum::new(partition.size(part), orders[part], gram);
-            (partition.names()[part].clone(), sum)
+            (partition.names()[part].clone(), PartSum { is_text: batch.is_text(part), ..sum })
         };
         let parts = grams.iter().enumerate().map(part).collect();
-        Ok(Self { dims, parts, frame: frame.cloned().map(Arc::new) })
+        Ok(Self { dims, parts, frame: frame.cloned().map(Arc::new), batches })
     }
 
     /// The sums over the rows of both. [`Grams::default`] is neutral; a tree of any shape will do.
     ///
     /// # Errors
+    /// [`StreamProblem::RepeatedBatch`] for two batches of one number; [`StreamProblem::MixedLabels`];
     /// [`Error::Shape`] for rows of different lengths; [`StreamProblem::OtherFrame`].
     pub fn merge(mut self, other: Self) -> Result<Self> {
+        let batches = united(&self.batches, &other.batches)?;
         if other.dims == 0 {
-            return Ok(self);
+            return Ok(Self { batches, ..self });
         }
         if self.dims == 0 {
-            return Ok(other);
+            return Ok(Self { batches, ..other });
         }
         if self.dims != other.dims {
             return Err(Error::Shape { what: "a row", expected: self.dims, found: other.dims });
@@ -178,13 +187,16 @@ impl Grams {
         }
         for (name, sum) in other.parts {
             match self.parts.get_mut(&name) {
-                Some(own) => own.add(&sum),
+                Some(own) => {
+                    own.is_text = common_kind(&name, [own.is_text, sum.is_text])?;
+                    own.add(&sum);
+                }
                 None => {
                     self.parts.insert(name, sum);
                 }
             }
         }
-        Ok(self)
+        Ok(Self { batches, ..self })
     }
 
     /// n; 0 if there are no rows.
@@ -250,6 +262,17 @@ impl Grams {
         if self.dims == 0 { Err(Error::Empty { what: "the list of batches" }) } else { Ok(()) }
     }
 
+    /// Refuses more items than there are, and more than there are features: the model has few rows, whatever the data.
+    pub(super) fn check_size(&self, k: usize) -> Result<()> {
+        let items = usize::try_from(self.rows()).unwrap_or(usize::MAX);
+        check_item_count(k)?;
+        match self.dims() {
+            _ if k > items => Err(Error::SizeAboveItems { k, items }),
+            dims if k > dims => Err(Error::SizeAboveRank { k, rank: dims }),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn sums(&self) -> impl ExactSizeIterator<Item = (&String, &PartSum)> {
         self.parts.iter()
     }
@@ -263,9 +286,10 @@ impl Grams {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
-        out.usize(self.dims).f64s(self.basis().map_or(&[], Frame::values)).usize(self.parts.len());
+        out.usize(self.dims).u64s(&self.batches).f64s(self.basis().map_or(&[], Frame::values));
+        out.usize(self.parts.len());
         for (name, part) in &self.parts {
-            out.text(name).u64(part.rows).u64(part.terms);
+            out.text(name).u64(part.rows).u64(part.terms).kind(part.is_text);
             for order in [part.order, part.least] {
                 out.i64(order.unwrap_or(i64::MIN));
             }
@@ -280,24 +304,39 @@ impl Grams {
     /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::open(bytes, KIND)?;
-        let (dims, basis) = (input.usize()?, input.f64s()?);
+        let (dims, batches, basis) = (input.usize()?, input.u64s()?, input.f64s()?);
+        input.check(batches.is_sorted_by(|one, next| one < next))?;
         let frame = if basis.is_empty() { None } else { Some(Arc::new(Frame::from_values(dims, basis)?)) };
         let entries = dims.checked_mul(dims.saturating_add(1)).ok_or_else(|| input.corrupt())? / 2;
         let mut parts = BTreeMap::new();
         for _ in 0..input.usize()? {
             let name = input.text()?;
-            let (rows, terms) = (input.u64()?, input.u64()?);
+            let (rows, terms, is_text) = (input.u64()?, input.u64()?, input.kind()?);
             let [order, least] =
                 [input.i64()?, input.i64()?].map(|order| (order != i64::MIN).then_some(order));
             let lower = input.f64s()?;
             input.check(lower.len() == entries && lower.iter().all(|value| value.is_finite()))?;
             input.check(order.is_some() == least.is_some() && least <= order && terms <= rows)?;
             input.check([order, least].into_iter().flatten().all(is_sound))?;
-            let known = parts.insert(name, PartSum { rows, order, least, terms, lower });
+            let known = parts.insert(name, PartSum { rows, order, least, terms, is_text, lower });
             input.check(known.is_none())?;
         }
         input.check((dims == 0) == parts.is_empty())?;
         input.finish()?;
-        Ok(Self { dims, parts, frame })
+        Ok(Self { dims, parts, frame, batches })
     }
+}
+
+/// The numbers of two lists of batches, ascending.
+///
+/// # Errors
+/// [`StreamProblem::RepeatedBatch`] for a number in both.
+fn united(own: &[u64], other: &[u64]) -> Result<Vec<u64>> {
+    let (few, many) = if own.len() < other.len() { (own, other) } else { (other, own) };
+    if let Some(&number) = few.iter().find(|number| many.binary_search(number).is_ok()) {
+        return Err(StreamProblem::RepeatedBatch { number }.into());
+    }
+    let mut all = [many, few].concat();
+    all.sort_unstable();
+    Ok(all)
 }

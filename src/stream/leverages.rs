@@ -116,9 +116,11 @@ impl Leverages {
     /// O(log m) and 2nr operations per trial; only rows that are drawn are read.
     ///
     /// # Errors
-    /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TrialCount`] if a batch without leverage is asked for any;
+    /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TooManyTrials`] for more than [`Plan::most_trials`];
+    /// [`StreamProblem::TrialCount`] if a batch without leverage is asked for any;
     /// [`StreamProblem::ChangedRows`] for rows that are not those of the batch that the leverages are of.
     pub fn trials(&self, plan: &Plan, batch: &Batch<'_>, count: u64, seed: u64) -> Result<Trials> {
+        plan.check_request(count)?;
         if plan.fingerprint() != self.plan || batch.number() != self.number {
             return Err(StreamProblem::OtherPlan { what: "the list of leverages" }.into());
         }

@@ -7,7 +7,7 @@ use super::{
     bytes::{Kind, Reader, Writer},
     open_rows::OpenRows,
     plan::PlanPart,
-    setup::{Setup, check_size},
+    setup::Setup,
     surrogate::{Magnitude, Surrogate},
 };
 use crate::{
@@ -68,12 +68,21 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`Dpp::inference`].
     pub fn dpp(grams: &Grams) -> Result<Self> {
+        Self::dpp_on(grams, &Cpu)
+    }
+
+    /// [`dpp`](Marginals::dpp) on an engine, which may be under a watch.
+    ///
+    /// # Errors
+    /// Those of [`dpp`](Marginals::dpp) and of the engine.
+    pub fn dpp_on(grams: &Grams, engine: &dyn Engine) -> Result<Self> {
+        let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
         let dpp = Dpp::new(&surrogate.features)?;
-        let Some(proposals) = TiltedProposals::of_dpp(&dpp)? else {
-            return Self::new(grams, &surrogate, &dpp.ground, &[], None, &dpp.inference_as_given(&Cpu)?);
+        let Some(proposals) = TiltedProposals::of_dpp(&dpp, engine)? else {
+            return Self::new(grams, &surrogate, &dpp.ground, &[], None, &dpp.inference_as_given(engine)?);
         };
-        let inference = dpp.inference_as_given(&Cpu)?;
+        let inference = dpp.inference_as_given(engine)?;
         Self::new(grams, &surrogate, &dpp.ground, &[0], Some(&proposals), &inference)
     }
 
@@ -82,12 +91,21 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`KDpp::new`] and [`KDpp::inference`].
     pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
+        Self::k_dpp_on(grams, k, &Cpu)
+    }
+
+    /// [`k_dpp`](Marginals::k_dpp) on an engine, which may be under a watch.
+    ///
+    /// # Errors
+    /// Those of [`k_dpp`](Marginals::k_dpp) and of the engine.
+    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &dyn Engine) -> Result<Self> {
+        let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
-        check_size(grams, k)?;
+        grams.check_size(k)?;
         let explained = |error| surrogate.explained(error);
         let dpp = KDpp::new(&surrogate.features, k).map_err(explained)?;
-        let proposals = TiltedProposals::of_k_dpp(&dpp).map_err(explained)?;
-        let inference = dpp.inference_as_given(&Cpu).map_err(explained)?;
+        let proposals = TiltedProposals::of_k_dpp(&dpp, engine).map_err(explained)?;
+        let inference = dpp.inference_as_given(engine).map_err(explained)?;
         let found = Self::new(grams, &surrogate, &dpp.ground, &[0], Some(&proposals), &inference)?;
         Ok(found.shifted(k as f64 * surrogate.log_square(0)))
     }
@@ -97,13 +115,25 @@ impl Marginals {
     /// # Errors
     /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::inference`].
     pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
+        Self::partition_dpp_on(grams, quota, &Cpu)
+    }
+
+    /// [`partition_dpp`](Marginals::partition_dpp) on an engine, which may be under a watch.
+    ///
+    /// # Errors
+    /// Those of [`partition_dpp`](Marginals::partition_dpp) and of the engine.
+    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &dyn Engine) -> Result<Self> {
+        let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
         let explained = |error| surrogate.explained(error);
         let dpp = PartitionDpp::new(&surrogate.features, &surrogate.partition, quota).map_err(explained)?;
         let open: Vec<usize> = dpp.open().iter().map(|part| part.part).collect();
-        let proposals =
-            if open.is_empty() { None } else { Some(TiltedProposals::of_spectrum(&dpp).map_err(explained)?) };
-        let inference = dpp.inference_as_given(&Cpu).map_err(explained)?;
+        let proposals = if open.is_empty() {
+            None
+        } else {
+            Some(TiltedProposals::of_spectrum(&dpp, engine).map_err(explained)?)
+        };
+        let inference = dpp.inference_as_given(engine).map_err(explained)?;
         let found = Self::new(grams, &surrogate, dpp.ground(), &open, proposals.as_ref(), &inference)?;
         let Some(counts) = quota.exact_counts() else { return Ok(found) };
         let shifts =

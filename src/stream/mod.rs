@@ -3,7 +3,7 @@
 //!
 //! | step | where | what | bytes that travel |
 //! |---|---|---|---|
-//! | [`Grams::of_batch`], [`Grams::merge`] | a map, a tree | sums over the rows of every part | 4pn(n + 1) |
+//! | [`Grams::of_batch`], [`Grams::merge`] | a map, a tree | sums over the rows of every part | 4pn(n + 1) + 8 a batch |
 //! | [`Plan`] | driver | tilt, eigenvectors, trials per sample, error of the law | 8nr to every batch |
 //! | [`Plan::total_leverage`], [`Plan::split`] | a map, driver | how many trials every batch contributes | 8 from every batch |
 //! | [`Plan::trials`] | a map | independent draws of rows | 8r + 16 a trial |
@@ -32,6 +32,7 @@ mod surrogate;
 mod trials;
 
 pub use batch::Batch;
+pub(crate) use batch::common_kind;
 pub use frame::Frame;
 pub use grams::{Grams, PartRows};
 pub use leverages::Leverages;

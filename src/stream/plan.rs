@@ -19,6 +19,8 @@ use crate::{
 
 /// The error of a law above which a second pass pays.
 const WANTED: f64 = 1e-9;
+/// The most bytes of the trials of one request.
+const REQUEST: u64 = 1 << 32;
 /// A key of its own for the numbers that split trials among batches.
 const SPLIT: u64 = 0x73_706c_6974;
 
@@ -150,6 +152,12 @@ impl Plan {
         self.expected.trials
     }
 
+    /// The most trials of one request: about 4 GiB of them.
+    #[must_use]
+    pub fn most_trials(&self) -> u64 {
+        REQUEST / self.trial_bytes() as u64
+    }
+
     /// Bytes of a trial on the driver.
     #[must_use]
     pub fn trial_bytes(&self) -> usize {
@@ -185,6 +193,7 @@ impl Plan {
     /// # Errors
     /// Those of [`leverages`](Plan::leverages) and of [`Leverages::trials`].
     pub fn trials(&self, batch: &Batch<'_>, count: u64, seed: u64, engine: &dyn Engine) -> Result<Trials> {
+        self.check_request(count)?;
         if count == 0 {
             return Ok(Trials::none(self.fingerprint, self.rank()));
         }
@@ -195,8 +204,10 @@ impl Plan {
     /// proportion to the sums of leverages. The batches must have different numbers, which tell their random numbers apart.
     ///
     /// # Errors
-    /// [`StreamProblem::Leverages`] if the sums do not add up to the rank, as they do over all batches.
+    /// [`StreamProblem::Leverages`] if the sums do not add up to the rank, as they do over all batches;
+    /// [`StreamProblem::TooManyTrials`] for more than [`most_trials`](Plan::most_trials).
     pub fn split(&self, totals: &[f64], count: u64, seed: u64) -> Result<Vec<u64>> {
+        self.check_request(count)?;
         let (found, expected) = (totals.iter().sum::<f64>(), self.rank() as f64);
         // False for NaN.
         let is_near = (found - expected).abs() <= self.slack;
@@ -219,6 +230,12 @@ impl Plan {
             counts[ends.partition_point(|&end| end <= at).min(last)] += 1;
         }
         Ok(counts)
+    }
+
+    /// Refuses more trials than [`most_trials`](Plan::most_trials).
+    pub(super) fn check_request(&self, count: u64) -> Result<()> {
+        let limit = self.most_trials();
+        if count > limit { Err(StreamProblem::TooManyTrials { count, limit }.into()) } else { Ok(()) }
     }
 
     /// The rows of a batch that may be chosen, and the parts of the plan of their groups; `None` if there are none.

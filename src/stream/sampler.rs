@@ -18,6 +18,8 @@ const ORDER: u64 = 0x6f_7264_6572;
 const DRAWS: f64 = 8.0;
 const BYTES: u64 = 64 << 20;
 const LEAST: u64 = 64;
+/// Trials between two looks at the watch.
+const LOOK: u64 = 64;
 
 /// How many trials are needed, and the seed that they are drawn with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +114,9 @@ pub struct StreamSampler {
     rank: usize,
     plan: u64,
     acceptance_bound: f64,
-    /// Trials that are asked for at a time.
+    /// Trials that are asked for at a time, and the most that may be.
     request: u64,
+    most: u64,
     coins: ChaCha8Rng,
     seeds: ChaCha8Rng,
     /// The request that was made and not yet answered.
@@ -175,6 +178,7 @@ impl StreamSampler {
             plan: plan.fingerprint(),
             acceptance_bound: plan.acceptance_bound,
             request: 0,
+            most: plan.most_trials().min(u32::MAX.into()),
             coins: stream(seed, 0),
             seeds: stream(seed ^ REQUESTS, 0),
             asked: None,
@@ -193,10 +197,10 @@ impl StreamSampler {
         Ok(sampler.with_request(request.clamp(LEAST, most)))
     }
 
-    /// Asks for so many trials at a time, at least one. Unless set, they suffice for about 8 draws, within 64 MiB.
+    /// Asks for so many trials at a time, at least one and at most [`Plan::most_trials`]. Unless set, they suffice for about 8 draws, within 64 MiB.
     #[must_use]
     pub fn with_request(self, count: u64) -> Self {
-        Self { request: count.clamp(1, u32::MAX.into()), ..self }
+        Self { request: count.clamp(1, self.most), ..self }
     }
 
     /// Goes on to the next draw, or until no trials are left.
@@ -204,12 +208,22 @@ impl StreamSampler {
     /// # Errors
     /// [`Error::DrawGivenUp`](crate::Error::DrawGivenUp) if rounding has spoilt the acceptance bound.
     pub fn step(&mut self) -> Result<Step> {
+        self.step_watched(&Watch::default())
+    }
+
+    /// As [`step`](StreamSampler::step), under a watch, which every proposal and every 64th trial checks. A step that it ends
+    /// is resumed by the next one, with the same draws.
+    ///
+    /// # Errors
+    /// Those of [`step`](StreamSampler::step); [`Error::Ended`](crate::Error::Ended).
+    pub fn step_watched(&mut self, watch: &Watch<'_>) -> Result<Step> {
         loop {
+            watch.check()?;
             if !self.flight.is_begun {
                 self.attempts.another()?;
                 self.begin();
             }
-            match self.go_on() {
+            match self.go_on(watch)? {
                 Progress::Starved => return Ok(Step::Needs(self.ask())),
                 Progress::Rejected => self.flight.is_begun = false,
                 Progress::Accepted => {
@@ -300,14 +314,17 @@ impl StreamSampler {
     }
 
     /// Makes picks until the proposal is rejected or complete, or no trials are left.
-    fn go_on(&mut self) -> Progress {
+    fn go_on(&mut self, watch: &Watch<'_>) -> Result<Progress> {
         let Flight { chosen, remaining, picks, found, tries, row, .. } = &mut self.flight;
         while remaining.columns() > 0 {
             // Eigenvectors that rounding has spoilt accept nothing.
             if *tries == 0 {
-                return Progress::Rejected;
+                return Ok(Progress::Rejected);
             }
-            let Some(&trial) = self.order.get(self.next) else { return Progress::Starved };
+            if self.used.is_multiple_of(LOOK) {
+                watch.check()?;
+            }
+            let Some(&trial) = self.order.get(self.next) else { return Ok(Progress::Starved) };
             self.next += 1;
             self.used += 1;
             *tries -= 1;
@@ -322,7 +339,7 @@ impl StreamSampler {
             if let Some(rule) = &self.rule {
                 let group = self.groups[place.part as usize];
                 if !group.is_some_and(|group| rule.admits(found, group)) {
-                    return Progress::Rejected;
+                    return Ok(Progress::Rejected);
                 }
             }
             remaining.use_up(norm);
@@ -331,7 +348,7 @@ impl StreamSampler {
             }
         }
         let accepts = self.rule.as_ref().is_none_or(|rule| rule.accepts(found, &mut self.coins));
-        if accepts { Progress::Accepted } else { Progress::Rejected }
+        Ok(if accepts { Progress::Accepted } else { Progress::Rejected })
     }
 
     fn ask(&mut self) -> Request {

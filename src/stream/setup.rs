@@ -10,9 +10,9 @@ use super::{
     trials::Coordinates,
 };
 use crate::{
-    Dpp, Error, KDpp, PartitionDpp, Quota, Result,
+    Dpp, KDpp, PartitionDpp, Quota, Result,
     data::check_item_count,
-    engine::Cpu,
+    engine::{Cpu, Engine, in_double},
     estimate::accurate,
     linalg::column,
     model::{Counts, GroundSet},
@@ -32,35 +32,54 @@ impl Plan {
     /// Sets of any size, as [`Dpp`].
     ///
     /// # Errors
-    /// [`Error::Empty`] without rows; those of [`Dpp::sampler`].
+    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`Dpp::sampler`].
     pub fn dpp(grams: &Grams) -> Result<Self> {
+        Self::dpp_on(grams, &Cpu)
+    }
+
+    /// [`dpp`](Plan::dpp) on an engine, which may be under a watch.
+    ///
+    /// # Errors
+    /// Those of [`dpp`](Plan::dpp) and of the engine.
+    pub fn dpp_on(grams: &Grams, engine: &dyn Engine) -> Result<Self> {
+        let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Kept)?;
         let dpp = Dpp::new(&surrogate.features)?;
-        let proposals = TiltedProposals::of_dpp(&dpp)?;
-        Self::new(grams, &surrogate, &dpp.ground, &[0], proposals)
+        let proposals = TiltedProposals::of_dpp(&dpp, engine)?;
+        Self::new(grams, &surrogate, (&dpp.ground, &[0]), proposals, engine)
     }
 
     /// Sets of k items, as [`KDpp`].
     ///
     /// # Errors
-    /// [`Error::Empty`] without rows; those of [`KDpp::new`] and [`KDpp::sampler`];
+    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`KDpp::new`] and [`KDpp::sampler`];
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if k items need rows that are too light to be seen
     /// beside others.
     pub fn k_dpp(grams: &Grams, k: usize) -> Result<Self> {
+        Self::k_dpp_on(grams, k, &Cpu)
+    }
+
+    /// [`k_dpp`](Plan::k_dpp) on an engine, which may be under a watch.
+    ///
+    /// # Errors
+    /// Those of [`k_dpp`](Plan::k_dpp) and of the engine.
+    pub fn k_dpp_on(grams: &Grams, k: usize, engine: &dyn Engine) -> Result<Self> {
+        let engine = in_double(engine);
         let surrogate = Surrogate::united(grams, Magnitude::Irrelevant)?;
-        check_size(grams, k)?;
+        grams.check_size(k)?;
         let explained = |error| surrogate.explained(error);
         let dpp = KDpp::new(&surrogate.features, k).map_err(explained)?;
-        let proposals = TiltedProposals::of_k_dpp(&dpp).map_err(explained)?;
-        Self::new(grams, &surrogate, &dpp.ground, &[0], Some(proposals))
+        let proposals = TiltedProposals::of_k_dpp(&dpp, engine).map_err(explained)?;
+        Self::new(grams, &surrogate, (&dpp.ground, &[0]), Some(proposals), engine)
     }
 
     /// Sets that meet a quota, made by [`Grams::quota`], as [`PartitionDpp`].
     ///
     /// # Errors
-    /// [`Error::Empty`] without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`], among them
-    /// [`Error::IllConditioned`] where a second pass in a [`Frame`](super::Frame) may help, and under ranges where
-    /// the rows of one part are a million times longer than those of another;
+    /// [`Error::Empty`](crate::Error::Empty) without rows; those of [`PartitionDpp::new`] and [`PartitionDpp::sampler`],
+    /// among them [`Error::IllConditioned`](crate::Error::IllConditioned) where a second pass in a
+    /// [`Frame`](super::Frame) may help, and under ranges where the rows of one part are a million times longer than those
+    /// of another;
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) if the quota needs rows that are too light to be seen
     /// beside others of their part.
     ///
@@ -77,6 +96,15 @@ impl Plan {
     /// # Ok(()) }
     /// ```
     pub fn partition_dpp(grams: &Grams, quota: &Quota) -> Result<Self> {
+        Self::partition_dpp_on(grams, quota, &Cpu)
+    }
+
+    /// [`partition_dpp`](Plan::partition_dpp) on an engine, which may be under a watch.
+    ///
+    /// # Errors
+    /// Those of [`partition_dpp`](Plan::partition_dpp) and of the engine.
+    pub fn partition_dpp_on(grams: &Grams, quota: &Quota, engine: &dyn Engine) -> Result<Self> {
+        let engine = in_double(engine);
         let surrogate = Surrogate::of_parts(grams, quota)?;
         let explained = |error| surrogate.explained(error);
         let dpp = PartitionDpp::new(&surrogate.features, &surrogate.partition, quota).map_err(explained)?;
@@ -84,18 +112,18 @@ impl Plan {
         let proposals = if open.is_empty() {
             None
         } else {
-            Some(TiltedProposals::of_partition_dpp(&dpp).map_err(explained)?)
+            Some(TiltedProposals::of_partition_dpp(&dpp, engine).map_err(explained)?)
         };
-        Self::new(grams, &surrogate, dpp.ground(), &open, proposals)
+        Self::new(grams, &surrogate, (dpp.ground(), &open), proposals, engine)
     }
 
     /// `open` are the groups of the model that something is chosen from.
     fn new(
         grams: &Grams,
         surrogate: &Surrogate,
-        ground: &GroundSet<'static>,
-        open: &[usize],
+        (ground, open): (&GroundSet<'static>, &[usize]),
         proposals: Option<TiltedProposals>,
+        engine: &dyn Engine,
     ) -> Result<Self> {
         let Some(proposals) = proposals else { return Ok(Self::of_nothing(grams)) };
         let setup = Setup { grams, surrogate, open, proposals: &proposals };
@@ -127,7 +155,7 @@ impl Plan {
             fingerprint: 0,
         };
         let plan = plan.with_fingerprint();
-        let expected = setup.expected(&plan, ground)?;
+        let expected = setup.expected(&plan, ground, engine)?;
         Ok(Self { expected, ..plan })
     }
 
@@ -173,7 +201,7 @@ impl Plan {
     /// From the bytes of [`to_bytes`](Plan::to_bytes).
     ///
     /// # Errors
-    /// [`Error::Stream`] for bytes that are truncated, of another version, or of something else.
+    /// [`Error::Stream`](crate::Error::Stream) for bytes that are truncated, of another version, or of something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::open(bytes, KIND)?;
         let fingerprint = input.u64()?;
@@ -226,17 +254,6 @@ impl Plan {
         input.check(plan.eigenvectors.inclusion_probabilities().is_ok())?;
         input.finish()?;
         Ok(plan)
-    }
-}
-
-/// Refuses more items than there are, and more than there are features: the model has few rows, whatever the data.
-pub(super) fn check_size(grams: &Grams, k: usize) -> Result<()> {
-    let items = usize::try_from(grams.rows()).unwrap_or(usize::MAX);
-    check_item_count(k)?;
-    match grams.dims() {
-        _ if k > items => Err(Error::SizeAboveItems { k, items }),
-        dims if k > dims => Err(Error::SizeAboveRank { k, rank: dims }),
-        _ => Ok(()),
     }
 }
 
@@ -319,12 +336,12 @@ impl Setup<'_> {
     }
 
     /// Averages per sample.
-    fn expected(&self, plan: &Plan, ground: &GroundSet<'static>) -> Result<Expected> {
+    fn expected(&self, plan: &Plan, ground: &GroundSet<'static>, engine: &dyn Engine) -> Result<Expected> {
         let rank = plan.rank() as f64;
         if plan.rule.is_none() {
             return Ok(Expected { proposals: 1.0, trials: rank * picks(&plan.eigenvectors) });
         }
-        let (trials, [proposals, draws]) = self.pilot(plan, ground)?;
+        let (trials, [proposals, draws]) = self.pilot(plan, ground, engine)?;
         if draws >= ENOUGH {
             return Ok(Expected { proposals: proposals / draws, trials: trials / draws });
         }
@@ -335,7 +352,12 @@ impl Setup<'_> {
 
     /// Trials of the rows of the model, and the proposals and draws made of them: the parts of successive picks have the
     /// same law as with the real rows.
-    fn pilot(&self, plan: &Plan, ground: &GroundSet<'static>) -> Result<(f64, [f64; 2])> {
+    fn pilot(
+        &self,
+        plan: &Plan,
+        ground: &GroundSet<'static>,
+        engine: &dyn Engine,
+    ) -> Result<(f64, [f64; 2])> {
         let rows = self.surrogate.rows(ground);
         let mut factors = vec![0.0; self.surrogate.sums.len()];
         let weights = self.open.iter().zip(&self.proposals.row_weights);
@@ -343,13 +365,14 @@ impl Setup<'_> {
         let coordinates = Coordinates { whitener: self.proposals.whitener.as_ref(), factors: &factors };
         #[expect(clippy::cast_possible_truncation, reason = "far fewer parts")]
         let groups: Vec<u32> = (0..factors.len() as u32).collect();
-        let table = Leverages::new((plan.fingerprint(), 0), &rows, &groups, &coordinates, &Cpu)?;
+        let table = Leverages::new((plan.fingerprint(), 0), &rows, &groups, &coordinates, engine)?;
         let each = 2.0 * plan.dims() as f64 * plan.rank() as f64;
         let most = PILOT.min(PILOT_OPERATIONS / each);
         let mut sampler = StreamSampler::new(plan, 0)?.with_request(WAVE);
         let mut draws = 0.0;
         // Empty sets take no trials.
         while draws < PILOT {
+            engine.proceed()?;
             match sampler.step()? {
                 Step::Drawn(_) => draws += 1.0,
                 Step::Needs(_) if sampler.trials() as f64 >= most => break,

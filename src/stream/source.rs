@@ -17,8 +17,8 @@ const FEW: u64 = 256;
 ///
 /// To answer, split the count among the batches ([`Plan::split`]), let each draw its share where its rows are
 /// ([`Plan::trials`] or [`Leverages::trials`], with the seed of the request), and join the answers
-/// ([`Trials::concatenate`]). `examples/own_store.rs` shows one. All batches must have different numbers: those of
-/// one number draw with the same random numbers, which nothing notices here, and draws have another law.
+/// ([`Trials::concatenate`]). `examples/own_store.rs` shows one. Every batch needs a number of its own: batches that share
+/// one would use the same random numbers, so their sums and their trials do not merge.
 pub trait TrialSource {
     /// As many trials as are asked for, in any order.
     ///

@@ -1,5 +1,7 @@
 //! Rows drawn in proportion to their leverages, in the coordinates in which draws are made.
 
+use std::collections::BTreeSet;
+
 use faer::MatRef;
 
 use super::{
@@ -113,16 +115,23 @@ impl Trials {
     /// random one.
     ///
     /// # Errors
-    /// [`StreamProblem::OtherPlan`] for trials of different plans; [`Error::Empty`](crate::Error::Empty) without any list.
+    /// [`StreamProblem::OtherPlan`] for trials of different plans; [`StreamProblem::RepeatedBatch`] for two lists of one
+    /// batch, or of two batches of one number; [`Error::Empty`](crate::Error::Empty) without any list.
     pub fn concatenate(lists: impl IntoIterator<Item = Self>) -> Result<Self> {
         let mut lists = lists.into_iter();
         let Some(mut all) = lists.next() else {
             return Err(crate::Error::Empty { what: "the list of trials" });
         };
+        let mut known: BTreeSet<u64> = all.batches.iter().copied().collect();
         for list in lists {
             if (list.plan, list.rank) != (all.plan, all.rank) {
                 return Err(StreamProblem::OtherPlan { what: "a list of trials" }.into());
             }
+            let own: BTreeSet<u64> = list.batches.iter().copied().collect();
+            if let Some(&number) = own.intersection(&known).next() {
+                return Err(StreamProblem::RepeatedBatch { number }.into());
+            }
+            known.extend(own);
             all.batches.extend(list.batches);
             all.rows.extend(list.rows);
             all.parts.extend(list.parts);

@@ -1,8 +1,17 @@
 //! Weighted draws where exact probabilities are out of reach, or nearly.
 
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread::available_parallelism,
+};
+
 use partition_dpp::{
-    Features, Partition, PartitionDpp, Quota, Watch, engine::Cpu, error::EstimateProblem,
+    Error, Features, Partition, PartitionDpp, Quota, Watch,
+    engine::{Cpu, Watched},
+    error::EstimateProblem,
+    mcmc::McmcOptions,
     sample::EstimateOptions,
+    watch::{Ended, Progress, Step},
 };
 
 use crate::common::{oracle::Determinants, random::normals, with_threads};
@@ -142,7 +151,7 @@ fn heavy_weights_are_refused() {
     let partition = Partition::from_labels(&labels).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &Quota::each(&partition, 1).unwrap()).unwrap();
     match dpp.importance_sampler(&Cpu).unwrap().sampler(1e-3) {
-        Err(partition_dpp::Error::Estimate(EstimateProblem::HeavyWeights { pareto_k, .. })) => {
+        Err(Error::Estimate(EstimateProblem::HeavyWeights { pareto_k, .. })) => {
             assert!(pareto_k > 0.7, "{pareto_k}");
         }
         other => panic!("k̂ {:?}", other.map(|sampler| sampler.pilot().unwrap().pareto_k)),
@@ -171,4 +180,83 @@ fn threads_and_instalments_do_not_matter() {
         with_threads(1, || plain.sample_many(50, 2)).subsets(),
         with_threads(2, || plain.sample_many(50, 2)).subsets()
     );
+}
+
+/// Four parts, of two items each.
+fn small() -> PartitionDpp<'static> {
+    let features = Features::from_rows(40, 8, normals(320, 3)).unwrap();
+    let partition = Partition::from_labels(&(0..40).map(|item| item % 4).collect::<Vec<_>>()).unwrap();
+    PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap()
+}
+
+/// Runs work whose watch stops it after so many reports of a step; returns the reports.
+fn stopped_after(last: u64, step: Step, work: impl FnOnce(Watch<'_>)) -> u64 {
+    let (stop, seen) = (AtomicBool::new(false), AtomicU64::new(0));
+    let report = |reached: Progress| {
+        if reached.step == step && seen.fetch_add(1, Ordering::SeqCst) + 1 >= last {
+            stop.store(true, Ordering::SeqCst);
+        }
+    };
+    work(Watch::default().stopped_by(&stop).reporting_to(&report));
+    seen.load(Ordering::SeqCst)
+}
+
+/// Every weighted draw of a set-up is reported, and none is begun after the watch has ended the set-up.
+#[test]
+fn set_up_of_estimates_is_watched() {
+    let threads = available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let (dpp, draws) = (small(), 64 + 2048);
+    let all = stopped_after(u64::MAX, Step::Pilot, |watch| {
+        let engine = Watched::new(&Cpu, watch);
+        let sampler = dpp.importance_sampler(&engine).unwrap().sampler(1e-2).unwrap();
+        let plain = dpp.importance_sampler(&Cpu).unwrap().sampler(1e-2).unwrap();
+        assert_eq!(sampler.sample_many(20, 1).subsets(), plain.sample_many(20, 1).subsets());
+    });
+    assert_eq!(all, draws);
+    for last in [1, 50, 70, 1500] {
+        let seen = stopped_after(last, Step::Pilot, |watch| {
+            let engine = Watched::new(&Cpu, watch);
+            let outcome = dpp.importance_sampler(&engine).and_then(|sampler| sampler.sampler(1e-2).map(drop));
+            assert_error!(outcome, Error::Ended(Ended::Interrupted), ["interrupted"]);
+        });
+        assert!((last..=last + threads).contains(&seen), "{seen} draws for {last}");
+    }
+    let seen = stopped_after(5, Step::Pilot, |watch| {
+        let engine = Watched::new(&Cpu, watch);
+        let outcome = dpp.chains(&McmcOptions::default(), &engine).map(drop);
+        assert_error!(outcome, Error::Ended(Ended::Interrupted), ["interrupted"]);
+    });
+    assert!((5..=5 + threads).contains(&seen), "{seen} draws of chains");
+    // Spectra of bounds come before weights of draws.
+    let seen = stopped_after(1, Step::Search, |watch| {
+        let engine = Watched::new(&Cpu, watch);
+        assert_error!(
+            dpp.importance_sampler(&engine).map(drop),
+            Error::Ended(Ended::Interrupted),
+            ["interrupted"]
+        );
+    });
+    assert!(seen <= threads.max(4), "{seen} spectra");
+    assert!(dpp.operations_of_estimates() > draws as f64);
+}
+
+#[test]
+fn draws_of_estimates_are_watched() {
+    let threads = available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let dpp = small();
+    let sampler = dpp.importance_sampler(&Cpu).unwrap();
+    let options = EstimateOptions::default().with_standard_error(1e-9).with_most_draws(2000);
+    let all = stopped_after(u64::MAX, Step::Draw, |watch| {
+        assert_eq!(sampler.inference(options, &watch).unwrap().statistics().draws, 2000);
+    });
+    assert_eq!(all, 2000);
+    let seen = stopped_after(100, Step::Draw, |watch| {
+        let found = sampler.inference(options, &watch).unwrap();
+        assert_eq!(found.ended(), Some(Ended::Interrupted));
+        assert!((100..=100 + threads).contains(&found.statistics().draws));
+    });
+    assert!((100..=100 + threads).contains(&seen), "{seen} draws");
+    let stop = AtomicBool::new(true);
+    let none = sampler.sample_watched(0..u64::MAX, 1, &Watch::default().stopped_by(&stop));
+    assert_eq!((none.subsets().len(), none.ended()), (0, Some(Ended::Interrupted)));
 }

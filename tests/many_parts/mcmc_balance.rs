@@ -211,6 +211,11 @@ fn what_cannot_run_is_refused() {
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
     let chains = |options: McmcOptions| dpp.chains(&options, &Cpu).map(|_| ());
     let options = McmcOptions::default();
+    assert_error!(
+        chains(options.with_chains(1 << 40)),
+        partition_dpp::Error::Estimate(partition_dpp::error::EstimateProblem::TooManyChains { .. }),
+        ["1099511627776 chains", "65536"]
+    );
     assert_error!(chains(options.with_chains(0)), partition_dpp::Error::NotPositive { .. }, ["chains"]);
     let never = partition_dpp::mcmc::Thinning::Sweeps(0);
     assert_error!(chains(options.with_thin(never)), partition_dpp::Error::NotPositive { .. }, ["sweeps"]);

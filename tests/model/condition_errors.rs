@@ -213,6 +213,11 @@ fn parts_do_not_overlap_and_leave_nothing_out() {
         ["part x"]
     );
     let none: [(&str, &[usize]); 0] = [];
+    // A number of items alone takes no memory.
+    let most = u32::MAX as usize;
+    let few = || [("P", vec![0, 1, most - 1])];
+    assert_error!(Partition::from_sets(most, few()), Error::ItemWithoutPart { item: 2 }, ["item 2"]);
+    assert_error!(Partition::from_sets(3, few()), Error::ItemOutOfRange { items: 3, .. }, ["3 items"]);
     assert_error!(Partition::from_sets(0, none), Error::Empty { what: "the partition" }, ["the partition"]);
     let fine = sets(&[("z", &[3, 1]), ("empty", &[]), ("a", &[0, 2])]).unwrap();
     assert_eq!(fine.names(), ["z", "empty", "a"]);

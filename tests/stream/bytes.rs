@@ -92,7 +92,7 @@ fn damaged_bytes_are_refused() {
         newer[8] = 9;
         assert_error!(
             read(&newer),
-            Error::Stream(StreamProblem::Version { found: 9, supported: 1, .. }),
+            Error::Stream(StreamProblem::Version { found: 9, supported: 2, .. }),
             ["version 9"]
         );
         let mut changed = bytes.clone();

@@ -1,7 +1,7 @@
 //! Core-sets of batches, united elsewhere.
 
 use partition_dpp::{
-    Error, PartitionDpp, Quota,
+    Error, Features, KDpp, Partition, PartitionDpp, Quota,
     engine::Cpu,
     error::StreamProblem,
     map::{CoreSet, LocalSearch, Solver},
@@ -41,4 +41,63 @@ fn core_sets_travel() {
         Error::Stream(StreamProblem::Length { what: "a core-set", .. }),
         ["core-set"]
     );
+}
+
+/// Rows whose weights f64 does not hold beside those of others are chosen where the set needs them.
+#[test]
+fn core_sets_keep_light_rows() {
+    let features = |scores: &[f64]| {
+        let items = scores.len();
+        let unit = |at: usize| if at % (items + 1) == 0 { 1.0 } else { 0.1 };
+        let rows: Vec<f64> = (0..items * items).map(unit).collect();
+        Features::from_rows(items, items, rows).unwrap().with_log_quality(scores).unwrap()
+    };
+    // In one part: two levels, and more levels than f64 holds.
+    for scores in [vec![0.0, 0.0, -1500.0], (0..12).map(|item| -400.0 * f64::from(item)).collect()] {
+        let items = scores.len();
+        let one = Partition::from_labels(&vec!["a"; items]).unwrap();
+        for total in [2, items] {
+            let core = CoreSet::by_greedy(&features(&scores), &one, total, &Cpu).unwrap();
+            assert_eq!(core.items(), (0..total).collect::<Vec<_>>(), "{scores:?}");
+            let core = CoreSet::by_local_search(&features(&scores), &one, total, &Cpu).unwrap();
+            assert_eq!(core.items(), (0..total).collect::<Vec<_>>(), "{scores:?}");
+        }
+    }
+    let core = CoreSet::of_batch(
+        &Batch::new(0, &features(&[0.0, 0.0, -1500.0]), &Partition::from_labels(&["a"; 3]).unwrap()).unwrap(),
+        3,
+        &Cpu,
+    );
+    let union = CoreSet::union(&[core.unwrap()]).unwrap();
+    let best = LocalSearch::default().solve(&KDpp::new(union.features(), 3).unwrap(), &Cpu).unwrap();
+    assert_eq!(best.subset.as_slice(), [0, 1, 2]);
+    // Rows that depend on heavier ones are left out, as ever.
+    let flat = Features::from_rows(3, 3, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]).unwrap();
+    let flat = flat.with_log_quality(&[0.0, 0.0, -1500.0]).unwrap();
+    let one = Partition::from_labels(&["a"; 3]).unwrap();
+    assert_eq!(CoreSet::by_local_search(&flat, &one, 3, &Cpu).unwrap().items(), [0, 1]);
+}
+
+#[test]
+fn core_sets_of_one_batch_do_not_unite() {
+    let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 1.0]).unwrap();
+    let partition = Partition::from_labels(&["0", "1"]).unwrap();
+    let of = |number, texts: [bool; 2]| {
+        let batch = Batch::new(number, &features, &partition).unwrap().with_text_labels(&texts).unwrap();
+        CoreSet::from_bytes(&CoreSet::of_batch(&batch, 1, &Cpu).unwrap().to_bytes()).unwrap()
+    };
+    assert_error!(
+        CoreSet::union(&[of(3, [true; 2]), of(0, [true; 2]), of(3, [true; 2])]),
+        Error::Stream(StreamProblem::RepeatedBatch { number: 3 }),
+        ["the number 3"]
+    );
+    assert_error!(
+        CoreSet::union(&[of(3, [true; 2]), of(0, [true, false])]),
+        Error::Stream(StreamProblem::MixedLabels { .. }),
+        ["\"1\""]
+    );
+    // Shards that are no batches have no numbers.
+    let shard = CoreSet::by_greedy(&features, &partition, 1, &Cpu).unwrap();
+    let union = CoreSet::union(&[shard.clone(), of(0, [true; 2]), shard]).unwrap();
+    assert_eq!(union.features().items(), 6);
 }

@@ -164,3 +164,43 @@ fn numbers_of_batches_do_not_repeat() {
     let plan = plan(&merged(&[0, 4, 5]));
     assert_eq!(batches.trials(&plan).unwrap_err().to_string(), repeated);
 }
+
+#[test]
+fn batches_of_one_number_do_not_merge() {
+    let repeated = |number| Error::Stream(StreamProblem::RepeatedBatch { number }).to_string();
+    let of = |batch: &Batch<'_>| Grams::of_batch(batch, &Cpu).unwrap();
+    let (first, fourth, empty) = (of(&batch(0)), of(&batch(4)), of(&Batch::empty(4)));
+    let frame = first.frame().unwrap();
+    let framed = |at| Grams::in_frame(&batch(at), &frame, &Cpu).unwrap();
+    for (one, other, number) in [
+        (first.clone(), first.clone(), 0),
+        (merged(&[4, 0, 1]), Grams::from_bytes(&merged(&[5, 1]).to_bytes()).unwrap(), 1),
+        (fourth.clone(), empty.clone(), 4),
+        (empty.clone(), fourth.clone(), 4),
+        (empty.clone(), empty.clone(), 4),
+        (framed(4), framed(4), 4),
+    ] {
+        assert_eq!(one.merge(other).unwrap_err().to_string(), repeated(number));
+    }
+    assert_eq!(first.merge(empty).unwrap().rows(), 900);
+}
+
+#[test]
+fn labels_that_read_alike_do_not_merge() {
+    let labelled = |at: usize, texts: &[bool]| batch(at).with_text_labels(texts).unwrap();
+    let of = |at, texts: &[bool]| Grams::of_batch(&labelled(at, texts), &Cpu).unwrap();
+    let [texts, numbers] = [[true; 3], [false; 3]];
+    let read = Grams::from_bytes(&of(0, &numbers).to_bytes()).unwrap();
+    assert_error!(
+        read.clone().merge(of(5, &texts)),
+        Error::Stream(StreamProblem::MixedLabels { .. }),
+        ["\"0\"", "text in some batches"]
+    );
+    assert_error!(
+        merged(&[2]).merge(read.clone()).and_then(|both| both.merge(of(5, &[false, false, true]))),
+        Error::Stream(StreamProblem::MixedLabels { .. }),
+        ["\"2\""]
+    );
+    assert_eq!(read.merge(of(5, &numbers)).and_then(|both| both.merge(merged(&[2]))).unwrap().rows(), 3440);
+    assert_error!(batch(0).with_text_labels(&[true]), Error::Shape { expected: 3, found: 1, .. }, ["kinds"]);
+}

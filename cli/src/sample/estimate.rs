@@ -13,6 +13,8 @@ use crate::{
     parse::positive,
 };
 
+/// The longest set-up, in seconds, that is done to predict what draws would take.
+const LONG: f64 = 10.0;
 /// The way out with any law.
 const ANY_TIME: &str = "--method rejection has no budget";
 
@@ -56,6 +58,11 @@ fn larger_ridge(dpp: &RidgeDpp<'_>) -> String {
     format!("a larger ridge, as --ridge {}, may take fewer proposals", number(10.0 * dpp.delta()))
 }
 
+/// Seconds that the set-up of estimated draws is predicted to take.
+pub(crate) fn set_up_seconds(dpp: &PartitionDpp<'_>) -> f64 {
+    dpp.operations_of_estimates() / SPEED / rayon::current_num_threads() as f64
+}
+
 impl EstimateArguments {
     /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
     pub(crate) fn ways_left(&self, model: &Model<'_>, engine: &dyn Engine) -> Cow<'static, str> {
@@ -68,7 +75,11 @@ impl EstimateArguments {
             _ => return ANY_TIME.into(),
         };
         let take = |operations: f64| format!("about {} a sample", seconds(operations / SPEED));
-        let estimated = match self.cost(dpp, engine) {
+        let set_up = set_up_seconds(dpp);
+        // What is only advised is not worth a long wait.
+        let cost = if set_up > LONG { Ok(None) } else { self.cost(dpp, engine) };
+        let estimated = match cost {
+            _ if set_up > LONG => format!("--method estimated takes about {} to set up", seconds(set_up)),
             Ok(Some(EstimatedCost { law_error, operations, .. })) => {
                 format!(
                     "--method estimated takes {}, its law off by about {}",

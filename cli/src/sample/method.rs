@@ -1,10 +1,12 @@
 //! The method that draws.
 
-use partition_dpp::{Error, Method, Sampler, SamplerOptions, engine::Engine};
+use partition_dpp::{Error, Method, PartitionDpp, Sampler, SamplerOptions, engine::Engine};
 
 use super::{
     answer::{Planned, PlannedDrawer},
     arguments::{BoundChoice, MethodChoice, SampleArguments},
+    estimate::set_up_seconds,
+    forecast::BUDGET,
     ways::Way,
 };
 use crate::{failure::Failure, input::too_many_for, law::Model, quota::QuotaRequest};
@@ -64,6 +66,7 @@ pub(super) fn plan<'a>(
         (None, _) => PlannedDrawer::Only(sampler.algorithm()),
     };
     let estimated = match model {
+        Model::PartitionDpp(dpp) if skips_estimates(dpp, arguments) => None,
         Model::PartitionDpp(dpp) => match arguments.estimate.cost(dpp, engine) {
             Err(failure) if arguments.method == MethodChoice::Estimated => return Err(failure),
             cost => cost.ok().flatten(),
@@ -73,6 +76,12 @@ pub(super) fn plan<'a>(
     let bounds = sampler.bounds().to_vec();
     let ways = Way::all(model, &bounds, of_model.as_ref(), estimated);
     Ok(Planned { drawer, bounds, estimated, ways })
+}
+
+/// Whether the set-up of estimated draws, which nobody asked for, would exceed the budget.
+fn skips_estimates(dpp: &PartitionDpp<'_>, arguments: &SampleArguments) -> bool {
+    let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
+    arguments.method != MethodChoice::Estimated && set_up_seconds(dpp) > budget
 }
 
 pub(super) fn sampler<'a>(

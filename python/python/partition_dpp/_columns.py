@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from . import _native
+from ._select import _number
 from .streams import Batch
 
 #: The column of numbers of rows.
@@ -35,10 +36,12 @@ class Columns:
     def __post_init__(self):
         if self.similarity not in ("cosine", "dot"):
             raise ValueError(f'the similarity "{self.similarity}" is neither "cosine" nor "dot"')
-        if self.score is not None and not 0 < self.diversity <= 1:
+        diversity = _number("diversity", self.diversity)
+        if self.score is not None and not 0 < diversity <= 1:
             raise ValueError(f"the diversity is {self.diversity}; it must be above 0 and at most 1")
-        if isinstance(self.keep, str):
-            raise ValueError(f'keep is "{self.keep}"; it must be a tuple of names')
+        if not isinstance(self.keep, (tuple, list)):
+            kept = f'"{self.keep}"' if isinstance(self.keep, str) else repr(self.keep)
+            raise ValueError(f"keep is {kept}; it must be a tuple of names")
         if taken := {"sample", ROW} & set(self.names()):
             raise ValueError(f"the column {taken.pop()} would be taken for the answer's own: rename it")
 

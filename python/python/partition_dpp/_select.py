@@ -196,6 +196,7 @@ def select(
     if engine not in ("auto", "cpu", "gpu"):
         raise ValueError(f'the engine "{engine}" is none of "auto", "cpu" and "gpu"')
     k, n_samples, seed = _count("k", k), _count("n_samples", n_samples), _seed(seed)
+    diversity = _number("diversity", diversity)
     if diversity is not None and scores is None:
         raise ValueError("diversity needs scores, one number per item")
     if method != "map" and (solver is not None or certify or time_limit is not None):
@@ -293,8 +294,28 @@ def _seed(seed) -> int:
     except (TypeError, ValueError, OverflowError):
         number = -1
     if not 0 <= number < 2**64 or number != seed:
-        raise ValueError(f"the seed {seed!r} is neither an integer from 0 to 2**64 - 1 nor a numpy.random.Generator")
+        raise ValueError(f"the seed {_shown(seed)} is neither an integer from 0 to 2**64 - 1 nor a numpy.random.Generator")
     return number
+
+
+def _number(name: str, number) -> float | None:
+    if number is None:
+        return None
+    try:
+        if isinstance(number, (bool, str, bytes, bytearray)):
+            raise TypeError
+        return float(number)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} is {_shown(number)}; it must be a number") from None
+
+
+def _shown(value) -> str:
+    """A value in one line."""
+    try:
+        return " ".join(repr(value).split())
+    except ValueError:
+        # An integer of thousands of digits.
+        return type(value).__name__
 
 
 def _count(name: str, number) -> int | None:
@@ -306,7 +327,7 @@ def _count(name: str, number) -> int | None:
             raise TypeError
         count = index(number)
     except TypeError:
-        raise ValueError(f"{name} is {number!r}; it must be a whole number") from None
+        raise ValueError(f"{name} is {_shown(number)}; it must be a whole number") from None
     if not 0 <= count < 2**32:
-        raise ValueError(f"{name} is {count}; it must be from 0 to 2**32 - 1")
+        raise ValueError(f"{name} is {_shown(count)}; it must be from 0 to 2**32 - 1")
     return count

@@ -182,9 +182,7 @@ class Distributed:
         if quota is None and k is None:
             raise ValueError("the best set of a table needs a quota or k, the number of items")
         sums = self.grams()
-        if quota is not None and not hasattr(quota, "items"):
-            raise ValueError("the quota of a table is a dictionary by label")
-        total = k if k is not None else sum(_most(entry) for _, entry in quota.items())
+        total = k if quota is None else sums._most(quota, k)
         answers = self._map(partial(core_set, columns=self.columns, total=total))
         union = CoreSet.union([CoreSet.from_bytes(payload) for _, payload in answers])
         if quota is None:
@@ -274,16 +272,6 @@ class Distributed:
                     raise ValueError("two batches hold the same rows: leave one of them out")
                 seen.add(number)
                 yield number, payload
-
-
-def _most(entry) -> int:
-    """The most items that an entry of a quota allows."""
-    if isinstance(entry, range):
-        return entry.stop - 1
-    high = entry[1] if isinstance(entry, (tuple, list)) else entry
-    if high is None:
-        raise ValueError("a quota without limits needs k, the number of items in all")
-    return high
 
 
 def _request(plan: Plan, n_samples: int) -> int:

@@ -19,11 +19,15 @@ impl Batch {
         labels: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let rows = features::of(features)?;
-        let partition = match labels {
-            Some(labels) => labels::partition(labels)?,
-            None => partition_dpp::Partition::of(std::iter::repeat_n(ALL, rows.items())).or_raise()?,
+        let (partition, texts) = match labels {
+            Some(labels) => labels::with_kinds(labels)?,
+            None => (partition_dpp::Partition::of(std::iter::repeat_n(ALL, rows.items())).or_raise()?, None),
         };
-        stream::Batch::new(number, &rows, &partition).or_raise().map(Self)
+        let batch = stream::Batch::new(number, &rows, &partition).or_raise()?;
+        match texts {
+            Some(texts) => batch.with_text_labels(&texts).or_raise().map(Self),
+            None => Ok(Self(batch)),
+        }
     }
 
     /// A batch without rows.

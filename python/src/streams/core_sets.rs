@@ -71,7 +71,7 @@ impl CoreSetUnion {
     /// Their parts.
     #[getter]
     fn partition(&self) -> Partition {
-        Partition { parts: self.union.partition().clone(), order: None }
+        Partition { parts: self.union.partition().clone(), texts: None, order: None }
     }
 
     /// The batch and the row there of every item.

@@ -9,8 +9,8 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 
-use super::{Batch, Pickled, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible};
+use super::{Batch, Pickled, pickled, resolve};
+use crate::{errors::OrRaise, interruptible::interruptible, numbers};
 
 /// Sums over the rows of every part.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -46,6 +46,18 @@ impl Grams {
     /// A frame in which sums are more accurate.
     fn frame(&self) -> PyResult<Frame> {
         self.0.frame().or_raise().map(Frame)
+    }
+
+    /// The most items of a set that the quota allows, and that rows of so many features span.
+    #[pyo3(signature = (quota, k = None))]
+    fn _most(
+        &self,
+        quota: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
+    ) -> PyResult<usize> {
+        let quota = resolve(&self.0, quota, k)?;
+        let most = quota.total().unwrap_or_else(|| quota.high().iter().sum());
+        Ok(most.min(self.0.dims()))
     }
 
     #[getter]

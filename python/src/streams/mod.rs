@@ -16,7 +16,11 @@ pub(crate) use plan::Plan;
 pub(crate) use sampler::StreamSampler;
 pub(crate) use trials::Trials;
 
-use partition_dpp::{CountRange, Quota, stream};
+use partition_dpp::{
+    CountRange, Quota,
+    engine::{Cpu, Engine, Watched},
+    stream,
+};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyType},
@@ -56,9 +60,9 @@ fn resolve(grams: &stream::Grams, quota: &Bound<'_, PyAny>, total: Option<usize>
 
 /// What can be made of sums: for a quota, for sets of so many items, and for sets of any size.
 struct Makers<T> {
-    quota: fn(&stream::Grams, &Quota) -> partition_dpp::Result<T>,
-    size: fn(&stream::Grams, usize) -> partition_dpp::Result<T>,
-    any_size: fn(&stream::Grams) -> partition_dpp::Result<T>,
+    quota: fn(&stream::Grams, &Quota, &dyn Engine) -> partition_dpp::Result<T>,
+    size: fn(&stream::Grams, usize, &dyn Engine) -> partition_dpp::Result<T>,
+    any_size: fn(&stream::Grams, &dyn Engine) -> partition_dpp::Result<T>,
 }
 
 /// What is made of sums. An exception has the attribute `wants_frame`: whether sums in a frame may do.
@@ -69,10 +73,13 @@ fn made<T: Send>(
     makers: &Makers<T>,
 ) -> PyResult<T> {
     let quota = quota.map(|quota| resolve(grams, quota, k)).transpose()?;
-    let made = interruptible(py, None, |_| match (&quota, k) {
-        (Some(quota), _) => (makers.quota)(grams, quota),
-        (None, Some(k)) => (makers.size)(grams, k),
-        (None, None) => (makers.any_size)(grams),
+    let made = interruptible(py, None, |watch| {
+        let engine = Watched::new(&Cpu, watch);
+        match (&quota, k) {
+            (Some(quota), _) => (makers.quota)(grams, quota, &engine),
+            (None, Some(k)) => (makers.size)(grams, k, &engine),
+            (None, None) => (makers.any_size)(grams, &engine),
+        }
     })?;
     made.or_else(|error| {
         let raised = exception(&error);

@@ -7,7 +7,7 @@ use partition_dpp::{
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Batch, Grams, Makers, Pickled, Trials, made, pickled};
-use crate::{errors::OrRaise, interruptible::interruptible, numbers};
+use crate::{errors::OrRaise, interruptible::interruptible, numbers, rows};
 
 /// What the driver tells the batches of a law.
 #[pyclass(frozen, module = "partition_dpp.streams")]
@@ -25,9 +25,9 @@ impl Plan {
         #[pyo3(from_py_with = numbers::optional)] k: Option<usize>,
     ) -> PyResult<Self> {
         let makers = Makers {
-            quota: stream::Plan::partition_dpp,
-            size: stream::Plan::k_dpp,
-            any_size: stream::Plan::dpp,
+            quota: stream::Plan::partition_dpp_on,
+            size: stream::Plan::k_dpp_on,
+            any_size: stream::Plan::dpp_on,
         };
         made(py, &grams.0, (quota, k), &makers).map(Self)
     }
@@ -39,14 +39,15 @@ impl Plan {
     }
 
     /// How many of `count` trials every batch draws, given the totals of all.
-    #[expect(clippy::needless_pass_by_value, reason = "Python hands it over")]
     fn split(
         &self,
-        totals: Vec<f64>,
+        py: Python<'_>,
+        totals: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = numbers::whole)] count: u64,
         #[pyo3(from_py_with = numbers::whole)] seed: u64,
     ) -> PyResult<Vec<u64>> {
-        self.0.split(&totals, count, seed).or_raise()
+        let totals = rows::numbers(totals, "totals")?;
+        interruptible(py, None, |_| self.0.split(&totals, count, seed))?.or_raise()
     }
 
     /// Independent draws of rows of a batch.

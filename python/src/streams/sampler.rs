@@ -1,11 +1,13 @@
 //! Samples from a stream of trials.
 
+use std::time::Instant;
+
 use numpy::PyArray1;
-use partition_dpp::stream;
+use partition_dpp::{Error, Watch, stream};
 use pyo3::prelude::*;
 
 use super::{Plan, Trials};
-use crate::{errors::OrRaise, numbers};
+use crate::{errors::OrRaise, interruptible::INTERVAL, numbers};
 
 /// Draws exact samples from a stream of trials.
 #[pyclass(module = "partition_dpp.streams")]
@@ -29,7 +31,15 @@ impl StreamSampler {
 
     /// The next sample, as arrays of batches, rows and parts; or, for want of trials, how many to bring and with what seed.
     fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Next<'py>> {
-        match py.detach(|| self.0.step()).or_raise()? {
+        let found = loop {
+            // A step that ends is resumed: signals are looked for meanwhile.
+            let watch = Watch::default().until(Instant::now() + INTERVAL);
+            match py.detach(|| self.0.step_watched(&watch)) {
+                Err(Error::Ended(_)) => py.check_signals()?,
+                found => break found.or_raise()?,
+            }
+        };
+        match found {
             stream::Step::Drawn(draw) => {
                 let of = |number: fn(&stream::Place) -> u64| {
                     PyArray1::from_iter(py, draw.items.iter().map(number))

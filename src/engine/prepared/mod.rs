@@ -12,7 +12,7 @@ use super::{
     GridPoint, GridRequest, Group, Items, NodeFactors, NodeTable, PhaseGrid, RowMap, Rows, SwapTable,
     in_double, proposals::ProposalDevice, slates::SlateDevice,
 };
-use crate::{Error, Features, Partition, Result, data::check_partition, linalg};
+use crate::{Error, Features, Partition, Result, data::check_partition, linalg, watch::Step};
 
 /// An engine that knows the Gram matrix of every part, and how much every row weighs in it, from one pass over the rows:
 /// one set-up for many questions.
@@ -201,6 +201,14 @@ impl Engine for Prepared<'_> {
 
     fn proceed(&self) -> Result<()> {
         self.engine.proceed()
+    }
+
+    fn proceed_after(&self, rows: usize) -> Result<()> {
+        self.engine.proceed_after(rows)
+    }
+
+    fn proceed_after_steps(&self, step: Step, steps: usize) -> Result<()> {
+        self.engine.proceed_after_steps(step, steps)
     }
 
     fn stand_in(&self) -> &dyn Engine {

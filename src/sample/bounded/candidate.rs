@@ -96,7 +96,7 @@ impl Tables {
 }
 
 /// Counts in the middle of their ranges.
-pub(super) fn typical(counts: &Counts) -> Vec<usize> {
+pub(in crate::sample) fn typical(counts: &Counts) -> Vec<usize> {
     counts.low.iter().zip(&counts.high).map(|(&low, &high)| low.midpoint(high)).collect()
 }
 

@@ -121,17 +121,19 @@ impl<R: Rng + ?Sized, G: FnMut() -> bool> Chance for Drawn<'_, R, G> {
 
     fn kept(&mut self, table: &ItemTable, mut keep: impl FnMut(u32) -> f64) -> Option<u32> {
         for _ in 0..table.len().max(TRIALS) {
+            if !(self.go_on)() {
+                return None;
+            }
             let position = self.position(table);
             let probability = keep(position);
             if self.coin(probability) {
                 return Some(position);
             }
-            if !(self.go_on)() {
-                return None;
-            }
         }
         // Little is left of the table: reading all of it takes no longer than more trials.
-        chosen_of_all(table, keep, || self.rng.random::<f64>())
+        let Self { rng, go_on, .. } = self;
+        let keep = |position| if go_on() { keep(position) } else { 0.0 };
+        chosen_of_all(table, keep, || rng.random::<f64>())
     }
 
     fn subset(&mut self, of: Of<'_>, count: usize, items: &mut Vec<u32>) -> bool {

@@ -95,7 +95,7 @@ fn tried(
     let mut all = Vec::new();
     for family in FAMILIES {
         engine.proceed()?;
-        let whitening = Whitening::new(found, &shares, scale, family)?;
+        let whitening = Whitening::new(found, &shares, (scale, family), engine)?;
         let tables = Tables::new(&whitening, &counts);
         for &bound in &asked {
             engine.proceed()?;
@@ -116,10 +116,9 @@ fn scale(question: &Question<'_, '_>) -> f64 {
 
 /// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
 /// given the items before. And the multiple of the kernel of which that is the DPP.
-pub(super) fn for_weights(question: &Question<'_, '_>) -> Result<(Chosen, f64)> {
-    let scale = scale(question);
-    let whitening =
-        Whitening::new(&question.found, &whitening::shares(&question.found), scale, Family::Smooth(1.0))?;
+pub(super) fn for_weights(question: &Question<'_, '_>, engine: &dyn Engine) -> Result<(Chosen, f64)> {
+    let (scale, shares) = (scale(question), whitening::shares(&question.found));
+    let whitening = Whitening::new(&question.found, &shares, (scale, Family::Smooth(1.0)), engine)?;
     let stored = rows::stored_bytes(question.rows.len(), whitening.rank()).is_some();
     let reading = if stored { Reading::Stored } else { Reading::Mapped };
     let counts = question.dpp.counts();
@@ -160,7 +159,7 @@ impl<'c> Work<'c> {
         let picks = size * (self.read + rank * size);
         match bound {
             Bound::Hadamard => picks,
-            Bound::Sequential => picks * (1.0 + size / rank) + size * 5.0 * rank * rank,
+            Bound::Sequential => weighted_operations(size, rank, self.read),
             _ => {
                 let draws: f64 =
                     typical.iter().enumerate().map(|(group, &count)| self.draw(group, count)).sum();
@@ -205,6 +204,11 @@ impl<'c> Work<'c> {
     }
 }
 
+/// Operations of a weighted draw of so many items in so many dimensions, with those of reading a row.
+pub(in crate::sample) fn weighted_operations(size: f64, rank: f64, read: f64) -> f64 {
+    size * (read + rank * size) * (1.0 + size / rank) + size * 5.0 * rank * rank
+}
+
 /// A bound under a given B.
 #[cfg(test)]
 pub(super) fn of_family(
@@ -214,7 +218,8 @@ pub(super) fn of_family(
 ) -> Result<Chosen> {
     let Question { dpp, found, correction, .. } = question;
     let counts = dpp.counts();
-    let whitening = Whitening::new(found, &whitening::shares(found), scale(question), family)?;
+    let shares = whitening::shares(found);
+    let whitening = Whitening::new(found, &shares, (scale(question), family), &crate::engine::Cpu)?;
     let tables = Tables::new(&whitening, &counts);
     let law = tables.count_law(bound, &counts, correction, &whitening.traces);
     Ok(Chosen { bound, whitening, reading, log_bound: law.log_bound(), operations: 0.0 })

@@ -29,7 +29,8 @@ use faer::Mat;
 use rand::Rng;
 
 pub use bound::Bound;
-pub(super) use choice::{Chosen, choose, least_log_bound};
+pub(super) use candidate::typical;
+pub(super) use choice::{Chosen, choose, least_log_bound, weighted_operations};
 pub(super) use inclusion::InclusionSums;
 pub(super) use rows::stored_bytes;
 pub(super) use weighted::WeightedLaw;

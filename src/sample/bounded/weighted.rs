@@ -20,6 +20,7 @@ use crate::{
     parallel::map_ordered,
     polynomial::{correction::Correction, log_sum, poisson_binomial::poisson_binomial},
     sample::{Projection, rejection::Question, stream},
+    watch::Step,
 };
 
 /// The least probability of a count that is possible.
@@ -45,7 +46,7 @@ pub(in crate::sample) struct WeightedLaw<'a> {
 
 impl<'a> WeightedLaw<'a> {
     pub(in crate::sample) fn new(question: &Question<'_, 'a>, engine: &dyn Engine) -> Result<Self> {
-        let (chosen, scale) = choice::for_weights(question)?;
+        let (chosen, scale) = choice::for_weights(question, engine)?;
         let counts = question.dpp.counts();
         let of_parts = counts.exact().is_none().then(|| {
             let spectra = &chosen.whitening.spectra;
@@ -69,14 +70,26 @@ impl<'a> WeightedLaw<'a> {
         self.law.scratch()
     }
 
-    /// ln of the weight of a draw, whose mean is the normaliser; −∞ at a dead end. Its items are in `scratch`.
-    pub(in crate::sample) fn weigh<R: Rng + ?Sized>(&self, rng: &mut R, scratch: &mut BoundedScratch) -> f64 {
-        self.law.weigh(rng, scratch).0
+    /// ln of the weight of a draw, whose mean is the normaliser; −∞ at a dead end. Its items are in `scratch`. `go_on` is
+    /// asked before every pick: a draw that it ends means nothing.
+    pub(in crate::sample) fn weigh<R: Rng + ?Sized>(
+        &self,
+        rng: &mut R,
+        scratch: &mut BoundedScratch,
+        go_on: impl FnMut() -> bool,
+    ) -> f64 {
+        self.law.weigh(rng, scratch, go_on).0
     }
 
     /// The same for a draw that picked these items of every group, in their order; counts are exact.
-    pub(in crate::sample) fn weigh_given(&self, groups: &[Vec<u32>], scratch: &mut BoundedScratch) -> f64 {
+    pub(in crate::sample) fn weigh_given(
+        &self,
+        groups: &[Vec<u32>],
+        scratch: &mut BoundedScratch,
+        mut go_on: impl FnMut() -> bool,
+    ) -> f64 {
         let items = self.law.counts.order().iter().flat_map(|&group| groups[group].iter().copied());
+        let items = items.take_while(|_| go_on());
         self.law.log_weight(&mut OneByOne(Replayed(items)), &mut scratch.buffers)
     }
 
@@ -141,12 +154,25 @@ impl BoundedScratch {
 
 impl BoundedLaw<'_> {
     /// What [`weigh`](Self::weigh) tells of draws in tasks, each with a stream of its own.
-    pub(in crate::sample) fn weigh_many(&self, tasks: usize, each: usize, seed: u64) -> Vec<(f64, f64)> {
+    ///
+    /// # Errors
+    /// [`Error::Ended`](crate::Error::Ended) if the engine's watch ends them.
+    pub(in crate::sample) fn weigh_many(
+        &self,
+        (tasks, each): (usize, usize),
+        seed: u64,
+        engine: &dyn Engine,
+    ) -> Result<Vec<(f64, f64)>> {
         let drawn = map_ordered(tasks, |task| {
             let (mut rng, mut scratch) = (stream(seed, task as u64), self.scratch());
-            (0..each).map(|_| self.weigh(&mut rng, &mut scratch)).collect::<Vec<_>>()
+            let weigh = |_| {
+                let weighed = self.weigh(&mut rng, &mut scratch, || engine.proceed().is_ok());
+                engine.proceed_after_steps(Step::Pilot, 1)?;
+                Ok(weighed)
+            };
+            (0..each).map(weigh).collect::<Result<Vec<_>>>()
         });
-        drawn.concat()
+        Ok(drawn.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// ln of a draw's weight by sequential proposals, whose mean is the normaliser; −∞ at a dead end. Also by how much
@@ -159,9 +185,10 @@ impl BoundedLaw<'_> {
         &self,
         rng: &mut R,
         scratch: &mut BoundedScratch,
+        go_on: impl FnMut() -> bool,
     ) -> (f64, f64) {
         let BoundedScratch { buffers, parts } = scratch;
-        let mut chance = Drawn { rng, scratch: parts, go_on: || true };
+        let mut chance = Drawn { rng, scratch: parts, go_on };
         let log = self.log_weight(&mut chance, buffers);
         (log, buffers.amplification)
     }

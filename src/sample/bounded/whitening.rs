@@ -8,9 +8,11 @@ use super::{
 };
 use crate::{
     Error, Result,
+    engine::Engine,
     linalg::{eigen, scale_columns, thinning::Thinning},
     parallel::map_ordered,
     polynomial::{sigmoid, spectrum::TiltedSpectrum},
+    watch::Step,
 };
 
 /// The matrix B, in the eigenvectors U of Σ y_l G_l with eigenvalues λ_j.
@@ -50,12 +52,24 @@ impl Family {
 
 impl Whitening {
     /// `scale` is c.
-    pub(super) fn new(found: &TiltedSpectrum, shares: &[Share], scale: f64, family: Family) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Eigen`]; [`Error::Ended`] if the engine's watch ends it.
+    pub(super) fn new(
+        found: &TiltedSpectrum,
+        shares: &[Share],
+        (scale, family): (f64, Family),
+        engine: &dyn Engine,
+    ) -> Result<Self> {
         let values = &found.spectrum.values;
         let beta = family.beta(values, scale);
         let whitening = Self { beta, traces: Vec::new(), spectra: Vec::new() };
         let sizes = whitening.sizes(found);
-        let spectra = map_ordered(shares.len(), |group| shares[group].eigenvalues_above(&sizes));
+        let spectra = map_ordered(shares.len(), |group| {
+            let values = shares[group].eigenvalues_above(&sizes)?;
+            engine.proceed_after_steps(Step::Search, 1)?;
+            Ok(values)
+        });
         let spectra = spectra.into_iter().collect::<Result<_>>()?;
         Ok(Self { traces: shares.iter().map(|share| share.trace(&sizes)).collect(), spectra, ..whitening })
     }

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Weighted draws from which the cap follows, in tasks.
-const PILOT: usize = 2048;
+pub(super) const PILOT: usize = 2048;
 const TASKS: usize = 64;
 /// Their generator: a seed that draws are unlikely to use.
 const PILOT_SEED: u64 = 0x70_69_6c_6f_74;
@@ -88,9 +88,7 @@ impl<'a> ImportanceSampler<'a> {
         let Some(law) = &self.law else {
             return Ok(Sampler::new(Law::Forced, included, self.engine, self.error));
         };
-        self.engine.proceed()?;
-        let weights = pilot(law);
-        self.engine.proceed()?;
+        let weights = pilot(law, self.engine)?;
         let log_mean = weights.log_mean();
         if log_mean.value.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: weights.draws() }.into());
@@ -117,11 +115,11 @@ impl<'a> ImportanceSampler<'a> {
     }
 }
 
-fn pilot(law: &WeightedLaw<'_>) -> Weights {
+fn pilot(law: &WeightedLaw<'_>, engine: &dyn Engine) -> Result<Weights> {
     let mut weights = Weights::default();
-    let drawn = law.law().weigh_many(TASKS, PILOT / TASKS, PILOT_SEED);
+    let drawn = law.law().weigh_many((TASKS, PILOT / TASKS), PILOT_SEED, engine)?;
     drawn.into_iter().for_each(|(log, _)| weights.push(log));
-    weights
+    Ok(weights)
 }
 
 /// The least cap with an excess E max(0, w − c) of at most `wanted`, and this excess, for weights in units of their mean.
@@ -180,7 +178,8 @@ impl CappedLaw<'_> {
         let mut scratch = self.law.scratch();
         loop {
             attempts.another()?;
-            let log = self.law.weigh(rng, &mut scratch) - self.log_cap;
+            let log = self.law.weigh(rng, &mut scratch, || attempts.go_on()) - self.log_cap;
+            attempts.check()?;
             if log >= 0.0 || rng.random::<f64>() < log.exp() {
                 return Ok(scratch.items().to_vec());
             }

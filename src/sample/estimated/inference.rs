@@ -1,5 +1,7 @@
 //! Probabilities from weighted draws.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use faer::{Mat, MatRef, Side};
 
 use super::{
@@ -14,7 +16,7 @@ use crate::{
     inference::SetProbabilities,
     linalg,
     parallel::map_ordered_mut,
-    sample::{bounded::InclusionSums, stream},
+    sample::{Attempts, bounded::InclusionSums, stream},
     watch::{Ended, Step, Watch},
 };
 
@@ -125,12 +127,14 @@ impl<'a> ImportanceSampler<'a> {
         let empty = || Batch { weights: Weights::default(), sums: InclusionSums::new(law), ended: None };
         let mut batches: Vec<Batch> = (0..BATCHES).map(|_| empty()).collect();
         let (begun, mut done, mut wanted) = (watch.begin(), 0, LEAST);
+        let drawn = AtomicU64::new(0);
+        let told = || watch.report(begun, Step::Draw, drawn.fetch_add(1, Ordering::Relaxed) + 1);
         loop {
             batches = map_ordered_mut(batches, |number, batch| {
-                self.fill(batch, (done..wanted).skip(number).step_by(BATCHES), options.seed, watch)
+                let own = (done..wanted).skip(number).step_by(BATCHES);
+                self.fill(batch, own, options.seed, (watch, &told))
             });
             done = wanted;
-            watch.report(begun, Step::Draw, done);
             let mut weights = Weights::default();
             batches.iter().for_each(|batch| weights.extend(batch.weights.clone()));
             let ended = batches.iter().find_map(|batch| batch.ended);
@@ -170,16 +174,18 @@ impl<'a> ImportanceSampler<'a> {
         mut batch: Batch,
         draws: impl Iterator<Item = u64>,
         seed: u64,
-        watch: &Watch<'_>,
+        (watch, told): (&Watch<'_>, impl Fn()),
     ) -> Batch {
         let Some(law) = &self.law else { return batch };
         let mut scratch = law.scratch();
         for draw in draws {
-            batch.ended = batch.ended.or_else(|| watch.ended());
+            let mut attempts = Attempts::under(watch, 0.0);
+            let log = law.weigh(&mut stream(seed, draw), &mut scratch, || attempts.go_on());
+            batch.ended = attempts.ended();
             if batch.ended.is_some() {
                 break;
             }
-            let log = law.weigh(&mut stream(seed, draw), &mut scratch);
+            told();
             batch.weights.push(log);
             if log > f64::NEG_INFINITY {
                 batch.sums.add(law, (log - self.log_reference).exp(), &mut scratch);

@@ -16,6 +16,7 @@ pub(crate) use cap::CappedLaw;
 pub use weights::WeightStatistics;
 
 use super::{
+    Attempts,
     bounded::{self, WeightedLaw},
     rejection::{Pilot, Question},
     stream,
@@ -32,6 +33,8 @@ use crate::{
 
 /// Draws of a task.
 const TASK: u64 = 16;
+/// Draws at a time: those that are asked for take memory only once they are drawn.
+const WAVE: usize = 1 << 16;
 
 /// Independent draws from nearly the law of a [`PartitionDpp`], with weights that make up for the difference; made by
 /// [`PartitionDpp::importance_sampler`].
@@ -95,6 +98,16 @@ impl<'a> PartitionDpp<'a> {
         let new = |dpp: &Self| ImportanceSampler::new(dpp, engine);
         accurately(self, |dpp| dpp.graded(engine), new, |sampler| sampler.error)
     }
+
+    /// About the floating-point operations of the weighted draws that set up draws with an estimated error
+    /// ([`ImportanceSampler::sampler`]), as predicted before any set-up.
+    #[must_use]
+    pub fn operations_of_estimates(&self) -> f64 {
+        let (counts, rank) = (self.counts(), self.ground().dims_left() as f64);
+        let size = counts.total().unwrap_or_else(|| bounded::typical(&counts).iter().sum()) as f64;
+        let draws = Pilot::DRAWS as f64 + cap::PILOT as f64;
+        draws * bounded::weighted_operations(size, rank, 0.0)
+    }
 }
 
 impl<'a> ImportanceSampler<'a> {
@@ -115,8 +128,7 @@ impl<'a> ImportanceSampler<'a> {
         }
         let question = Question::new(dpp, None, engine)?;
         let law = WeightedLaw::new(&question, engine)?;
-        let pilot = Pilot::of(law.law());
-        engine.proceed()?;
+        let pilot = Pilot::of(law.law(), engine)?;
         if pilot.log_normaliser.is_infinite() {
             return Err(EstimateProblem::DeadEnds { draws: Pilot::DRAWS }.into());
         }
@@ -172,32 +184,36 @@ impl<'a> ImportanceSampler<'a> {
     /// generator seeded with `seed`.
     #[must_use]
     pub fn sample_watched(&self, draws: Range<u64>, seed: u64, watch: &Watch<'_>) -> WeightedSamples {
-        let tasks = draws.end.saturating_sub(draws.start).div_ceil(TASK);
-        let chunks = map_ordered(usize::try_from(tasks).unwrap_or(usize::MAX), |task| {
-            let start = draws.start + task as u64 * TASK;
+        let of_task = |start: u64| {
             let mut drawn = WeightedSamples::new();
             let mut scratch = self.law.as_ref().map(|law| law.scratch());
             for draw in start..draws.end.min(start.saturating_add(TASK)) {
-                if let Some(ended) = watch.ended() {
-                    return drawn.ended_by(ended);
-                }
+                let mut attempts = Attempts::under(watch, 0.0);
                 let mut items = self.dpp.ground().included().to_vec();
                 let mut log = 0.0;
                 if let (Some(law), Some(scratch)) = (&self.law, &mut scratch) {
-                    log = law.weigh(&mut stream(seed, draw), scratch);
+                    log = law.weigh(&mut stream(seed, draw), scratch, || attempts.go_on());
                     items.extend_from_slice(scratch.items());
+                }
+                attempts.go_on();
+                if let Some(ended) = attempts.ended() {
+                    return drawn.ended_by(ended);
                 }
                 let subset = (log > f64::NEG_INFINITY).then(|| Subset::from_distinct(items));
                 drawn.push(subset, log + self.log_shift);
             }
             drawn
-        });
+        };
         let mut all = WeightedSamples::new();
-        for chunk in chunks {
-            let ended = chunk.ended().is_some();
-            all.extend(chunk);
-            if ended {
-                break;
+        for first in draws.clone().step_by(WAVE) {
+            let tasks = (draws.end - first).min(WAVE as u64).div_ceil(TASK);
+            let tasks = usize::try_from(tasks).unwrap_or(WAVE);
+            for chunk in map_ordered(tasks, |task| of_task(first + task as u64 * TASK)) {
+                let ended = chunk.ended().is_some();
+                all.extend(chunk);
+                if ended {
+                    return all;
+                }
             }
         }
         all

@@ -10,7 +10,12 @@ use super::{
     other_sets::OtherSets,
     swap::SwapBuffers,
 };
-use crate::{Result, model::FreeItems, sample::bounded::BoundedScratch, watch::Watch};
+use crate::{
+    Result,
+    model::FreeItems,
+    sample::{Attempts, bounded::BoundedScratch},
+    watch::Watch,
+};
 
 /// Items replaced, in units of the set's size, after which W is recomputed from the rows.
 const REFRESH: usize = 16;
@@ -92,7 +97,7 @@ impl<'a> Chain<'a> {
     pub(super) fn sweep(&mut self, walk: &Walk<'_>, watch: &Watch<'_>) -> Result<()> {
         watch.check()?;
         if walk.every.is_some_and(|every| self.sweeps.is_multiple_of(every)) {
-            self.attempt_other(walk);
+            self.attempt_other(walk, watch)?;
         }
         self.sweeps += 1;
         let mut sweep = std::mem::replace(&mut self.sweep, Sweep::new(0, 0));
@@ -141,22 +146,26 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Moves to another set with its Metropolis–Hastings probability; see [`OtherSets`].
-    fn attempt_other(&mut self, walk: &Walk<'_>) {
+    /// Moves to another set with its Metropolis–Hastings probability, unless the watch ends the draw; see [`OtherSets`].
+    fn attempt_other(&mut self, walk: &Walk<'_>, watch: &Watch<'_>) -> Result<()> {
         self.other_sets.proposed += 1;
         let slots = self.log_weights.len();
         let Self { basis, rng, scratch, .. } = self;
-        let present = walk.other_sets.weigh(&basis.items[..slots], rng, scratch);
-        let Some((items, log)) = walk.other_sets.draw(rng, scratch) else { return };
+        let mut attempts = Attempts::under(watch, 0.0);
+        let present = walk.other_sets.weigh(&basis.items[..slots], rng, scratch, || attempts.go_on());
+        let drawn = walk.other_sets.draw(rng, scratch, || attempts.go_on());
+        attempts.check()?;
+        let Some((items, log)) = drawn else { return Ok(()) };
         if !present.is_finite() || rng.random::<f64>().ln() >= log - present {
-            return;
+            return Ok(());
         }
-        let Some(basis) = basis.at(&items) else { return };
+        let Some(basis) = basis.at(&items) else { return Ok(()) };
         self.basis = basis;
         self.replaced = 0;
         let weights = walk.candidates_of(&items).into_iter().map(|candidate| candidate.log_weight);
         self.log_weights = weights.collect();
         self.other_sets.accepted += 1;
+        Ok(())
     }
 
     /// ln of the Metropolis–Hastings ratio; the move is made if a uniform number is below it.

@@ -130,6 +130,7 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for no chains, or no sweeps between draws;
+    ///   [`EstimateProblem::TooManyChains`](crate::error::EstimateProblem::TooManyChains);
     /// - [`Error::CountsNotExact`] under ranges;
     /// - [`Error::Nothing`] if nothing is left to choose;
     /// - [`Error::IllConditioned`], [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's
@@ -226,12 +227,15 @@ impl<'a> Chains<'a> {
     }
 
     /// A chain at a random start.
-    fn chain(&self, mut rng: ChaCha8Rng) -> Chain<'a> {
-        let drawn = self.walk.other_sets.start(&mut rng).and_then(|start| self.basis(&start));
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch<'_>) -> Result<Chain<'a>> {
+        let drawn = self.walk.other_sets.start(&mut rng, watch)?.and_then(|start| self.basis(&start));
         let Some(basis) = drawn.or_else(|| self.basis(&self.certain)) else {
             unreachable!("the certain start served at set-up")
         };
-        Chain::new(basis, &self.walk, rng)
+        Ok(Chain::new(basis, &self.walk, rng))
     }
 
     /// The basis of these items, one for each slot, and the included ones.

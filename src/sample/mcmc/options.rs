@@ -1,6 +1,9 @@
 //! How chains run.
 
-use crate::{Error, Result};
+use crate::{Error, Result, error::EstimateProblem};
+
+/// The most chains: each keeps a state of its own.
+const MOST_CHAINS: usize = 1 << 16;
 
 /// How long chains run before the first draw, how far apart draws are, and how many chains there are.
 ///
@@ -66,7 +69,7 @@ impl McmcOptions {
         Self { thinning, ..self }
     }
 
-    /// The number of chains, each from its own start; 4 by default. The draws depend on it.
+    /// The number of chains, each from its own start; 4 by default, at most 65 536. The draws depend on it.
     #[must_use]
     pub fn with_chains(self, chains: usize) -> Self {
         Self { chains, ..self }
@@ -106,6 +109,9 @@ impl McmcOptions {
     pub(super) fn check(&self) -> Result<()> {
         if self.chains == 0 {
             return Err(Error::NotPositive { what: "the number of chains", value: 0.0 });
+        }
+        if self.chains > MOST_CHAINS {
+            return Err(EstimateProblem::TooManyChains { chains: self.chains, limit: MOST_CHAINS }.into());
         }
         let positive =
             |what, holds| if holds { Ok(()) } else { Err(Error::NotPositive { what, value: 0.0 }) };

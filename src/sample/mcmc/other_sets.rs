@@ -7,9 +7,11 @@ use crate::{
     engine::Engine,
     polynomial::log_sum,
     sample::{
+        Attempts,
         bounded::{BoundedScratch, WeightedLaw},
         rejection::Question,
     },
+    watch::Watch,
 };
 
 /// Weighted draws of a pilot, in tasks.
@@ -50,8 +52,7 @@ pub(super) struct OtherSets<'a> {
 impl<'a> OtherSets<'a> {
     pub(super) fn new(question: &Question<'_, 'a>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
         let law = WeightedLaw::new(question, engine)?;
-        let pilot = law.law().weigh_many(TASKS, EACH, PILOT_SEED);
-        engine.proceed()?;
+        let pilot = law.law().weigh_many((TASKS, EACH), PILOT_SEED, engine)?;
         let logs: Vec<f64> = pilot.iter().map(|(log, _)| *log).collect();
         // E min(1, w′/w) for a set from the law and a draw: Σ min(w_i, w_j) / (N Σ w_i).
         let pairs: Vec<f64> = logs.iter().flat_map(|a| logs.iter().map(move |b| a.min(*b))).collect();
@@ -82,27 +83,33 @@ impl<'a> OtherSets<'a> {
         self.law.scratch()
     }
 
-    /// A draw, group after group, and ln of its weight; `None` at a dead end.
+    /// A draw, group after group, and ln of its weight; `None` at a dead end, and where `go_on` ends it.
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
         rng: &mut R,
         scratch: &mut BoundedScratch,
+        go_on: impl FnMut() -> bool,
     ) -> Option<(Vec<u32>, f64)> {
-        let log = self.law.weigh(rng, scratch);
+        let log = self.law.weigh(rng, scratch, go_on);
         log.is_finite().then(|| (self.law.by_group(scratch).concat(), log))
     }
 
     /// One of several draws, in proportion to their weights.
-    pub(super) fn start<R: Rng + ?Sized>(&self, rng: &mut R) -> Option<Vec<u32>> {
-        let mut scratch = self.scratch();
-        let drawn: Vec<_> = (0..STARTS).filter_map(|_| self.draw(rng, &mut scratch)).collect();
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub(super) fn start<R: Rng + ?Sized>(&self, rng: &mut R, watch: &Watch<'_>) -> Result<Option<Vec<u32>>> {
+        let (mut scratch, mut attempts) = (self.scratch(), Attempts::under(watch, 0.0));
+        let drawn: Vec<_> =
+            (0..STARTS).filter_map(|_| self.draw(rng, &mut scratch, || attempts.go_on())).collect();
+        attempts.check()?;
         let logs: Vec<f64> = drawn.iter().map(|(_, log)| *log).collect();
         let (mut left, whole) = (rng.random::<f64>(), log_sum(&logs));
         let chosen = drawn.iter().position(|(_, log)| {
             left -= (log - whole).exp();
             left < 0.0
         });
-        drawn.into_iter().nth(chosen.unwrap_or(0)).map(|(items, _)| items)
+        Ok(drawn.into_iter().nth(chosen.unwrap_or(0)).map(|(items, _)| items))
     }
 
     /// ln of the weight of a set, listed group after group, with its items in a random order.
@@ -111,6 +118,7 @@ impl<'a> OtherSets<'a> {
         items: &[u32],
         rng: &mut R,
         scratch: &mut BoundedScratch,
+        go_on: impl FnMut() -> bool,
     ) -> f64 {
         let mut left = items;
         let groups: Vec<Vec<u32>> = (self.counts.iter())
@@ -122,7 +130,7 @@ impl<'a> OtherSets<'a> {
                 own
             })
             .collect();
-        self.law.weigh_given(&groups, scratch)
+        self.law.weigh_given(&groups, scratch, go_on)
     }
 }
 
@@ -157,14 +165,15 @@ mod tests {
         let other_sets = OtherSets::new(&question, &[2, 1], &Cpu).unwrap();
         assert!(other_sets.acceptance > 0.2);
         let (mut rng, mut scratch) = (ChaCha8Rng::seed_from_u64(3), other_sets.scratch());
-        let mut present = other_sets.start(&mut rng).unwrap();
+        let mut present = other_sets.start(&mut rng, &Watch::default()).unwrap().unwrap();
         let (mut counts, draws) = (BTreeMap::<Vec<u32>, f64>::new(), 20_000);
         for _ in 0..draws {
             for _ in 0..8 {
-                let weight = other_sets.weigh(&present, &mut rng, &mut scratch);
-                let Some((items, log)) = other_sets.draw(&mut rng, &mut scratch) else { continue };
+                let weight = other_sets.weigh(&present, &mut rng, &mut scratch, || true);
+                let Some((items, log)) = other_sets.draw(&mut rng, &mut scratch, || true) else { continue };
                 let (left, right) = items.split_at(2);
-                let again = other_sets.law.weigh_given(&[left.to_vec(), right.to_vec()], &mut scratch);
+                let groups = [left.to_vec(), right.to_vec()];
+                let again = other_sets.law.weigh_given(&groups, &mut scratch, || true);
                 assert!((log - again).abs() < 1e-12, "{log} {again}");
                 if rng.random::<f64>().ln() < log - weight {
                     present = items;

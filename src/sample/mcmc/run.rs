@@ -41,7 +41,7 @@ impl<'c, 'a> ChainRun<'c, 'a> {
         watch: &Watch<'_>,
     ) -> Result<Self> {
         let begun = |number| {
-            let mut chain = chains.chain(generator(number));
+            let mut chain = chains.chain(generator(number), watch)?;
             for _ in 0..chains.options.burn_in {
                 chain.sweep(&chains.walk, watch)?;
             }

@@ -60,3 +60,31 @@ fn weighted_draws_have_the_law() {
         }
     }
 }
+
+/// A draw asks before every pick whether to go on, and ends at the first no.
+#[test]
+fn weighted_draws_end_at_any_pick() {
+    use rand::SeedableRng;
+
+    for (number, Case { features, partition, quota, included, excluded }) in cases().into_iter().enumerate() {
+        let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
+        let dpp = dpp.including(&included).unwrap().excluding(&excluded).unwrap();
+        let question = Question::new(&dpp, None, &Cpu).unwrap();
+        let law = WeightedLaw::new(&question, &Cpu).unwrap();
+        let mut scratch = law.scratch();
+        let mut draw = |last: usize| {
+            let (mut rng, mut looks) = (rand_chacha::ChaCha8Rng::seed_from_u64(7), 0);
+            let log = law.weigh(&mut rng, &mut scratch, || {
+                looks += 1;
+                looks < last
+            });
+            (log, looks, scratch.items().len())
+        };
+        let (log, looks, picks) = draw(usize::MAX);
+        assert!(looks >= picks && (log.is_finite() || picks == 0 || looks > 0), "case {number}");
+        for last in 1..=looks {
+            let (log, seen, picked) = draw(last);
+            assert!(log == f64::NEG_INFINITY && seen >= last && picked < last, "case {number}, look {last}");
+        }
+    }
+}

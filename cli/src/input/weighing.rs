@@ -181,7 +181,6 @@ impl WeighingArguments {
     pub(super) fn similar(
         &self,
         features: Features<'static>,
-        files: &[PathBuf],
         reading: Reading<'_>,
     ) -> Result<Similar, Failure> {
         let similarity = self.similarity;
@@ -207,7 +206,7 @@ impl WeighingArguments {
                 Ok(Similar { features, kernel_error: Some(0.0), comparison })
             }
             Similarity::Rbf => {
-                let (features, kernel_error) = self.rbf_features(&features, files, reading)?;
+                let (features, kernel_error) = self.rbf_features(&features, reading)?;
                 let comparison = Comparison { landmarks: Some(features.dims()), ..comparison };
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
             }
@@ -218,7 +217,6 @@ impl WeighingArguments {
     fn rbf_features(
         &self,
         features: &Features<'static>,
-        files: &[PathBuf],
         Reading { limit, progress, .. }: Reading<'_>,
     ) -> Result<(Features<'static>, f64), Failure> {
         let bandwidth = self.bandwidth.unwrap_or_default();
@@ -226,10 +224,6 @@ impl WeighingArguments {
         let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
         let (items, landmarks) = (features.items(), rbf.landmarks(features.items()));
         if let Some(path) = &self.cache {
-            let file = path.canonicalize().ok();
-            if files.iter().any(|other| file.is_some() && other.canonicalize().ok() == file) {
-                return Err(Failure::file(path, "this is the input: name another file for --cache"));
-            }
             let width = if let Bandwidth::Exactly(width) = bandwidth { Some(width) } else { None };
             let origin = Origin::new(features, width, landmarks);
             return cache::features(path, features, rbf, origin, progress);

@@ -27,6 +27,7 @@ mod parse;
 mod plot;
 mod progress;
 mod quota;
+mod replacing;
 mod reproduce;
 mod rows;
 mod sample;

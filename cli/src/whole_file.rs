@@ -188,7 +188,7 @@ fn unwritable(found: &Metadata) -> Option<&'static str> {
 }
 
 /// The path of a file that does not exist yet, behind all links.
-fn end_of_links(path: &Path) -> Result<PathBuf, String> {
+pub(crate) fn end_of_links(path: &Path) -> Result<PathBuf, String> {
     let mut end = path.to_owned();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&end) {
@@ -245,7 +245,8 @@ fn write_to_stream(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
     }
 }
 
-fn folder(path: &Path) -> &Path {
+/// The folder of a file.
+pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

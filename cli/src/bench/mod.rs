@@ -30,6 +30,7 @@ use crate::{
     failure::Failure,
     output,
     progress::Progress,
+    replacing::refuse_replacing,
     whole_file,
 };
 
@@ -41,6 +42,9 @@ pub(crate) fn run(arguments: &BenchArguments, out: &mut dyn Write) -> Result<(),
     if let Some(path) = &arguments.csv {
         whole_file::check(path, "the table")?;
     }
+    let table = arguments.csv.as_deref().map(|path| ("--csv", path));
+    let plot = arguments.plot.as_ref().map(|file| ("--plot", file.path()));
+    refuse_replacing(&table.into_iter().chain(plot).collect::<Vec<_>>(), None)?;
     if arguments.parts.contains(&0) {
         return Err(Failure::Arguments("--parts 0: at least one part is needed".into()));
     }

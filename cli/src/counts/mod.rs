@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &CountsArguments, out: &mut dyn Write) -> Result<()
         return Err(Failure::Arguments("counts needs --k, the number of items, or --quota".into()));
     }
     arguments.estimates.check(arguments.law.quota.is_some())?;
+    arguments.input.refuse_replacing(&[], None)?;
     let progress = Progress::new(arguments.output.quiet);
     let (limit, used_for) = (Limit::of(None), Use::Products);
     let reading = Reading { limit, used_for, progress: &progress, watch };

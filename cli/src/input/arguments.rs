@@ -4,8 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{is_parquet, weighing::WeighingArguments};
-use crate::{failure::Failure, parse::positive};
+use super::{cache, is_parquet, weighing::WeighingArguments};
+use crate::{
+    failure::Failure,
+    parse::positive,
+    replacing::{Written, refuse_replacing},
+};
 
 /// Where the items come from: exactly one source.
 #[derive(Args, Debug)]
@@ -116,6 +120,19 @@ impl InputArguments {
         let Source { features, kernel, .. } = &self.source;
         let tables = self.labels.iter().chain(&self.ids).chain(&self.weighing.scores);
         features.iter().chain(kernel).chain(tables)
+    }
+
+    /// Refuses options that would replace a file of the input, or `read`, or each other's: `written` and --cache.
+    pub(crate) fn refuse_replacing(
+        &self,
+        written: &[Written<'_>],
+        read: Option<&PathBuf>,
+    ) -> Result<(), Failure> {
+        let cache = self.weighing.cache.as_deref();
+        let described = cache.map(cache::beside);
+        let of_cache = cache.into_iter().chain(described.as_deref()).map(|path| ("--cache", path));
+        let written: Vec<Written<'_>> = written.iter().copied().chain(of_cache).collect();
+        refuse_replacing(&written, self.files().chain(read).map(PathBuf::as_path))
     }
 
     /// Where labels are read from, if there are any.

@@ -150,7 +150,7 @@ fn kept(path: &Path) -> Result<Option<(Sidecar, Features<'static>)>, Failure> {
 }
 
 /// FILE.json.
-fn beside(path: &Path) -> PathBuf {
+pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".json");
     name.into()

@@ -171,7 +171,7 @@ fn weighed(
         Ok::<_, Failure>(scores)
     });
     let scored = arguments.weighing.scored(scores.transpose()?)?;
-    let similar = arguments.weighing.similar(features, files, reading)?;
+    let similar = arguments.weighing.similar(features, reading)?;
     let mut weighed = ridge::weighed(arguments, similar, reading.limit)?;
     // Kernel functions and mixtures have weights of their own.
     if let Some(scored) = scored.as_ref().filter(|_| weighed.takes_weights()) {

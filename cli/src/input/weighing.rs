@@ -199,7 +199,6 @@ impl WeighingArguments {
     pub(super) fn similar(
         &self,
         features: Features<'static>,
-        files: &[PathBuf],
         reading: Reading<'_>,
     ) -> Result<Similar, Failure> {
         let similarity = self.similarity;
@@ -226,7 +225,7 @@ impl WeighingArguments {
                 Ok(Similar { features, kernel_error, comparison })
             }
             Similarity::Rbf => {
-                let made = self.rbf_features(&features, files, reading)?;
+                let made = self.rbf_features(&features, reading)?;
                 let Gaussian { features, kernel_error, landmarks } = made;
                 let comparison = Comparison { landmarks, asked_landmarks: self.landmarks, ..comparison };
                 Ok(Similar { features, kernel_error: Some(kernel_error), comparison })
@@ -238,7 +237,6 @@ impl WeighingArguments {
     fn rbf_features(
         &self,
         features: &Features<'static>,
-        files: &[PathBuf],
         reading: Reading<'_>,
     ) -> Result<Gaussian, Failure> {
         let bandwidth = self.bandwidth.unwrap_or_default();
@@ -247,10 +245,6 @@ impl WeighingArguments {
         let items = features.items();
         let (landmarks, is_whole) = (rbf.landmarks(items), rbf.is_whole(items));
         if let Some(path) = self.cache.as_ref().filter(|_| !is_whole) {
-            let file = path.canonicalize().ok();
-            if files.iter().any(|other| file.is_some() && other.canonicalize().ok() == file) {
-                return Err(Failure::file(path, "this is the input: name another file for --cache"));
-            }
             let width = if let Bandwidth::Exactly(width) = bandwidth { Some(width) } else { None };
             let origin = Origin::new(features, width, landmarks);
             return cache::features(path, features, rbf, origin, reading);

@@ -3,7 +3,11 @@
 mod arguments;
 mod text;
 
-use std::{fs, io::Write, path::Path};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use partition_dpp::{Watch, engine::Engine};
 use pdpp_reproduce::{Digits, PAGE, Report, Setup};
@@ -15,8 +19,12 @@ use crate::{
     input::digits,
     interrupt, output,
     progress::Progress,
+    replacing::{Written, refuse_replacing},
     whole_file::{self, Files},
 };
+
+/// The extensions of the files of a report.
+const REPORTED: [&str; 3] = ["html", "csv", "svg"];
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -25,6 +33,9 @@ pub(crate) fn run(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result
         return Err(Failure::file(data, "there is no such folder of data"));
     }
     make_folder(&arguments.out)?;
+    if let Some(data) = &arguments.data {
+        refuse_replacing_data(&arguments.out, data)?;
+    }
     let watch = Watch::default().stopped_by(interrupt::flag());
     let progress = Progress::new(arguments.quiet);
     let device = compute::device_to_time(&arguments.compute)?;
@@ -57,6 +68,24 @@ fn make_folder(out: &Path) -> Result<(), Failure> {
     }
     fs::create_dir_all(out).map_err(|error| Failure::io(out, &error))?;
     whole_file::check(&out.join(PAGE), "the report")
+}
+
+/// Refuses a folder with files that a report could replace and that are data, by whatever name or link.
+fn refuse_replacing_data(out: &Path, data: &Path) -> Result<(), Failure> {
+    let could_be_replaced =
+        |path: &PathBuf| path.extension().is_some_and(|kind| REPORTED.iter().any(|other| kind == *other));
+    let written: Vec<PathBuf> = inside(out).into_iter().filter(could_be_replaced).collect();
+    let written: Vec<Written<'_>> = written.iter().map(|path| ("--out", path.as_path())).collect();
+    let mut read = inside(data);
+    let folders: Vec<PathBuf> = read.iter().filter(|path| path.is_dir()).cloned().collect();
+    read.extend(folders.iter().flat_map(|folder| inside(folder)));
+    refuse_replacing(&written, read.iter().map(PathBuf::as_path))
+}
+
+/// The files and folders in a folder; none if it cannot be read.
+fn inside(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder)
+        .map_or_else(|_| Vec::new(), |entries| entries.flatten().map(|entry| entry.path()).collect())
 }
 
 fn made(device: Option<&dyn Engine>, seed: u64) -> String {

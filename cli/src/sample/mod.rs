@@ -42,7 +42,10 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     if let Some(file) = &arguments.plot {
         file.check()?;
     }
-    arguments.rows.check(&arguments.input)?;
+    arguments.rows.check()?;
+    let plot = arguments.plot.as_ref().map(|file| ("--plot", file.path()));
+    let rows = arguments.rows.output.as_ref().map(|file| ("--output", file.path()));
+    arguments.input.refuse_replacing(&plot.into_iter().chain(rows).collect::<Vec<_>>(), None)?;
     if arguments.by.by.is_some() {
         by::check(arguments)?;
     }

@@ -29,6 +29,7 @@ mod parquet_cells;
 mod parquet_pages;
 mod plots;
 mod ranges;
+mod replacing;
 mod reproduce;
 mod ridge;
 mod rows;

@@ -124,7 +124,7 @@ impl TiltedProposals {
     pub(crate) fn of_partition_dpp(dpp: &PartitionDpp<'_>, engine: &dyn Engine) -> Result<Self> {
         let question = Question::new(dpp, None, engine)?;
         let Question { rows, found, correction, .. } = &question;
-        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, &Cpu)?;
+        let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, engine)?;
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
         let (law, law_error) = SpectralLaw::under_quota(&question, acceptance, how, engine)?;
         let eigenvectors = EigenvectorLaw::of(found, dpp);

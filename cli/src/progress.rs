@@ -76,6 +76,7 @@ impl Progress {
         let what = match reached.step {
             Step::Row => "rows read",
             Step::Node => "nodes",
+            Step::Draw => "draws",
             _ => "steps",
         };
         self.bar.set_message(format!("computing: {} {what}, {} s", reached.steps, reached.elapsed.as_secs()));

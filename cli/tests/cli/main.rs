@@ -35,3 +35,5 @@ mod rows;
 mod scores;
 mod shards;
 mod support;
+#[cfg(unix)]
+mod terminal;

@@ -71,14 +71,14 @@ pub(crate) enum Failure {
     /// Ctrl-C; the finished parts are written.
     #[error("interrupted: {done} of {of} parts are in the report")]
     Stopped { done: usize, of: usize },
-    /// Ctrl-C or a time limit; the samples drawn so far are printed.
-    #[error("{ended}: {done} of {of} samples are printed")]
+    /// Ctrl-C or a time limit; the samples drawn so far are the answer, of which text shows the first few.
+    #[error("{ended}: {done} of {of} samples were drawn")]
     StoppedSampling { ended: Ended, done: u64, of: u64 },
     /// No value of --by has an answer.
     #[error("none of the {count} values of --by has an answer; the first, {value}: {first}")]
     NoneSolved { count: usize, value: String, first: String, status: u8 },
-    /// Ctrl-C or a time limit; the answers so far are printed.
-    #[error("{ended}: answers of {done} of {of} values are printed")]
+    /// Ctrl-C or a time limit; what is known so far is the answer, of which text shows the first few.
+    #[error("{ended}: {done} of {of} values of --by have an answer")]
     StoppedBy { ended: Ended, done: usize, of: usize },
     /// Standard output cannot be written to.
     #[error("standard output: {0}")]

@@ -64,8 +64,15 @@ pub fn process() -> ExitCode {
     let prepared = interrupt::catch();
     #[cfg(unix)]
     let prepared = prepared.and_then(|()| whole_file::survive_size_limits());
-    let outcome = prepared.and_then(|()| obey(env::args_os(), &mut io::stdout()));
+    let outcome = prepared.and_then(|()| obey(env::args_os(), &mut output::standard()));
     ExitCode::from(status(outcome, &mut io::stderr()))
+}
+
+/// Fails for want of a standard output, which only the program can notice, before Rust's runtime opens another.
+#[must_use]
+pub fn refuse_closed_output() -> ExitCode {
+    let closed = io::Error::other("it is closed; redirect it to /dev/null if no answer is wanted");
+    ExitCode::from(status(Err(Failure::Output(closed)), &mut io::stderr()))
 }
 
 fn status(outcome: Result<(), Failure>, messages: &mut dyn Write) -> u8 {

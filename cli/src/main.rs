@@ -1,9 +1,14 @@
 //! `pdpp`: diverse subsets under quotas, from files.
 
-#![forbid(unsafe_code)]
+#[cfg(unix)]
+mod early;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if early::output_is_closed() {
+        return pdpp::refuse_closed_output();
+    }
     pdpp::process()
 }

@@ -77,6 +77,7 @@ impl Progress {
             Step::Row => "rows read",
             Step::Node => "nodes",
             Step::Pilot => "weighted draws",
+            Step::Draw => "draws",
             _ => "steps",
         };
         self.bar.set_message(format!("computing: {} {what}, {} s", reached.steps, reached.elapsed.as_secs()));

@@ -227,6 +227,8 @@ fn filled(target: &Path, permissions: Option<Permissions>, bytes: &[u8]) -> Resu
 
 /// Opens a pipe, which blocks until it has a reader, but ends at Ctrl-C.
 fn write_to_stream(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
+    // Looked at before anything is written: whoever reads the first bytes may press Ctrl-C at once.
+    let already_raised = interrupt::raised();
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let stream = OpenOptions::new().write(true).open(path);
@@ -234,7 +236,6 @@ fn write_to_stream(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
         // After Ctrl-C the receiver is gone.
         let _ = sender.send(written);
     });
-    let already_raised = interrupt::raised();
     loop {
         match receiver.recv_timeout(PATIENCE) {
             Ok(written) => return written,

@@ -50,11 +50,11 @@ impl EngineChoice {
                 if let Some(gpu) = GPU.get() {
                     return Ok(gpu);
                 }
-                let gpu = Gpu::new(&GpuOptions::default()).or_raise()?;
+                let gpu = without_compositor(|| Gpu::new(&GpuOptions::default()))?.or_raise()?;
                 Ok(GPU.get_or_init(|| gpu))
             }
             Self::Auto => {
-                let chosen = auto_for(job).engine;
+                let chosen = without_compositor(|| auto_for(job).engine)?;
                 if chosen.info().name == Cpu.info().name {
                     return Ok(&Cpu);
                 }
@@ -62,6 +62,23 @@ impl EngineChoice {
             }
         }
     }
+}
+
+/// Opens an adapter. Without the folder of sockets, a layer of Mesa that looks for a Wayland compositor while adapters are
+/// listed prints an error for each of its attempts: meanwhile the folder is one that does not exist.
+fn without_compositor<T>(open: impl FnOnce() -> T) -> PyResult<T> {
+    const FOLDER: &str = "XDG_RUNTIME_DIR";
+    // Other threads of Python do not run meanwhile, so that they do not see it.
+    Python::attach(|py| {
+        let environment = py.import("os")?.getattr("environ")?;
+        if cfg!(not(unix)) || environment.contains(FOLDER)? {
+            return Ok(open());
+        }
+        environment.set_item(FOLDER, "/nonexistent")?;
+        let opened = open();
+        environment.del_item(FOLDER)?;
+        Ok(opened)
+    })
 }
 
 /// An engine in words: `cpu`, or the adapter of a GPU with its precision.

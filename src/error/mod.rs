@@ -191,6 +191,14 @@ pub enum Error {
         /// Sum of the upper ends.
         high: usize,
     },
+    /// A quota that leaves the total open, where sets have one size.
+    #[error("the ranges of the parts allow {low} to {high} items in all; fix the total, which a slate needs")]
+    OpenTotal {
+        /// Sum of the lower ends.
+        low: usize,
+        /// Sum of the upper ends.
+        high: usize,
+    },
     /// A subset size exceeds the number of items.
     #[error("k = {k} is more than the {items} items")]
     SizeAboveItems {

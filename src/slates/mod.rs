@@ -109,10 +109,13 @@ impl<'a> Slates<'a> {
     ///
     /// # Errors
     /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`];
-    /// - [`Error::Nothing`] for ranges without a total.
+    /// - [`Error::OpenTotal`] for ranges without a total.
     pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
-        let Some(size) = quota.total() else { return Err(Error::Nothing { what: "the total of a slate" }) };
+        let Some(size) = quota.total() else {
+            let [low, high] = [quota.low(), quota.high()].map(|ends| ends.iter().sum());
+            return Err(Error::OpenTotal { low, high });
+        };
         let scale = scale_of(features.max_abs_stored());
         let (features, partition, quota) = (features.clone(), partition.clone(), quota.clone());
         Ok(Self { features, partition, quota, size, worth: 1.0, window: usize::MAX, scale, batches: None })
@@ -174,8 +177,8 @@ impl<'a> Slates<'a> {
     ///   [`WeightProblem::NotFinite`](crate::error::WeightProblem::NotFinite) and
     ///   [`TooLarge`](crate::error::WeightProblem::TooLarge) for a score;
     /// - [`Error::QuotaAbovePartSize`] if a part has too few candidates for its minimum, [`Error::SizeAboveItems`] if all
-    ///   have too few for the size; [`Error::QuotaBelowIncluded`], [`Error::SizeBelowIncluded`],
-    ///   [`Error::TotalOutsideRanges`] if too many are included;
+    ///   have too few for the size; [`Error::QuotaBelowIncluded`] and [`Error::SizeBelowIncluded`] if too many are included;
+    ///   [`Error::TotalOutsideRanges`] if the maxima leave too few, or the minima and the included items take too many;
     /// - without a window [`Error::DependentItems`] for the included ones, and those of
     ///   [`PartitionDpp::new`](crate::PartitionDpp::new) if no set has a positive determinant.
     pub fn solve<'w>(

@@ -130,7 +130,7 @@ impl SlateWorkspace {
             self.available[candidate.part as usize] += 1;
         }
         let name = |part: usize| partition.names()[part].clone();
-        let (mut least, mut most) = (0, 0);
+        let (mut least, mut most, mut all) = (0, 0, 0);
         for part in 0..partition.parts() {
             let (low, high) = (quota.low()[part], quota.high()[part]);
             let (included, size) = (self.counts[part], self.counts[part] + self.available[part]);
@@ -142,15 +142,16 @@ impl SlateWorkspace {
             }
             least += low.max(included);
             most += high.min(size);
+            all += size;
         }
         let (total, included) = (slates.size, self.items.len());
         if included > total {
             return Err(Error::SizeBelowIncluded { k: total, included });
         }
-        if total > most {
-            return Err(Error::SizeAboveItems { k: total, items: most });
+        if total > all {
+            return Err(Error::SizeAboveItems { k: total, items: all });
         }
-        if total < least {
+        if !(least..=most).contains(&total) {
             return Err(Error::TotalOutsideRanges { total, low: least, high: most });
         }
         Ok(())

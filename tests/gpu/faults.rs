@@ -81,7 +81,8 @@ fn a_reset_in_the_middle_of_a_search() {
 
 #[test]
 fn commands_that_never_finish() {
-    let limit = Duration::from_millis(1500);
+    // Honest commands take milliseconds.
+    let limit = Duration::from_millis(5500);
     let options = GpuOptions::default().with_precision(Precision::F32).with_time_limit(limit);
     let Some(gpu) = open(&options, "graphics device") else { return };
     let features = features();
@@ -89,7 +90,7 @@ fn commands_that_never_finish() {
     assert_error!(
         gpu.row_norms(&all(&features)),
         Error::Device(DeviceProblem::TimedOut { what: "row_norms", .. }),
-        ["row_norms", "1.5 s"]
+        ["row_norms", "5.5 s"]
     );
     assert_lost_for_ever(&gpu);
 }
@@ -124,7 +125,7 @@ fn a_loss_that_only_the_application_hears_of() {
     let outcome = mine.row_norms(&all(&features));
     assert_error!(outcome, Error::Device(DeviceProblem::Lost { .. }), ["lost"]);
     let _ = device.poll(wgpu::PollType::Poll);
-    assert!(told.recv_timeout(Duration::from_secs(5)).is_ok(), "the application's callback was replaced");
+    assert!(told.recv_timeout(Duration::from_secs(600)).is_ok(), "the application's callback was replaced");
     assert_lost_for_ever(&mine);
 }
 
@@ -311,7 +312,7 @@ fn what_is_no_number_is_never_an_answer() {
 fn threads_share_a_device() {
     // A thread may see the end of another's submission before that one asks for its results, and then wait for nothing.
     let options =
-        GpuOptions::default().with_precision(Precision::F32).with_time_limit(Duration::from_secs(10));
+        GpuOptions::default().with_precision(Precision::F32).with_time_limit(Duration::from_secs(100));
     let Some(gpu) = open(&options, "threads") else { return };
     let features = features();
     let expected = gpu.row_norms(&all(&features)).unwrap();

@@ -1,7 +1,10 @@
 //! Branch and bound: enumerated optima found and proven, under quotas, conditions, limits and threads.
 
 use std::{
-    sync::{Mutex, atomic::AtomicBool},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -221,6 +224,18 @@ fn threads_change_nothing() {
     assert_eq!(one, two);
 }
 
+/// The solution of a search that is stopped once it has looked at more than this many nodes.
+fn solved_within(dpp: &PartitionDpp<'_>, nodes: u64) -> Solution {
+    let stop = AtomicBool::new(false);
+    let report = |progress: partition_dpp::watch::Progress| {
+        stop.fetch_or(progress.steps > nodes, Ordering::Relaxed);
+    };
+    let watch = Watch::default().stopped_by(&stop).reporting_to(&report);
+    let solution = solver().solve_watched(dpp, &Cpu, &watch).unwrap();
+    println!("{} nodes", solution.stats.nodes);
+    solution
+}
+
 #[test]
 fn quotas_of_one_item_in_ten_parts() {
     let features = synthetic(3);
@@ -228,7 +243,7 @@ fn quotas_of_one_item_in_ten_parts() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::each(&partition, 1).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let solution = solver().with_time_limit(Duration::from_secs(60)).solve(&dpp, &Cpu).unwrap();
+    let solution = solved_within(&dpp, 1_000);
     assert_eq!(solution.subset.part_counts(&partition), [1; 10]);
     assert_eq!(solution.termination, Termination::Optimal, "gap {:?}", solution.gap());
 }
@@ -318,7 +333,7 @@ fn a_large_ground_set_by_what_its_bound_leaves() {
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, [2, 2]).unwrap();
     let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
-    let solution = solver().with_time_limit(Duration::from_secs(100)).solve(&dpp, &Cpu).unwrap();
+    let solution = solved_within(&dpp, 1_000);
     assert_eq!(solution.termination, Termination::Optimal, "gap {:?}", solution.gap());
     // No exchange of one item improves it.
     let oracle = Determinants::of_features((0..items).map(|item| features.row(item)).collect());
@@ -330,7 +345,6 @@ fn a_large_ground_set_by_what_its_bound_leaves() {
             assert!(oracle.det(&other).ln() <= solution.log_det + 1e-9);
         }
     }
-    println!("{} nodes", solution.stats.nodes);
 }
 
 #[test]

@@ -246,7 +246,28 @@ fn batches_and_what_is_refused() {
     assert!(matches!(refused(SlateRequest::of(&[])), Error::QuotaAbovePartSize { .. }));
     assert!(slates.clone().with_window(0).is_err() && slates.clone().with_diversity(0.0).is_err());
     let open = Quota::new(&partition, vec![CountRange::from(0..=2); CATEGORIES]).unwrap();
-    assert!(matches!(Slates::new(&features, &partition, &open), Err(Error::Nothing { .. })));
+    let error = Slates::new(&features, &partition, &open).map(|_| ()).unwrap_err();
+    let most = 2 * CATEGORIES;
+    assert!(matches!(error, Error::OpenTotal { low: 0, high } if high == most), "{error}");
+    assert!(error.to_string().contains("fix the total"), "{error}");
+}
+
+/// What leaves too few items is named: their number, or the maxima of the parts.
+#[test]
+fn totals_that_cannot_be_met() {
+    let rows: Vec<f64> = (0..24).map(|i| (f64::from(i) * 0.7).sin()).collect();
+    let features = Features::from_rows(6, 4, rows).unwrap();
+    let partition = Partition::from_labels(&["a", "a", "a", "a", "b", "b"]).unwrap();
+    let quota = Quota::new(&partition, [0..=2, 0..=2]).unwrap().with_total(3).unwrap();
+    let slates = Slates::new(&features, &partition, &quota).unwrap();
+    let mut workspace = slates.workspace();
+    let mut refused = |candidates: &[u32]| {
+        slates.solve(SlateRequest::of(candidates), &mut workspace).map(|_| ()).unwrap_err()
+    };
+    let capped = refused(&[0, 1, 2, 3]);
+    assert!(matches!(capped, Error::TotalOutsideRanges { total: 3, low: 0, high: 2 }), "{capped}");
+    let short = refused(&[0, 4]);
+    assert!(matches!(short, Error::SizeAboveItems { k: 3, items: 2 }), "{short}");
 }
 
 /// Whether picks can be completed to an allowed set, by trying all.

@@ -1,7 +1,5 @@
 //! What can be conditioned on, against enumeration, and conditions that leave nothing to choose.
 
-use std::time::{Duration, Instant};
-
 use approx::{abs_diff_eq, assert_relative_eq};
 use partition_dpp::{
     Dpp, Error, Features, IndependentKDpps, KDpp, Method, Partition, PartitionDpp, Quota, Result, Sampler,
@@ -248,14 +246,11 @@ fn parts_of_one_item_each_cost_nothing() {
         let partition = Partition::from_labels(&labels).unwrap();
         let counts: Vec<usize> = (0..partition.parts()).map(|part| 1 + part / 20).collect();
         let quota = Quota::new(&partition, &counts).unwrap();
-        let start = Instant::now();
         let dpp = PartitionDpp::new(&features, &partition, &quota).unwrap();
         let sampler = dpp.sampler(Method::Auto, &Cpu).unwrap();
         let samples = sampler.sample_many(10_000, 1);
-        let elapsed = start.elapsed();
-        println!("20 parts of one item and {extra} more items: {elapsed:?} for 10 000 draws");
-        assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
-        // 20^20 / 20! = 4.3e7 proposals if these parts were drawn.
+        // 20^20 / 20! = 4.3e7 proposals for each if these parts were drawn.
+        assert!(samples.proposals() <= 10_010, "{} proposals", samples.proposals());
         assert!(sampler.acceptance_bound() > 0.999_999, "{}", sampler.acceptance_bound());
         assert_eq!(sampler.algorithm() == Algorithm::Settled, extra <= 2);
         let all: Vec<usize> = (0..20).collect();

@@ -1,7 +1,7 @@
 //! What the checks are worth: each is seen to fail on a wrong answer, and to pass on a right one.
 #![allow(clippy::items_after_statements, reason = "names where they are used")]
 
-use std::{collections::BTreeMap, thread, time::Duration};
+use std::{collections::BTreeMap, sync::mpsc, time::Duration};
 
 use partition_dpp::{
     Error, Features, KDpp,
@@ -12,8 +12,8 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::{
     checked::{
-        Constraint, Effort, Kind, Numbers, Outcome, Problem, draws, examine, examine_against, generator,
-        probe, solvers, uniform, with_deadline,
+        Constraint, DEADLINE, Effort, Kind, Numbers, Outcome, Problem, draws, examine, examine_against,
+        generator, probe, solvers, uniform, with_deadline,
     },
     exact::{Law, Set},
 };
@@ -137,14 +137,16 @@ fn a_refusal_of_well_conditioned_input_is_caught() {
 
 #[test]
 fn a_panic_and_a_hang_are_caught() {
-    let limit = Duration::from_millis(500);
-    let panics = with_deadline(limit, || panic!("planted"));
+    let panics = with_deadline(DEADLINE, || panic!("planted"));
     assert!(
         matches!(&panics, Outcome::<()>::Panicked(text) if text.contains("planted") && text.contains("controls"))
     );
-    let hangs = with_deadline(limit, || thread::sleep(Duration::from_secs(5)));
+    // It waits until the deadline is over.
+    let (over, waiting) = mpsc::channel::<()>();
+    let hangs = with_deadline(Duration::from_millis(100), move || waiting.recv().unwrap_err());
     assert!(matches!(hangs, Outcome::Hangs));
-    let answers = with_deadline(limit, || 7);
+    drop(over);
+    let answers = with_deadline(DEADLINE, || 7);
     assert!(matches!(answers, Outcome::Answered(7)));
 }
 

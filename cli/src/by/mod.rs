@@ -141,10 +141,13 @@ impl<'a> Problems<'a> {
         let input = self.input.restricted_to(&items)?;
         let law = self.law.restricted_to(&input)?;
         let solved = solve(group, &Question { input: &input, law: &law, conditions: &conditions }, &items);
+        let in_whole = |error| match error {
+            Error::DependentItems { item } => Error::DependentItems { item: items[item] },
+            other => other,
+        };
         solved.map_err(|failure| match failure {
-            Failure::Library(Error::DependentItems { item }) => {
-                Failure::Library(Error::DependentItems { item: items[item] })
-            }
+            Failure::Library(error) => Failure::Library(in_whole(error)),
+            Failure::Impossible { source, advice } => Failure::Impossible { source: in_whole(source), advice },
             other => other,
         })
     }

@@ -72,7 +72,8 @@ pub(crate) struct InputArguments {
     )]
     pub(crate) embedding_columns: Vec<String>,
     /// The part of each item, from one or several files: .csv with a header line, one-dimensional .npy of integers, or
-    /// .parquet. Parts are ordered numerically if all labels are integers, otherwise lexicographically.
+    /// .parquet. Spaces around a label do not count. Parts are ordered numerically if all labels are integers, otherwise
+    /// lexicographically.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dataset", help_heading = "Input")]
     pub(crate) labels: Vec<PathBuf>,
     /// The column of labels, if a file has several; without --labels, of the .parquet files of features. With
@@ -116,7 +117,7 @@ pub(super) struct Column<'a> {
 
 impl InputArguments {
     /// All files that are read.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+    fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let Source { features, kernel, .. } = &self.source;
         let tables = self.labels.iter().chain(&self.ids).chain(&self.weighing.scores);
         features.iter().chain(kernel).chain(tables)

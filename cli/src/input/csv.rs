@@ -5,7 +5,7 @@ use std::{fs::File, io::Read, path::Path};
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
 
 use super::columns::{self, names_of};
-use crate::{failure::Failure, memory::Limit};
+use crate::{failure::Failure, memory::Limit, output};
 
 /// A matrix of numbers, row by row.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub(super) struct Matrix {
     pub(super) rows: usize,
     pub(super) columns: usize,
     pub(super) values: Vec<f64>,
+    /// Why the first row is a header, if it nearly is a row of numbers.
+    pub(super) doubt: Option<String>,
 }
 
 /// How to read the first row.
@@ -98,6 +100,23 @@ impl Row<'_> {
         (0..self.len()).all(|column| self.parse(column).is_some())
     }
 
+    /// A sentence if this header may be a row of numbers: one cell alone is none, or is meant as one.
+    fn doubt_as_header(&self) -> Option<String> {
+        let mut odd = (0..self.len()).filter(|&column| self.parse(column).is_none());
+        let only = odd.clone().nth(1).is_none() && self.len() > 1;
+        let meant = |&column: &usize| {
+            let cell = self.cells[column].trim_ascii_start();
+            let digits = cell.strip_prefix(b"-").or_else(|| cell.strip_prefix(b"+")).unwrap_or(cell);
+            digits.strip_prefix(b".").unwrap_or(digits).first().is_some_and(u8::is_ascii_digit)
+        };
+        let column = if only { odd.next() } else { odd.find(meant) }?;
+        let (line, cell) = (self.line(), shorten(&self.cells[column]));
+        Some(format!(
+            "line {line} is read as a header, because '{cell}' in column {column} is not a number; if it is a row, write \
+             its numbers as 1000 or 1.5"
+        ))
+    }
+
     /// A cell as a number.
     pub(super) fn number(&self, column: usize) -> Result<f64, Failure> {
         self.parse(column).ok_or_else(|| match &self.cells[column] {
@@ -141,7 +160,11 @@ pub(super) fn shorten(cell: &[u8]) -> String {
 }
 
 pub(super) fn read_matrix(path: &Path, first_row: FirstRow, limit: Limit) -> Result<Matrix, Failure> {
-    matrix_of(Records::open(path)?, first_row, limit)
+    let matrix = matrix_of(Records::open(path)?, first_row, limit)?;
+    if let Some(doubt) = &matrix.doubt {
+        output::note(&format!("{}: {doubt}", path.display()));
+    }
+    Ok(matrix)
 }
 
 /// Reads a matrix from records.
@@ -151,7 +174,7 @@ pub(super) fn matrix_of<R: Read>(
     limit: Limit,
 ) -> Result<Matrix, Failure> {
     let path = records.path;
-    let mut matrix = Matrix { rows: 0, columns: 0, values: Vec::new() };
+    let mut matrix = Matrix { rows: 0, columns: 0, values: Vec::new(), doubt: None };
     let mut at_start = true;
     while let Some(row) = records.next()? {
         let header = at_start && first_row == FirstRow::MayBeHeader && !row.is_numeric();
@@ -166,6 +189,7 @@ pub(super) fn matrix_of<R: Read>(
         matrix.columns = row.len();
         at_start = false;
         if header {
+            matrix.doubt = row.doubt_as_header();
             records.that_was_a_header();
         }
     }

@@ -43,7 +43,8 @@ impl Ids {
                 })?,
                 Format::Parquet => ParquetFile::open(path)?.for_each_cell(column, "--id-column", |cell| {
                     match cell {
-                        Cell::Text(text) => ids.push(text),
+                        // As .csv files are read.
+                        Cell::Text(text) => ids.push(text.trim_ascii()),
                         Cell::Integer(number) => ids.push_integer(number),
                         Cell::Bool(_) | Cell::Real(_) => return Err("ids are text or integers".into()),
                     }

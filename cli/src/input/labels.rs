@@ -149,8 +149,11 @@ impl Labels<String> {
         let mut integers: HashMap<i128, u32> = HashMap::new();
         file.for_each_cell(column, "--label-column", |cell| {
             let added = match cell {
-                Cell::Text("") => return Err(format!("the {what} is empty")),
-                Cell::Text(text) => self.push(text),
+                // As .csv files are read.
+                Cell::Text(text) => match text.trim_ascii() {
+                    "" => return Err(format!("the {what} is empty")),
+                    text => self.push(text),
+                },
                 Cell::Integer(number) => match integers.get(&number) {
                     Some(&kind) => {
                         self.kinds.push(kind);

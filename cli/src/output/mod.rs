@@ -6,11 +6,22 @@ pub(crate) mod numbers;
 pub(crate) mod table;
 
 use std::io::{self, BufWriter, Write};
+#[cfg(unix)]
+use std::{fs::File, os::fd::AsFd};
 
 use serde::Serialize;
 
 pub(crate) use self::{arguments::OutputArguments, engine::EngineAnswer};
 use crate::failure::Failure;
+
+/// Standard output with its errors: [`io::stdout`] takes what it cannot write for written.
+pub(crate) fn standard() -> Box<dyn Write> {
+    #[cfg(unix)]
+    if let Ok(output) = io::stdout().as_fd().try_clone_to_owned() {
+        return Box::new(File::from(output));
+    }
+    Box::new(io::stdout())
+}
 
 /// Writes one object on one line.
 pub(crate) fn print_json(out: &mut dyn Write, answer: &impl Serialize) -> Result<(), Failure> {

@@ -82,10 +82,12 @@ fn refuse_replacing_data(out: &Path, data: &Path) -> Result<(), Failure> {
     refuse_replacing(&written, read.iter().map(PathBuf::as_path))
 }
 
-/// The files and folders in a folder; none if it cannot be read.
+/// The files and folders in a folder, by name; none if it cannot be read.
 fn inside(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder)
-        .map_or_else(|_| Vec::new(), |entries| entries.flatten().map(|entry| entry.path()).collect())
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .map_or_else(|_| Vec::new(), |entries| entries.flatten().map(|entry| entry.path()).collect());
+    paths.sort();
+    paths
 }
 
 fn made(device: Option<&dyn Engine>, seed: u64) -> String {

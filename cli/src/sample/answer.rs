@@ -43,6 +43,13 @@ pub(crate) struct Drawn {
     pub(crate) ended: Option<Ended>,
 }
 
+impl Drawn {
+    /// How many samples were drawn. Weighted draws may end without a subset.
+    pub(crate) fn draws(&self) -> u64 {
+        if self.log_weights.is_some() { self.proposals } else { self.subsets.len() as u64 }
+    }
+}
+
 /// A sampler or chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drawer {

@@ -85,8 +85,7 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     let run = Run { arguments, progress: &progress, watch, setup_began: started };
     let drawn = run.draw_from(&model, &engine)?;
     progress.finish();
-    let (done, of) = (drawn.subsets.len() as u64, arguments.samples);
-    if let Some(ended) = drawn.ended.filter(|_| done == 0) {
+    if let Some(ended) = drawn.ended.filter(|_| drawn.subsets.is_empty()) {
         return Err(Failure::Abandoned(ended));
     }
     // Files are written first, so that a failure leaves standard output empty.
@@ -101,5 +100,6 @@ pub(crate) fn run(arguments: &SampleArguments, out: &mut dyn Write) -> Result<()
     } else {
         output::print(out, &text::render(&question, &drawn, arguments))?;
     }
+    let (done, of) = (drawn.draws(), arguments.samples);
     drawn.ended.map_or(Ok(()), |ended| Err(Failure::StoppedSampling { ended, done, of }))
 }

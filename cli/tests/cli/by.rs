@@ -326,3 +326,17 @@ fn items_at_fault_are_named_as_in_the_input() {
         assert!(answer["errors"][0]["by"] == "v" && reason.contains("item 5"), "{solver}: {answer}");
     }
 }
+
+/// A user with enough items, but for the maximum of a tone.
+#[test]
+fn maxima_that_bind_are_named() {
+    let folder = Folder::new();
+    Feed::new().write(&folder);
+    let quota = "--features all.parquet --label-column tone --by user --quota ..2,..2,..2 --k 5";
+    for command in ["map --solver greedy", "map", "sample"] {
+        let answer = folder.json(&format!("{command} {quota}"));
+        let [error] = &answer["errors"].as_array().unwrap()[..] else { panic!("{answer}") };
+        let reason = "the total is 5 items in all, but the ranges of the parts allow 0 to 4";
+        assert_eq!((&error["by"], &error["error"]), (&json!(4), &json!(reason)), "{command}");
+    }
+}

@@ -30,6 +30,18 @@ fn a_machine_without_adapters_says_so() {
     assert!(text.contains("no graphics adapter") && text.contains("the CPU"), "{text}");
 }
 
+/// Without a folder for sockets, looking for a compositor is no error.
+#[test]
+fn adapters_are_listed_in_silence() {
+    let folder = Folder::new();
+    for arguments in ["devices", "sample --dataset digits --k 3 --engine gpu"] {
+        let mut command = folder.pdpp_with_adapters(arguments);
+        let output = command.env_remove("XDG_RUNTIME_DIR").output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!stderr.contains("XDG_RUNTIME_DIR"), "{stderr}");
+    }
+}
+
 #[test]
 fn adapters_are_listed_and_compute() {
     let devices = adapters();

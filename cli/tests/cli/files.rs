@@ -15,13 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::support::{Folder, begins_with};
+use super::support::{DEAD_LINE, Folder, begins_with};
 
 const BENCH: &str = "bench --items 40 --dims 3 --k 2 --quiet";
 const SAMPLE: &str = "sample --features features.csv --k 2";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `pdpp`, and where it is to write.
 fn start(folder: &Folder, arguments: &str, stdout: impl Into<Stdio>) -> Child {
@@ -34,7 +32,7 @@ fn start(folder: &Folder, arguments: &str, stdout: impl Into<Stdio>) -> Child {
 fn finish(mut child: Child) -> Output {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > DEAD_LINE {
             child.kill().unwrap();
             panic!("it hangs");
         }
@@ -148,13 +146,13 @@ fn pipes_are_written_to() {
     let read = reader(&folder.path("pipe.png"), u64::MAX);
     let output = finish(start(&folder, &format!("{SAMPLE} --plot pipe.png"), Stdio::piped()));
     assert!(output.status.success() && !output.stdout.is_empty());
-    let bytes = read.recv_timeout(PATIENCE).unwrap();
+    let bytes = read.recv_timeout(DEAD_LINE).unwrap();
     assert!(bytes.starts_with(PNG) && bytes.len() > 1000, "{}", bytes.len());
     // A reader may have seen enough, of more bytes than a pipe holds.
     let read = reader(&folder.path("pipe.png"), 8);
     let output = finish(start(&folder, "sample --dataset digits --k 2 --plot pipe.png", Stdio::piped()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(read.recv_timeout(PATIENCE).unwrap(), PNG);
+    assert_eq!(read.recv_timeout(DEAD_LINE).unwrap(), PNG);
     assert!(fs::symlink_metadata(folder.path("pipe.png")).unwrap().file_type().is_fifo());
     assert_eq!(folder.files(), ["features.csv", "labels.csv", "pipe.png"]);
 }
@@ -163,12 +161,12 @@ fn pipes_are_written_to() {
 fn ctrl_c_ends_the_wait_for_a_reader() {
     let folder = Folder::new();
     make_fifo(&folder.path("pipe.png"));
-    for arguments in [
-        format!("{SAMPLE} --plot pipe.png"),
-        "map --features features.csv --k 2 --time-limit 0 --plot pipe.png".into(),
-    ] {
+    for command in ["sample --dataset digits --k 2", "map --dataset digits --k 2 --time-limit 0"] {
+        let arguments = format!("{command} --plot pipe.png");
         let child = start(&folder, &arguments, Stdio::piped());
-        sleep(Duration::from_secs(3));
+        // The plot is larger than what a pipe holds: it is being written once it has begun, and waits for this reader.
+        let mut reader = File::open(folder.path("pipe.png")).unwrap();
+        reader.read_exact(&mut [0; 8]).unwrap();
         let mut kill = Command::new("kill");
         assert!(kill.args(["-INT", &child.id().to_string()]).status().unwrap().success());
         let output = finish(child);
@@ -247,4 +245,36 @@ fn files_that_must_not_be_written_are_not_replaced() {
     }
     folder.refuses(&format!("{BENCH} --csv mine.csv"), 2, &["mine.csv", "denied"]);
     assert_eq!(fs::read(folder.path("mine.csv")).unwrap(), b"mine");
+}
+
+/// Runs `pdpp` by a shell with a redirection of its standard output.
+fn redirected(folder: &Folder, arguments: &str, redirection: &str) -> Output {
+    let script = format!("exec \"$0\" {arguments} {redirection}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_pdpp")]).current_dir(folder.path("."));
+    command.env("WGPU_BACKEND", "gl").output().unwrap()
+}
+
+#[test]
+fn a_standard_output_that_takes_nothing_is_told() {
+    let folder = Folder::new();
+    for arguments in [SAMPLE, "map --features features.csv --k 2 --json", "--help", "devices"] {
+        for (redirection, problem) in
+            [(">&-", "it is closed; redirect it to /dev/null"), ("1<features.csv", "Bad file descriptor")]
+        {
+            let output = redirected(&folder, arguments, redirection);
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{arguments} {redirection}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{arguments} {redirection}: {stderr}");
+            assert!(stderr.starts_with("error: standard output: ") && stderr.contains(problem), "{stderr}");
+        }
+        // Whoever asks for no answer gets none, however the device is open.
+        for redirection in [">/dev/null", "1<>/dev/null"] {
+            let output = redirected(&folder, arguments, redirection);
+            assert!(output.status.success() && output.stderr.is_empty(), "{arguments} {redirection}");
+        }
+    }
+    // Nothing is begun without an output.
+    let output = redirected(&folder, &format!("{SAMPLE} --plot plot.png"), ">&-");
+    assert!(!output.status.success() && !folder.path("plot.png").exists());
 }

@@ -135,3 +135,34 @@ fn kernels_are_read_within_their_rounding() {
         &["--kernel-tolerance", "positive"],
     );
 }
+
+#[test]
+fn headers_that_may_be_rows_are_named() {
+    let folder = Folder::new();
+    let note = |first_line: &str| {
+        folder.write("headed.csv", format!("{first_line}\n1,2,3\n4,5,7\n"));
+        let output = folder.pdpp("sample --features headed.csv --k 1").output().unwrap();
+        assert!(output.status.success(), "{first_line}");
+        assert!(String::from_utf8(output.stdout).unwrap().contains("from 2 items"), "{first_line}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (first_line, cell, column) in [
+        ("1_000,2,3", "1_000", 0),
+        ("1,0x10,3", "0x10", 1),
+        ("1,2,\"1,5\"", "1,5", 2),
+        ("1,two,3", "two", 1),
+        ("1_000,2_000,3_000", "1_000", 0),
+        ("1,-.5.,red", "-.5.", 1),
+    ] {
+        let text = note(first_line);
+        let place =
+            format!("line 1 is read as a header, because '{cell}' in column {column} is not a number");
+        assert!(text.starts_with("note: headed.csv: ") && text.contains(&place), "{first_line}: {text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+    for first_line in ["red,green,blue", "x1,x2,x3", "1,green,blue", ",a,b"] {
+        assert_eq!(note(first_line), "", "{first_line}");
+    }
+    folder.write("one.csv", "x\n1\n2\n");
+    assert!(folder.text("sample --features one.csv --k 1").contains("from 2 items"));
+}

@@ -1,11 +1,12 @@
 //! Ctrl-C: what was done is printed, nothing is half done, and the status says so.
 #![cfg(unix)]
 
-use std::time::Duration;
-
 use serde_json::Value;
 
-use super::support::{Folder, npy};
+use super::{
+    support::{Folder, npy},
+    terminal::counted,
+};
 
 const DIGITS: &str = "sample --dataset digits --quota 1,1,1,1,1,1,1,1,1,1 --samples 5000000";
 
@@ -15,13 +16,13 @@ fn samples_drawn_so_far_are_printed() {
     let before = folder.files();
     for method in ["rejection", "mcmc"] {
         let arguments = format!("{DIGITS} --method {method} --json --engine cpu --plot plot.svg");
-        let output = folder.interrupted(&arguments, Duration::from_secs(3));
+        let output = folder.interrupted(&arguments, |shown| counted(shown, "/5000000", 1));
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(130), "{stderr}");
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let count = answer["samples"].as_array().unwrap().len();
         assert!(count > 0);
-        assert_eq!(stderr, format!("error: interrupted: {count} of 5000000 samples are printed\n"));
+        assert_eq!(stderr, format!("error: interrupted: {count} of 5000000 samples were drawn\n"));
         // The plot of the first one is there, whole, and nothing else.
         let plot = std::fs::read_to_string(folder.path("plot.svg")).unwrap();
         assert!(plot.trim_end().ends_with("</svg>"));
@@ -30,13 +31,25 @@ fn samples_drawn_so_far_are_printed() {
     }
 }
 
+/// Text shows the first few of them.
+#[test]
+fn the_samples_drawn_so_far_are_counted() {
+    let folder = Folder::new();
+    let output = folder.interrupted(DIGITS, |shown| counted(shown, "/5000000", 100));
+    let (text, stderr) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let more = text.lines().find_map(|line| line.strip_prefix("… and ")).unwrap();
+    let more: u64 = more.strip_suffix(" more; --json prints all").unwrap().parse().unwrap();
+    assert_eq!(stderr, format!("error: interrupted: {} of 5000000 samples were drawn\n", more + 20));
+}
+
 #[test]
 fn a_run_that_has_nothing_yet_prints_nothing() {
     let folder = Folder::new();
     let before = folder.files();
     // Minutes of determinants.
     let arguments = "infer --dataset digits --quota 2,2,2,2,2,2,2,2,2,2 --engine cpu --json";
-    let output = folder.interrupted(arguments, Duration::from_millis(500));
+    let output = folder.interrupted(arguments, |shown| counted(shown, " rows read", 1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr, "error: interrupted: nothing is printed\n");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
@@ -49,9 +62,13 @@ fn a_draw_at_work_is_given_up() {
     const SIXES: &str = "sample --dataset digits --quota 6,6,6,6,6,6,6,6,6,6 --engine cpu --json";
     let folder = Folder::new();
     let before = folder.files();
-    for method in ["rejection", "mcmc --burn-in 1 --thin 100000", "mcmc --burn-in 100000000"] {
+    for (method, stage) in [
+        ("rejection", "sampling"),
+        ("mcmc --burn-in 1 --thin 100000", "sampling"),
+        ("mcmc --burn-in 100000000", "burning in"),
+    ] {
         let arguments = format!("{SIXES} --method {method} --plot plot.svg");
-        let output = folder.interrupted(&arguments, Duration::from_secs(2));
+        let output = folder.interrupted(&arguments, |shown| shown.contains(stage));
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(stderr, "error: interrupted: nothing is printed\n", "{method}");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0), "{method}");
@@ -63,7 +80,7 @@ fn a_draw_at_work_is_given_up() {
 fn counts_print_nothing() {
     let folder = Folder::new();
     let arguments = "counts --dataset digits --k 4 --engine cpu";
-    let output = folder.interrupted(arguments, Duration::from_millis(500));
+    let output = folder.interrupted(arguments, |shown| counted(shown, " rows read", 1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr, "error: interrupted: nothing is printed\n");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0));
@@ -77,7 +94,7 @@ fn the_best_set_of_a_kernel_so_far_is_printed() {
     let values: Vec<u8> = (0..120_000).flat_map(|at| value(at).to_le_bytes()).collect();
     folder.write("many.npy", npy("<f8", "(30000, 4)", &values));
     let arguments = "map --features many.npy --similarity rbf --bandwidth 8 --k 800 --time-limit 0 --json";
-    let output = folder.interrupted(arguments, Duration::from_secs(8));
+    let output = folder.interrupted(arguments, |shown| counted(shown, " steps,", 801));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr, "error: interrupted: the best set so far is printed\n");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -1,9 +1,6 @@
 //! What is too much is refused by arithmetic, before anything is read or drawn.
 
-use std::{
-    fs::{self, File},
-    time::{Duration, Instant},
-};
+use std::fs::{self, File};
 
 use super::support::{Folder, npy};
 
@@ -23,7 +20,7 @@ fn sizes_that_do_not_fit_are_refused_unread() {
     sparse(&folder, "wide.npy", "<f4", [1000, 1_000_000_000]);
     sparse(&folder, "integers.npy", "<i8", [400_000_000, 2000]);
     sparse(&folder, "oblong.npy", "<f8", [1_000_000, 1_000_001]);
-    let started = Instant::now();
+    // Reading any of it would take hours.
     for command in
         ["sample --k 2", "sample", "infer --k 2", "counts --k 2 --labels labels.csv", "map --k 2", "map"]
     {
@@ -45,7 +42,6 @@ fn sizes_that_do_not_fit_are_refused_unread() {
         folder.refuses(&format!("{command} --kernel oblong.npy"), 2, &["oblong.npy", "square"]);
     }
     folder.refuses("sample --features square.npy --memory 1GB", 4, &["1000.0 MB are allowed by --memory"]);
-    assert!(started.elapsed() < Duration::from_secs(30), "something was read: {:?}", started.elapsed());
 }
 
 #[test]

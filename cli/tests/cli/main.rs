@@ -36,3 +36,5 @@ mod rows;
 mod scores;
 mod shards;
 mod support;
+#[cfg(unix)]
+mod terminal;

@@ -120,7 +120,8 @@ fn refusals_say_what_other_ways_take() {
             "--independent",
         ],
     );
-    let ranges = "sample --dataset digits --quota 4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5";
+    let ranges =
+        "sample --dataset digits --quota 4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5,4..5 --budget 0.001";
     folder.refuses(ranges, 4, &["under these ranges takes about", "--method estimated takes about"]);
 }
 

@@ -260,3 +260,32 @@ fn files_that_are_not_parquet_are_refused() {
         assert!(whole || refused, "byte {at}: {:?} {stderr}", output.status);
     }
 }
+
+#[test]
+fn spaces_around_labels_and_ids_do_not_count() {
+    let folder = Folder::new();
+    let spaced = ["cat", " cat", "cat ", "dog", "\tdog", "dog\n", " cat dog ", "cat dog", "cat"];
+    let ids = [" a", "b ", "c", "d", "e", "f", "g", "h", "i"];
+    write(
+        &folder,
+        "all.parquet",
+        vec![("embedding", lists(&rows())), ("tone", text(&spaced)), ("id", text(&ids))],
+    );
+    let cells = |cells: &[&str]| cells.iter().map(|cell| format!("\"{cell}\"\n")).collect::<String>();
+    folder.write("tone.csv", format!("tone\n{}", cells(&spaced)));
+    folder.write("id.csv", format!("id\n{}", cells(&ids)));
+    let quota = "--quota cat=1,dog=1 --include-ids a";
+    let parquet = "--features all.parquet --label-column tone --id-column id";
+    let csv = "--features features.csv --labels tone.csv --ids id.csv";
+    let found = answer(&folder, &format!("map {parquet} {quota}"));
+    assert_eq!(found, answer(&folder, &format!("map {csv} {quota}")));
+    assert_eq!(found["ids"][0], "a");
+    let parts = folder.sample(&format!("{parquet} --quota cat=1,dog=1"))["parts"].clone();
+    assert_eq!(parts, serde_json::json!(["cat", "cat dog", "dog"]));
+    // By the same values.
+    let by = |input: &str| {
+        let answer = folder.json(&format!("map {input} --by tone --k 1"));
+        (answer["by"].clone(), answer["sets"].clone())
+    };
+    assert_eq!(by("--features all.parquet"), by("--features features.csv --labels tone.csv"));
+}

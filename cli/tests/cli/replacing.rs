@@ -65,7 +65,7 @@ fn spares_by_all_names(arguments: &str, inputs: &[&str]) {
 
 const TABLES: &str = "--features f.npy --labels labels.csv --scores scores.csv --ids ids.csv --quota 1,1,1";
 const TABLE_FILES: [&str; 4] = ["f.npy", "labels.csv", "scores.csv", "ids.csv"];
-const RBF: &str = "--features f.npy --similarity rbf --bandwidth 1.3";
+const RBF: &str = "--features f.npy --similarity rbf --bandwidth 1.3 --landmarks 2";
 
 #[test]
 fn plots_replace_no_input() {
@@ -138,22 +138,26 @@ fn outputs_do_not_replace_each_other() {
 
 #[test]
 fn reports_replace_no_data() {
-    for (naming, name) in NAMINGS.iter().zip(["report.html", "a.csv", "a.svg", "b.csv", "b.svg"]) {
-        let folder = folder();
-        fs::create_dir_all(folder.path("data/debates2012")).unwrap();
-        fs::create_dir(folder.path("out")).unwrap();
-        folder.write("data/debates2012/labels.csv", LABELS);
-        // Names lie beside the file: those of the report are links to them.
-        naming(&folder.path("data/debates2012/labels.csv"), &folder.path("data/debates2012/name"));
-        let linked = fs::hard_link(folder.path("data/debates2012/name"), folder.path("out").join(name));
-        linked.unwrap();
-        if folder.path("out").join(name).exists() {
-            spares(&folder, "reproduce map-debates --data data --out out", &[name, "labels.csv", "--out"]);
-        }
-        let among = "reproduce map-debates --data data --out data/debates2012";
-        spares(&folder, among, &["labels.csv", "--out"]);
-        assert_eq!(fs::read_to_string(folder.path("data/debates2012/labels.csv")).unwrap(), LABELS);
+    let folder = folder();
+    fs::create_dir_all(folder.path("data/debates2012")).unwrap();
+    fs::create_dir(folder.path("out")).unwrap();
+    let input = folder.path("data/debates2012/labels.csv");
+    fs::write(&input, LABELS).unwrap();
+    let refuse = |arguments: &str, culprits: &[&str]| {
+        folder.refuses(&format!("reproduce map-debates --data data {arguments}"), 2, culprits);
+        assert_eq!(fs::read_to_string(&input).unwrap(), LABELS, "{arguments}");
+    };
+    let linking: [fn(&Path, &Path); 3] = [
+        |_, name| symlink("../data/debates2012/labels.csv", name).unwrap(),
+        |file, name| symlink(file, name).unwrap(),
+        |file, name| fs::hard_link(file, name).unwrap(),
+    ];
+    for (link, name) in linking.into_iter().zip(["report.html", "map-debates.csv", "figure.svg"]) {
+        link(&input, &folder.path("out").join(name));
+        refuse("--out out", &[name, "labels.csv", "--out"]);
+        fs::remove_file(folder.path("out").join(name)).unwrap();
     }
+    refuse("--out data/debates2012", &["labels.csv", "--out"]);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The paper, reproduced: what is written, and that it is right.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use approx::abs_diff_eq;
 
 use super::support::Folder;
+#[cfg(unix)]
+use super::terminal::counted;
 
 /// The data, if they are there.
 fn data(set: &str) -> Option<PathBuf> {
@@ -186,7 +188,7 @@ fn no_solver_is_worse_than_its_start_nor_better_than_a_bound() {
 #[test]
 fn ctrl_c_leaves_nothing_half_done() {
     let folder = Folder::new();
-    let output = folder.interrupted("reproduce map-synthetic --out o", Duration::from_secs(1));
+    let output = folder.interrupted("reproduce map-synthetic --out o", |shown| counted(shown, "/", 0));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert_eq!(stderr, "error: interrupted: 0 of 1 parts are in the report\n");

@@ -3,9 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{self, Output, Stdio},
-    sync::mpsc,
-    thread::{scope, sleep},
     time::Duration,
 };
 
@@ -22,8 +19,8 @@ pub(crate) const LABELS: &str = "tone\ndark\nlight\nmedium\ndark\nlight\nmedium\
 /// items 1, ½, 1, 2.
 pub(crate) const PAIRS: &str = "1,0\n0.5,0.5\n0,1\n1,1\n";
 
-/// When a command that should have ended is killed.
-pub(crate) const DEAD_LINE: Duration = Duration::from_secs(60);
+/// When a command that hangs is killed: long after the slowest machine has ended it.
+pub(crate) const DEAD_LINE: Duration = Duration::from_secs(600);
 
 /// A folder that vanishes with the test.
 pub(crate) struct Folder(TempDir);
@@ -103,31 +100,6 @@ impl Folder {
         serde_json::from_str(&stdout).unwrap()
     }
 
-    /// What a command leaves that gets a Ctrl-C after some time, on a machine that has no graphics adapter.
-    #[cfg(unix)]
-    pub(crate) fn interrupted(&self, arguments: &str, after: Duration) -> Output {
-        let mut command = process::Command::new(env!("CARGO_BIN_EXE_pdpp"));
-        command.args(arguments.split(' ')).current_dir(self.path(".")).env("WGPU_BACKEND", "gl");
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let id = child.id().to_string();
-        let signal = |name: &str| process::Command::new("kill").args([name, &id]).status().unwrap().success();
-        sleep(after);
-        assert!(signal("-INT"), "{arguments}: it had ended by itself");
-        // Half a second is enough but where much else runs; after a dead line it has no status.
-        let (done, waiting) = mpsc::channel::<()>();
-        scope(|scope| {
-            let signal = &signal;
-            scope.spawn(move || {
-                if waiting.recv_timeout(DEAD_LINE) == Err(mpsc::RecvTimeoutError::Timeout) {
-                    signal("-KILL");
-                }
-            });
-            let output = child.wait_with_output().unwrap();
-            drop(done);
-            output
-        })
-    }
-
     /// What a command that succeeds prints, with nothing on standard error.
     pub(crate) fn text(&self, arguments: &str) -> String {
         let output = self.pdpp(arguments).output().unwrap();
@@ -139,7 +111,7 @@ impl Folder {
     /// Checks that a command fails as the contract says, its one line naming all the culprits.
     pub(crate) fn refuses(&self, arguments: &str, status: i32, culprits: &[&str]) {
         let before = self.files();
-        let output = self.pdpp(arguments).output().unwrap();
+        let output = self.pdpp(arguments).timeout(DEAD_LINE).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(status), "{arguments}: {stderr}");
         assert!(output.stdout.is_empty(), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
@@ -150,6 +122,11 @@ impl Folder {
         }
         assert_eq!(self.files(), before, "{arguments}: files were left behind");
     }
+}
+
+/// Time limits, each twice the last one: on any machine one of them is long enough.
+pub(crate) fn seconds() -> impl Iterator<Item = u64> {
+    (0..8).map(|power| 1 << power)
 }
 
 /// A .npy file of a type, a shape and the elements' bytes.

@@ -29,7 +29,7 @@ fn check_refusal(out: &str, messages: &str) {
     assert!(!sentence.chars().any(char::is_control), "{sentence:?}");
     check_sentence(sentence);
     assert!(
-        out.is_empty() || sentence.ends_with("samples are printed"),
+        out.is_empty() || sentence.ends_with("samples were drawn"),
         "an answer besides {sentence}: {out}"
     );
 }

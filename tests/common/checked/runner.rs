@@ -16,7 +16,7 @@ use std::{
 use super::{Kind, Problem, Refused, Report};
 
 /// Longer than this is no answer.
-pub const DEADLINE: Duration = Duration::from_secs(30);
+pub const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How a case ended.
 #[derive(Debug)]

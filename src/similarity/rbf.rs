@@ -3,11 +3,7 @@
 use super::{
     Bandwidth, FeatureScalar, KernelFunction, RbfKernel, factor::Factor, landmarks::choose, nystrom::Nystrom,
 };
-use crate::{
-    Error, Features, Kernel, Result,
-    engine::Engine,
-    linalg::norm,
-};
+use crate::{Error, Features, Kernel, Result, engine::Engine, linalg::norm};
 
 /// Landmarks unless a number is given, or as many as there are items.
 const LANDMARKS: usize = 512;

@@ -8,9 +8,7 @@ use super::{
     function::{ColumnRange, KernelFunction},
     rows::{RowReader, squared_distances},
 };
-use crate::{
-    Features, Result, data::check_ridge, engine::row_kernels::CHUNK, parallel::map_ordered,
-};
+use crate::{Features, Result, data::check_ridge, engine::row_kernels::CHUNK, parallel::map_ordered};
 
 /// K_ij = a_i·a_j: the kernel of the features themselves, of rank at most n.
 ///
@@ -76,7 +74,13 @@ impl KernelFunction for DotKernel<'_> {
         self.rows.push(item, out);
     }
 
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]) {
+    fn entries(
+        &self,
+        item: usize,
+        columns: ColumnRange<'_>,
+        buffer: &mut Vec<[f64; CHUNK]>,
+        out: &mut [f64],
+    ) {
         self.rows.dots(item, columns.vectors, buffer, out);
     }
 
@@ -201,7 +205,13 @@ impl KernelFunction for RbfKernel<'_> {
         self.rows.push(item, out);
     }
 
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]) {
+    fn entries(
+        &self,
+        item: usize,
+        columns: ColumnRange<'_>,
+        buffer: &mut Vec<[f64; CHUNK]>,
+        out: &mut [f64],
+    ) {
         self.rows.squared_distances(item, columns.vectors, buffer, out);
         self.entries_of_squares(out);
     }
@@ -253,7 +263,13 @@ impl<K: KernelFunction> KernelFunction for Ridge<K> {
         self.kernel.prepare(item, out);
     }
 
-    fn entries(&self, item: usize, columns: ColumnRange<'_>, buffer: &mut Vec<[f64; CHUNK]>, out: &mut [f64]) {
+    fn entries(
+        &self,
+        item: usize,
+        columns: ColumnRange<'_>,
+        buffer: &mut Vec<[f64; CHUNK]>,
+        out: &mut [f64],
+    ) {
         self.kernel.entries(item, columns, buffer, out);
         let same = out.iter_mut().zip(columns.items).filter(|(_, column)| **column as usize == item);
         same.for_each(|(entry, _)| *entry += self.delta);

@@ -147,7 +147,9 @@ impl<'a> Problems<'a> {
         };
         solved.map_err(|failure| match failure {
             Failure::Library(error) => Failure::Library(in_whole(error)),
-            Failure::Impossible { source, advice } => Failure::Impossible { source: in_whole(source), advice },
+            Failure::Impossible { source, advice } => {
+                Failure::Impossible { source: in_whole(source), advice }
+            }
             other => other,
         })
     }

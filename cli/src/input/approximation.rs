@@ -32,7 +32,11 @@ impl KernelAnswer {
 /// What answers are about.
 impl fmt::Display for KernelAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "approximate (relative error {}); the answer is for the approximate kernel", error(self.kernel_error))
+        write!(
+            f,
+            "approximate (relative error {}); the answer is for the approximate kernel",
+            error(self.kernel_error)
+        )
     }
 }
 

@@ -14,7 +14,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash64;
 
-use super::{Reading, weighing::{Gaussian, with_progress}};
+use super::{
+    Reading,
+    weighing::{Gaussian, with_progress},
+};
 use crate::{
     failure::Failure,
     output,

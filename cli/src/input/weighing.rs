@@ -234,11 +234,7 @@ impl WeighingArguments {
     }
 
     /// Features of the Gaussian kernel.
-    fn rbf_features(
-        &self,
-        features: &Features<'static>,
-        reading: Reading<'_>,
-    ) -> Result<Gaussian, Failure> {
+    fn rbf_features(&self, features: &Features<'static>, reading: Reading<'_>) -> Result<Gaussian, Failure> {
         let bandwidth = self.bandwidth.unwrap_or_default();
         let rbf = Rbf::new(bandwidth);
         let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));

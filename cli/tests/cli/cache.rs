@@ -4,7 +4,8 @@ use std::fs;
 
 use super::support::Folder;
 
-const RBF: &str = "map --features features.csv --similarity rbf --bandwidth 1.3 --landmarks 8 --k 4 --solver exact";
+const RBF: &str =
+    "map --features features.csv --similarity rbf --bandwidth 1.3 --landmarks 8 --k 4 --solver exact";
 
 fn answer(folder: &Folder, arguments: &str) -> serde_json::Value {
     let mut answer = folder.json(arguments);

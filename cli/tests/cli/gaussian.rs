@@ -80,12 +80,17 @@ fn approximate_kernels_are_called_so() {
     let rows: Vec<String> = (0..60).map(|i| format!("{},{}", i % 8, i / 8)).collect();
     folder.write("grid.csv", rows.join("\n"));
     let input = format!("--features grid.csv {RBF} --k 3");
-    for (landmarks, kernel) in [("", "exact"), ("--landmarks 60", "exact"), ("--landmarks 9", "approximate")] {
+    for (landmarks, kernel) in [("", "exact"), ("--landmarks 60", "exact"), ("--landmarks 9", "approximate")]
+    {
         for command in ["sample", "infer", "map --certify"] {
             let command = format!("{command} {input} {landmarks}");
             assert_eq!(folder.json(&command)["kernel"], kernel, "{command}");
             let text = folder.text(&command);
-            assert_eq!(text.contains("the answer is for the approximate kernel"), kernel != "exact", "{text}");
+            assert_eq!(
+                text.contains("the answer is for the approximate kernel"),
+                kernel != "exact",
+                "{text}"
+            );
         }
     }
     let text = folder.text(&format!("sample {input} --landmarks 9"));

@@ -60,7 +60,11 @@ fn ways_beyond_the_rank() {
         ("sample --features features.csv --include 0,1,3 --k 3", "", "--ridge 0.01"),
         ("infer --kernel kernel.csv --k 3", "", "--ridge"),
         // All items are landmarks already.
-        ("sample --features line.csv --similarity rbf --bandwidth 1e12 --k 3", "", "--ridge 0.01 allows more"),
+        (
+            "sample --features line.csv --similarity rbf --bandwidth 1e12 --k 3",
+            "",
+            "--ridge 0.01 allows more",
+        ),
     ] {
         let message = refused(command);
         for way in ways.split('|') {

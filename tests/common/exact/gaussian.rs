@@ -19,7 +19,8 @@ impl Minors {
         let square =
             |x: &[BigInt], y: &[BigInt]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<BigInt>();
         // Half the square of the unit.
-        let entry = |x: &[BigInt], y: &[BigInt]| exp_of_minus(&shifted(&square(x, y), WORKING + 2 * unit - 1));
+        let entry =
+            |x: &[BigInt], y: &[BigInt]| exp_of_minus(&shifted(&square(x, y), WORKING + 2 * unit - 1));
         let gram = points.iter().map(|x| points.iter().map(|y| entry(x, y)).collect()).collect();
         Self::of_gram(gram, &vec![-BITS; points.len()])
     }

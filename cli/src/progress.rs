@@ -38,8 +38,8 @@ impl Progress {
 
     /// Starts `total` steps of some work.
     pub(crate) fn counted(&self, message: &'static str, total: u64) {
-        self.bar.disable_steady_tick();
-        self.bar.set_message(message);
+        // Redrawn while the first step takes long, too.
+        self.stage(message);
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} (about {eta} left)") {
             self.bar.set_style(style);
         }

@@ -106,7 +106,6 @@ mod tests {
                 worst(items, dims, |i, j| noise(i, j) * scale(i) + f64::from(u8::from(j == 0))),
                 worst(items, dims, |i, j| noise(i, j) / (dims as f64).sqrt() + f64::from(u8::from(i == j))),
             ];
-            println!("{items}×{dims}: {found:.1?} of {most:.0}");
             assert!(found.iter().all(|&found| found <= 0.5 * most), "{items}×{dims}: {found:?} of {most}");
         }
     }

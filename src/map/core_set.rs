@@ -257,8 +257,8 @@ impl CoreSetUnion {
 ///
 /// Weights that f64 does not hold together are narrowed, as in a model of the part. Where they have too many levels for
 /// that, the items of the upper levels are found first and included.
-fn best_of<'a>(
-    whole: &GroundSet<'a>,
+fn best_of(
+    whole: &GroundSet<'_>,
     partition: &Partition,
     part: usize,
     total: usize,

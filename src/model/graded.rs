@@ -128,7 +128,7 @@ fn written(
 
 /// Looks at the watch at some of the rows.
 fn looked(row: usize, engine: &dyn Engine) -> Result<()> {
-    if row % ROWS == 0 { engine.proceed() } else { Ok(()) }
+    if row.is_multiple_of(ROWS) { engine.proceed() } else { Ok(()) }
 }
 
 /// e for a number in [2^e, 2^(e + 1)).

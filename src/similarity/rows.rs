@@ -182,7 +182,7 @@ impl<const I: usize> WithSimd for SquaredDistances<'_, I> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, others, out } = self;
+        let Self { rows, others, mut out } = self;
         let width = rows[0].len();
         let other = |at: usize| &others[at * width..(at + 1) * width];
         let count = out[0].len();
@@ -193,10 +193,9 @@ impl<const I: usize> WithSimd for SquaredDistances<'_, I> {
                 out[i][at..at + 4].copy_from_slice(&sums[i]);
             }
         }
-        for at in whole..count {
-            let sums = sums_of_squares(simd, rows, [other(at)]);
-            for i in 0..I {
-                out[i][at] = sums[i][0];
+        for (at, own) in (whole..count).map(|at| (at, sums_of_squares(simd, rows, [other(at)]))) {
+            for (out, [sum]) in out.iter_mut().zip(own) {
+                out[at] = sum;
             }
         }
     }

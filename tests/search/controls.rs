@@ -90,6 +90,20 @@ fn a_bound_lowered_by_1e_4_is_caught() {
 }
 
 #[test]
+fn a_bound_on_a_gaussian_kernel_lowered_by_1e_6_is_caught() {
+    let points = [0.0, 0.02, 0.04, 3.0].map(|x| vec![x]).to_vec();
+    let mut asked = Problem::new(points, vec![0; 4], Constraint::Size(3));
+    asked.data = Data::Gaussian;
+    let made = asked.build().unwrap();
+    let solution = BranchAndBound::default().solve(&KDpp::new(&made.features, 3).unwrap(), &Cpu).unwrap();
+    let bound = solution.upper_bound.unwrap();
+    for (bound, faults) in [(bound, 0), (bound - 1e-6, 1)] {
+        let found = probe(&asked, &Cpu, |examined| solvers::upper_bound(examined, "planted", bound)).faults;
+        assert_eq!(found.len(), faults, "{found:?}");
+    }
+}
+
+#[test]
 fn an_error_above_three_times_its_claim_is_caught() {
     let off = |stated: f64| {
         let numbers = Numbers { got: 0.25 + 1e-9, exact: 0.25, stated, floor: 0.0 };

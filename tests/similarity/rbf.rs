@@ -140,7 +140,7 @@ fn far_rows_neither_stop_landmarks_nor_hide_distances() {
     let row = |item: usize| {
         let mut row = near.row(item);
         row.push(1.7e9 + item as f64);
-        if item % 8 == 0 {
+        if item.is_multiple_of(8) {
             row[item / 8 % 3] = 1e8;
         }
         if item == 20 {

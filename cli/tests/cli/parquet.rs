@@ -271,7 +271,7 @@ fn spaces_around_labels_and_ids_do_not_count() {
         "all.parquet",
         vec![("embedding", lists(&rows())), ("tone", text(&spaced)), ("id", text(&ids))],
     );
-    let cells = |cells: &[&str]| cells.iter().map(|cell| format!("\"{cell}\"\n")).collect::<String>();
+    let cells = |cells: &[&str]| format!("\"{}\"\n", cells.join("\"\n\""));
     folder.write("tone.csv", format!("tone\n{}", cells(&spaced)));
     folder.write("id.csv", format!("id\n{}", cells(&ids)));
     let quota = "--quota cat=1,dog=1 --include-ids a";

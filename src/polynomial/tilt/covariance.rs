@@ -159,16 +159,15 @@ impl<'m> Model<'m> {
                     *slope += by * (hessian[(at, b)] + if at == b { self.ridge } else { 0.0 });
                 }
             }
-            Curvature::Packed { variances, rows, all, sum, weighted } => match variances.get(at) {
-                Some(variance) => {
+            Curvature::Packed { variances, rows, all, sum, weighted } => {
+                if let Some(variance) = variances.get(at) {
                     add_scaled(sum, by, row(rows, all.len(), at));
                     *weighted += by * variance;
-                }
-                None => {
+                } else {
                     add_scaled(sum, by, all);
                     *weighted += by * variances.iter().sum::<f64>();
                 }
-            },
+            }
         }
     }
 }

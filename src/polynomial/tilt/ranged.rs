@@ -190,23 +190,23 @@ impl Problem<'_> {
     /// # Errors
     /// Those of the engine.
     fn step(&self, engine: &dyn Engine, point: &[f64], state: &State) -> Result<(Vec<f64>, f64)> {
-        let (variables, groups) = (point.len(), self.groups());
+        let groups = self.groups();
         let covariance = self.counts.covariance(&self.log_weights(point), &state.moments)?;
         let gradient = &state.gradient;
         let mut model = Model::new(gradient, &covariance);
         for _ in 0..MAX_SWEEPS {
             let mut moved: f64 = 0.0;
-            for a in 0..variables {
-                if a % GROUPS == 0 {
+            for (a, &at) in point.iter().enumerate() {
+                if a.is_multiple_of(GROUPS) {
                     engine.proceed()?;
                 }
                 let (slope, curvature) = (model.slope(a), model.curvature(a));
                 let wanted = if a < groups {
-                    self.along_kink(a, point[a] + model.step[a], slope, curvature)
+                    self.along_kink(a, at + model.step[a], slope, curvature)
                 } else {
                     -slope / curvature
                 };
-                let most = longest_step(point[a]);
+                let most = longest_step(at);
                 let change = (model.step[a] + wanted).clamp(-most, most) - model.step[a];
                 model.change(a, change);
                 moved = moved.max(change.abs());

@@ -72,7 +72,7 @@ fn imported(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<ArrayRe
 
 /// Whether labels are text.
 pub(crate) fn is_text(labels: &ArrayRef) -> bool {
-    let values = labels.as_any_dictionary_opt().map(|dictionary| dictionary.values());
+    let values = labels.as_any_dictionary_opt().map(arrow_array::AnyDictionaryArray::values);
     values.unwrap_or(labels).data_type().is_string()
 }
 

@@ -217,9 +217,10 @@ fn advise(error: &partition_dpp::Error, rows: &Bound<'_, PyAny>) -> PyErr {
     if !matches!(error, partition_dpp::Error::SizeAboveRank { .. }) {
         return crate::errors::exception(error);
     }
-    let given = rows.cast::<features::Features>().ok().map(|given| given.get());
+    let given = rows.cast::<features::Features>().ok().map(Bound::get);
     let ways = match given {
-        Some(rbf) if rbf.kernel_error.is_some() && rbf.rows.dims() < rbf.rows.items() => {
+        // Of the whole kernel only rounding is missing.
+        Some(rbf) if rbf.kernel_error.is_some_and(|error| error > 1e-12) => {
             "ridge=0.01, and more landmarks, allow more"
         }
         Some(rbf) if rbf.kernel_error.is_some() => "ridge=0.01 allows more",

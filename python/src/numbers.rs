@@ -57,7 +57,7 @@ pub(crate) fn certify(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// One of some words: anything else is shown in the message that refuses it.
 pub(crate) fn word(value: &Bound<'_, PyAny>) -> String {
-    match value.cast::<PyString>().map(|text| text.to_cow()) {
+    match value.cast::<PyString>().map(PyStringMethods::to_cow) {
         Ok(Ok(text)) => text.into_owned(),
         _ => shown(value),
     }

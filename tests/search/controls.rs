@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::{
     checked::{
-        Constraint, DEADLINE, Effort, Kind, Numbers, Outcome, Problem, draws, examine, examine_against,
+        Constraint, DEADLINE, Data, Effort, Kind, Numbers, Outcome, Problem, draws, examine, examine_against,
         generator, probe, solvers, uniform, with_deadline,
     },
     exact::{Law, Set},

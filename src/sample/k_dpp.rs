@@ -12,7 +12,7 @@ impl<'a> KDpp<'a> {
     /// Sets up the exact sampler.
     ///
     /// # Cost
-    /// Two passes over A (2mn² operations each) and O(n³); per draw see [`Projection`].
+    /// Two passes over A (2mn² operations each) and O(n³); per draw see [`Projection`](super::Projection).
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), [`Error::SizeAboveRank`](crate::Error::SizeAboveRank) where the rank

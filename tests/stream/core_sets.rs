@@ -48,7 +48,7 @@ fn core_sets_travel() {
 fn core_sets_keep_light_rows() {
     let features = |scores: &[f64]| {
         let items = scores.len();
-        let unit = |at: usize| if at % (items + 1) == 0 { 1.0 } else { 0.1 };
+        let unit = |at: usize| if at.is_multiple_of(items + 1) { 1.0 } else { 0.1 };
         let rows: Vec<f64> = (0..items * items).map(unit).collect();
         Features::from_rows(items, items, rows).unwrap().with_log_quality(scores).unwrap()
     };

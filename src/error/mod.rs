@@ -1,20 +1,12 @@
 //! The one error type of the library.
 
-mod arrow_problem;
-mod device_problem;
-mod estimate_problem;
-mod kernel_problem;
-mod npy_problem;
-mod stream_problem;
-mod weight_problem;
+mod problems;
 pub(crate) mod words;
 
-use words::{above_rank, ill_conditioned, infeasible, infeasible_beyond, join, overlapping, unknown_part};
-pub use {
-    arrow_problem::ArrowProblem, device_problem::DeviceProblem, estimate_problem::EstimateProblem,
-    kernel_problem::KernelProblem, npy_problem::NpyProblem, stream_problem::StreamProblem,
-    weight_problem::WeightProblem,
+pub use problems::{
+    ArrowProblem, DeviceProblem, EstimateProblem, KernelProblem, NpyProblem, StreamProblem, WeightProblem,
 };
+use words::{above_rank, ill_conditioned, infeasible, infeasible_beyond, join, overlapping, unknown_part};
 
 /// Everything that can go wrong: one variant per rule, with the values that broke it. Positions are 0-based.
 #[derive(Debug, thiserror::Error)]

@@ -247,8 +247,7 @@ fn batches_and_what_is_refused() {
     assert!(slates.clone().with_window(0).is_err() && slates.clone().with_diversity(0.0).is_err());
     let open = Quota::new(&partition, vec![CountRange::from(0..=2); CATEGORIES]).unwrap();
     let error = Slates::new(&features, &partition, &open).map(|_| ()).unwrap_err();
-    let most = 2 * CATEGORIES;
-    assert!(matches!(error, Error::OpenTotal { low: 0, high } if high == most), "{error}");
+    assert!(matches!(error, Error::OpenTotal { low: 0, high } if high == 2 * CATEGORIES), "{error}");
     assert!(error.to_string().contains("fix the total"), "{error}");
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use partition_dpp::{
-    Error, Features, Partition, Result, Watch,
-    engine::{Cpu, Watched},
+    Error, Features, Partition, Result,
+    engine::Cpu,
     error::StreamProblem,
     stream::{
         Batch, Batches, Draw, Grams, Marginals, Plan, Request, Step, StreamSampler, TrialSource, Trials,
@@ -24,11 +24,11 @@ fn labels(items: usize) -> Vec<usize> {
     (0..items).map(|item| item / 3 % 3).collect()
 }
 
-fn world(items: usize, dims: usize, shards: usize) -> World {
+pub(crate) fn world(items: usize, dims: usize, shards: usize) -> World {
     World::of_rows(&rows(items, dims), &labels(items), shards)
 }
 
-fn plan(world: &World, counts: [usize; 3]) -> Plan {
+pub(crate) fn plan(world: &World, counts: [usize; 3]) -> Plan {
     world.plan(|grams| Plan::partition_dpp(grams, &grams.quota(named(&counts))?))
 }
 
@@ -366,76 +366,5 @@ fn nearly_dependent_rows_have_not_changed() {
                 assert_eq!(leverages.trials(&plan, batch, 2000, 1).unwrap().len(), 2000, "{spread:e}");
             }
         }
-    }
-}
-
-/// A number alone takes no memory.
-#[test]
-fn too_many_trials_are_refused() {
-    let world = world(60, 5, 3);
-    let plan = plan(&world, [1, 1, 1]);
-    let batch = &world.batches.batches()[0];
-    let totals: Vec<f64> =
-        world.batches.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu).unwrap()).collect();
-    let most = plan.most_trials();
-    for count in [most + 1, 1 << 40, u64::MAX] {
-        for refused in [
-            plan.trials(batch, count, 0, &Cpu).map(drop),
-            plan.leverages(batch, &Cpu).unwrap().trials(&plan, batch, count, 0).map(drop),
-            plan.split(&totals, count, 0).map(drop),
-        ] {
-            assert_error!(
-                refused,
-                Error::Stream(StreamProblem::TooManyTrials { .. }),
-                [&count.to_string(), "fewer at a time"]
-            );
-        }
-        let mut sampler = StreamSampler::new(&plan, 0).unwrap().with_request(count);
-        let Step::Needs(request) = sampler.step().unwrap() else { panic!("there are no trials yet") };
-        assert_eq!(request.count, most);
-    }
-}
-
-/// A step that a watch ends is resumed, and draws what it would have drawn.
-#[test]
-fn steps_are_resumed() {
-    let world = world(60, 5, 3);
-    let plan = plan(&world, [1, 1, 1]);
-    let mut source = world.batches.trials(&plan).unwrap();
-    let expected = world.draws(&plan, 20, Some(500), 3);
-    let mut sampler = StreamSampler::new(&plan, 3).unwrap().with_request(500);
-    let late = Watch::default().until(std::time::Instant::now());
-    let mut draws = Vec::new();
-    while draws.len() < 20 {
-        assert_error!(
-            sampler.step_watched(&late),
-            Error::Ended(partition_dpp::watch::Ended::TimeLimit),
-            ["time limit"]
-        );
-        match sampler.step_watched(&Watch::default()).unwrap() {
-            Step::Drawn(draw) => draws.push(draw),
-            Step::Needs(request) => sampler.feed(source.more(request).unwrap()).unwrap(),
-        }
-    }
-    assert_eq!(draws, expected);
-}
-
-/// Plans and marginals under a watch end with it.
-#[test]
-fn set_up_is_watched() {
-    let world = world(60, 5, 3);
-    let grams = world.batches.grams().unwrap();
-    let quota = grams.quota(named(&[1, 2, 1])).unwrap();
-    let stop = std::sync::atomic::AtomicBool::new(true);
-    let engine = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
-    for outcome in [
-        Plan::dpp_on(&grams, &engine).map(drop),
-        Plan::k_dpp_on(&grams, 3, &engine).map(drop),
-        Plan::partition_dpp_on(&grams, &quota, &engine).map(drop),
-        Marginals::dpp_on(&grams, &engine).map(drop),
-        Marginals::k_dpp_on(&grams, 3, &engine).map(drop),
-        Marginals::partition_dpp_on(&grams, &quota, &engine).map(drop),
-    ] {
-        assert_error!(outcome, Error::Ended(_), ["interrupted"]);
     }
 }

@@ -17,6 +17,7 @@ mod driver;
 mod faults;
 mod grams;
 mod known_answers;
+mod limits;
 mod marginals;
 mod weights;
 mod world;

@@ -1,0 +1,17 @@
+//! What is wrong with data and devices of one kind.
+
+mod arrow;
+mod device;
+mod estimate;
+mod kernel;
+mod npy;
+mod stream;
+mod weight;
+
+pub use arrow::ArrowProblem;
+pub use device::DeviceProblem;
+pub use estimate::EstimateProblem;
+pub use kernel::KernelProblem;
+pub use npy::NpyProblem;
+pub use stream::StreamProblem;
+pub use weight::WeightProblem;

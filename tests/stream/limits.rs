@@ -4,7 +4,7 @@ use partition_dpp::{
     Error, Watch,
     engine::{Cpu, Watched},
     error::StreamProblem,
-    stream::{Marginals, Plan, Step, StreamSampler},
+    stream::{Marginals, Plan, Step, StreamSampler, TrialSource},
 };
 
 use crate::{

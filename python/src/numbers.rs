@@ -35,7 +35,7 @@ fn real(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
     if value.is_instance_of::<PyBool>() {
         return Err(wrong());
     }
-    value.extract().map(Some).map_err(|error| of_mistake(value, error, wrong))
+    value.extract::<f64>().map(Some).map_err(|error| of_mistake(value, error, wrong))
 }
 
 macro_rules! reals {
@@ -52,7 +52,7 @@ reals!(bandwidth, diversity, law_error, ridge, time_limit);
 /// Whether a certificate is wanted.
 pub(crate) fn certify(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let wrong = || refused(format!("certify is {}; it must be True or False", shown(value)));
-    value.extract().map_err(|error| of_mistake(value, error, wrong))
+    value.extract::<bool>().map_err(|error| of_mistake(value, error, wrong))
 }
 
 /// One of some words: anything else is shown in the message that refuses it.

@@ -134,7 +134,7 @@ pub(crate) fn count_range(entry: &Bound<'_, PyAny>) -> PyResult<(CountRange, boo
         if is_bool {
             Err(wrong())
         } else {
-            entry.extract().map_err(|error| numbers::of_mistake(entry, error, wrong))
+            entry.extract::<usize>().map_err(|error| numbers::of_mistake(entry, error, wrong))
         }
     };
     if let Ok(range) = entry.cast::<PyRange>() {

@@ -147,11 +147,15 @@ impl Allowed {
 /// Floating-point operations of a tilted proposal.
 pub(super) fn operations(dpp: &PartitionDpp<'_>, rows: &Rows<'_>, found: &TiltedSpectrum) -> f64 {
     let (rank, dims) = (found.spectrum.values.len() as f64, rows.features().dims() as f64);
-    let size = match dpp.counts().total() {
+    projection::operations(rows.len() as f64, dims, rank, expected_size(dpp, found))
+}
+
+/// The expected number of items of a tilted proposal.
+pub(super) fn expected_size(dpp: &PartitionDpp<'_>, found: &TiltedSpectrum) -> f64 {
+    match dpp.counts().total() {
         Some(k) => k as f64,
         None => keep_probabilities(&found.spectrum.values, 0.0).iter().sum(),
-    };
-    projection::operations(rows.len() as f64, dims, rank, size)
+    }
 }
 
 /// ln of the weights of parts of the rows as given: of the tilt and of their scales.
@@ -229,11 +233,8 @@ impl<'a> SpectralLaw<'a> {
             law.measured(engine)?
         };
         let predicted = seen.map_or_else(|| question.tilted_proposals(engine), |seen| Ok(seen.recip()))?;
-        let cautious = if seen.is_none() && suffices { 0.0 } else { (MARGIN * predicted).recip() };
-        let cautious = cautious.max(acceptance_bound);
-        if !is_taken {
-            law.acceptance_bound = cautious;
-        }
+        let cautious = (MARGIN * predicted).recip().max(acceptance_bound);
+        law.acceptance_bound = if is_taken { acceptance_bound } else { cautious };
         law.proposals = predicted.min(law.acceptance_bound.recip()).max(1.0);
         if law.proposals > budget || law.proposals.is_infinite() {
             return Err(Error::RangeProposalBudget { expected: law.proposals, budget });

@@ -137,16 +137,17 @@ mod tests {
         watch::Ended,
     };
 
-    /// Items so alike that proposals are hardly ever accepted: a sampler is set up, and its set-up ends with the watch.
+    fn slates() -> Slates<'static> {
+        let value = |at: usize| 1.0 + 0.05 * (at as f64 * 1.7 + (at * at) as f64 * 0.31).sin();
+        let features = Features::from_rows(40, 12, (0..480).map(value).collect::<Vec<_>>()).unwrap();
+        let partition = Partition::from_labels(&(0..40).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
+        let quota = Quota::new(&partition, [..=4, ..=4]).unwrap().with_total(6).unwrap();
+        Slates::new(&features, &partition, &quota).unwrap()
+    }
+
     #[test]
     fn a_watch_ends_the_set_up_of_a_sampler() {
-        let (items, dims) = (40, 12);
-        let value = |at: usize| 1.0 + 0.05 * (at as f64 * 1.7 + (at * at) as f64 * 0.31).sin();
-        let features =
-            Features::from_rows(items, dims, (0..items * dims).map(value).collect::<Vec<_>>()).unwrap();
-        let partition = Partition::from_labels(&(0..items).map(|i| i % 2).collect::<Vec<_>>()).unwrap();
-        let quota = Quota::new(&partition, [..=4, ..=4]).unwrap().with_total(6).unwrap();
-        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let slates = slates();
         let candidates: Vec<u32> = (0..40).collect();
         let (stop, none) = (AtomicBool::new(true), Watch::default());
         let stopped = Watched::new(&Cpu, Watch::default().stopped_by(&stop));
@@ -154,19 +155,16 @@ mod tests {
             let mut workspace = slates.workspace();
             workspace.read(&slates, SlateRequest::of(&candidates)).unwrap();
             let mut drawing = Drawing::new(&slates, &mut workspace, Within { watch: &none, engine }).unwrap();
-            let drawn = (0..200).try_for_each(|draw| drawing.draw(&mut stream(1, draw)).map(|_| ()));
-            assert_eq!(matches!(drawn, Err(Error::Ended(Ended::Interrupted))), ends, "{drawn:?}");
-            assert_eq!(matches!(drawing.stage, Stage::Whole(_)), !ends, "a sampler is needed");
+            let found = drawing.set_up();
+            assert_eq!(matches!(found, Err(Error::Ended(Ended::Interrupted))), ends, "{found:?}");
+            assert_eq!(matches!(drawing.stage, Stage::Whole(_)), !ends);
         }
     }
 
     /// Proposals look at the watch, too.
     #[test]
     fn a_watch_ends_proposals() {
-        let features = Features::from_rows(3, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]).unwrap();
-        let partition = Partition::from_labels(&["a", "b", "b"]).unwrap();
-        let quota = Quota::new(&partition, [1, 1]).unwrap();
-        let slates = Slates::new(&features, &partition, &quota).unwrap();
+        let slates = slates();
         let stop = AtomicBool::new(true);
         let watch = Watch::default().stopped_by(&stop);
         let mut workspace = slates.workspace();

@@ -15,13 +15,18 @@ use super::support::{DEAD_LINE, Folder};
 /// Wide enough for every progress bar.
 const SIZE: Winsize = Winsize { ws_row: 50, ws_col: 250, ws_xpixel: 0, ws_ypixel: 0 };
 
+/// The numbers that a progress bar has shown in front of `unit`.
+pub(crate) fn numbers(shown: &str, unit: &str) -> Vec<u64> {
+    let before = |at: usize| {
+        let text = &shown[..at];
+        text[text.trim_end_matches(|c: char| c.is_ascii_digit()).len()..].parse().ok()
+    };
+    shown.match_indices(unit).filter_map(|(at, _)| before(at)).collect()
+}
+
 /// Whether a progress bar has shown a number of at least `least` in front of `unit`.
 pub(crate) fn counted(shown: &str, unit: &str, least: u64) -> bool {
-    shown.match_indices(unit).any(|(at, _)| {
-        let before = &shown[..at];
-        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        before[at - digits..].parse::<u64>().is_ok_and(|number| number >= least)
-    })
+    numbers(shown, unit).iter().any(|&number| number >= least)
 }
 
 impl Folder {

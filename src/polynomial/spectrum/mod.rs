@@ -61,6 +61,14 @@ impl TiltedSpectrum {
         self.grams.iter().zip(&self.log_weights).map(share).collect()
     }
 
+    /// Whether the error is no more than a few times what rounding costs in any coordinates, for sets of this size.
+    pub(crate) fn is_at_rounding(&self, size: f64) -> bool {
+        /// Products with rows cost 8ε for each of the eigenvectors used, and up to √r times as much.
+        const FEW: f64 = 8.0;
+        let of_products = 8.0 * f64::EPSILON * size * (self.spectrum.values.len() as f64).sqrt();
+        self.spectrum.error <= FEW * of_products
+    }
+
     /// The result, from Gram matrices in whitened coordinates.
     fn measured(tilt: Tilt, spectrum: Spectrum, whitened: Vec<Mat<f64>>) -> Self {
         let whitener = Mat::identity(whitened[0].nrows(), spectrum.values.len());

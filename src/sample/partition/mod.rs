@@ -121,7 +121,8 @@ impl<'a> PartitionDpp<'a> {
 
     fn rejection(&self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<(Rejection<'a>, f64)> {
         let new = |dpp: &Self| Rejection::new(dpp, None, options, engine);
-        within(options.law_error, self, |dpp| dpp.graded(engine), new, |(_, error)| *error)
+        let lowered = |(law, error): &(Rejection<'a>, f64)| law.error_of_coordinates(*error);
+        within(options.law_error, self, |dpp| dpp.graded(engine), new, lowered)
     }
 
     /// Rejection, unless interpolation is predicted to cost less by the bounds that the features allow.

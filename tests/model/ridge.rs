@@ -14,6 +14,7 @@ use crate::{
         checked::{Constraint, Data, Effort, Problem, draws::p_values, examine},
         enumerable_cases,
         exact::{Law, Set, items_of, set_of},
+        random::normals,
         stats,
     },
     weights::{assert_right, laws},
@@ -331,4 +332,19 @@ fn corners_of_the_mixture() {
     assert_eq!((whole.len(), &whole.as_slice()[..2]), (3, &[0, 1][..]));
     // det diag(δ) twice.
     assert_abs_diff_eq!(zeros.inference(&Cpu).unwrap().log_partition_function().value, 0.0, epsilon = 1e-14);
+}
+
+/// The stated error was a thousand times too large, and divided by the acceptance: larger problems were refused.
+#[test]
+fn wide_rows_are_drawn_accurately() {
+    let (items, dims) = (150, 1000);
+    let features =
+        Features::from_rows(items, dims, normals(items * dims, 1)).unwrap().with_unit_rows().unwrap();
+    for delta in [0.1, 1.0] {
+        for k in [50, 112] {
+            let dpp = RidgeDpp::of_size(&features, delta, k).unwrap();
+            let error = dpp.sampler(SamplerOptions::default(), &Cpu).unwrap().law_error();
+            assert!(error < 1e-9, "ridge {delta}, k = {k}: {error:e}");
+        }
+    }
 }

@@ -87,6 +87,12 @@ fn search_gaussian_kernels() {
     search_seeds(600, generator::gaussian);
 }
 
+/// With a ridge, most of them with more features than items, by features and as mixtures, with conditions.
+#[test]
+fn search_with_ridges() {
+    search_seeds(800, generator::ridged);
+}
+
 /// Seeds whose answers were wrong once, or refused without need.
 const ONCE_WRONG: &[u64] = &[
     505, 562, 632, 1_315, 1_614, 2_259, 2_380, 2_456, 2_503, 2_631, 3_080, 3_197, 3_338, 3_533, 3_977, 4_226,

@@ -15,3 +15,4 @@ mod controls;
 mod differential;
 #[cfg(feature = "npy")]
 mod hard_cases;
+mod many_parts;

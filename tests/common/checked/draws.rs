@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use partition_dpp::{Sampler, sample::Algorithm};
+use partition_dpp::{Result, Sampler, sample::Algorithm};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, DiscreteCDF, Poisson};
@@ -22,27 +22,31 @@ const MORE: usize = 8;
 const REJECTED: f64 = 1e-6;
 
 pub fn samplers(examined: &mut Examined<'_>, model: &Model<'_>) {
-    for (name, sampler) in model.samplers(examined.engine) {
-        let name = format!("sampler by {name}");
-        let Some(sampler) = examined.answered(&name, sampler) else { continue };
-        let within = (PROPOSALS * sampler.acceptance_bound()) as usize;
-        let effort = examined.effort;
-        let by_nodes = matches!(sampler.algorithm(), Algorithm::Interpolation | Algorithm::PerCandidate);
-        let draws = if by_nodes { effort.draws.min(effort.draws_by_nodes) } else { effort.draws };
-        let draws = draws.min(within);
-        let seed = examined.seed;
-        let p = test(examined, &name, &sampler, draws, seed);
-        if p.is_some_and(|p| p < SUSPICIOUS) {
-            let again = test(examined, &name, &sampler, draws * MORE, seed ^ 0x5eed);
-            if let Some(again) = again.filter(|p| *p < REJECTED) {
-                let text =
-                    format!("χ² p-value {again:.1e} after {p:?}, stated error {:.1e}", sampler.law_error());
-                examined.report.fault(Kind::Draws, &name, &text);
-            }
-        }
-        // Of the first draws alone: those that were repeated are no longer uniform.
-        examined.report.p_values.extend(p);
+    for (name, made) in model.samplers(examined.engine) {
+        sampler(examined, &format!("sampler by {name}"), made);
     }
+}
+
+/// The draws of one sampler.
+pub fn sampler(examined: &mut Examined<'_>, name: &str, made: Result<Sampler<'_>>) {
+    let Some(sampler) = examined.answered(name, made) else { return };
+    let within = (PROPOSALS * sampler.acceptance_bound()) as usize;
+    let effort = examined.effort;
+    let by_nodes = matches!(sampler.algorithm(), Algorithm::Interpolation | Algorithm::PerCandidate);
+    let draws = if by_nodes { effort.draws.min(effort.draws_by_nodes) } else { effort.draws };
+    let draws = draws.min(within);
+    let seed = examined.seed;
+    let p = test(examined, name, &sampler, draws, seed);
+    if p.is_some_and(|p| p < SUSPICIOUS) {
+        let again = test(examined, name, &sampler, draws * MORE, seed ^ 0x5eed);
+        if let Some(again) = again.filter(|p| *p < REJECTED) {
+            let text =
+                format!("χ² p-value {again:.1e} after {p:?}, stated error {:.1e}", sampler.law_error());
+            examined.report.fault(Kind::Draws, name, &text);
+        }
+    }
+    // Of the first draws alone: those that were repeated are no longer uniform.
+    examined.report.p_values.extend(p);
 }
 
 /// The p-value of some draws; `None` where there is nothing to test, or the fault is found already.

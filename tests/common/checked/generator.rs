@@ -84,6 +84,36 @@ pub fn weighted(seed: u64) -> Problem {
     problem
 }
 
+/// The problem of a seed with a ridge, most of them with more features than items.
+pub fn ridged(seed: u64) -> Problem {
+    let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
+    source.0.set_stream(2);
+    let mut problem = problem(seed);
+    problem.storage = Storage::F64;
+    let items = problem.items();
+    if problem.data == Data::Features && source.chance(0.7) {
+        let more = items + source.below(DIMS);
+        let largest = problem.rows.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let reach = [0.0, 0.0, 3.0, 10.0][source.below(4)];
+        for row in &mut problem.rows {
+            let by = largest * source.power_of_ten(-reach, 0.0);
+            row.extend(source.normals(more).into_iter().map(|x| by * x));
+        }
+    }
+    let kernel_of = |row: &Vec<f64>, item: usize| match problem.data {
+        Data::Features => row.iter().map(|x| x * x).sum::<f64>(),
+        Data::Kernel | Data::Gaussian => row[item],
+    };
+    let own = problem.rows.iter().enumerate().map(|(item, row)| kernel_of(row, item));
+    let unit = own.fold(0.0, f64::max);
+    let delta = source.power_of_ten(-3.0, 1.0) * if unit > 0.0 { unit } else { 1.0 };
+    let mut problem = problem.with_ridge(delta);
+    // Sets may have any number of items.
+    (problem.include, problem.exclude) = (Vec::new(), Vec::new());
+    constrain(&mut source, &mut problem, items);
+    problem
+}
+
 /// A problem whose kernel is the Gaussian of its points, up to 10¹² bandwidths apart.
 pub fn gaussian(seed: u64) -> Problem {
     // Another stream, so that the problem is a new one.

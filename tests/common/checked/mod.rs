@@ -15,6 +15,7 @@ pub mod generator;
 mod model;
 mod problem;
 mod report;
+mod ridge;
 mod runner;
 pub mod solvers;
 pub mod uniform;

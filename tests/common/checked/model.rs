@@ -5,7 +5,7 @@ use partition_dpp::{
     SamplerOptions, engine::Engine,
 };
 
-use super::{Constraint, Examined, Parts, answers, chain, draws, solvers};
+use super::{Constraint, Examined, Parts, answers, chain, draws, ridge, solvers};
 
 #[derive(Debug)]
 pub enum Model<'a> {
@@ -100,6 +100,7 @@ pub fn look(examined: &mut Examined<'_>) {
             return;
         }
     };
+    ridge::look(examined);
     answers::inference(examined, &model);
     answers::part_counts(examined, &model, &made);
     if examined.effort.draws > 0 {

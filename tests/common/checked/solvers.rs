@@ -11,6 +11,9 @@ use partition_dpp::{
 use super::{Data, Examined, Kind, Refused, answers::rounding_of_det, log_floor};
 use crate::common::exact::set_of;
 
+/// What an optimal set may lack.
+const TOLERANCE: f64 = 1e-9;
+
 pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {
     let engine = examined.engine;
     solution(examined, "greedy", Greedy::default().solve(model, engine));
@@ -81,6 +84,13 @@ fn proof(examined: &mut Examined<'_>, found: &Solution) {
     let (best, optimum) = examined.minors.best(|set| examined.allows(set));
     let gap = found.gap().unwrap_or(f64::INFINITY);
     if found.termination == Termination::Optimal {
+        if !(gap <= TOLERANCE) {
+            examined.report.fault(
+                Kind::Bound,
+                "branch and bound",
+                &format!("optimal, with a gap of {gap:.1e}"),
+            );
+        }
         let exact = examined.minors.log_det(set_of(found.subset.iter()));
         if !(optimum - exact
             <= gap + examined.tolerance(rounding_of_det(examined, best)) + log_floor(optimum))

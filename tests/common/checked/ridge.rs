@@ -1,0 +1,68 @@
+//! The law of a kernel with a ridge as a mixture, which needs no features for the ridge.
+
+use partition_dpp::{Features, Partition, Quota, Result, RidgeDpp, Subset};
+
+use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor};
+use crate::common::exact::items_of;
+
+/// `None` for other problems.
+fn mixture(problem: &Problem) -> Option<Result<RidgeDpp<'static>>> {
+    let (rows, delta) = problem.ridge.as_ref()?;
+    if problem.data.is_kernel() || matches!(problem.constraint, Constraint::Independent(_)) {
+        return None;
+    }
+    let made = || {
+        let features = Features::from_rows(rows.len(), rows[0].len(), rows.concat())?;
+        let partition = Partition::from_labels(&problem.labels)?;
+        let of = |quota: Quota| RidgeDpp::new(&features, *delta, &partition, &quota);
+        let dpp = match &problem.constraint {
+            Constraint::Any => RidgeDpp::of_any_size(&features, *delta),
+            Constraint::Size(k) => RidgeDpp::of_size(&features, *delta, *k),
+            Constraint::Quota(counts) | Constraint::Independent(counts) => {
+                of(Quota::new(&partition, counts)?)
+            }
+            Constraint::Ranges(ranges, None) => of(Quota::new(&partition, ranges)?),
+            Constraint::Ranges(ranges, Some(total)) => {
+                of(Quota::new(&partition, ranges)?.with_total(*total)?)
+            }
+        }?;
+        let dpp = match &problem.log_weights[..] {
+            [] => dpp,
+            weights => dpp.with_log_quality(weights)?,
+        };
+        dpp.including(&problem.include)?.excluding(&problem.exclude)
+    };
+    Some(made())
+}
+
+/// Asks everything of the mixture that is asked of the features.
+pub fn look(examined: &mut Examined<'_>) {
+    let Some(made) = mixture(examined.problem) else { return };
+    let Some(dpp) = examined.answered("mixture", made) else { return };
+    let Some(law) = examined.law else { return };
+    if let Some(inference) = examined.answered("mixture's inference", dpp.inference(examined.engine)) {
+        let (log_z, exact) = (inference.log_partition_function(), law.log_z());
+        let numbers = Numbers { got: log_z.value, exact, stated: log_z.error, floor: log_floor(exact) };
+        examined.compare(Kind::LogZ, "mixture", "ln Z", numbers);
+        if let Some(found) = examined.answered("mixture's marginals", inference.inclusion_probabilities()) {
+            for (item, exact) in law.marginals(examined.problem.items()).into_iter().enumerate() {
+                let numbers = Numbers { got: found.value[item], exact, stated: found.error, floor: 0.0 };
+                examined.compare(Kind::Marginals, "mixture", &format!("item {item}"), numbers);
+            }
+        }
+        for set in examined.minors.sets() {
+            let subset = Subset::new(items_of(set), examined.problem.items()).unwrap();
+            let found = inference.log_probability(&subset);
+            let Some(found) = examined.answered("mixture's log-probabilities", found) else { continue };
+            let (got, exact, stated) = (found.value.exp(), law.log_probability(set).exp(), found.error);
+            let numbers = Numbers { got, exact, stated, floor: 0.0 };
+            examined.compare(Kind::LogProbabilities, "mixture", &format!("{subset}"), numbers);
+        }
+    }
+    // Of ranges with a total nothing is drawn.
+    let is_drawn = !matches!(examined.problem.constraint, Constraint::Ranges(_, Some(_)));
+    if examined.effort.draws > 0 && is_drawn {
+        let options = partition_dpp::SamplerOptions::default();
+        draws::sampler(examined, "sampler of the mixture", dpp.sampler(options, examined.engine));
+    }
+}

@@ -17,13 +17,13 @@ pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'
 /// How far compressed rows of so many features are from the data's, up to a rotation of all, in units of ε times their
 /// lengths.
 ///
-/// Errors of reflections are positive as often as negative, so they add up like √n. The largest seen are a tenth of this,
-/// also for rows whose entries have one sign or differ in magnitude.
+/// A reflection costs a few roundings. Those of a sum are positive as often as negative, so they add up like √n. The
+/// largest errors seen are below half of this, also for rows whose entries have one sign or differ in magnitude.
 ///
 /// # Source
 /// Connolly and Higham, *Probabilistic rounding error analysis of Householder QR factorization* (2023).
 pub(crate) fn compression_rounding(dims: usize) -> f64 {
-    (dims as f64).sqrt()
+    8.0 + (dims as f64).sqrt()
 }
 
 /// Wide features (n > m) as m×m ones with the same A Aᵀ.

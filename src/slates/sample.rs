@@ -168,7 +168,8 @@ mod tests {
         let stop = AtomicBool::new(true);
         let watch = Watch::default().stopped_by(&stop);
         let mut workspace = slates.workspace();
-        workspace.read(&slates, SlateRequest::of(&[0, 1, 2])).unwrap();
+        let candidates: Vec<u32> = (0..40).collect();
+        workspace.read(&slates, SlateRequest::of(&candidates)).unwrap();
         let within = Within { watch: &watch, engine: &Cpu };
         let mut drawing = Drawing::new(&slates, &mut workspace, within).unwrap();
         let drawn = drawing.draw(&mut stream(1, 0)).map(|_| ());

@@ -37,9 +37,9 @@ class Columns:
         if self.similarity not in ("cosine", "dot"):
             raise ValueError(f'the similarity "{self.similarity}" is neither "cosine" nor "dot"')
         diversity = _number("diversity", self.diversity)
-        if self.score is not None and not 0 < diversity <= 1:
+        if self.score is not None and (diversity is None or not 0 < diversity <= 1):
             raise ValueError(f"the diversity is {self.diversity}; it must be above 0 and at most 1")
-        if not isinstance(self.keep, (tuple, list)):
+        if not isinstance(self.keep, (tuple, list)) or not all(isinstance(name, str) for name in self.keep):
             kept = f'"{self.keep}"' if isinstance(self.keep, str) else repr(self.keep)
             raise ValueError(f"keep is {kept}; it must be a tuple of names")
         if taken := {"sample", ROW} & set(self.names()):

@@ -106,6 +106,10 @@ pub fn ridged(seed: u64) -> Problem {
     };
     let own = problem.rows.iter().enumerate().map(|(item, row)| kernel_of(row, item));
     let unit = own.fold(0.0, f64::max);
+    if unit <= 0.0 {
+        // A kernel of zeros is refused before it has a ridge.
+        problem.data = Data::Features;
+    }
     let delta = source.power_of_ten(-3.0, 1.0) * if unit > 0.0 { unit } else { 1.0 };
     let mut problem = problem.with_ridge(delta);
     // Sets may have any number of items.

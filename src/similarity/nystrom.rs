@@ -20,7 +20,7 @@ const TASK: usize = 8 * BLOCK;
 const WAVE: usize = 16;
 /// Rows of L⁻¹ that are multiplied at a time: the more, the more zeros above the diagonal.
 const ROWS: usize = 48;
-/// Bytes of the landmarks that items of a block are compared with at a time.
+/// The bytes of landmarks that a block of items is compared with at a time.
 const NEAR: usize = 1 << 17;
 /// Partial sums of squares.
 const LANES: usize = 16;
@@ -201,7 +201,7 @@ impl<'k, 'a> Nystrom<'k, 'a> {
     }
 }
 
-/// Takes from a row what rounding may have added to its length.
+/// Shortens a row by as much as rounding may have lengthened it.
 fn shorten<T: FeatureScalar>(row: &mut [T]) {
     row.iter_mut().for_each(|value| *value = T::nearest(value.wide() * (1.0 - 1.5 * T::EPSILON)));
 }

@@ -83,8 +83,8 @@ impl Rbf {
         self.landmarks.unwrap_or_else(|| items.min(LANDMARKS))
     }
 
-    /// Whether [`features`](Self::features) of so many items are those of the whole kernel: up to 1024 items, if all of
-    /// them would be landmarks.
+    /// Whether [`features`](Self::features) of this many items are those of the whole kernel: at most 1024 items, all of
+    /// which would be landmarks.
     #[must_use]
     pub fn is_whole(&self, items: usize) -> bool {
         items <= WHOLE && self.landmarks(items) == items

@@ -1,4 +1,4 @@
-//! How near the kernel in use is to the one that is meant.
+//! How well the kernel in use approximates the one asked for.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl KernelAnswer {
     }
 }
 
-/// What answers are about.
+/// The line about the kernel in text answers.
 impl fmt::Display for KernelAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -106,7 +106,7 @@ pub(super) struct Similar {
 pub(super) struct Gaussian {
     pub(super) features: Features<'static>,
     pub(super) kernel_error: f64,
-    /// Their number, if the kernel is approximate.
+    /// The number of landmarks, if the kernel is approximate.
     pub(super) landmarks: Option<usize>,
 }
 
@@ -125,9 +125,9 @@ pub(crate) struct Comparison {
     given: Option<usize>,
     /// The bandwidth of a Gaussian kernel that is computed from pairs of rows, not from features.
     exact_bandwidth: Option<f64>,
-    /// Of features of an approximate Gaussian kernel.
+    /// The number of landmarks, if the kernel is an approximate Gaussian one.
     pub(crate) landmarks: Option<usize>,
-    /// The number of landmarks asked for, if it was.
+    /// The number of landmarks that the user asked for, if any.
     pub(crate) asked_landmarks: Option<usize>,
     pub(crate) ridge: Option<f64>,
 }
@@ -246,7 +246,7 @@ impl WeighingArguments {
             return cache::features(path, features, rbf, origin, reading);
         }
         if self.cache.is_some() {
-            output::note("--cache keeps nothing: the whole kernel of so few items is computed anew");
+            output::note("--cache keeps nothing: a kernel this small is computed again each time");
         }
         // The whole kernel of few items is in f64, and factored.
         let width = if is_whole { 32 } else { 4 };

@@ -9,7 +9,6 @@ pub mod conditions;
 #[cfg(feature = "gpu")]
 #[macro_use]
 pub mod engines;
-pub mod exact;
 #[cfg(feature = "npy")]
 pub mod faces;
 pub mod grid;

@@ -9,7 +9,7 @@ use partition_dpp::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use super::exact::{Minors, Set, counts, set_of};
+use oracles::exact::{Minors, Set, counts, set_of};
 
 /// Of the solver.
 const TOLERANCE: f64 = 1e-6;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use approx::assert_abs_diff_eq;
+use oracles::exact::{Set, set_of};
 use partition_dpp::{
     Error, Features, KDpp, Method, Partition, PartitionDpp, Projection, Quota, RidgeDpp, Sampler,
     SamplerOptions, Watch,
@@ -15,7 +16,6 @@ use partition_dpp::{
 
 use crate::common::{
     checked::{Constraint, Problem, draws::p_values},
-    exact::{Set, set_of},
     random::normals,
     stats,
 };

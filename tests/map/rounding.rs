@@ -4,12 +4,10 @@
 
 #![allow(clippy::excessive_precision, reason = "as they were given")]
 
+use oracles::exact::Minors;
 use partition_dpp::{Features, Partition, PartitionDpp, Quota, engine::Cpu, map::UpperBound};
 
-use crate::common::{
-    exact::Minors,
-    rounding::{Answers, Kind, Problem, Tally},
-};
+use crate::common::rounding::{Answers, Kind, Problem, Tally};
 
 #[test]
 fn no_bound_is_below_the_optimum() {

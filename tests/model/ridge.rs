@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use approx::assert_abs_diff_eq;
+use oracles::exact::{Law, Set, items_of, set_of};
 use partition_dpp::{
     Error, Features, Partition, Quota, RidgeDpp, Sampler, SamplerOptions, engine::Cpu, error::WeightProblem,
     sample::Algorithm,
@@ -13,7 +14,6 @@ use crate::{
     common::{
         checked::{Constraint, Data, Effort, Problem, draws::p_values, examine},
         enumerable_cases,
-        exact::{Law, Set, items_of, set_of},
         random::normals,
         stats,
     },

@@ -1,12 +1,10 @@
 //! Probabilities under K + δI against enumeration.
 
+use oracles::exact::items_of;
 use partition_dpp::{Features, Partition, Quota, RidgeDpp, Subset, engine::Cpu};
 
 use crate::{
-    common::{
-        checked::{Constraint, Problem},
-        exact::items_of,
-    },
+    common::checked::{Constraint, Problem},
     ridge::{cases, constraints, generic, law, mixture},
 };
 

@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::common::{
     Case,
-    checked::{Constraint, Data, Effort, Kind, Problem, Report, examine, examine_against},
+    checked::{Constraint, Data, Effort, Kind, Parts, Problem, Report, examine, examine_against},
     enumerable_cases, stats,
 };
 
@@ -156,7 +156,7 @@ fn unit_rows_are_cosines() {
     for seed in 0..5 {
         let mut problem = generic(Constraint::Quota(vec![1, 2, 1]), 0.0, seed);
         problem.log_weights.clear();
-        let features = problem.build().unwrap().features.with_unit_rows().unwrap();
+        let features = Parts::of(&problem).unwrap().features.with_unit_rows().unwrap();
         let length = |row: &Vec<f64>| row.iter().map(|x| x * x).sum::<f64>().sqrt();
         problem.log_weights = problem.rows.iter().map(|row| -length(row).ln()).collect();
         let report = examine(&problem, &Cpu, EFFORT, seed);
@@ -193,7 +193,7 @@ fn the_objective_is_what_the_docs_say() {
         let all = minors
             .sets()
             .filter(|set| set.count_ones() == 3)
-            .map(|set| objective(&crate::common::exact::items_of(set)));
+            .map(|set| objective(&oracles::exact::items_of(set)));
         let most = all.fold(f64::NEG_INFINITY, f64::max);
         assert_relative_eq!(objective(best.subset.as_slice()), most, epsilon = 1e-9);
         assert_relative_eq!(diversity * best.log_det, most, epsilon = 1e-9);

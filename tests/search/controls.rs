@@ -3,6 +3,10 @@
 
 use std::{collections::BTreeMap, sync::mpsc, time::Duration};
 
+use oracles::{
+    exact::{Law, Set},
+    generator,
+};
 use partition_dpp::{
     Error, Features, KDpp,
     engine::Cpu,
@@ -10,12 +14,9 @@ use partition_dpp::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use crate::common::{
-    checked::{
-        Constraint, DEADLINE, Data, Effort, Kind, Numbers, Outcome, Problem, draws, examine, examine_against,
-        generator, probe, solvers, uniform, with_deadline,
-    },
-    exact::{Law, Set},
+use crate::common::checked::{
+    Constraint, DEADLINE, Data, Effort, Kind, Numbers, Outcome, Parts, Problem, draws, examine,
+    examine_against, probe, solvers, uniform, with_deadline,
 };
 
 const EFFORT: Effort = Effort { draws: 2_000, draws_by_nodes: 2_000, paths: 6, solvers: true };
@@ -94,7 +95,7 @@ fn a_bound_on_a_gaussian_kernel_lowered_by_1e_6_is_caught() {
     let points = [0.0, 0.02, 0.04, 3.0].map(|x| vec![x]).to_vec();
     let mut asked = Problem::new(points, vec![0; 4], Constraint::Size(3));
     asked.data = Data::Gaussian;
-    let made = asked.build().unwrap();
+    let made = Parts::of(&asked).unwrap();
     let solution = BranchAndBound::default().solve(&KDpp::new(&made.features, 3).unwrap(), &Cpu).unwrap();
     let bound = solution.upper_bound.unwrap();
     for (bound, faults) in [(bound, 0), (bound - 1e-6, 1)] {

@@ -10,9 +10,10 @@
 
 use std::env;
 
+use oracles::generator;
 use partition_dpp::engine::Cpu;
 
-use crate::common::checked::{Effort, Problem, Report, Summary, examine, generator, search, uniform};
+use crate::common::checked::{Effort, Problem, Report, Summary, examine, search, uniform};
 #[cfg(feature = "gpu")]
 use crate::common::engines;
 
@@ -56,7 +57,7 @@ fn conclude(summary: &Summary) {
 const UNIFORM: f64 = 1e-3;
 
 /// Searches the problems of the seeds asked for; of a single one it tells everything.
-fn search_seeds(default: u64, problem: fn(u64) -> Problem) {
+pub(crate) fn search_seeds(default: u64, problem: fn(u64) -> Problem) {
     let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", default));
     let summary = search(first..first + cases, problem, on_the_cpu);
     if cases == 1 {
@@ -79,12 +80,6 @@ fn search_on_the_cpu() {
 fn search_with_weights() {
     // 1270 was wrong once.
     search_seeds(1_300, generator::weighted);
-}
-
-/// Gaussian kernels, against hundreds of digits.
-#[test]
-fn search_gaussian_kernels() {
-    search_seeds(600, generator::gaussian);
 }
 
 /// With a ridge, most of them with more features than items, by features and as mixtures, with conditions.

@@ -7,9 +7,11 @@ use std::{collections::BTreeSet, fs, ops::RangeInclusive, path::PathBuf};
 use approx::{abs_diff_eq, assert_abs_diff_eq};
 use partition_dpp::{Features, engine::Cpu};
 
+use oracles::Storage;
+
 use crate::common::checked::{
     Constraint::{self, Any, Quota, Ranges, Size},
-    DEADLINE, Data, Effort, Problem, Storage, examine, with_deadline,
+    DEADLINE, Data, Effort, Problem, examine, with_deadline,
 };
 
 /// The law that was asked for gets more draws than the others.

@@ -13,6 +13,7 @@ mod common;
 
 mod controls;
 mod differential;
+mod gaussian;
 #[cfg(feature = "npy")]
 mod hard_cases;
 mod many_parts;

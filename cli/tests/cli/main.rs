@@ -15,6 +15,7 @@ mod estimated;
 mod files;
 mod formats;
 mod gaussian;
+mod gaussian_search;
 mod infer;
 mod interrupts;
 mod kernels;

@@ -8,7 +8,7 @@ use partition_dpp::{
 };
 
 use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
-use crate::common::exact::{Set, counts, items_of};
+use oracles::exact::{Set, counts, items_of};
 
 pub fn inference(examined: &mut Examined<'_>, model: &Model<'_>) {
     let Some(made) = model.inference(examined.engine) else { return };

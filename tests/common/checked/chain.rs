@@ -4,7 +4,7 @@ use partition_dpp::{Error, Method, PartitionDpp, sample::Conditionals};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{Examined, Kind};
-use crate::common::exact::{Set, items_of};
+use oracles::exact::{Set, items_of};
 
 pub fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp<'_>) {
     for (method, by) in [

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, DiscreteCDF, Poisson};
 
 use super::{Examined, FLOOR, Kind, Model, SLACK};
-use crate::common::exact::{Law, Set, set_of};
+use oracles::exact::{Law, Set, set_of};
 
 /// Bins of a lower expectation are pooled.
 const POOLED: f64 = 20.0;

@@ -11,9 +11,8 @@
 mod answers;
 mod chain;
 pub mod draws;
-pub mod generator;
 mod model;
-mod problem;
+mod parts;
 mod report;
 mod ridge;
 mod runner;
@@ -23,12 +22,13 @@ pub mod uniform;
 use partition_dpp::{Error, engine::Engine};
 
 pub use model::Model;
-pub use problem::{Constraint, Data, Parts, Problem, Storage};
+pub use oracles::{Constraint, Data, Problem};
+pub use parts::Parts;
 pub use report::{Kind, Refused, Report};
 #[allow(unused_imports, reason = "every test binary uses its own part of this module")]
 pub use runner::{DEADLINE, Outcome, Summary, search, with_deadline};
 
-use super::exact::{Law, Minors, Set};
+use oracles::exact::{Law, Minors, Set};
 
 /// What nobody states: rounding of a few operations on numbers up to 1.
 pub const FLOOR: f64 = 1e-12;

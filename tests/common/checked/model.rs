@@ -82,7 +82,7 @@ impl<'a> Model<'a> {
 /// Asks everything.
 pub fn look(examined: &mut Examined<'_>) {
     let problem = examined.problem;
-    let made = match problem.build() {
+    let made = match Parts::of(problem) {
         Ok(made) => made,
         Err(error) => {
             if examined.law.is_some() {

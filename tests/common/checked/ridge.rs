@@ -3,7 +3,7 @@
 use partition_dpp::{Features, Partition, Quota, Result, RidgeDpp, Subset};
 
 use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor};
-use crate::common::exact::items_of;
+use oracles::exact::items_of;
 
 /// `None` for other problems.
 fn mixture(problem: &Problem) -> Option<Result<RidgeDpp<'static>>> {

@@ -9,7 +9,7 @@ use partition_dpp::{
 };
 
 use super::{Data, Examined, Kind, Refused, answers::rounding_of_det, log_floor};
-use crate::common::exact::set_of;
+use oracles::exact::set_of;
 
 /// What an optimal set may lack.
 const TOLERANCE: f64 = 1e-9;

@@ -3,13 +3,8 @@
 use std::{fmt, ops::RangeInclusive};
 
 use nalgebra::{DMatrix, DVector};
-use partition_dpp::{
-    Features, Kernel, Partition, Quota, Result,
-    engine::Cpu,
-    similarity::{Bandwidth, Rbf},
-};
 
-use crate::common::exact::{Minors, Set, counts, items_of, set_of};
+use crate::exact::{Minors, Set, counts, items_of, set_of};
 
 /// What the rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,14 +57,6 @@ pub struct Problem {
     pub log_weights: Vec<f64>,
     /// The rows before a ridge δ was added, and δ; `rows` have it.
     pub ridge: Option<(Vec<Vec<f64>>, f64)>,
-}
-
-/// What a model borrows.
-pub struct Parts {
-    pub features: Features<'static>,
-    pub partition: Partition,
-    pub quota: Option<Quota>,
-    pub ranges: Option<Quota>,
 }
 
 impl Constraint {
@@ -164,48 +151,6 @@ impl Problem {
             Constraint::Independent(_) => minors.by_parts(&self.labels),
             _ => minors,
         }
-    }
-
-    /// Features, or the library's factor of a dense kernel; partition and quotas.
-    pub fn build(&self) -> Result<Parts> {
-        let rows = self.ridge.as_ref().map_or(&self.rows, |(rows, _)| rows);
-        let flat = rows.concat();
-        let (items, dims) = (self.items(), rows[0].len());
-        let features = match (self.data, self.storage) {
-            (Data::Kernel, _) => Kernel::from_dense(items, &flat)?.features().clone(),
-            (Data::Gaussian, _) => {
-                let points = Features::from_rows(items, dims, flat)?;
-                Rbf::new(Bandwidth::Exactly(1.0)).features(&points, &Cpu)?.features().clone()
-            }
-            (Data::Features, Storage::F64) => Features::from_rows(items, dims, flat)?,
-            (Data::Features, Storage::F32) => {
-                Features::from_rows(items, dims, flat.iter().map(|&x| x as f32).collect::<Vec<_>>())?
-            }
-        };
-        let features = match self.ridge {
-            Some((_, delta)) => features.with_ridge(delta)?,
-            None => features,
-        };
-        let features = match &self.log_weights[..] {
-            [] => features,
-            weights => features.with_log_quality(weights)?,
-        };
-        let partition = Partition::from_labels(&self.labels)?;
-        let (mut quota, mut ranges) = (None, None);
-        match &self.constraint {
-            Constraint::Quota(counts) | Constraint::Independent(counts) => {
-                quota = Some(Quota::new(&partition, counts)?);
-            }
-            Constraint::Ranges(counts, total) => {
-                let made = Quota::new(&partition, counts)?;
-                ranges = Some(match total {
-                    Some(total) => made.with_total(*total)?,
-                    None => made,
-                });
-            }
-            Constraint::Any | Constraint::Size(_) => {}
-        }
-        Ok(Parts { features, partition, quota, ranges })
     }
 
     /// Items that no choice is left about: those included, and all that are left of parts that are needed whole.

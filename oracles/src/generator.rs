@@ -4,10 +4,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Constraint, Data, Problem, Storage};
-use crate::common::exact::{counts, set_of};
+use crate::exact::{counts, set_of};
 
-/// Largest number of items and of features.
+/// Largest number of items, of points under a Gaussian kernel, and of features.
 const ITEMS: usize = 9;
+const POINTS: usize = 12;
 const DIMS: usize = 6;
 /// Entries beyond 10^±this are cut off.
 const LARGEST: f64 = 120.0;
@@ -123,7 +124,7 @@ pub fn gaussian(seed: u64) -> Problem {
     // Another stream, so that the problem is a new one.
     let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
     source.0.set_stream(2);
-    let (items, dims) = (1 + source.below(ITEMS), 1 + source.below(DIMS));
+    let (items, dims) = (1 + source.below(POINTS), 1 + source.below(DIMS));
     let labels = labels(&mut source, items);
     let mut rows = base(&mut source, items, dims);
     let near = source.power_of_ten(-1.5, 0.5);

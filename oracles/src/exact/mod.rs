@@ -1,10 +1,4 @@
 //! Laws of a few items to the last digit: scaled by powers of two, features are integers and so is every minor.
-#![allow(
-    clippy::cast_possible_wrap,
-    clippy::needless_pass_by_value,
-    reason = "bits, and matrices made for it"
-)]
-
 mod gaussian;
 mod law;
 mod scaled;

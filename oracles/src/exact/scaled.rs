@@ -85,7 +85,7 @@ impl Scaled {
 }
 
 /// z and u with x = z·2^u.
-pub fn integer(x: f64) -> (i64, i64) {
+pub(super) fn integer(x: f64) -> (i64, i64) {
     let bits = x.to_bits();
     let (raw, fraction) = ((bits >> 52 & 0x7ff) as i64, (bits & ((1 << 52) - 1)) as i64);
     let (z, u) = if raw == 0 { (fraction, -1074) } else { (fraction | 1 << 52, raw - 1075) };

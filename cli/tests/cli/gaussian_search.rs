@@ -1,0 +1,254 @@
+//! Random Gaussian kernels, against exact determinants, and by landmarks against what their features say.
+//!
+//! `PDPP_SEARCH_CASES=10000` makes it a longer search, `PDPP_SEARCH_SEED` the first of its seeds.
+
+use std::{
+    env,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use oracles::{
+    Constraint, Data, Problem, Storage,
+    exact::{Minors, Set, items_of, set_of},
+    generator,
+};
+use partition_dpp::{
+    Features,
+    engine::Cpu,
+    similarity::{Bandwidth, Rbf},
+};
+use serde_json::Value;
+
+use super::support::{DEAD_LINE, Folder};
+
+/// What nobody states: rounding of a few operations on numbers up to 1.
+const FLOOR: f64 = 1e-12;
+
+fn variable(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().unwrap())
+}
+
+fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
+}
+
+fn indices(set: &Value) -> impl Iterator<Item = usize> {
+    set.as_array().unwrap().iter().map(|item| usize::try_from(item.as_u64().unwrap()).unwrap())
+}
+
+/// The law and its conditions, as arguments.
+fn law(problem: &Problem) -> String {
+    let range = |range: &std::ops::RangeInclusive<usize>| format!("{}..{}", range.start(), range.end());
+    let mut arguments = match &problem.constraint {
+        Constraint::Any => String::new(),
+        Constraint::Size(k) => format!(" --k {k}"),
+        Constraint::Quota(counts) => format!(" --labels parts.csv --quota {}", list(counts)),
+        Constraint::Independent(counts) => {
+            format!(" --labels parts.csv --independent --quota {}", list(counts))
+        }
+        Constraint::Ranges(ranges, total) => {
+            let total = total.map_or_else(String::new, |k| format!(" --k {k}"));
+            format!(" --labels parts.csv --quota {}{total}", list(ranges.iter().map(range)))
+        }
+    };
+    for (name, items) in [("include", &problem.include), ("exclude", &problem.exclude)] {
+        if !items.is_empty() {
+            arguments += &format!(" --{name} {}", list(items));
+        }
+    }
+    arguments
+}
+
+/// The problem whose rows are the features by landmarks.
+fn approximate(points: Problem, landmarks: usize) -> Problem {
+    let rows = Features::from_rows(points.items(), points.rows[0].len(), points.rows.concat()).unwrap();
+    let rbf = Rbf::new(Bandwidth::Exactly(1.0)).with_landmarks(landmarks).features(&rows, &Cpu).unwrap();
+    let rows = (0..points.items()).map(|item| rbf.features().row(item)).collect();
+    Problem { data: Data::Features, storage: Storage::F32, rows, ..points }
+}
+
+/// A problem written to files, and what it is compared with.
+struct Case {
+    problem: Problem,
+    folder: Folder,
+    /// Similarity, law and conditions, as arguments.
+    arguments: String,
+    minors: Minors,
+    is_well_conditioned: bool,
+}
+
+impl Case {
+    fn new(seed: u64) -> Self {
+        let mut problem = generator::gaussian(seed);
+        let folder = Folder::new();
+        let lines = problem.rows.iter().map(|row| list(row) + "\n");
+        folder.write("points.csv", lines.collect::<String>());
+        let lines = problem.labels.iter().map(|label| format!("p{label:02}\n"));
+        folder.write("parts.csv", format!("part\n{}", lines.collect::<String>()));
+        let sets: Vec<Vec<usize>> = (0..1 << problem.items()).map(items_of).collect();
+        folder.write("sets.json", serde_json::to_vec(&sets).unwrap());
+        let mut arguments = format!("--features points.csv --similarity rbf --bandwidth 1{}", law(&problem));
+        if seed.is_multiple_of(3) {
+            let landmarks = 1 + usize::try_from(seed / 3).unwrap() % problem.items();
+            arguments += &format!(" --landmarks {landmarks}");
+            if landmarks < problem.items() {
+                problem = approximate(problem, landmarks);
+            }
+        }
+        let minors = problem.minors();
+        let is_well_conditioned = problem.is_well_conditioned(&minors);
+        Self { problem, folder, arguments, minors, is_well_conditioned }
+    }
+
+    /// The answer of a command, or `None` for a refusal.
+    fn answer(&self, command: &str) -> Result<Option<Value>, String> {
+        let command = format!("{command} {} --json", self.arguments);
+        let output = self.folder.pdpp(&command).timeout(DEAD_LINE).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        if output.status.success() {
+            let answer = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+            return Ok(Some(answer));
+        }
+        let is_refusal = matches!(output.status.code(), Some(1 | 2)) && stderr.lines().count() == 1;
+        if !is_refusal
+            || self.is_well_conditioned && self.minors.law(|set| self.problem.allows(set)).is_some()
+        {
+            return Err(format!("{command}: {:?}, {stderr}", output.status));
+        }
+        Ok(None)
+    }
+
+    /// Everything that is wrong.
+    fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for look in [Self::inferred, Self::best, Self::drawn] {
+            look(self, &mut faults).unwrap_or_else(|fault| faults.push(fault));
+        }
+        faults
+    }
+
+    /// ln Z, marginals and the log-probability of every set.
+    fn inferred(&self, faults: &mut Vec<String>) -> Result<(), String> {
+        if matches!(self.problem.constraint, Constraint::Independent(_)) {
+            return Ok(());
+        }
+        let Some(answer) = self.answer("infer --sets sets.json")? else { return Ok(()) };
+        let law = self.minors.law(|set| self.problem.allows(set)).ok_or("an answer about nothing")?;
+        let mut compare = |what: String, got: f64, exact: f64, stated: f64| {
+            let floor = FLOOR + 8.0 * f64::EPSILON * exact.abs();
+            if !((got - exact).abs() <= 3.0 * stated + floor) && got != exact {
+                faults.push(format!("{what}: got {got:?}, exact {exact:?}, stated {stated:e}"));
+            }
+        };
+        compare("ln Z".into(), number(&answer["log_z"]), law.log_z(), number(&answer["log_z_error"]));
+        let (stated, of_sets) = (number(&answer["marginals_error"]), number(&answer["log_probs_error"]));
+        for (item, exact) in law.marginals(self.problem.items()).into_iter().enumerate() {
+            compare(format!("marginal of {item}"), number(&answer["marginals"][item]), exact, stated);
+        }
+        for set in self.minors.sets() {
+            let (at, exact) = (set as usize, law.log_probability(set));
+            // null is probability 0.
+            let got = answer["log_probs"][at].as_f64().unwrap_or(f64::NEG_INFINITY);
+            if got.is_finite() && exact.is_finite() {
+                compare(format!("ln Pr of {set:b}"), got, exact, of_sets);
+            } else {
+                compare(format!("Pr of {set:b}"), got.exp(), exact.exp(), of_sets);
+            }
+        }
+        Ok(())
+    }
+
+    /// The best set with a certificate, and the set that is proven to be the best.
+    fn best(&self, faults: &mut Vec<String>) -> Result<(), String> {
+        if matches!(self.problem.constraint, Constraint::Independent(_)) {
+            return Ok(());
+        }
+        let optimum = self.minors.optimum(|set| self.problem.allows(set));
+        for command in ["map --certify", "map --solver exact"] {
+            let Some(answer) = self.answer(command)? else { continue };
+            let Some(log_det) = answer["log_det"].as_f64() else { continue };
+            let set = set_of(indices(&answer["set"]));
+            let (exact, floor) = (self.minors.log_det(set), FLOOR + 8.0 * f64::EPSILON * optimum.abs());
+            if !self.problem.allows(set) {
+                faults.push(format!("{command}: {set:b} is not allowed"));
+            }
+            if log_det > 0.0 {
+                faults.push(format!("{command}: ln det {log_det:e} is above 0"));
+            }
+            if !((log_det - exact).abs() <= floor + self.rounding_of_det(set)) {
+                faults.push(format!("{command}: ln det of {set:b} is {exact:?}, not {log_det:?}"));
+            }
+            if let Some(bound) = answer["upper_bound"].as_f64()
+                && bound < optimum - floor
+            {
+                faults.push(format!("{command}: bound {bound:?} below the optimum {optimum:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What rounding of the entries changes in ln det(K_S), to first order.
+    fn rounding_of_det(&self, set: Set) -> f64 {
+        let beyond = |item: usize| self.minors.log_det(set & !(1 << item)) - self.minors.log_det(set);
+        let lost: f64 = items_of(set).into_iter().map(|item| beyond(item).exp()).sum();
+        24.0 * f64::EPSILON * self.problem.items() as f64 * lost
+    }
+
+    /// Draws are sets that the law has.
+    fn drawn(&self, faults: &mut Vec<String>) -> Result<(), String> {
+        let Some(answer) = self.answer("sample --samples 20")? else { return Ok(()) };
+        for drawn in answer["samples"].as_array().ok_or("no samples")? {
+            let set = set_of(indices(drawn));
+            if !self.problem.allows(set) || !self.minors.det(set).is_positive() {
+                faults.push(format!("{set:b} was drawn, and the law does not have it"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn random_gaussian_kernels_are_answered_rightly_or_refused() {
+    let (first, cases) = (variable("PDPP_SEARCH_SEED", 0), variable("PDPP_SEARCH_CASES", 60));
+    let next = AtomicU64::new(first);
+    let found = Mutex::new((Vec::new(), Duration::ZERO));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= first + cases {
+                return;
+            }
+            let start = Instant::now();
+            let case = Case::new(seed);
+            let faults = case.faults();
+            let mut found = found.lock().unwrap();
+            found.1 = found.1.max(start.elapsed());
+            if !faults.is_empty() {
+                println!(
+                    "seed {seed}: pdpp … {}\n{}\n  {}",
+                    case.arguments,
+                    case.problem,
+                    faults.join("\n  ")
+                );
+                found.0.push(seed);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let (wrong, slowest) = found.into_inner().unwrap();
+    println!("{cases} cases, the slowest took {slowest:?}");
+    assert!(wrong.is_empty(), "{} of {cases} seeds are wrong: {wrong:?}", wrong.len());
+}

@@ -1,0 +1,65 @@
+//! Random Gaussian kernels: whole against hundreds of digits, by landmarks against their own rows.
+
+use oracles::{Data, Problem, Storage, generator};
+use partition_dpp::{
+    Features,
+    engine::Cpu,
+    similarity::{Bandwidth, FeatureScalar, Rbf, RbfFeatures},
+};
+
+use crate::{
+    common::checked::{DEADLINE, Outcome, with_deadline},
+    differential::search_seeds,
+};
+
+/// Gaussian kernels, against hundreds of digits.
+#[test]
+fn search_gaussian_kernels() {
+    search_seeds(600, generator::gaussian);
+}
+
+/// Gaussian kernels by landmarks: answers are exact for what the features say.
+#[test]
+fn search_landmarks() {
+    search_seeds(600, by_landmarks);
+}
+
+/// Features by landmarks are a problem of their own, once they are near enough to the kernel.
+fn by_landmarks(seed: u64) -> Problem {
+    let points = generator::gaussian(seed);
+    let storage = if seed.is_multiple_of(2) { Storage::F32 } else { Storage::F64 };
+    let landmarks = 1 + usize::try_from(seed / 2).unwrap() % points.items();
+    let asked = points.clone();
+    let made = with_deadline(DEADLINE, move || match storage {
+        Storage::F32 => approximate::<f32>(&asked, landmarks, seed),
+        Storage::F64 => approximate::<f64>(&asked, landmarks, seed),
+    });
+    let Outcome::Answered(made) = made else { panic!("seed {seed}: {made:?}") };
+    let rows: Vec<Vec<f64>> = (0..points.items()).map(|item| made.features().row(item)).collect();
+    let rounding = if storage == Storage::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    assert_near(&points.rows, &rows, made.kernel_error(), 8.0 * rounding);
+    Problem { data: Data::Features, storage, rows, ..points }
+}
+
+fn approximate<T: FeatureScalar>(problem: &Problem, landmarks: usize, seed: u64) -> RbfFeatures {
+    let points = Features::from_rows(problem.items(), problem.rows[0].len(), problem.rows.concat()).unwrap();
+    let rbf = Rbf::new(Bandwidth::Exactly(1.0)).with_landmarks(landmarks).with_seed(seed);
+    rbf.features_in::<T>(&points, &Cpu).unwrap()
+}
+
+/// K − F Fᵀ has no negative eigenvalue, so that its diagonal bounds every entry, and the stated error is the diagonal's
+/// mean.
+fn assert_near(points: &[Vec<f64>], rows: &[Vec<f64>], stated: f64, rounding: f64) {
+    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let square = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
+    let missing: Vec<f64> = rows.iter().map(|row| (1.0 - product(row, row)).abs()).collect();
+    let mean = missing.iter().sum::<f64>() / missing.len() as f64;
+    assert!(0.0 < stated && mean <= stated, "{mean:e} is missing, {stated:e} stated: {points:?}");
+    for (i, (x, f)) in points.iter().zip(rows).enumerate() {
+        for (j, (y, g)) in points.iter().zip(rows).enumerate() {
+            let off = ((-0.5 * square(x, y)).exp() - product(f, g)).abs();
+            let bound = ((missing[i] + rounding) * (missing[j] + rounding)).sqrt();
+            assert!(off <= bound, "({i}, {j}) is off by {off:e}, above {bound:e}: {points:?}");
+        }
+    }
+}

@@ -52,6 +52,9 @@ pub(crate) fn error(error: f64) -> String {
     if error <= 0.0 {
         return "0".into();
     }
+    if error.is_infinite() {
+        return "∞".into();
+    }
     let text = format!("{error:.0e}");
     let down = text.parse::<f64>().is_ok_and(|rounded| rounded < error);
     match text.split_once('e') {

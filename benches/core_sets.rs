@@ -27,7 +27,7 @@ fn compare() {
     let values = common::features(ITEMS, DIMS);
     let labels = common::labels(ITEMS, PARTS);
     println!("m = {ITEMS}, n = {DIMS}, {PARTS} parts, quota {EACH} each, {SHARDS} shards, 2 threads");
-    let solve = |features: &Features<'_>, partition: &Partition| {
+    let solve = |features: &Features, partition: &Partition| {
         let quota = Quota::each(partition, EACH).unwrap();
         let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
         let greedy = LazyGreedy::default().solve(&dpp, &Cpu).unwrap();

@@ -58,7 +58,7 @@ const TASKS: [Task; 8] = [
 ];
 
 /// Greedy sets of these requests, over items that lie anywhere.
-fn slates(dpp: &PartitionDpp<'_>, features: &Features<'_>, (requests, candidates): (usize, usize)) {
+fn slates(dpp: &PartitionDpp, features: &Features, (requests, candidates): (usize, usize)) {
     let slates = Slates::new(features, dpp.partition(), dpp.quota()).unwrap();
     let item = |at: usize| u32::try_from(at * 40_507 % features.items()).unwrap();
     let lists: Vec<Vec<u32>> = (0..requests)
@@ -68,7 +68,7 @@ fn slates(dpp: &PartitionDpp<'_>, features: &Features<'_>, (requests, candidates
     drop(black_box(slates.solve_many(&requests)));
 }
 
-fn run(task: Task, dpp: &PartitionDpp<'_>, features: &Features<'_>) {
+fn run(task: Task, dpp: &PartitionDpp, features: &Features) {
     match task {
         Task::Draws(count) => {
             let sampler = dpp.sampler(Method::Rejection, &Cpu).unwrap();

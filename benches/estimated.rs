@@ -16,7 +16,7 @@ struct Case {
     name: &'static str,
     /// Effective draws a second.
     wanted: &'static str,
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     each: std::ops::RangeInclusive<usize>,
 }

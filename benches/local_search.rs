@@ -76,7 +76,7 @@ struct Swap<'a> {
 }
 
 impl<'a> Swap<'a> {
-    fn new(features: &'a Features<'a>) -> Self {
+    fn new(features: &'a Features) -> Self {
         let rows = Rows::scaled(features, vec![Items::All(ITEMS)]);
         let duals = Mat::from_fn(DIMS, K, |i, j| if i == j { 1.0 } else { 0.01 });
         let residuals = vec![1.0; ITEMS];

@@ -15,12 +15,12 @@ use partition_dpp::{
 struct Case {
     name: &'static str,
     wanted: &'static str,
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     each: usize,
 }
 
-fn films() -> Option<(Features<'static>, Partition)> {
+fn films() -> Option<(Features, Partition)> {
     let folder = PathBuf::from(std::env::var_os("PDPP_DATA")?).join("movielens_small");
     let features = Features::open_npy(folder.join("features.npy")).unwrap();
     let text = std::fs::read_to_string(folder.join("labels.csv")).unwrap();

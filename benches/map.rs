@@ -28,28 +28,28 @@ use partition_dpp::{
 use rayon::ThreadPool;
 
 /// Features and the k-DPP of them.
-struct Case<'a> {
-    features: Features<'a>,
+struct Case {
+    features: Features,
     k: usize,
 }
 
-impl<'a> Case<'a> {
-    fn new<T: Scalar>(items: usize, dims: usize, k: usize, values: impl Into<Storage<'a, T>>) -> Self {
+impl Case {
+    fn new<T: Scalar>(items: usize, dims: usize, k: usize, values: impl Into<Storage<T>>) -> Self {
         Self { features: Features::from_rows(items, dims, values).unwrap(), k }
     }
 
-    fn model(&self) -> KDpp<'_> {
+    fn model(&self) -> KDpp {
         KDpp::new(&self.features, self.k).unwrap()
     }
 }
 
-type Solve = fn(&KDpp<'_>) -> Solution;
+type Solve = fn(&KDpp) -> Solution;
 
-fn plain(model: &KDpp<'_>) -> Solution {
+fn plain(model: &KDpp) -> Solution {
     Greedy::default().solve(model, &Cpu).unwrap()
 }
 
-fn lazy(model: &KDpp<'_>) -> Solution {
+fn lazy(model: &KDpp) -> Solution {
     LazyGreedy::default().solve(model, &Cpu).unwrap()
 }
 
@@ -203,7 +203,7 @@ fn large(one: &ThreadPool, two: &ThreadPool) {
     }
 }
 
-fn plain_against_lazy(pairs: usize, what: &str, pool: &ThreadPool, model: &KDpp<'_>) {
+fn plain_against_lazy(pairs: usize, what: &str, pool: &ThreadPool, model: &KDpp) {
     let what = format!("{what}, {} thread(s)", pool.current_num_threads());
     ratio_of_pairs(pairs, &what, "≥ 3", || pool.install(|| plain(model)), || pool.install(|| lazy(model)));
 }

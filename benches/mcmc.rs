@@ -21,7 +21,7 @@ const DRAWS: u64 = 20_000;
 const PAIRED: usize = 20;
 
 /// Prints what a run took and what it was worth.
-fn measure(what: &str, chains: &Chains<'_>, seed: u64) {
+fn measure(what: &str, chains: &Chains, seed: u64) {
     let (mut run, burnt_in) = timed(|| chains.start(seed));
     let ((), seconds) = timed(|| run.extend(DRAWS));
     let samples = run.into_samples();
@@ -74,7 +74,7 @@ fn main() {
     compare(&dpp, &[("pairs of axes, no other sets", swaps), ("pairs of axes, other sets", options)]);
 }
 
-fn compare(dpp: &PartitionDpp<'_>, kinds: &[(&str, McmcOptions)]) {
+fn compare(dpp: &PartitionDpp, kinds: &[(&str, McmcOptions)]) {
     let two = threads(2);
     for (what, options) in kinds {
         let (chains, seconds) = timed(|| two.install(|| dpp.chains(options, &Cpu)).unwrap());

@@ -22,7 +22,7 @@ const DRAWS: u64 = 400;
 
 /// Memory-mapped features in three parts, five items of each.
 struct Case {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     quota: Quota,
     _file: tempfile::NamedTempFile,

@@ -45,7 +45,7 @@ fn copied(bytes: &[u8]) -> Duration {
     taken
 }
 
-fn measure(precision: Precision, name: &str, bytes: &[u8], features: impl Fn() -> Features<'static>) {
+fn measure(precision: Precision, name: &str, bytes: &[u8], features: impl Fn() -> Features) {
     let copy = median((0..RUNS).map(|_| copied(bytes)).collect());
     let mut sent = 0;
     let fill = || {

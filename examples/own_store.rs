@@ -17,7 +17,7 @@ struct Store {
 }
 
 impl Store {
-    fn page(&mut self, number: u64) -> Result<Batch<'static>> {
+    fn page(&mut self, number: u64) -> Result<Batch> {
         self.reads += 1;
         let value = |i: u64| ((i * 7919 + number * 104_729) % 1009) as f32 / 1009.0 - 0.5;
         let values: Vec<f32> = (0..u64::from(ROWS) * DIMS as u64).map(value).collect();

@@ -65,7 +65,7 @@ fn main() -> Result<()> {
 
 /// The same sets, by a GPU.
 #[cfg(feature = "gpu")]
-fn on_a_device(slates: &Slates<'_>, requests: &[SlateRequest<'_>]) {
+fn on_a_device(slates: &Slates, requests: &[SlateRequest<'_>]) {
     use partition_dpp::{
         engine::gpu::{Gpu, GpuOptions},
         slates::BatchedRequests,
@@ -81,4 +81,4 @@ fn on_a_device(slates: &Slates<'_>, requests: &[SlateRequest<'_>]) {
 }
 
 #[cfg(not(feature = "gpu"))]
-fn on_a_device(_: &Slates<'_>, _: &[SlateRequest<'_>]) {}
+fn on_a_device(_: &Slates, _: &[SlateRequest<'_>]) {}

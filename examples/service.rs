@@ -34,7 +34,7 @@ impl Service {
 }
 
 /// Stands in for a file that a service would open with `Features::open_npy`: 3000 items in three parts.
-fn catalogue(version: u32) -> Result<(Features<'static>, Partition)> {
+fn catalogue(version: u32) -> Result<(Features, Partition)> {
     let value = |i: u32| f64::from((i * 7919 + version * 104_729) % 1009) / 1009.0 - 0.5;
     let features = Features::from_rows(3000, 16, (0..3000 * 16).map(value).collect::<Vec<_>>())?;
     Ok((features, Partition::from_labels(&(0..3000).map(|i| i % 3).collect::<Vec<_>>())?))

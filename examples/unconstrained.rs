@@ -23,7 +23,7 @@ struct Regime {
 const REGIMES: [Regime; 2] =
     [Regime { items: 50, dims: 40, largest: 5.0 }, Regime { items: 200, dims: 200, largest: 1.0 }];
 
-type Method = (&'static str, fn(&Dpp<'_>, u64) -> Result<Solution>);
+type Method = (&'static str, fn(&Dpp, u64) -> Result<Solution>);
 
 const METHODS: [Method; 7] = [
     ("greedy", |dpp, _| Greedy::default().solve(dpp, &Cpu)),
@@ -37,7 +37,7 @@ const METHODS: [Method; 7] = [
     ("softmax", |dpp, _| Softmax::default().solve(dpp, &Cpu)),
 ];
 
-fn symmetric(dpp: &Dpp<'_>, order: ItemOrder, decision: Decision) -> Result<Solution> {
+fn symmetric(dpp: &Dpp, order: ItemOrder, decision: Decision) -> Result<Solution> {
     SymmetricGreedy::default().with_order(order).with_decision(decision).solve(dpp, &Cpu)
 }
 

@@ -39,9 +39,9 @@ pub(crate) fn clustered(items: usize, dims: usize, parts: usize) -> Vec<f32> {
 }
 
 /// Features from their values.
-pub(crate) fn rows<T: partition_dpp::data::Scalar>(values: Vec<T>, dims: usize) -> Features<'static>
+pub(crate) fn rows<T: partition_dpp::data::Scalar>(values: Vec<T>, dims: usize) -> Features
 where
-    Vec<T>: Into<partition_dpp::data::Storage<'static, T>>,
+    Vec<T>: Into<partition_dpp::data::Storage<T>>,
 {
     Features::from_rows(values.len() / dims, dims, values).unwrap()
 }
@@ -52,13 +52,13 @@ pub(crate) fn singles(values: Vec<f64>) -> Vec<f32> {
 }
 
 /// Items dealt to parts in turn.
-pub(crate) fn of_parts(features: Features<'static>, parts: usize) -> (Features<'static>, Partition) {
+pub(crate) fn of_parts(features: Features, parts: usize) -> (Features, Partition) {
     let partition = Partition::from_labels(&labels(features.items(), parts)).unwrap();
     (features, partition)
 }
 
 /// The digits, by class.
-pub(crate) fn digits() -> (Features<'static>, Partition) {
+pub(crate) fn digits() -> (Features, Partition) {
     let read = |file: &str| fs::read(format!("cli/data/digits/{file}")).unwrap();
     let pixels = read("features.npy");
     let pixels = &pixels[pixels.len() - 1797 * 64..];

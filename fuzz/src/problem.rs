@@ -154,7 +154,7 @@ impl Case {
 
     fn run_under_quota(
         &self,
-        features: &Features<'_>,
+        features: &Features,
         partition: &Partition,
         quota: &Quota,
         watch: &Watch<'_>,

@@ -15,7 +15,7 @@ use crate::{
 /// The feature matrix, one row per item.
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct Features {
-    pub(crate) rows: partition_dpp::Features<'static>,
+    pub(crate) rows: partition_dpp::Features,
     /// What the features lack of the kernel that they stand for, relative to its trace.
     #[pyo3(get)]
     pub(crate) kernel_error: Option<f64>,
@@ -125,14 +125,14 @@ impl Features {
     }
 }
 
-impl From<partition_dpp::Features<'static>> for Features {
-    fn from(rows: partition_dpp::Features<'static>) -> Self {
+impl From<partition_dpp::Features> for Features {
+    fn from(rows: partition_dpp::Features) -> Self {
         Self { rows, kernel_error: None, has_scores: false }
     }
 }
 
 /// The library's features of a `Features`, or of anything that makes them.
-pub(crate) fn of(rows: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Features<'static>> {
+pub(crate) fn of(rows: &Bound<'_, PyAny>) -> PyResult<partition_dpp::Features> {
     match rows.cast::<Features>() {
         Ok(known) => Ok(known.get().rows.clone()),
         Err(_) => rows::features(rows),

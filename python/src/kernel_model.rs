@@ -22,7 +22,7 @@ use crate::{
 /// A kernel of pairs of items, with a quota, a number of items, or neither.
 #[pyclass(frozen, module = "partition_dpp")]
 pub(crate) struct KernelModel {
-    features: Features<'static>,
+    features: Features,
     comparison: Comparison,
     ridge: Option<f64>,
     sets: Sets,

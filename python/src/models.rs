@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct Model {
     pub(crate) law: Law,
     /// The rows with their weights.
-    pub(crate) features: Features<'static>,
+    pub(crate) features: Features,
     pub(crate) partition: Option<partition_dpp::Partition>,
     /// The least number of items of a set.
     picks: usize,
@@ -29,11 +29,11 @@ pub(crate) struct Model {
 /// The library's models.
 #[expect(clippy::large_enum_variant, reason = "a model has one")]
 pub(crate) enum Law {
-    Parts(partition_dpp::PartitionDpp<'static>),
-    Size(partition_dpp::KDpp<'static>),
-    AnySize(partition_dpp::Dpp<'static>),
+    Parts(partition_dpp::PartitionDpp),
+    Size(partition_dpp::KDpp),
+    AnySize(partition_dpp::Dpp),
     /// With the weights of the rows, which the ridge has, too.
-    Ridge(RidgeDpp<'static>, Option<Scored>),
+    Ridge(RidgeDpp, Option<Scored>),
 }
 
 /// Scores, and what diversity counts beside them.
@@ -117,7 +117,7 @@ impl Model {
 
     fn with_ridge(
         given: &Given<'_>,
-        features: &Features<'static>,
+        features: &Features,
         delta: f64,
         sets: Sets,
         [include, exclude]: [Vec<usize>; 2],

@@ -29,7 +29,7 @@ enum Kind {
 /// The features that a matrix holds: Arrow lists or columns, or anything that NumPy takes for an array.
 ///
 /// Contiguous f16, f32 and f64 are not copied.
-pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features<'static>> {
+pub(crate) fn features(rows: &Bound<'_, PyAny>) -> PyResult<Features> {
     let py = rows.py();
     // As Arrow data a table of pandas has its index as a column.
     let is_pandas = rows.hasattr("iloc")? && rows.hasattr("to_numpy")?;
@@ -106,7 +106,7 @@ fn of_array<T: Element + Scalar>(
     array: &Bound<'_, PyAny>,
     name: &str,
     (items, dims): (usize, usize),
-) -> PyResult<Features<'static>> {
+) -> PyResult<Features> {
     let values = ArrayValues::<T>::of(&contiguous(array, name)?)?;
     interruptible(array.py(), None, |_| Features::from_rows(items, dims, Storage::shared(values)))?.or_raise()
 }

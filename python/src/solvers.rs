@@ -127,15 +127,15 @@ impl Model {
         };
         let found = match &self.law {
             Law::Parts(dpp) => {
-                let solver = solver.of::<PartitionDpp<'_>>(limit).ok_or_else(needed)?;
+                let solver = solver.of::<PartitionDpp>(limit).ok_or_else(needed)?;
                 solve(py, dpp, &*solver, engine, (limit, certify), progress)?
             }
             Law::Size(dpp) => {
-                let solver = solver.of::<KDpp<'_>>(limit).ok_or_else(needed)?;
+                let solver = solver.of::<KDpp>(limit).ok_or_else(needed)?;
                 solve(py, dpp, &*solver, engine, (limit, certify), progress)?
             }
             Law::AnySize(dpp) => {
-                let solver: Box<dyn Solver<Dpp<'_>> + Send + Sync> = match (solver.of(limit), solver) {
+                let solver: Box<dyn Solver<Dpp> + Send + Sync> = match (solver.of(limit), solver) {
                     (Some(solver), _) => solver,
                     (None, SolverChoice::Softmax) => {
                         let softmax = Softmax::default();

@@ -46,7 +46,7 @@ impl fmt::Debug for Setup<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Digits<'a> {
     /// The pixels.
-    pub features: &'a Features<'a>,
+    pub features: &'a Features,
     /// The digits as parts 0 to 9.
     pub partition: &'a Partition,
 }

@@ -43,12 +43,12 @@ impl TableFile {
 }
 
 /// The features of a data set, of any size and type.
-pub(crate) fn open(path: &Path) -> Result<Features<'static>, Failure> {
+pub(crate) fn open(path: &Path) -> Result<Features, Failure> {
     Features::open_npy(path).map_err(Failure::in_file(path))
 }
 
 /// Some rows of it.
-pub(crate) fn rows(features: &Features<'_>, items: &[usize], path: &Path) -> Result<Vec<Vec<f64>>, Failure> {
+pub(crate) fn rows(features: &Features, items: &[usize], path: &Path) -> Result<Vec<Vec<f64>>, Failure> {
     if let Some(item) = items.iter().find(|item| **item >= features.items()) {
         let problem = format!("there is no row {item}: there are {} rows", features.items());
         return Err(Failure::file(path, problem));

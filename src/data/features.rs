@@ -16,9 +16,9 @@ use crate::{Error, Result};
 /// Rows may have weights q_i ([`with_scores`](Features::with_scores), [`with_log_quality`](Features::with_log_quality),
 /// [`with_unit_rows`](Features::with_unit_rows)): item i is then the row q_i a_i, and K_ij = q_i ⟨a_i, a_j⟩ q_j.
 ///
-/// Values are f16, f32 or f64; owned (`Vec`), borrowed (slice) or memory-mapped (.npy), in one or several pieces
-/// ([`concatenate`](Features::concatenate)). They are never copied: cloning is cheap, and rows are converted to f64 as
-/// they are read.
+/// Values are f16, f32 or f64; owned (`Vec`), shared ([`Storage::shared`]) or memory-mapped (.npy), in one or several
+/// pieces ([`concatenate`](Features::concatenate)). Slices are copied once; from then on nothing is: a clone shares the
+/// values, and rows are converted to f64 as they are read.
 ///
 /// # Shapes
 /// `items` rows of `dims` values. m and n at least 1; n may exceed m.
@@ -32,15 +32,15 @@ use crate::{Error, Result};
 /// use partition_dpp::Features;
 /// let owned = Features::from_rows(2, 3, vec![1.0_f32, 0.0, 2.0, 0.0, 1.0, 1.0])?;
 /// let values = [1.0_f64, 0.0, 2.0, 0.0, 1.0, 1.0];
-/// let borrowed = Features::from_rows(2, 3, &values[..])?;
-/// assert_eq!(owned.row(1), borrowed.row(1));
+/// let copied = Features::from_rows(2, 3, &values[..])?;
+/// assert_eq!(owned.row(1), copied.row(1));
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct Features<'a> {
+pub struct Features {
     items: usize,
     dims: usize,
-    values: Values<'a>,
+    values: Values,
     /// The largest |entry| as stored.
     max_abs: f64,
     /// What rows are multiplied by when they are read; `None` for ones.
@@ -52,7 +52,7 @@ pub struct Features<'a> {
     identity: Arc<()>,
 }
 
-impl<'a> Features<'a> {
+impl Features {
     /// Takes m·n values in row-major order.
     ///
     /// # Cost
@@ -63,11 +63,7 @@ impl<'a> Features<'a> {
     /// - [`Error::Shape`] for another number of values than m·n;
     /// - [`Error::NotFinite`] for the first NaN or infinity;
     /// - [`Error::TooManyItems`] above 2³²−1 items.
-    pub fn from_rows<T: Scalar>(
-        items: usize,
-        dims: usize,
-        values: impl Into<Storage<'a, T>>,
-    ) -> Result<Self> {
+    pub fn from_rows<T: Scalar>(items: usize, dims: usize, values: impl Into<Storage<T>>) -> Result<Self> {
         if items == 0 || dims == 0 {
             return Err(Error::Empty { what: "the feature matrix" });
         }
@@ -114,7 +110,7 @@ impl<'a> Features<'a> {
             let (found, expected) = (shards[shard].kind(), first.kind());
             return Err(Error::UnlikeShards { shard, found, expected });
         }
-        let all: Vec<&Values<'a>> = shards.iter().map(|shard| &shard.values).collect();
+        let all: Vec<&Values> = shards.iter().map(|shard| &shard.values).collect();
         let Some(values) = Values::concatenate(&all) else { unreachable!("they are of one kind") };
         let max_abs = shards.iter().map(|shard| shard.max_abs).fold(0.0, f64::max);
         let residual = shards.iter().filter_map(|shard| shard.residual).reduce(Residual::max);
@@ -175,8 +171,8 @@ impl<'a> Features<'a> {
     }
 
     /// Whether the stored rows are those of other features, in the same memory.
-    pub(crate) fn has_rows_of(&self, other: &Features<'_>) -> bool {
-        let first_and_last = |features: &Features<'_>| {
+    pub(crate) fn has_rows_of(&self, other: &Features) -> bool {
+        let first_and_last = |features: &Features| {
             let place = |item| with_rows!(&features.values, rows => rows.row(item).as_ptr().addr());
             (features.row_bytes(), place(0), place(features.items - 1))
         };
@@ -205,7 +201,7 @@ impl<'a> Features<'a> {
     }
 
     /// The values as they are stored.
-    pub(crate) fn values(&self) -> &Values<'a> {
+    pub(crate) fn values(&self) -> &Values {
         &self.values
     }
 
@@ -249,7 +245,7 @@ impl<'a> Features<'a> {
 }
 
 #[cfg(feature = "npy")]
-impl Features<'static> {
+impl Features {
     /// Opens a two-dimensional .npy file of booleans, integers or floating-point numbers of any size.
     /// [`NpyArray`](super::NpyArray) reads only the header.
     ///
@@ -269,7 +265,7 @@ impl Features<'static> {
     }
 }
 
-impl fmt::Debug for Features<'_> {
+impl fmt::Debug for Features {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Features({}×{} {})", self.items, self.dims, self.scalar())
     }

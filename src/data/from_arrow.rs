@@ -12,7 +12,7 @@ use arrow_schema::DataType;
 use super::{Features, Scalar, Storage};
 use crate::{Error, Result, error::ArrowProblem};
 
-impl Features<'static> {
+impl Features {
     /// The rows of an array of lists (fixed-size lists, lists and large lists) of f16, f32 or f64, all of one length, or
     /// of a structure of numbers, one feature a field.
     ///
@@ -49,7 +49,7 @@ impl Features<'static> {
     }
 }
 
-impl TryFrom<&RecordBatch> for Features<'static> {
+impl TryFrom<&RecordBatch> for Features {
     type Error = Error;
 
     /// One feature a column, as [`Features::from_arrow`] reads structures.
@@ -58,13 +58,13 @@ impl TryFrom<&RecordBatch> for Features<'static> {
     }
 }
 
-fn of_fixed_lists(array: &FixedSizeListArray) -> Result<Features<'static>> {
+fn of_fixed_lists(array: &FixedSizeListArray) -> Result<Features> {
     check_rows(array)?;
     let dims = usize::try_from(array.value_length()).unwrap_or(0);
     of_values(array, array.values().as_ref(), 0..array.len() * dims, dims)
 }
 
-fn of_lists<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> Result<Features<'static>> {
+fn of_lists<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> Result<Features> {
     check_rows(array)?;
     let offsets = array.value_offsets();
     let dims = offsets.get(1).map_or(0, |end| (*end - offsets[0]).as_usize());
@@ -80,12 +80,7 @@ fn of_lists<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> Result<Features<
 }
 
 /// Some of the values of lists.
-fn of_values(
-    lists: &dyn Array,
-    values: &dyn Array,
-    range: Range<usize>,
-    dims: usize,
-) -> Result<Features<'static>> {
+fn of_values(lists: &dyn Array, values: &dyn Array, range: Range<usize>, dims: usize) -> Result<Features> {
     let values = values.slice(range.start, range.len());
     let is_missing = |nulls: &arrow_buffer::NullBuffer| (0..range.len()).find(|&at| nulls.is_null(at));
     if let Some(at) = values.logical_nulls().as_ref().and_then(is_missing) {
@@ -103,12 +98,12 @@ fn of_values(
 type Half = <types::Float16Type as ArrowPrimitiveType>::Native;
 
 #[cfg(feature = "npy")]
-fn of_halves(rows: usize, dims: usize, values: &ScalarBuffer<Half>) -> Result<Features<'static>> {
+fn of_halves(rows: usize, dims: usize, values: &ScalarBuffer<Half>) -> Result<Features> {
     shared(rows, dims, values)
 }
 
 #[cfg(not(feature = "npy"))]
-fn of_halves(rows: usize, dims: usize, values: &ScalarBuffer<Half>) -> Result<Features<'static>> {
+fn of_halves(rows: usize, dims: usize, values: &ScalarBuffer<Half>) -> Result<Features> {
     Features::from_rows(rows, dims, values.iter().map(|value| value.to_f32()).collect::<Vec<_>>())
 }
 
@@ -116,7 +111,7 @@ fn shared<T: Scalar + arrow_buffer::ArrowNativeType>(
     rows: usize,
     dims: usize,
     values: &ScalarBuffer<T>,
-) -> Result<Features<'static>> {
+) -> Result<Features> {
     Features::from_rows(rows, dims, Storage::shared(values.clone()))
 }
 
@@ -128,7 +123,7 @@ fn check_rows(array: &dyn Array) -> Result<()> {
     }
 }
 
-fn of_columns(table: &StructArray) -> Result<Features<'static>> {
+fn of_columns(table: &StructArray) -> Result<Features> {
     check_rows(table)?;
     let is_single = |column: &DataType| matches!(column, DataType::Float16 | DataType::Float32);
     if table.fields().iter().all(|field| is_single(field.data_type())) {
@@ -139,7 +134,7 @@ fn of_columns(table: &StructArray) -> Result<Features<'static>> {
     }
 }
 
-fn side_by_side<T: Scalar>(table: &StructArray, of: impl Fn(f64) -> T) -> Result<Features<'static>> {
+fn side_by_side<T: Scalar>(table: &StructArray, of: impl Fn(f64) -> T) -> Result<Features> {
     let (rows, dims) = (table.len(), table.num_columns());
     let mut values = vec![T::zeroed(); rows * dims];
     for (at, (field, column)) in table.fields().iter().zip(table.columns()).enumerate() {

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use super::{Features, Kernel, Scalar, kernel::check_square};
 use crate::{Error, Result};
 
-impl<T: Scalar + nalgebra::Scalar> TryFrom<&DMatrix<T>> for Features<'static> {
+impl<T: Scalar + nalgebra::Scalar> TryFrom<&DMatrix<T>> for Features {
     type Error = Error;
 
     /// One item per row. Copies, since nalgebra stores columns.

@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayView2};
 use super::{Features, Kernel, Scalar, kernel::check_square};
 use crate::{Error, Result};
 
-impl<'a, T: Scalar> TryFrom<ArrayView2<'a, T>> for Features<'a> {
+impl<'a, T: Scalar> TryFrom<ArrayView2<'a, T>> for Features {
     type Error = Error;
 
     /// One item per row. Borrows arrays in standard layout, copies others.
@@ -18,7 +18,7 @@ impl<'a, T: Scalar> TryFrom<ArrayView2<'a, T>> for Features<'a> {
     }
 }
 
-impl<T: Scalar> TryFrom<Array2<T>> for Features<'static> {
+impl<T: Scalar> TryFrom<Array2<T>> for Features {
     type Error = Error;
 
     /// One item per row. Takes the buffer of arrays in standard layout, copies others.

@@ -17,7 +17,7 @@ impl sealed::Sealed for f16 {}
 impl Scalar for f16 {
     const NAME: &'static str = "f16";
 
-    fn wrap(rows: StoredRows<'_, Self>) -> Values<'_> {
+    fn wrap(rows: StoredRows<Self>) -> Values {
         Values::F16(rows)
     }
 

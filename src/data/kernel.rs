@@ -37,7 +37,7 @@ use crate::{Error, Result, linalg};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    features: Features<'static>,
+    features: Features,
     error: f64,
 }
 
@@ -111,7 +111,7 @@ impl Kernel {
         Self::factor(&matrix, Rounding::OfUnitDiagonal { entry: rounding, rank })
     }
 
-    fn factor(matrix: &Features<'_>, rounding: Rounding) -> Result<Self> {
+    fn factor(matrix: &Features, rounding: Rounding) -> Result<Self> {
         let items = matrix.items();
         let mut kernel = Mat::<f64>::zeros(items, items);
         for item in 0..items {
@@ -162,7 +162,7 @@ impl Kernel {
 
     /// A with A Aᵀ = K, one column per positive eigenvalue.
     #[must_use]
-    pub fn features(&self) -> &Features<'static> {
+    pub fn features(&self) -> &Features {
         &self.features
     }
 

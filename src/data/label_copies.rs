@@ -119,7 +119,7 @@ impl LabelCopies {
     ///
     /// # Errors
     /// [`Error::LabelCount`] for features with another number of items.
-    pub fn features(&self, features: &Features<'_>) -> Result<Features<'static>> {
+    pub fn features(&self, features: &Features) -> Result<Features> {
         let (items, dims, copies) = (features.items(), features.dims(), self.item_of.len());
         if items != self.items() {
             return Err(Error::LabelCount { items, labels: self.items() });

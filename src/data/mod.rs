@@ -55,13 +55,13 @@ pub(crate) use weights::{LARGEST_LOG, check_finite, check_log_quality, log_quali
 pub(crate) use wide::{compress_if_wide, compression_rounding};
 
 /// Checks that features, partition and quota have the same items and parts.
-pub(crate) fn check_labels(features: &Features<'_>, partition: &Partition, quota: &Quota) -> Result<()> {
+pub(crate) fn check_labels(features: &Features, partition: &Partition, quota: &Quota) -> Result<()> {
     check_partition(features, partition)?;
     quota.check(partition)
 }
 
 /// Checks that features and partition have the same number of items.
-pub(crate) fn check_partition(features: &Features<'_>, partition: &Partition) -> Result<()> {
+pub(crate) fn check_partition(features: &Features, partition: &Partition) -> Result<()> {
     let (items, labels) = (features.items(), partition.items());
     if items == labels { Ok(()) } else { Err(Error::LabelCount { items, labels }) }
 }

@@ -3,7 +3,7 @@
 use super::{CountRange, Features, Partition, Quota, values::with_rows};
 use crate::{Error, Result};
 
-impl Features<'_> {
+impl Features {
     /// The rows of some items, copied in this order, with their weights.
     ///
     /// ```
@@ -16,9 +16,9 @@ impl Features<'_> {
     ///
     /// # Errors
     /// [`Error::Empty`] without items; [`Error::ItemOutOfRange`].
-    pub fn restricted_to(&self, items: &[usize]) -> Result<Features<'static>> {
+    pub fn restricted_to(&self, items: &[usize]) -> Result<Features> {
         check(items, self.items())?;
-        let rows: Result<Features<'static>> = with_rows!(self.values(), rows => {
+        let rows: Result<Features> = with_rows!(self.values(), rows => {
             let values: Vec<_> = items.iter().flat_map(|&item| rows.row(item)).copied().collect();
             Features::from_rows(items.len(), self.dims(), values)
         });

@@ -3,7 +3,7 @@
 use super::{Features, Kernel};
 use crate::{Error, Result, error::WeightProblem, linalg::kernels::dot};
 
-impl Features<'_> {
+impl Features {
     /// Features of K + δI: every row gets a coordinate of its own, √δ. The rank is m, so that sets may have any number of
     /// items.
     ///
@@ -33,7 +33,7 @@ impl Features<'_> {
     /// assert!(KDpp::new(&features.with_ridge(0.1)?, 2).is_ok());
     /// # Ok(()) }
     /// ```
-    pub fn with_ridge(&self, delta: f64) -> Result<Features<'static>> {
+    pub fn with_ridge(&self, delta: f64) -> Result<Features> {
         check_ridge(delta)?;
         if !self.weights_fit() {
             return Err(WeightProblem::Spread.into());

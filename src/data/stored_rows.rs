@@ -9,17 +9,17 @@ use crate::parallel::map_ordered;
 
 /// The rows of a feature matrix, shard by shard, each row-major.
 #[derive(Clone, Debug)]
-pub struct StoredRows<'a, T: Scalar> {
+pub struct StoredRows<T: Scalar> {
     dims: usize,
-    shards: Arc<[Storage<'a, T>]>,
+    shards: Arc<[Storage<T>]>,
     /// The first row of every shard.
     starts: Arc<[usize]>,
 }
 
-impl<'a, T: Scalar> StoredRows<'a, T> {
+impl<T: Scalar> StoredRows<T> {
     /// Shards that hold whole rows.
-    pub(crate) fn new(dims: usize, shards: Vec<Storage<'a, T>>) -> Self {
-        let rows = |shard: &Storage<'_, T>| shard.as_slice().len() / dims;
+    pub(crate) fn new(dims: usize, shards: Vec<Storage<T>>) -> Self {
+        let rows = |shard: &Storage<T>| shard.as_slice().len() / dims;
         let starts = shards.iter().scan(0, |next, shard| {
             let start = *next;
             *next += rows(shard);

@@ -18,7 +18,7 @@ pub trait Scalar: sealed::Sealed + bytemuck::Pod + Into<f64> + Send + Sync + std
     #[doc(hidden)]
     const NAME: &'static str;
     #[doc(hidden)]
-    fn wrap(rows: StoredRows<'_, Self>) -> Values<'_>;
+    fn wrap(rows: StoredRows<Self>) -> Values;
     /// The value in f64, if it is finite.
     #[doc(hidden)]
     fn wide(self) -> f64;
@@ -74,7 +74,7 @@ macro_rules! scalar {
         impl Scalar for $type {
             const NAME: &'static str = $name;
 
-            fn wrap(rows: StoredRows<'_, Self>) -> Values<'_> {
+            fn wrap(rows: StoredRows<Self>) -> Values {
                 Values::$variant(rows)
             }
 
@@ -122,30 +122,28 @@ scalar!(
     }
 );
 
-/// A buffer of values: made from a `Vec` (owned), a slice (borrowed), or what somebody else keeps
-/// ([`shared`](Storage::shared)).
+/// A buffer of values: a `Vec`, or what somebody else keeps ([`shared`](Storage::shared)). Slices and arrays are copied.
 #[derive(Clone, Debug)]
-pub struct Storage<'a, T: Scalar>(Inner<'a, T>);
+pub struct Storage<T: Scalar>(Inner<T>);
 
 #[derive(Clone, Debug)]
-enum Inner<'a, T: Scalar> {
+enum Inner<T: Scalar> {
     Owned(Arc<Vec<T>>),
-    Borrowed(&'a [T]),
     Shared(Shared<T>),
     #[cfg(feature = "npy")]
     Mapped(Mapped<T>),
 }
 
-impl<T: Scalar> Storage<'static, T> {
+impl<T: Scalar> Storage<T> {
     /// Values in the buffer of another owner, which is kept as long as features of them are: an array of another library,
-    /// a memory-mapped file, an `Arc<[T]>`. Nothing is copied.
+    /// a memory-mapped file. Nothing is copied.
     ///
     /// ```
     /// # fn main() -> Result<(), partition_dpp::Error> {
     /// use std::sync::Arc;
     /// use partition_dpp::{Features, data::Storage};
     /// let values: Arc<[f32]> = Arc::from([1.0, 0.0, 0.0, 1.0]);
-    /// let features: Features<'static> = Features::from_rows(2, 2, Storage::shared(Arc::clone(&values)))?;
+    /// let features = Features::from_rows(2, 2, Storage::shared(Arc::clone(&values)))?;
     /// assert_eq!((features.row(1), Arc::strong_count(&values)), (vec![0.0, 1.0], 2));
     /// # Ok(()) }
     /// ```
@@ -153,52 +151,65 @@ impl<T: Scalar> Storage<'static, T> {
     pub fn shared(owner: impl AsRef<[T]> + Send + Sync + 'static) -> Self {
         Self(Inner::Shared(Shared::new(owner)))
     }
-}
 
-impl<T: Scalar> Storage<'_, T> {
     #[inline]
     pub(crate) fn as_slice(&self) -> &[T] {
         match &self.0 {
             Inner::Owned(values) => values,
-            Inner::Borrowed(values) => values,
             Inner::Shared(values) => values.as_slice(),
             #[cfg(feature = "npy")]
             Inner::Mapped(mapped) => mapped.as_slice(),
         }
     }
-}
 
-impl<T: Scalar> Storage<'_, T> {
     /// Whether the values stay in a file.
     pub(crate) fn is_mapped(&self) -> bool {
         match &self.0 {
-            Inner::Owned(_) | Inner::Borrowed(_) | Inner::Shared(_) => false,
+            Inner::Owned(_) | Inner::Shared(_) => false,
             #[cfg(feature = "npy")]
             Inner::Mapped(_) => true,
         }
     }
 }
 
-impl<T: Scalar> From<Vec<T>> for Storage<'_, T> {
+impl<T: Scalar> From<Vec<T>> for Storage<T> {
     fn from(values: Vec<T>) -> Self {
         Self(Inner::Owned(Arc::new(values)))
     }
 }
 
-impl<'a, T: Scalar> From<&'a [T]> for Storage<'a, T> {
-    fn from(values: &'a [T]) -> Self {
-        Self(Inner::Borrowed(values))
+impl<T: Scalar> From<Box<[T]>> for Storage<T> {
+    fn from(values: Box<[T]>) -> Self {
+        values.into_vec().into()
     }
 }
 
-impl<'a, T: Scalar> From<&'a Vec<T>> for Storage<'a, T> {
-    fn from(values: &'a Vec<T>) -> Self {
-        Self(Inner::Borrowed(values))
+impl<T: Scalar> From<Arc<[T]>> for Storage<T> {
+    fn from(values: Arc<[T]>) -> Self {
+        Self::shared(values)
+    }
+}
+
+impl<T: Scalar, const N: usize> From<[T; N]> for Storage<T> {
+    fn from(values: [T; N]) -> Self {
+        values.to_vec().into()
+    }
+}
+
+impl<T: Scalar> From<&[T]> for Storage<T> {
+    fn from(values: &[T]) -> Self {
+        values.to_vec().into()
+    }
+}
+
+impl<T: Scalar> From<&Vec<T>> for Storage<T> {
+    fn from(values: &Vec<T>) -> Self {
+        values.clone().into()
     }
 }
 
 #[cfg(feature = "npy")]
-impl<T: Scalar> From<Mapped<T>> for Storage<'_, T> {
+impl<T: Scalar> From<Mapped<T>> for Storage<T> {
     fn from(mapped: Mapped<T>) -> Self {
         Self(Inner::Mapped(mapped))
     }
@@ -206,17 +217,17 @@ impl<T: Scalar> From<Mapped<T>> for Storage<'_, T> {
 
 /// Rows of any precision.
 #[derive(Clone, Debug)]
-pub enum Values<'a> {
+pub enum Values {
     #[doc(hidden)]
     #[cfg(feature = "npy")]
-    F16(StoredRows<'a, half::f16>),
+    F16(StoredRows<half::f16>),
     #[doc(hidden)]
-    F32(StoredRows<'a, f32>),
+    F32(StoredRows<f32>),
     #[doc(hidden)]
-    F64(StoredRows<'a, f64>),
+    F64(StoredRows<f64>),
 }
 
-impl Values<'_> {
+impl Values {
     /// The rows of several matrices; `None` if their types differ.
     pub(crate) fn concatenate(all: &[&Self]) -> Option<Self> {
         /// The shards of all matrices with the type of the first.

@@ -23,7 +23,7 @@ pub(crate) const LARGEST_LOG: f64 = 4_294_967_296.0;
 /// Weights within this factor of each other need no pass over the rows to find the longest.
 const SPREAD: f64 = 1e80;
 
-impl Features<'_> {
+impl Features {
     /// These features with row i multiplied by q_i = e^`log_quality[i]`, besides weights that it has already: the quality
     /// of items beside their diversity.
     ///
@@ -132,11 +132,7 @@ impl Features<'_> {
     }
 
     /// These features, with the weights of items listed for them in other features.
-    pub(crate) fn weighted_as(
-        self,
-        other: &Features<'_>,
-        items: impl Iterator<Item = usize>,
-    ) -> Result<Self> {
+    pub(crate) fn weighted_as(self, other: &Features, items: impl Iterator<Item = usize>) -> Result<Self> {
         let Some(weights) = &other.weights else { return Ok(self) };
         self.reweighted(items.map(|item| weights.log(item)).collect())
     }
@@ -232,7 +228,7 @@ pub(crate) fn check_log_quality(logs: &[f64]) -> Result<()> {
 
 impl Weights {
     /// Those of several matrices; `None` if none has any.
-    pub(super) fn concatenate(shards: &[Features<'_>]) -> Option<Self> {
+    pub(super) fn concatenate(shards: &[Features]) -> Option<Self> {
         shards.iter().any(Features::is_weighted).then(|| {
             let items = || shards.iter().flat_map(|shard| (0..shard.items()).map(move |item| (shard, item)));
             Self {

@@ -6,7 +6,7 @@ use super::Features;
 use crate::{Result, linalg};
 
 /// Features with n ≤ m: as given (nothing is copied), or compressed.
-pub(crate) fn compress_if_wide<'a>(features: &Features<'a>) -> Result<Features<'a>> {
+pub(crate) fn compress_if_wide(features: &Features) -> Result<Features> {
     // The factor of a kernel is never wide.
     if features.dims() <= features.items() {
         return Ok(features.clone());
@@ -30,7 +30,7 @@ pub(crate) fn compression_rounding(dims: usize) -> f64 {
 ///
 /// Aᵀ = Q R implies A Aᵀ = Rᵀ R, so A' = Rᵀ. Unlike an eigen-decomposition of A Aᵀ, this does not square the condition
 /// number.
-fn compress_wide(features: &Features<'_>) -> Result<Features<'static>> {
+fn compress_wide(features: &Features) -> Result<Features> {
     let (items, dims) = (features.items(), features.dims());
     let mut transposed = Mat::<f64>::zeros(dims, items);
     let mut scales = Vec::with_capacity(items);
@@ -73,7 +73,7 @@ mod tests {
         let features = Features::from_rows(items, dims, values).unwrap();
         let compressed = compress_if_wide(&features).unwrap();
         assert_eq!(compressed.dims(), items);
-        let rows = |features: &Features<'_>| (0..items).map(|item| features.row(item)).collect::<Vec<_>>();
+        let rows = |features: &Features| (0..items).map(|item| features.row(item)).collect::<Vec<_>>();
         let (given, found) = (rows(&features), rows(&compressed));
         let length = |i: usize| accurate_dot(&given[i], &given[i]).sqrt();
         let mut worst = 0.0_f64;

@@ -372,7 +372,7 @@ pub struct Chosen {
 /// The engine that is predicted to be faster for sixteen passes over these features: a GPU that computes in f64, or the
 /// CPU. [`auto_for`] knows more.
 #[must_use]
-pub fn auto(features: &Features<'_>) -> Box<dyn Engine> {
+pub fn auto(features: &Features) -> Box<dyn Engine> {
     /// Passes of a solver over the features, about one per item picked.
     const PASSES: usize = 16;
     auto_for(&Job::new(features, Task::Passes(PASSES))).engine

@@ -13,7 +13,7 @@ const CHUNK: usize = 1 << 14;
 /// Rows of a feature matrix in groups, each with a scale.
 #[derive(Clone, Debug)]
 pub struct Rows<'a> {
-    features: &'a Features<'a>,
+    features: &'a Features,
     groups: Vec<Group<'a>>,
     /// Ends passes over the rows, if there is one.
     latch: Option<&'a Latch<'a>>,
@@ -93,14 +93,14 @@ impl<'a> Rows<'a> {
     /// Scaling a group multiplies determinants by an exact constant, which cancels under exact counts and is undone
     /// otherwise. It makes parts of any magnitude comparable, and no square over- or underflows.
     #[must_use]
-    pub fn scaled(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
+    pub fn scaled(features: &'a Features, items: Vec<Items<'a>>) -> Self {
         let scale = |items: Items<'_>| linalg::power_of_two_near(magnitude(features, items)).recip();
         let groups = items.into_iter().map(|items| Group { items, scale: scale(items) }).collect();
         Self { features, groups, latch: None }
     }
 
     /// Groups of rows with a common scale, for laws that compare magnitudes across groups.
-    pub(crate) fn alike(features: &'a Features<'a>, items: Vec<Items<'a>>) -> Self {
+    pub(crate) fn alike(features: &'a Features, items: Vec<Items<'a>>) -> Self {
         let largest = items.iter().map(|&items| magnitude(features, items)).fold(0.0, f64::max);
         let scale = linalg::power_of_two_near(largest).recip();
         let groups = items.into_iter().map(|items| Group { items, scale }).collect();
@@ -108,7 +108,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Groups of rows with these scales.
-    pub(crate) fn with_scales(features: &'a Features<'a>, groups: Vec<Group<'a>>) -> Self {
+    pub(crate) fn with_scales(features: &'a Features, groups: Vec<Group<'a>>) -> Self {
         Self { features, groups, latch: None }
     }
 
@@ -155,7 +155,7 @@ impl<'a> Rows<'a> {
 
     /// The matrix.
     #[must_use]
-    pub fn features(&self) -> &'a Features<'a> {
+    pub fn features(&self) -> &'a Features {
         self.features
     }
 
@@ -190,7 +190,7 @@ impl<'a> Rows<'a> {
 ///
 /// The first nonzero rows determine it, unless the squares of other rows could overflow or the group is tiny compared
 /// with the matrix; then all rows are read.
-fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
+fn magnitude(features: &Features, items: Items<'_>) -> f64 {
     const FIRST: usize = 256;
     const RANGE: f64 = 1e100;
     let Items::Listed(listed) = items else {
@@ -204,7 +204,7 @@ fn magnitude(features: &Features<'_>, items: Items<'_>) -> f64 {
 }
 
 /// Largest |entry| of a group, from all its rows.
-pub(super) fn largest(features: &Features<'_>, items: Items<'_>) -> f64 {
+pub(super) fn largest(features: &Features, items: Items<'_>) -> f64 {
     let Items::Listed(listed) = items else {
         return features.max_abs();
     };

@@ -43,7 +43,7 @@ pub struct ShardRows {
 impl ShardRows {
     /// These rows of the features of the shard.
     #[must_use]
-    pub fn of<'a>(&'a self, features: &'a Features<'a>) -> Rows<'a> {
+    pub fn of<'a>(&'a self, features: &'a Features) -> Rows<'a> {
         let group =
             |(items, scale): &'a (Vec<u32>, f64)| Group { items: Items::Listed(items), scale: *scale };
         Rows::with_scales(features, self.groups.iter().map(group).collect())
@@ -83,7 +83,7 @@ pub struct ShardMap<'a> {
 #[derive(Clone, Debug)]
 pub struct LocalShard<'a> {
     /// Its rows.
-    pub features: Features<'a>,
+    pub features: Features,
     /// The engine; the CPU replaces one that does not compute in f64.
     pub engine: &'a dyn Engine,
 }

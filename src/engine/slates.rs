@@ -20,7 +20,7 @@ pub trait SlateDevice: fmt::Debug + Send + Sync {
 /// Requests for sets of one size and quota.
 #[derive(Clone, Copy, Debug)]
 pub struct SlateBatch<'b> {
-    pub(crate) features: &'b Features<'b>,
+    pub(crate) features: &'b Features,
     /// The least and the most items of every part.
     pub(crate) quota: &'b [[u32; 2]],
     /// Number of picks, k.

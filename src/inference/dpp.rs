@@ -9,7 +9,7 @@ use crate::{
     polynomial::{sigmoid, softplus, spectrum::TiltedSpectrum},
 };
 
-impl<'a> Dpp<'a> {
+impl<'a> Dpp {
     /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
     ///
     /// # Cost

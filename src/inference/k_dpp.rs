@@ -8,7 +8,7 @@ use crate::{
     polynomial::{ConditionalBernoulli, spectrum::TiltedSpectrum},
 };
 
-impl<'a> KDpp<'a> {
+impl<'a> KDpp {
     /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
     ///
     /// # Cost

@@ -44,7 +44,7 @@ impl Inference<'_> {
     }
 }
 
-impl SetProbabilities<'_> {
+impl SetProbabilities {
     /// As [`Inference::log_probability_of_items`].
     pub(crate) fn log_probability_of_items(
         &self,

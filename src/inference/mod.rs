@@ -47,7 +47,7 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Inference<'a> {
-    sets: SetProbabilities<'a>,
+    sets: SetProbabilities,
     /// The free items, by group.
     groups: Vec<FreeItems>,
     marginals: Marginals,

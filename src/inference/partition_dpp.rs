@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-impl<'a> PartitionDpp<'a> {
+impl<'a> PartitionDpp {
     /// Exact probabilities: normaliser, inclusion probabilities, log-probabilities of sets.
     ///
     /// ```text

@@ -16,7 +16,7 @@ pub(super) struct RangeNodes {
     pub(super) log_sum: Estimate<f64>,
 }
 
-impl<'a> PartitionDpp<'a> {
+impl<'a> PartitionDpp {
     /// ```text
     /// Z = Σ_c Z_c over all allowed counts c
     ///   = mean over nodes of g(y e^{iθ}) Π_l Σ_{lo_l ≤ c ≤ hi_l} y_l^−c e^{−icθ_l},   g(z) = det(I + Σ z_l G_l)

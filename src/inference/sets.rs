@@ -10,8 +10,8 @@ pub(super) const IMPOSSIBLE: Estimate<f64> = Estimate { value: f64::NEG_INFINITY
 
 /// ln Pr(S) = ln det(K_S) − ln Z for the sets that a law allows.
 #[derive(Debug)]
-pub(crate) struct SetProbabilities<'a> {
-    pub(super) ground: GroundSet<'a>,
+pub(crate) struct SetProbabilities {
+    pub(super) ground: GroundSet,
     pub(super) constraint: Constraint,
     pub(super) log_z: Estimate<f64>,
 }
@@ -24,8 +24,8 @@ pub(super) enum Constraint {
     Quota(Partition, Quota),
 }
 
-impl<'a> SetProbabilities<'a> {
-    pub(crate) fn under_quota(dpp: &PartitionDpp<'a>, log_z: Estimate<f64>) -> Self {
+impl SetProbabilities {
+    pub(crate) fn under_quota(dpp: &PartitionDpp, log_z: Estimate<f64>) -> Self {
         let constraint = Constraint::Quota(dpp.partition().clone(), dpp.quota().clone());
         Self { ground: dpp.ground().clone(), constraint, log_z }
     }

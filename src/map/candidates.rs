@@ -19,20 +19,20 @@ pub trait Objective: Sealed {
 
     /// The candidates in a ground set whose determinants bound those of this one, with the sets that its rank allows.
     #[doc(hidden)]
-    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a>;
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet) -> Candidates<'a>;
 }
 
-impl Sealed for Dpp<'_> {}
-impl Sealed for KDpp<'_> {}
-impl Sealed for PartKDpp<'_> {}
-impl Sealed for PartitionDpp<'_> {}
+impl Sealed for Dpp {}
+impl Sealed for KDpp {}
+impl Sealed for PartKDpp {}
+impl Sealed for PartitionDpp {}
 
-impl Objective for Dpp<'_> {
+impl Objective for Dpp {
     fn candidates(&self) -> Candidates<'_> {
         self.candidates_below(&self.ground)
     }
 
-    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet) -> Candidates<'a> {
         let group = self.ground.free_items();
         let most = group.len().min(above.dims_left());
         let counts = Counts::new(&[0], &[most], 0, most);
@@ -40,36 +40,36 @@ impl Objective for Dpp<'_> {
     }
 }
 
-impl Objective for KDpp<'_> {
+impl Objective for KDpp {
     fn candidates(&self) -> Candidates<'_> {
         self.candidates_below(&self.ground)
     }
 
-    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet) -> Candidates<'a> {
         let (groups, counts) = (vec![self.ground.free_items()], Counts::exactly(&[self.free_size()]));
         Candidates { features: self.ground.given(), ground: above, groups, counts }
     }
 }
 
-impl Objective for PartKDpp<'_> {
+impl Objective for PartKDpp {
     fn candidates(&self) -> Candidates<'_> {
         self.candidates_below(&self.ground)
     }
 
-    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet) -> Candidates<'a> {
         let (groups, counts) = (vec![self.items.clone()], Counts::exactly(&[self.count]));
         Candidates { features: self.ground.given(), ground: above, groups, counts }
     }
 }
 
-impl Objective for PartitionDpp<'_> {
+impl Objective for PartitionDpp {
     fn candidates(&self) -> Candidates<'_> {
         let counts = self.counts();
         let total = counts.total();
         in_counts(self, self.ground(), (self.groups(), counts.low, counts.high), total)
     }
 
-    fn candidates_below<'a>(&'a self, above: &'a GroundSet<'a>) -> Candidates<'a> {
+    fn candidates_below<'a>(&'a self, above: &'a GroundSet) -> Candidates<'a> {
         in_counts(self, above, self.parts_of_any_rank(), self.total_left())
     }
 }
@@ -78,8 +78,8 @@ impl Objective for PartitionDpp<'_> {
 type OpenParts = (Vec<FreeItems>, Vec<usize>, Vec<usize>);
 
 fn in_counts<'a>(
-    dpp: &'a PartitionDpp<'a>,
-    ground: &'a GroundSet<'a>,
+    dpp: &'a PartitionDpp,
+    ground: &'a GroundSet,
     (groups, low, high): OpenParts,
     total: Option<usize>,
 ) -> Candidates<'a> {
@@ -95,9 +95,9 @@ fn in_counts<'a>(
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates<'a> {
     /// The features that reported determinants are computed from.
-    pub(crate) features: &'a Features<'a>,
+    pub(crate) features: &'a Features,
     /// The ground set that bounds are computed for: that of the features, or one whose determinants are no less.
-    pub(crate) ground: &'a GroundSet<'a>,
+    pub(crate) ground: &'a GroundSet,
     pub(crate) groups: Vec<FreeItems>,
     pub(crate) counts: Counts,
 }
@@ -127,7 +127,7 @@ impl Candidates<'_> {
         Rows::with_scales(self.features(), alike)
     }
 
-    pub(crate) fn features(&self) -> &Features<'_> {
+    pub(crate) fn features(&self) -> &Features {
         self.ground.features()
     }
 

@@ -79,7 +79,7 @@ impl CoreSet {
     /// # Errors
     /// As [`by_local_search`](CoreSet::by_local_search).
     pub fn by_greedy(
-        features: &Features<'_>,
+        features: &Features,
         partition: &Partition,
         total: usize,
         engine: &dyn Engine,
@@ -102,7 +102,7 @@ impl CoreSet {
     /// assert_eq!((core_set.batch(), core_set.items()), (7, &[1, 2][..]));
     /// # Ok(()) }
     /// ```
-    pub fn of_batch(batch: &Batch<'_>, total: usize, engine: &dyn Engine) -> Result<Self> {
+    pub fn of_batch(batch: &Batch, total: usize, engine: &dyn Engine) -> Result<Self> {
         let core = match batch.content() {
             Some((features, partition)) => {
                 let core = Self::by_local_search(features, partition, total, engine)?;
@@ -132,7 +132,7 @@ impl CoreSet {
     /// - [`Error::Nothing`] for a total of 0;
     /// - those of [`LocalSearch::solve`].
     pub fn by_local_search(
-        features: &Features<'_>,
+        features: &Features,
         partition: &Partition,
         total: usize,
         engine: &dyn Engine,
@@ -141,10 +141,10 @@ impl CoreSet {
     }
 
     fn by(
-        features: &Features<'_>,
+        features: &Features,
         partition: &Partition,
         total: usize,
-        solve: impl Fn(&PartKDpp<'_>) -> Result<Solution>,
+        solve: impl Fn(&PartKDpp) -> Result<Solution>,
     ) -> Result<Self> {
         check_partition(features, partition)?;
         if total == 0 {
@@ -216,7 +216,7 @@ impl CoreSet {
 /// The core-sets of all shards, as one ground set.
 #[derive(Clone, Debug)]
 pub struct CoreSetUnion {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     origins: Vec<Origin>,
 }
@@ -233,7 +233,7 @@ pub struct Origin {
 impl CoreSetUnion {
     /// One row per item.
     #[must_use]
-    pub fn features(&self) -> &Features<'static> {
+    pub fn features(&self) -> &Features {
         &self.features
     }
 
@@ -258,11 +258,11 @@ impl CoreSetUnion {
 /// Weights that f64 does not hold together are narrowed, as in a model of the part. Where they have too many levels for
 /// that, the items of the upper levels are found first and included.
 fn best_of(
-    whole: &GroundSet<'_>,
+    whole: &GroundSet,
     partition: &Partition,
     part: usize,
     total: usize,
-    solve: &impl Fn(&PartKDpp<'_>) -> Result<Solution>,
+    solve: &impl Fn(&PartKDpp) -> Result<Solution>,
 ) -> Result<Vec<usize>> {
     let (mut ground, mut found) = (whole.clone(), Vec::new());
     loop {

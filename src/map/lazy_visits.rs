@@ -18,7 +18,7 @@ const PATIENCE: f64 = 0.65;
 
 /// The directions that items may have missed.
 pub(super) struct Pending<'a> {
-    pub(super) features: &'a Features<'a>,
+    pub(super) features: &'a Features,
     pub(super) members: Group<'a>,
     pub(super) directions: &'a [[f64; CHUNK]],
 }
@@ -90,7 +90,7 @@ impl Visits<'_> {
 struct Run<'a, T: Scalar> {
     visits: Visits<'a>,
     pending: &'a Pending<'a>,
-    values: &'a StoredRows<'a, T>,
+    values: &'a StoredRows<T>,
 }
 
 impl<T: Scalar> WithSimd for Run<'_, T> {

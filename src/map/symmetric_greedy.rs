@@ -110,13 +110,13 @@ impl SymmetricGreedy {
     }
 }
 
-impl Solver<Dpp<'_>> for SymmetricGreedy {
+impl Solver<Dpp> for SymmetricGreedy {
     /// The set in which X and Y meet. Its [`gains`](super::Stats::gains) are the a_i of the items kept, in the order of
     /// decision. A stopped run returns the items kept so far.
     ///
     /// # Errors
     /// Those of the engine.
-    fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &Dpp, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(None);
         let candidates = model.candidates();
         let order = self.order.positions(&candidates, engine, &clock)?;

@@ -35,7 +35,7 @@ impl LogVolume {
     ///
     /// # Cost
     /// O(nk² + k³).
-    pub(crate) fn of(features: &Features<'_>, items: &[usize]) -> Self {
+    pub(crate) fn of(features: &Features, items: &[usize]) -> Self {
         let (dims, count) = (features.dims(), items.len());
         if count == 0 {
             return Self { at_least: 0.0, at_most: 0.0 };

@@ -26,16 +26,16 @@ use crate::{
 /// # Source
 /// Hough, Krishnapur, Peres and Virág, *Determinantal processes and independence* (2006).
 #[derive(Clone, Debug)]
-pub struct Dpp<'a> {
-    pub(crate) ground: GroundSet<'a>,
+pub struct Dpp {
+    pub(crate) ground: GroundSet,
 }
 
-impl<'a> Dpp<'a> {
+impl Dpp {
     /// The DPP with kernel A Aᵀ.
     ///
     /// # Errors
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread).
-    pub fn new(features: &Features<'a>) -> Result<Self> {
+    pub fn new(features: &Features) -> Result<Self> {
         Self { ground: GroundSet::new(features)? }.checked()
     }
 

@@ -54,7 +54,7 @@ pub(crate) fn within<L, T>(
     if second.is_ok() && error(&second) < error(&first) { second } else { first }
 }
 
-impl GroundSet<'_> {
+impl GroundSet {
     /// The same ground set in triangular coordinates of the residuals beyond the included rows; `rows` gives the rows of
     /// interest and their scales. `None` if that takes too long, or spans more decades than f64.
     ///
@@ -108,7 +108,7 @@ fn written(
     exponents: &[i64],
     leading: usize,
     (items, engine): (usize, &dyn Engine),
-) -> Result<Option<Features<'static>>> {
+) -> Result<Option<Features>> {
     // Features have at least one column.
     let dims = found.log_squares.len().saturating_sub(leading).max(1);
     let mut values = vec![0.0; items * dims];

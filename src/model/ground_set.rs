@@ -21,11 +21,11 @@ use crate::{
 /// (Schur): a law conditioned to include T is the same kind of law on the rows projected off the span of A_T. Rows are
 /// never copied: the n×(n−t) projection is applied to the matrices that multiply the rows.
 #[derive(Clone, Debug)]
-pub(crate) struct GroundSet<'a> {
+pub(crate) struct GroundSet {
     /// The features as given.
-    given: Features<'a>,
+    given: Features,
     /// The features that laws compute with.
-    features: Features<'a>,
+    features: Features,
     /// T, the included items, ascending.
     included: Vec<u32>,
     /// The excluded items, ascending.
@@ -58,9 +58,9 @@ struct Subspace {
     least: f64,
 }
 
-impl<'a> GroundSet<'a> {
+impl GroundSet {
     /// A ground set of free items. Wide features (n > m) are compressed.
-    pub(crate) fn new(given: &Features<'a>) -> Result<Self> {
+    pub(crate) fn new(given: &Features) -> Result<Self> {
         let features = compress_if_wide(given)?;
         let (included, excluded) = (Vec::new(), Vec::new());
         let residual = Residual::Whole;
@@ -68,7 +68,7 @@ impl<'a> GroundSet<'a> {
     }
 
     /// The same items with features of other weights; ln det of the sets that matter is less by `log_shift`.
-    pub(super) fn with_features(&self, features: Features<'a>, log_shift: f64) -> Self {
+    pub(super) fn with_features(&self, features: Features, log_shift: f64) -> Self {
         Self { features, log_shift: Some(log_shift), ..self.clone() }
     }
 
@@ -92,12 +92,7 @@ impl<'a> GroundSet<'a> {
     }
 
     /// The same ground set with rows in triangular coordinates of their residuals.
-    pub(super) fn in_coordinates(
-        &self,
-        features: Features<'static>,
-        rank: usize,
-        log_det: Estimate<f64>,
-    ) -> Self {
+    pub(super) fn in_coordinates(&self, features: Features, rank: usize, log_det: Estimate<f64>) -> Self {
         Self { features, residual: Residual::Graded { rank, log_det }, ..self.clone() }
     }
 
@@ -122,12 +117,12 @@ impl<'a> GroundSet<'a> {
     }
 
     /// The features as given.
-    pub(crate) fn given(&self) -> &Features<'a> {
+    pub(crate) fn given(&self) -> &Features {
         &self.given
     }
 
     /// Features with the same K up to rounding, and n ≤ m.
-    pub(crate) fn features(&self) -> &Features<'a> {
+    pub(crate) fn features(&self) -> &Features {
         &self.features
     }
 
@@ -161,7 +156,7 @@ impl<'a> GroundSet<'a> {
     ///
     /// # Cost
     /// O(m³) time and 16m² bytes, as for the factor.
-    pub(crate) fn above(&self) -> Result<Option<GroundSet<'static>>> {
+    pub(crate) fn above(&self) -> Result<Option<GroundSet>> {
         let Some(residual) = self.given.residual() else { return Ok(None) };
         let (items, rank) = (self.given.items(), self.given.dims());
         let mut values = vec![0.0; items * (rank + items)];
@@ -279,7 +274,7 @@ impl<'a> GroundSet<'a> {
 }
 
 impl Residual {
-    fn of(features: &Features<'_>, included: &[u32]) -> Result<Self> {
+    fn of(features: &Features, included: &[u32]) -> Result<Self> {
         if included.is_empty() {
             return Ok(Self::Whole);
         }

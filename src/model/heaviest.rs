@@ -72,7 +72,7 @@ struct Search<'c> {
 impl Heaviest {
     /// `None` if rounding hides it.
     pub(super) fn of(
-        ground: &GroundSet<'_>,
+        ground: &GroundSet,
         groups: &[FreeItems],
         lengths: &[Vec<f64>],
         counts: &Counts,
@@ -105,7 +105,7 @@ impl Heaviest {
 
 /// The heaviest items of a group that are independent of each other and of the included ones.
 fn heaviest_basis(
-    ground: &GroundSet<'_>,
+    ground: &GroundSet,
     (group, items): (usize, &FreeItems),
     lengths: &[f64],
     most: usize,

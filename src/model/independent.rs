@@ -32,26 +32,26 @@ use crate::{Error, Features, Partition, Quota, Result, data::check_labels, engin
 /// # Source
 /// Kathuria and Deshpande (2016), § 4, the second baseline.
 #[derive(Clone, Debug)]
-pub struct IndependentKDpps<'a> {
+pub struct IndependentKDpps {
     /// Without conditions.
-    pub(crate) ground: GroundSet<'a>,
+    pub(crate) ground: GroundSet,
     partition: Partition,
     /// κ.
     counts: Vec<usize>,
     pub(crate) included: Vec<u32>,
     excluded: Vec<u32>,
-    pub(crate) parts: Vec<PartKDpp<'a>>,
+    pub(crate) parts: Vec<PartKDpp>,
 }
 
 /// The k-DPP of one part, with its conditions: what solvers maximise of [`IndependentKDpps`].
 #[derive(Clone, Debug)]
-pub struct PartKDpp<'a> {
-    pub(crate) ground: GroundSet<'a>,
+pub struct PartKDpp {
+    pub(crate) ground: GroundSet,
     pub(crate) items: FreeItems,
     pub(crate) count: usize,
 }
 
-impl<'a> IndependentKDpps<'a> {
+impl IndependentKDpps {
     /// One κ_l-DPP per part, with kernel A Aᵀ.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl<'a> IndependentKDpps<'a> {
     /// - [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`] if the quota belongs to another partition;
     /// - [`Error::CountsNotExact`] for a quota of ranges;
     /// - [`Error::Infeasible`] for a part whose rank is below its quota.
-    pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
+    pub fn new(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         let Some(counts) = quota.exact_counts() else {
             return Err(Error::CountsNotExact { what: "a k-DPP for every part" });
@@ -89,7 +89,7 @@ impl<'a> IndependentKDpps<'a> {
     /// # Ok(()) }
     /// ```
     #[must_use]
-    pub fn parts(&self) -> &[PartKDpp<'a>] {
+    pub fn parts(&self) -> &[PartKDpp] {
         &self.parts
     }
 

@@ -32,19 +32,19 @@ use crate::{
 /// Deshpande and Rademacher, *Efficient volume sampling* (2010), whose law is algorithm 1 of
 /// Kathuria and Deshpande (2016); as a mixture of projection DPPs: Kulesza and Taskar, *k-DPPs* (2011).
 #[derive(Clone, Debug)]
-pub struct KDpp<'a> {
-    pub(crate) ground: GroundSet<'a>,
+pub struct KDpp {
+    pub(crate) ground: GroundSet,
     k: usize,
 }
 
-impl<'a> KDpp<'a> {
+impl KDpp {
     /// Subsets of `k` items, with kernel A Aᵀ.
     ///
     /// # Errors
     /// - [`Error::Nothing`] for k = 0;
     /// - [`Error::SizeAboveItems`] for k > m;
     /// - [`Error::SizeAboveRank`] for k above the rank of A.
-    pub fn new(features: &Features<'a>, k: usize) -> Result<Self> {
+    pub fn new(features: &Features, k: usize) -> Result<Self> {
         if k == 0 {
             return Err(Error::Nothing { what: "k" });
         }

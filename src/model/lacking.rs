@@ -6,12 +6,12 @@ use crate::{Features, data::Residual};
 /// K − A Aᵀ over the items of a ground set, beyond the included ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Lacking<'g> {
-    given: &'g Features<'g>,
+    given: &'g Features,
     residual: Residual,
     included: Duals,
 }
 
-impl GroundSet<'_> {
+impl GroundSet {
     /// `None` for features that are not the factor of a kernel.
     pub(crate) fn lacking(&self) -> Option<Lacking<'_>> {
         let given = self.given();

@@ -27,7 +27,7 @@ const NARROW: f64 = 40.0;
 /// The room for all levels together: squares of weighted rows stay within f64.
 const ROOM: f64 = 300.0;
 
-impl GroundSet<'_> {
+impl GroundSet {
     /// The ground set for choices from these groups, with weights narrowed if that is necessary.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl GroundSet<'_> {
     }
 }
 
-fn are_narrow(given: &Features<'_>, groups: &[FreeItems]) -> bool {
+fn are_narrow(given: &Features, groups: &[FreeItems]) -> bool {
     let logs = groups.iter().flat_map(|group| Items::from(group).iter()).map(|item| given.log_weight(item));
     let range = |(least, most): (f64, f64), log: f64| (least.min(log), most.max(log));
     let (least, most) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), range);
@@ -95,7 +95,7 @@ fn are_narrow(given: &Features<'_>, groups: &[FreeItems]) -> bool {
 }
 
 /// ln q_i ‖a_i‖ of every item of a group; −∞ for a row of zeros.
-fn log_lengths(given: &Features<'_>, group: &FreeItems) -> Vec<f64> {
+fn log_lengths(given: &Features, group: &FreeItems) -> Vec<f64> {
     let mut row = vec![0.0; given.dims()];
     let length = |item| {
         given.read_stored(item, 1.0, &mut row);
@@ -140,7 +140,7 @@ impl Levels {
     /// their price.
     fn are_exact(
         &self,
-        ground: &GroundSet<'_>,
+        ground: &GroundSet,
         heaviest: &Heaviest,
         groups: &[FreeItems],
         lengths: &[Vec<f64>],

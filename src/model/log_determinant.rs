@@ -24,7 +24,7 @@ pub(super) struct Volume {
 
 /// ln det K_S and a basis of the span, or the first item that depends on those before it (to 1e-12 of its length).
 pub(super) fn log_volume(
-    features: &Features<'_>,
+    features: &Features,
     items: impl Iterator<Item = usize>,
     span: &mut OrthonormalBasis,
 ) -> std::result::Result<Volume, usize> {
@@ -75,12 +75,12 @@ fn sum_of_dual_lengths(triangle: &[f64], size: usize) -> f64 {
 ///
 /// # Cost
 /// O(n|S|²); some hundred times as much if rows are nearly dependent.
-pub(crate) fn log_determinant(features: &Features<'_>, subset: &Subset) -> f64 {
+pub(crate) fn log_determinant(features: &Features, subset: &Subset) -> f64 {
     of_rows(features, subset).value
 }
 
 /// ln det K_S with its error: rounding, and for the factor of a kernel also its residual.
-pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
+pub(crate) fn log_determinant_estimate(features: &Features, subset: &Subset) -> Estimate<f64> {
     let found = of_rows(features, subset);
     if found.value == f64::NEG_INFINITY {
         // The kernel's own determinant may be positive.
@@ -90,7 +90,7 @@ pub(crate) fn log_determinant_estimate(features: &Features<'_>, subset: &Subset)
     Estimate { error: found.error + factor_error(features, subset.iter()), ..found }
 }
 
-impl Features<'_> {
+impl Features {
     /// ln det K_S, how diverse a set is: −∞ for dependent rows, decided in exact arithmetic. With weighted rows it is that
     /// of the weighted kernel.
     ///
@@ -118,7 +118,7 @@ impl Features<'_> {
 }
 
 /// The most that E = K − A Aᵀ changes ln det K_S: −ln(1 − Σ_i ‖A_S⁺ e_i‖² E_ii).
-pub(crate) fn factor_error(features: &Features<'_>, items: impl Iterator<Item = usize>) -> f64 {
+pub(crate) fn factor_error(features: &Features, items: impl Iterator<Item = usize>) -> f64 {
     let Some(residual) = features.residual() else { return 0.0 };
     let items: Vec<usize> = items.collect();
     if items.len() > features.dims() {
@@ -142,7 +142,7 @@ pub(super) struct Duals {
 impl Duals {
     /// # Cost
     /// O(n|S|²).
-    pub(super) fn of(features: &Features<'_>, items: impl Iterator<Item = usize>) -> Self {
+    pub(super) fn of(features: &Features, items: impl Iterator<Item = usize>) -> Self {
         let rows: Vec<Vec<f64>> = items.map(|item| features.row(item)).collect();
         let lengths: Vec<f64> = rows.iter().map(|row| norm(row.iter().copied())).collect();
         let dims = features.dims();
@@ -173,7 +173,7 @@ impl Duals {
     }
 }
 
-fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
+fn of_rows(features: &Features, subset: &Subset) -> Estimate<f64> {
     let zero = Estimate { value: f64::NEG_INFINITY, error: 0.0 };
     if subset.len() > features.dims() {
         return zero;
@@ -198,7 +198,7 @@ fn of_rows(features: &Features<'_>, subset: &Subset) -> Estimate<f64> {
 /// ln det of weighted rows, from that of the rows as stored.
 pub(super) fn weighted(
     stored: Estimate<f64>,
-    features: &Features<'_>,
+    features: &Features,
     items: impl Iterator<Item = usize>,
 ) -> Estimate<f64> {
     let weights = 2.0 * items.map(|item| features.log_weight(item)).sum::<f64>();

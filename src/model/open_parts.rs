@@ -17,11 +17,7 @@ pub(crate) struct OpenPart {
 }
 
 /// The parts with something left to choose beyond the included items.
-pub(super) fn open_parts(
-    ground: &GroundSet<'_>,
-    partition: &Partition,
-    quota: &Quota,
-) -> Result<Vec<OpenPart>> {
+pub(super) fn open_parts(ground: &GroundSet, partition: &Partition, quota: &Quota) -> Result<Vec<OpenPart>> {
     let included = ground.included_by(partition);
     let ranges = quota.low().iter().zip(quota.high());
     let parts =
@@ -34,7 +30,7 @@ pub(super) fn open_parts(
 
 /// What a range leaves of one part beyond its included items, possibly nothing.
 pub(super) fn open_part(
-    ground: &GroundSet<'_>,
+    ground: &GroundSet,
     partition: &Partition,
     part: usize,
     included: usize,
@@ -53,7 +49,7 @@ pub(super) fn open_part(
     Ok(OpenPart { part, items, low, high })
 }
 
-impl PartitionDpp<'_> {
+impl PartitionDpp {
     /// Finds what is left to choose, narrowed; an error if it has probability zero.
     pub(super) fn find_open_parts(&mut self) -> Result<()> {
         self.parts = open_parts(&self.ground, &self.partition, &self.quota)?;

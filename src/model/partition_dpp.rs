@@ -48,11 +48,11 @@ use crate::{
 /// definition 3; Celis, Deshpande, Kathuria, Straszak and Vishnoi, *On the complexity of constrained determinantal point
 /// processes* (2017), for constraints on counts in general.
 #[derive(Clone, Debug)]
-pub struct PartitionDpp<'a> {
+pub struct PartitionDpp {
     /// The ground set with the given conditions, …
-    pub(super) asked: GroundSet<'a>,
+    pub(super) asked: GroundSet,
     /// … and with the forced items included.
-    pub(super) ground: GroundSet<'a>,
+    pub(super) ground: GroundSet,
     pub(super) partition: Partition,
     pub(super) quota: Quota,
     pub(super) dependence: Dependence,
@@ -67,7 +67,7 @@ pub struct PartitionDpp<'a> {
     count_weights: Option<Arc<CountWeights>>,
 }
 
-impl<'a> PartitionDpp<'a> {
+impl PartitionDpp {
     /// The law over sets that meet the quota, with kernel A Aᵀ.
     ///
     /// # Cost
@@ -79,14 +79,14 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::Infeasible`] if every set with the least counts has determinant zero, naming the parts whose joint rank
     ///   is below what the quota asks of them;
     /// - [`Error::SizeAboveRank`] if every set with the total has.
-    pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
+    pub fn new(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         Self::over(GroundSet::new(features)?, partition, quota, Dependence::Numerical)
     }
 
     /// The law over a ground set that may be conditioned already.
     pub(crate) fn over(
-        ground: GroundSet<'a>,
+        ground: GroundSet,
         partition: &Partition,
         quota: &Quota,
         dependence: Dependence,
@@ -200,7 +200,7 @@ impl<'a> PartitionDpp<'a> {
     }
 
     /// The same law in other coordinates.
-    pub(crate) fn in_ground(&self, ground: GroundSet<'a>) -> Self {
+    pub(crate) fn in_ground(&self, ground: GroundSet) -> Self {
         Self { ground, ..self.clone() }
     }
 
@@ -242,7 +242,7 @@ impl<'a> PartitionDpp<'a> {
         self.beyond_rank
     }
 
-    pub(crate) fn ground(&self) -> &GroundSet<'a> {
+    pub(crate) fn ground(&self) -> &GroundSet {
         &self.ground
     }
 

@@ -8,11 +8,11 @@ use crate::{
 };
 
 /// Tight parts by themselves, and what is left when they are chosen.
-pub(crate) struct Contraction<'a> {
+pub(crate) struct Contraction {
     /// Their laws.
-    pub(crate) parts: Vec<PartKDpp<'a>>,
+    pub(crate) parts: Vec<PartKDpp>,
     /// The law of all others, in which `basis` is included for the choice from the tight parts.
-    pub(crate) rest: PartitionDpp<'a>,
+    pub(crate) rest: PartitionDpp,
     /// Independent items of the tight parts.
     pub(crate) basis: Vec<usize>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Contraction<'a> {
 /// Rows between two looks at the watch.
 const CHUNK: usize = 4096;
 
-impl<'a> PartitionDpp<'a> {
+impl PartitionDpp {
     /// Contracts the parts of rank κ_l: whatever is chosen of one spans all of it, so that
     ///
     /// ```text
@@ -37,7 +37,7 @@ impl<'a> PartitionDpp<'a> {
     ///
     /// # Errors
     /// [`Error::Ended`](crate::Error::Ended).
-    pub(crate) fn contracted(&self, engine: &dyn Engine) -> Result<Option<Contraction<'a>>> {
+    pub(crate) fn contracted(&self, engine: &dyn Engine) -> Result<Option<Contraction>> {
         // Rows of a factor may be dependent where those of its kernel are not.
         if self.ground().given().residual().is_some() || self.count_weights().is_some() {
             return Ok(None);
@@ -62,7 +62,7 @@ impl<'a> PartitionDpp<'a> {
     }
 
     /// The law of a part by itself and a basis of it, if it is tight.
-    fn tight(&self, part: &OpenPart, engine: &dyn Engine) -> Result<Option<(PartKDpp<'a>, Vec<usize>)>> {
+    fn tight(&self, part: &OpenPart, engine: &dyn Engine) -> Result<Option<(PartKDpp, Vec<usize>)>> {
         let OpenPart { items, low: count, .. } = part;
         if !self.spans_at_most(part, *count, engine)? {
             return Ok(None);

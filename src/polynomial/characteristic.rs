@@ -50,7 +50,7 @@ const ACCEPTED: f64 = 1e-10;
 /// Kathuria and Deshpande (2016), definition 4 and lemma 3.1.
 #[derive(Clone, Debug)]
 pub struct CharacteristicPolynomial<'a> {
-    ground: GroundSet<'a>,
+    ground: GroundSet,
     partition: &'a Partition,
 }
 
@@ -76,7 +76,7 @@ impl<'a> CharacteristicPolynomial<'a> {
     ///
     /// # Errors
     /// [`Error::LabelCount`] if partition and features have different numbers of items.
-    pub fn new(features: &Features<'a>, partition: &'a Partition) -> Result<Self> {
+    pub fn new(features: &Features, partition: &'a Partition) -> Result<Self> {
         check_partition(features, partition)?;
         Ok(Self { ground: GroundSet::new(features)?, partition })
     }

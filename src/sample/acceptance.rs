@@ -43,7 +43,7 @@ pub fn expected_proposals(counts: &[usize]) -> f64 {
 /// # Source
 /// Gurvits, *Van der Waerden/Schrijver–Valiant like conjectures and stable homogeneous polynomials* (2008).
 pub(super) fn bound(
-    dpp: &PartitionDpp<'_>,
+    dpp: &PartitionDpp,
     found: &TiltedSpectrum,
     scales: &[f64],
     correction: &Correction,
@@ -72,7 +72,7 @@ pub(super) fn bound(
 
 /// Counts near these means that some allowed set of positive determinant has. Weighted groups are at an end of their
 /// range; the means of the others are rounded down, then raised by one where most is cut off, as far as ranks allow.
-fn typical(dpp: &PartitionDpp<'_>, ranges: &Counts, correction: &Correction, means: &[f64]) -> Vec<usize> {
+fn typical(dpp: &PartitionDpp, ranges: &Counts, correction: &Correction, means: &[f64]) -> Vec<usize> {
     let groups = means.len();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
     let floor = |group: usize| {

@@ -9,7 +9,7 @@ use crate::{
     polynomial::spectrum::{TiltedSpectrum, keep_probabilities},
 };
 
-impl<'a> Dpp<'a> {
+impl<'a> Dpp {
     /// Sets up the exact sampler.
     ///
     /// # Cost

@@ -8,7 +8,7 @@ use crate::{
     polynomial::spectrum::TiltedSpectrum,
 };
 
-impl<'a> KDpp<'a> {
+impl<'a> KDpp {
     /// Sets up the exact sampler.
     ///
     /// # Cost
@@ -28,7 +28,7 @@ impl<'a> KDpp<'a> {
     }
 }
 
-impl<'a> IndependentKDpps<'a> {
+impl<'a> IndependentKDpps {
     /// Sets up the exact sampler.
     ///
     /// # Cost
@@ -42,7 +42,7 @@ impl<'a> IndependentKDpps<'a> {
         }
         let options = options.into();
         let open = self.parts.iter().filter(|part| part.count > 0);
-        let law = |part: &PartKDpp<'a>| {
+        let law = |part: &PartKDpp| {
             let (law, error) = law_of_size(engine, &part.ground, &part.items, part.count, options)?;
             Ok((Law::Spectral(law), error))
         };
@@ -53,17 +53,17 @@ impl<'a> IndependentKDpps<'a> {
 }
 
 /// The k-DPP on some of the free items, and the error of its law.
-pub(super) fn law_of_size<'a>(
+pub(super) fn law_of_size(
     engine: &dyn Engine,
-    ground: &GroundSet<'a>,
+    ground: &GroundSet,
     items: &FreeItems,
     k: usize,
     options: SamplerOptions,
-) -> Result<(SpectralLaw<'a>, f64)> {
-    let graded = |ground: &GroundSet<'a>| {
+) -> Result<(SpectralLaw, f64)> {
+    let graded = |ground: &GroundSet| {
         ground.graded(&Rows::scaled(ground.features(), vec![Items::from(items)]), engine)
     };
-    let as_given = |ground: &GroundSet<'a>| {
+    let as_given = |ground: &GroundSet| {
         let rows = Rows::scaled(ground.features(), vec![Items::from(items)]);
         let found = TiltedSpectrum::for_size(engine, &rows, ground, k)?;
         let eigenvectors = Eigenvectors::of_size(&found.spectrum.values, k)?;

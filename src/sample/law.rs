@@ -19,20 +19,20 @@ use crate::{Result, engine::Engine};
 pub(crate) enum Law<'a> {
     /// Nothing is left to choose.
     Forced,
-    Spectral(SpectralLaw<'a>),
-    Rejection(Rejection<'a>),
+    Spectral(SpectralLaw),
+    Rejection(Rejection),
     /// One law for every part with something left to choose.
     Independent(Vec<Law<'a>>),
     /// Parts that span no more than is chosen of them, and the others.
-    Contracted(Vec<SpectralLaw<'a>>, Arc<Law<'a>>),
+    Contracted(Vec<SpectralLaw>, Arc<Law<'a>>),
     Interpolation(Box<partition::Interpolation<'a>>),
     PerCandidate(Box<partition::PerCandidate<'a>>),
-    Ridge(Box<RidgeSampler<'a>>),
-    FreeRidge(Box<FreeRidgeSampler<'a>>),
-    Capped(CappedLaw<'a>),
+    Ridge(Box<RidgeSampler>),
+    FreeRidge(Box<FreeRidgeSampler>),
+    Capped(CappedLaw),
 }
 
-impl<'a> Law<'a> {
+impl Law<'_> {
     pub(super) fn algorithm(&self) -> Algorithm {
         match self {
             Law::Forced => Algorithm::Settled,
@@ -52,7 +52,7 @@ impl<'a> Law<'a> {
         }
     }
 
-    pub(super) fn rejection(&self) -> Option<&Rejection<'a>> {
+    pub(super) fn rejection(&self) -> Option<&Rejection> {
         match self {
             Law::Rejection(law) => Some(law),
             Law::Ridge(law) => law.drawn(),
@@ -82,7 +82,7 @@ impl<'a> Law<'a> {
         }
     }
 
-    pub(super) fn capped(&self) -> Option<&CappedLaw<'a>> {
+    pub(super) fn capped(&self) -> Option<&CappedLaw> {
         if let Law::Capped(law) = self { Some(law) } else { None }
     }
 

@@ -61,7 +61,7 @@ impl MemoryPlan {
 
     /// The plan for draws of `size` items by eigenvectors, from some items in some groups.
     fn spectral(
-        features: &Features<'_>,
+        features: &Features,
         [items, groups]: [usize; 2],
         rank: usize,
         size: usize,
@@ -78,7 +78,7 @@ impl MemoryPlan {
     }
 
     /// The plan for draws from every part by itself: tables of all parts, which are set up one after the other.
-    fn of_parts(features: &Features<'_>, parts: &[Self]) -> Self {
+    fn of_parts(features: &Features, parts: &[Self]) -> Self {
         let (held, mapped) = features.footprint();
         let mut plan = Self { mapped, uses: Vec::new() };
         plan.add("features", held);
@@ -94,7 +94,7 @@ impl MemoryPlan {
     }
 
     /// Adds lists of the free items, if some are forced or excluded: twice, while a model is rebuilt or kept by chains.
-    fn add_lists(&mut self, ground: &GroundSet<'_>, items: usize) {
+    fn add_lists(&mut self, ground: &GroundSet, items: usize) {
         if !ground.is_whole() {
             self.add("lists of free items", 8 * items as u64);
         }
@@ -123,7 +123,7 @@ const SUMS: &str = "sums of qualities";
 /// Bytes of a partition per item: its part, and its entry in the list of the part.
 const PARTITION_BYTES: usize = 8;
 
-impl PartitionDpp<'_> {
+impl PartitionDpp {
     /// The most memory that a sampler holds.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl PartitionDpp<'_> {
     }
 }
 
-impl RidgeDpp<'_> {
+impl RidgeDpp {
     /// The most memory that a sampler holds.
     ///
     /// # Errors
@@ -231,7 +231,7 @@ impl RidgeDpp<'_> {
     }
 }
 
-impl KDpp<'_> {
+impl KDpp {
     /// The most memory that a sampler holds.
     #[must_use]
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
@@ -244,7 +244,7 @@ impl KDpp<'_> {
     }
 }
 
-impl Dpp<'_> {
+impl Dpp {
     /// The most memory that a sampler holds.
     #[must_use]
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
@@ -257,12 +257,12 @@ impl Dpp<'_> {
     }
 }
 
-impl IndependentKDpps<'_> {
+impl IndependentKDpps {
     /// The most memory that a sampler holds.
     #[must_use]
     pub fn memory_plan(&self, options: impl Into<SamplerOptions>) -> MemoryPlan {
         let (features, way) = (self.ground.features(), options.into().projection);
-        let of_part = |part: &PartKDpp<'_>| {
+        let of_part = |part: &PartKDpp| {
             MemoryPlan::spectral(features, [part.items.len(), 1], part.ground.dims_left(), part.count, way)
         };
         let parts: Vec<MemoryPlan> = self.parts.iter().map(of_part).collect();

@@ -115,7 +115,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// With draws from some parts besides, for which some included items stand.
-    pub(crate) fn with_parts(self, parts: Vec<SpectralLaw<'a>>, error: f64, instead_of: &[usize]) -> Self {
+    pub(crate) fn with_parts(self, parts: Vec<SpectralLaw>, error: f64, instead_of: &[usize]) -> Self {
         let included = self.included.iter().copied().filter(|&item| !instead_of.contains(&(item as usize)));
         let law = Arc::new(Law::Contracted(parts, Arc::clone(&self.law)));
         Self { included: included.collect(), law, law_error: self.law_error + error, ..self }
@@ -160,7 +160,7 @@ impl<'a> Sampler<'a> {
         self.law.batched().map(|law| law.batches.counts())
     }
 
-    fn rejection(&self) -> Option<&Rejection<'a>> {
+    fn rejection(&self) -> Option<&Rejection> {
         self.law.rejection()
     }
 

@@ -23,8 +23,8 @@ const TASKS: usize = 8;
 
 /// A law that draws by rejection.
 #[derive(Debug)]
-pub(crate) struct Rejection<'a> {
-    way: Way<'a>,
+pub(crate) struct Rejection {
+    way: Way,
     /// A lower bound of the acceptance.
     acceptance_bound: f64,
     /// All bounds that were considered; the first is used.
@@ -35,9 +35,9 @@ pub(crate) struct Rejection<'a> {
 }
 
 #[derive(Debug)]
-enum Way<'a> {
-    Tilted(SpectralLaw<'a>),
-    Bounded(BoundedLaw<'a>),
+enum Way {
+    Tilted(SpectralLaw),
+    Bounded(BoundedLaw),
 }
 
 /// What draws against a bound are predicted to cost.
@@ -65,8 +65,8 @@ impl BoundCost {
 
 /// What all bounds need to know of a law.
 #[derive(Debug)]
-pub(super) struct Question<'q, 'a> {
-    pub(super) dpp: &'q PartitionDpp<'a>,
+pub(super) struct Question<'q> {
+    pub(super) dpp: &'q PartitionDpp,
     pub(super) rows: Rows<'q>,
     pub(super) found: TiltedSpectrum,
     pub(super) correction: Correction,
@@ -74,10 +74,10 @@ pub(super) struct Question<'q, 'a> {
     pub(super) fill: Option<Arc<Fill>>,
 }
 
-impl<'a> Rejection<'a> {
+impl Rejection {
     /// The law under a quota, and its error.
     pub(crate) fn new(
-        dpp: &PartitionDpp<'a>,
+        dpp: &PartitionDpp,
         fill: Option<Arc<Fill>>,
         options: SamplerOptions,
         engine: &dyn Engine,
@@ -120,12 +120,12 @@ impl<'a> Rejection<'a> {
     }
 
     /// The law by eigenvectors, if that is used.
-    pub(super) fn by_eigenvectors(&self) -> Option<&SpectralLaw<'a>> {
+    pub(super) fn by_eigenvectors(&self) -> Option<&SpectralLaw> {
         if let Way::Tilted(law) = &self.way { Some(law) } else { None }
     }
 
     /// The same, to be changed.
-    pub(super) fn by_eigenvectors_mut(&mut self) -> Option<&mut SpectralLaw<'a>> {
+    pub(super) fn by_eigenvectors_mut(&mut self) -> Option<&mut SpectralLaw> {
         if let Way::Tilted(law) = &mut self.way { Some(law) } else { None }
     }
 
@@ -142,12 +142,8 @@ impl<'a> Rejection<'a> {
     }
 }
 
-impl<'q, 'a> Question<'q, 'a> {
-    pub(super) fn new(
-        dpp: &'q PartitionDpp<'a>,
-        fill: Option<Arc<Fill>>,
-        engine: &dyn Engine,
-    ) -> Result<Self> {
+impl<'q> Question<'q> {
+    pub(super) fn new(dpp: &'q PartitionDpp, fill: Option<Arc<Fill>>, engine: &dyn Engine) -> Result<Self> {
         let rows = dpp.rows();
         let found = dpp.spectrum(engine, &rows)?;
         spectral::refuse_unreachable(&dpp.counts(), found.spectrum.values.len())?;
@@ -155,7 +151,7 @@ impl<'q, 'a> Question<'q, 'a> {
         Ok(Self { dpp, rows, found, correction, fill })
     }
 
-    fn answer(self, options: SamplerOptions, engine: &dyn Engine) -> Result<(Rejection<'a>, f64)> {
+    fn answer(self, options: SamplerOptions, engine: &dyn Engine) -> Result<(Rejection, f64)> {
         let Self { dpp, rows, found, correction, .. } = &self;
         let log_tilted = self.log_tilted()?;
         let acceptance = acceptance::bound(dpp, found, &rows.scales(), correction, engine)?;
@@ -234,7 +230,7 @@ impl<'q, 'a> Question<'q, 'a> {
         chosen: Chosen,
         options: SamplerOptions,
         engine: &dyn Engine,
-    ) -> Result<(BoundedLaw<'a>, f64, f64)> {
+    ) -> Result<(BoundedLaw, f64, f64)> {
         let law = BoundedLaw::new(self, chosen, options.projection, engine)?;
         let pilot = Pilot::of(&law, engine)?;
         let proposals = (law.log_bound() - pilot.log_normaliser).exp().max(1.0);
@@ -259,7 +255,7 @@ pub(super) struct Pilot {
 impl Pilot {
     pub(super) const DRAWS: u64 = PILOT as u64;
 
-    pub(super) fn of(law: &BoundedLaw<'_>, engine: &dyn Engine) -> Result<Self> {
+    pub(super) fn of(law: &BoundedLaw, engine: &dyn Engine) -> Result<Self> {
         let drawn = law.weigh_many((TASKS, PILOT / TASKS), 0, engine)?;
         let sum = log_sum(&drawn.iter().map(|(log, _)| *log).collect::<Vec<_>>());
         let alive = || drawn.iter().filter(|(log, _)| log.is_finite());

@@ -39,9 +39,9 @@ const LOOSE: f64 = -1.0;
 
 /// A law that draws by eigenvectors. Under a quota draws are proposals, accepted if the quota allows them.
 #[derive(Debug)]
-pub(crate) struct SpectralLaw<'a> {
+pub(crate) struct SpectralLaw {
     eigenvectors: Eigenvectors,
-    projection: ProjectionDpp<'a>,
+    projection: ProjectionDpp,
     /// Which proposals are accepted; all without a quota.
     allowed: Option<Allowed>,
     acceptance_bound: f64,
@@ -117,7 +117,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    fn new(dpp: &PartitionDpp<'_>, log_weights: &[f64], fill: Option<Arc<Fill>>) -> Self {
+    fn new(dpp: &PartitionDpp, log_weights: &[f64], fill: Option<Arc<Fill>>) -> Self {
         let mut groups = vec![None; dpp.partition().parts()];
         dpp.open().iter().enumerate().for_each(|(group, open)| groups[open.part] = Some(group));
         let rule = CountRule::new(dpp.counts(), dpp.correction(log_weights));
@@ -145,13 +145,13 @@ impl Allowed {
 }
 
 /// Floating-point operations of a tilted proposal.
-pub(super) fn operations(dpp: &PartitionDpp<'_>, rows: &Rows<'_>, found: &TiltedSpectrum) -> f64 {
+pub(super) fn operations(dpp: &PartitionDpp, rows: &Rows<'_>, found: &TiltedSpectrum) -> f64 {
     let (rank, dims) = (found.spectrum.values.len() as f64, rows.features().dims() as f64);
     projection::operations(rows.len() as f64, dims, rank, expected_size(dpp, found))
 }
 
 /// The expected number of items of a tilted proposal.
-pub(super) fn expected_size(dpp: &PartitionDpp<'_>, found: &TiltedSpectrum) -> f64 {
+pub(super) fn expected_size(dpp: &PartitionDpp, found: &TiltedSpectrum) -> f64 {
     match dpp.counts().total() {
         Some(k) => k as f64,
         None => keep_probabilities(&found.spectrum.values, 0.0).iter().sum(),
@@ -173,11 +173,11 @@ pub(super) fn refuse_unreachable(counts: &Counts, rank: usize) -> Result<()> {
     }
 }
 
-impl<'a> SpectralLaw<'a> {
+impl<'a> SpectralLaw {
     /// A law that accepts every proposal.
     pub(crate) fn new(
         engine: &dyn Engine,
-        features: &Features<'a>,
+        features: &Features,
         rows: &Rows<'_>,
         found: &TiltedSpectrum,
         eigenvectors: Eigenvectors,
@@ -201,7 +201,7 @@ impl<'a> SpectralLaw<'a> {
     /// Under ranges that bound may be far too low, so a pilot predicts the proposals per draw: 256 proposals, or 64 weighted
     /// draws if it sees fewer than 16 acceptances.
     pub(super) fn under_quota(
-        question: &Question<'_, 'a>,
+        question: &Question<'a>,
         acceptance: f64,
         (way, budget): (Projection, f64),
         engine: &dyn Engine,
@@ -266,7 +266,7 @@ impl<'a> SpectralLaw<'a> {
         Some(Batched { batches, proposals: Box::new(replay), acceptance_bound: self.acceptance_bound })
     }
 
-    fn replay(&self) -> Option<Replay<'_, 'a>> {
+    fn replay(&self) -> Option<Replay<'_>> {
         let Eigenvectors::OfSize(eigenvectors, size) = &self.eigenvectors else { return None };
         let most = match &self.allowed {
             Some(allowed) => Some(allowed.rule.counts().exact()?),
@@ -344,7 +344,7 @@ impl<'a> SpectralLaw<'a> {
 }
 
 /// Relative weights under exact counts, centred in logarithms, since scales of 1e±200 would overflow.
-pub(super) fn tilt_of(dpp: &PartitionDpp<'_>, logs: Vec<f64>) -> Option<Vec<f64>> {
+pub(super) fn tilt_of(dpp: &PartitionDpp, logs: Vec<f64>) -> Option<Vec<f64>> {
     dpp.quota().exact_counts()?;
     let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -362,7 +362,7 @@ mod tests {
     use super::*;
     use crate::{Quota, engine::Cpu, sample::DEFAULT_PROPOSAL_BUDGET, watch::Watch};
 
-    fn orthogonal() -> (Features<'static>, Partition) {
+    fn orthogonal() -> (Features, Partition) {
         let features =
             Features::from_rows(4, 4, (0..16).map(|i| f64::from(u8::from(i % 5 == 0))).collect::<Vec<_>>());
         (features.unwrap(), Partition::from_labels(&["a", "a", "b", "b"]).unwrap())
@@ -377,7 +377,7 @@ mod tests {
         let question = Question::new(&dpp, None, &Cpu).unwrap();
         let how = (Projection::Cheaper, DEFAULT_PROPOSAL_BUDGET);
         let (mut law, _) = SpectralLaw::under_quota(&question, 0.1, how, &Cpu).unwrap();
-        let draw = |law: &SpectralLaw<'_>| {
+        let draw = |law: &SpectralLaw| {
             let mut attempts = Attempts::under(&Watch::default(), law.acceptance_bound());
             law.sample(&mut stream(0, 0), &mut attempts)
         };

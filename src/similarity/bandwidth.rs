@@ -31,7 +31,7 @@ impl Bandwidth {
     ///
     /// # Errors
     /// As the variants say.
-    pub fn of(self, features: &Features<'_>) -> Result<f64> {
+    pub fn of(self, features: &Features) -> Result<f64> {
         match self {
             Bandwidth::Exactly(h) if h > 0.0 && h.is_finite() => Ok(h),
             Bandwidth::Exactly(value) => Err(Error::NotPositive { what: "the bandwidth", value }),
@@ -40,7 +40,7 @@ impl Bandwidth {
     }
 }
 
-fn median_distance(features: &Features<'_>) -> Result<f64> {
+fn median_distance(features: &Features) -> Result<f64> {
     let (items, dims) = (features.items(), features.dims());
     let scale = power_of_two_near(features.max_abs()).recip();
     let mut rng = ChaCha8Rng::seed_from_u64(0);

@@ -163,8 +163,8 @@ impl<F> fmt::Debug for KernelFn<F> {
 }
 
 impl<F> Sealed for KernelFn<F> {}
-impl Sealed for DotKernel<'_> {}
-impl Sealed for RbfKernel<'_> {}
+impl Sealed for DotKernel {}
+impl Sealed for RbfKernel {}
 impl<K> Sealed for Ridge<K> {}
 
 impl<F: Fn(usize, usize) -> f64 + Sync> KernelFunction for KernelFn<F> {

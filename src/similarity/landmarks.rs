@@ -23,7 +23,7 @@ const ITEMS_PER_PROPOSAL: usize = 16;
 /// the residuals of all items add up to less than `nothing` per item, or when no proposal by fresh residuals is accepted:
 /// then they are rounding.
 pub(super) fn choose<'k>(
-    kernel: &'k RbfKernel<'_>,
+    kernel: &'k RbfKernel,
     limit: usize,
     seed: u64,
     nothing: f64,

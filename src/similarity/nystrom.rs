@@ -53,8 +53,8 @@ impl FeatureScalar for f64 {
 }
 
 /// The map from an item x to its features L⁻¹ K_{Z,x}.
-pub(super) struct Nystrom<'k, 'a> {
-    kernel: &'k RbfKernel<'a>,
+pub(super) struct Nystrom<'k> {
+    kernel: &'k RbfKernel,
     landmarks: &'k [u32],
     /// The rows of the landmarks.
     points: Vec<[f64; CHUNK]>,
@@ -62,8 +62,8 @@ pub(super) struct Nystrom<'k, 'a> {
     inverse: Mat<f64>,
 }
 
-impl<'k, 'a> Nystrom<'k, 'a> {
-    pub(super) fn new(kernel: &'k RbfKernel<'a>, factor: &'k Factor<'_>) -> Self {
+impl<'k> Nystrom<'k> {
+    pub(super) fn new(kernel: &'k RbfKernel, factor: &'k Factor<'_>) -> Self {
         let landmarks = factor.items();
         let mut points = Vec::with_capacity(landmarks.len() * kernel.width());
         landmarks.iter().for_each(|&landmark| kernel.prepare(landmark as usize, &mut points));

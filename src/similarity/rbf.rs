@@ -102,7 +102,7 @@ impl Rbf {
     /// - those of the [`Bandwidth`];
     /// - [`Error::Nothing`] for no landmarks, [`Error::SizeAboveItems`] for more than there are items;
     /// - [`Error::Ended`] with an engine under a watch ([`engine::Watched`](crate::engine::Watched)) that ends it.
-    pub fn features(&self, features: &Features<'_>, engine: &dyn Engine) -> Result<RbfFeatures> {
+    pub fn features(&self, features: &Features, engine: &dyn Engine) -> Result<RbfFeatures> {
         let items = features.items();
         if !self.is_whole(items) {
             return self.features_in::<f32>(features, engine);
@@ -123,7 +123,7 @@ impl Rbf {
     /// Those of [`features`](Self::features).
     pub fn features_in<T: FeatureScalar>(
         &self,
-        features: &Features<'_>,
+        features: &Features,
         engine: &dyn Engine,
     ) -> Result<RbfFeatures> {
         let kernel = RbfKernel::new(features, self.bandwidth)?;
@@ -146,7 +146,7 @@ impl Rbf {
     #[cfg(feature = "npy")]
     pub fn to_npy(
         &self,
-        features: &Features<'_>,
+        features: &Features,
         path: impl AsRef<std::path::Path>,
         engine: &dyn Engine,
     ) -> Result<RbfFeatures> {
@@ -159,11 +159,7 @@ impl Rbf {
     }
 
     /// The Cholesky factor of the landmarks' kernel.
-    fn factor<'k, T: FeatureScalar>(
-        &self,
-        kernel: &'k RbfKernel<'_>,
-        engine: &dyn Engine,
-    ) -> Result<Factor<'k>> {
+    fn factor<'k, T: FeatureScalar>(&self, kernel: &'k RbfKernel, engine: &dyn Engine) -> Result<Factor<'k>> {
         let items = kernel.items();
         let limit = self.landmarks(items);
         if limit == 0 {
@@ -179,7 +175,7 @@ impl Rbf {
 /// Features F with F Fᵀ ≈ K, made by [`Rbf`].
 #[derive(Clone, Debug)]
 pub struct RbfFeatures {
-    features: Features<'static>,
+    features: Features,
     landmarks: Vec<usize>,
     bandwidth: f64,
     kernel_error: f64,
@@ -187,8 +183,8 @@ pub struct RbfFeatures {
 
 impl RbfFeatures {
     fn by_landmarks<T: FeatureScalar>(
-        features: Features<'static>,
-        kernel: &RbfKernel<'_>,
+        features: Features,
+        kernel: &RbfKernel,
         factor: &Factor<'_>,
         residual: f64,
     ) -> Self {
@@ -199,8 +195,8 @@ impl RbfFeatures {
 
     /// `missing` is the trace of K − F Fᵀ, `rounding` bounds the error of an entry.
     fn new(
-        features: Features<'static>,
-        kernel: &RbfKernel<'_>,
+        features: Features,
+        kernel: &RbfKernel,
         landmarks: Vec<usize>,
         (missing, rounding): (f64, f64),
     ) -> Self {
@@ -210,7 +206,7 @@ impl RbfFeatures {
 
     /// F, one row per item.
     #[must_use]
-    pub fn features(&self) -> &Features<'static> {
+    pub fn features(&self) -> &Features {
         &self.features
     }
 

@@ -27,14 +27,14 @@ use crate::{Features, Result, data::check_ridge, engine::row_kernels::CHUNK, par
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct DotKernel<'a> {
-    rows: RowReader<'a>,
+pub struct DotKernel {
+    rows: RowReader,
 }
 
-impl<'a> DotKernel<'a> {
+impl DotKernel {
     /// The kernel of these features.
     #[must_use]
-    pub fn new(features: &Features<'a>) -> Self {
+    pub fn new(features: &Features) -> Self {
         Self { rows: RowReader::plain(features) }
     }
 
@@ -47,13 +47,13 @@ impl<'a> DotKernel<'a> {
     }
 }
 
-impl fmt::Debug for DotKernel<'_> {
+impl fmt::Debug for DotKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DotKernel({:?})", self.rows.features())
     }
 }
 
-impl KernelFunction for DotKernel<'_> {
+impl KernelFunction for DotKernel {
     fn items(&self) -> usize {
         self.rows.features().items()
     }
@@ -117,19 +117,19 @@ impl KernelFunction for DotKernel<'_> {
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct RbfKernel<'a> {
-    rows: RowReader<'a>,
+pub struct RbfKernel {
+    rows: RowReader,
     bandwidth: f64,
     /// −1/(2h²) in the scale of the rows.
     factor: f64,
 }
 
-impl<'a> RbfKernel<'a> {
+impl RbfKernel {
     /// The kernel of these features with this bandwidth.
     ///
     /// # Errors
     /// Those of the [`Bandwidth`].
-    pub fn new(features: &Features<'a>, bandwidth: Bandwidth) -> Result<Self> {
+    pub fn new(features: &Features, bandwidth: Bandwidth) -> Result<Self> {
         let bandwidth = bandwidth.of(features)?;
         let rows = RowReader::in_units_of(features, bandwidth);
         let scaled = bandwidth * rows.scale();
@@ -181,13 +181,13 @@ impl<'a> RbfKernel<'a> {
     }
 }
 
-impl fmt::Debug for RbfKernel<'_> {
+impl fmt::Debug for RbfKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RbfKernel({:?}, bandwidth {})", self.rows.features(), self.bandwidth)
     }
 }
 
-impl KernelFunction for RbfKernel<'_> {
+impl KernelFunction for RbfKernel {
     fn items(&self) -> usize {
         self.rows.features().items()
     }

@@ -19,25 +19,25 @@ const LARGEST: f64 = 1.07e301;
 
 /// The rows s a_i, in whole chunks with zeros behind the last value.
 #[derive(Clone, Debug)]
-pub(super) struct RowReader<'a> {
-    features: Features<'a>,
+pub(super) struct RowReader {
+    features: Features,
     /// s, a power of two.
     scale: f64,
 }
 
-impl<'a> RowReader<'a> {
+impl RowReader {
     /// The rows as they are.
-    pub(super) fn plain(features: &Features<'a>) -> Self {
+    pub(super) fn plain(features: &Features) -> Self {
         Self { features: features.clone(), scale: 1.0 }
     }
 
     /// Rows in units of about this length, unless that overflows.
-    pub(super) fn in_units_of(features: &Features<'a>, length: f64) -> Self {
+    pub(super) fn in_units_of(features: &Features, length: f64) -> Self {
         let most = power_of_two_near(LARGEST / features.max_abs().max(f64::MIN_POSITIVE)) / 2.0;
         Self { features: features.clone(), scale: power_of_two_near(length).recip().min(most) }
     }
 
-    pub(super) fn features(&self) -> &Features<'a> {
+    pub(super) fn features(&self) -> &Features {
         &self.features
     }
 

@@ -64,7 +64,7 @@ impl Batches {
     }
 }
 
-impl Slates<'_> {
+impl Slates {
     /// The greedy sets of many requests by way of a device, block after block.
     pub(super) fn solve_on(
         &self,
@@ -168,7 +168,7 @@ fn blocks(requests: &[SlateRequest<'_>]) -> impl Iterator<Item = Range<usize>> {
 
 impl Packed {
     /// Adds a request, without candidates if it is left to the host: it has no set, or includes items.
-    fn push(&mut self, slates: &Slates<'_>, request: SlateRequest<'_>, workspace: &mut SlateWorkspace) {
+    fn push(&mut self, slates: &Slates, request: SlateRequest<'_>, workspace: &mut SlateWorkspace) {
         let is_plain = request.included.is_empty()
             && workspace.read(slates, request).is_ok()
             && workspace.count(slates).is_ok();

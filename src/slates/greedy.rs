@@ -14,12 +14,12 @@ const LEAST: f32 = 1e-25;
 const ROUNDOFF: f32 = 0.5 * f32::EPSILON;
 
 /// The greedy algorithm on the candidates of a workspace.
-pub(super) struct Picking<'s, 'a> {
-    pub(super) slates: &'s Slates<'a>,
+pub(super) struct Picking<'s> {
+    pub(super) slates: &'s Slates,
     pub(super) workspace: &'s mut SlateWorkspace,
 }
 
-impl Picking<'_, '_> {
+impl Picking<'_> {
     /// Picks until the set has its size, or all that is left depends on it. Returns ln det of the set.
     ///
     /// # Errors

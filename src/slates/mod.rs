@@ -88,8 +88,8 @@ const TASKS: usize = 64;
 /// (2018), with the quotas of Kathuria and Deshpande (2016), and for the [window](Slates::with_window). Samples by
 /// Hadamard's inequality.
 #[derive(Clone, Debug)]
-pub struct Slates<'a> {
-    features: Features<'a>,
+pub struct Slates {
+    features: Features,
     partition: Partition,
     quota: Quota,
     /// k.
@@ -103,14 +103,14 @@ pub struct Slates<'a> {
     batches: Option<Batches>,
 }
 
-impl<'a> Slates<'a> {
+impl Slates {
     /// Sets of the total of the quota, from rows of a matrix of items and their parts. Weights that rows have count: with
     /// [`Features::with_unit_rows`] items are compared by their cosine.
     ///
     /// # Errors
     /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`];
     /// - [`Error::OpenTotal`] for ranges without a total.
-    pub fn new(features: &Features<'a>, partition: &Partition, quota: &Quota) -> Result<Self> {
+    pub fn new(features: &Features, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_labels(features, partition, quota)?;
         let Some(size) = quota.total() else {
             let [low, high] = [quota.low(), quota.high()].map(|ends| ends.iter().sum());

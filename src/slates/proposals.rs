@@ -91,7 +91,7 @@ impl Proposals {
     /// [`Error::DependentItems`] of the included ones.
     pub(super) fn prepare(
         &mut self,
-        slates: &Slates<'_>,
+        slates: &Slates,
         included: &[u32],
         candidates: &mut [Candidate],
         ranges: impl Iterator<Item = [usize; 2]>,
@@ -129,7 +129,7 @@ impl Proposals {
     }
 
     /// Spans the included items.
-    fn include(&mut self, features: &Features<'_>, included: &[u32]) -> Result<()> {
+    fn include(&mut self, features: &Features, included: &[u32]) -> Result<()> {
         self.span.clear();
         let row = &mut self.along;
         row.resize(features.dims(), 0.0);
@@ -242,7 +242,7 @@ fn drawn(sums: &[f64], random: f64) -> usize {
 
 impl Candidate {
     /// Reads the direction of the scaled row; returns ln of its squared length.
-    fn read(&mut self, slates: &Slates<'_>, row: &mut [f64]) -> f64 {
+    fn read(&mut self, slates: &Slates, row: &mut [f64]) -> f64 {
         let item = self.item as usize;
         slates.features.read_stored(item, self.scale, row);
         let mut square = dot(row, row);

@@ -20,8 +20,8 @@ const PROPOSALS: f64 = 1e-11;
 ///
 /// Proposals need hardly any set-up; where too few are accepted, a [`Sampler`] of the candidates is set up. The law is the
 /// same: how a set is drawn depends on how many proposals were rejected before, not on the sets accepted.
-pub(super) struct Drawing<'s, 'a> {
-    slates: &'s Slates<'a>,
+pub(super) struct Drawing<'s> {
+    slates: &'s Slates,
     workspace: &'s mut SlateWorkspace,
     within: Within<'s>,
     /// Number of included items.
@@ -48,10 +48,10 @@ enum Stage<'s> {
     Whole(Box<(Sampler<'s>, Whole)>),
 }
 
-impl<'s, 'a> Drawing<'s, 'a> {
+impl<'s> Drawing<'s> {
     /// Prepares draws of the request that was read.
     pub(super) fn new(
-        slates: &'s Slates<'a>,
+        slates: &'s Slates,
         workspace: &'s mut SlateWorkspace,
         within: Within<'s>,
     ) -> Result<Self> {
@@ -116,7 +116,7 @@ impl<'s, 'a> Drawing<'s, 'a> {
     /// Sets up a sampler of the candidates and the included items.
     fn set_up(&mut self) -> Result<()> {
         let whole = Whole::of(self.slates, self.workspace, self.included)?;
-        let dpp: &PartitionDpp<'s> = &whole.dpp;
+        let dpp: &PartitionDpp = &whole.dpp;
         let sampler = dpp.sampler(SamplerOptions::default(), self.within.engine)?;
         self.law_error = self.law_error.max(sampler.law_error());
         self.stage = Stage::Whole(Box::new((sampler, whole)));
@@ -137,7 +137,7 @@ mod tests {
         watch::Ended,
     };
 
-    fn slates() -> Slates<'static> {
+    fn slates() -> Slates {
         let value = |at: usize| 1.0 + 0.05 * (at as f64 * 1.7 + (at * at) as f64 * 0.31).sin();
         let features = Features::from_rows(40, 12, (0..480).map(value).collect::<Vec<_>>()).unwrap();
         let partition = Partition::from_labels(&(0..40).map(|i| i % 2).collect::<Vec<_>>()).unwrap();

@@ -9,14 +9,14 @@ use crate::{
 
 /// The model of the candidates and the included items.
 pub(super) struct Whole {
-    pub(super) dpp: PartitionDpp<'static>,
+    pub(super) dpp: PartitionDpp,
     /// Its items in the matrix, ascending.
     items: Vec<usize>,
 }
 
 impl Whole {
     /// Of the request in a workspace, whose candidates are [listed](super::proposals::Proposals::list).
-    pub(super) fn of(slates: &Slates<'_>, workspace: &SlateWorkspace, included: usize) -> Result<Self> {
+    pub(super) fn of(slates: &Slates, workspace: &SlateWorkspace, included: usize) -> Result<Self> {
         let Slates { features, partition, quota, .. } = slates;
         let SlateWorkspace { items, candidates, proposals, .. } = workspace;
         let included = &items[..included];

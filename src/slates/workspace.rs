@@ -57,7 +57,7 @@ pub(super) struct Candidate {
 
 impl SlateWorkspace {
     /// Reads a request, but not its rows.
-    pub(super) fn read(&mut self, slates: &Slates<'_>, request: SlateRequest<'_>) -> Result<()> {
+    pub(super) fn read(&mut self, slates: &Slates, request: SlateRequest<'_>) -> Result<()> {
         let SlateRequest { candidates, scores, included, excluded } = request;
         let items = slates.features.items();
         if let Some(&item) =
@@ -117,7 +117,7 @@ impl SlateWorkspace {
     }
 
     /// Counts what is included and what may be chosen, and checks that counts can be met.
-    pub(super) fn count(&mut self, slates: &Slates<'_>) -> Result<()> {
+    pub(super) fn count(&mut self, slates: &Slates) -> Result<()> {
         let (partition, quota) = (&slates.partition, &slates.quota);
         for counts in [&mut self.counts, &mut self.available] {
             counts.clear();
@@ -158,13 +158,13 @@ impl SlateWorkspace {
     }
 
     /// Lists the candidates that may be drawn, each once, and counts them.
-    pub(super) fn list(&mut self, slates: &Slates<'_>) -> Result<()> {
+    pub(super) fn list(&mut self, slates: &Slates) -> Result<()> {
         self.proposals.list(&mut self.candidates);
         self.count(slates)
     }
 
     /// Reads the rows of the candidates.
-    pub(super) fn gather(&mut self, slates: &Slates<'_>) {
+    pub(super) fn gather(&mut self, slates: &Slates) {
         /// How many rows ahead are fetched.
         const AHEAD: usize = 8;
         let (features, width) = (&slates.features, padded(slates.features.dims()));
@@ -201,7 +201,7 @@ impl SlateWorkspace {
     }
 
     /// Gives a candidate the scale that it has where all rows are read.
-    pub(super) fn scale_alone(&mut self, position: usize, slates: &Slates<'_>) {
+    pub(super) fn scale_alone(&mut self, position: usize, slates: &Slates) {
         self.direction.resize(padded(slates.features.dims()), 0.0);
         self.candidates[position].read_narrow(slates, &mut self.direction);
     }
@@ -215,7 +215,7 @@ impl SlateWorkspace {
 
 impl Candidate {
     /// Reads the row, with a scale of its own if f32 needs one; returns its squared length.
-    fn read_narrow(&mut self, slates: &Slates<'_>, row: &mut [f32]) -> f32 {
+    fn read_narrow(&mut self, slates: &Slates, row: &mut [f32]) -> f32 {
         /// Squared lengths that f32 holds with all their digits, and products with weights besides.
         const SQUARES: std::ops::RangeInclusive<f32> = 1e-12..=1e12;
         let (features, item) = (&slates.features, self.item as usize);
@@ -228,7 +228,7 @@ impl Candidate {
     }
 
     /// Gives a row that is far longer or shorter than others a scale of its own.
-    pub(super) fn rescale(&mut self, slates: &Slates<'_>) {
+    pub(super) fn rescale(&mut self, slates: &Slates) {
         let largest = power_of_two_near(slates.features.max_abs_of_stored(self.item as usize));
         if largest > 0.0 {
             self.log_weight += 2.0 * (self.scale.ln() + largest.ln());

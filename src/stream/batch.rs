@@ -27,19 +27,19 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Batch<'a> {
+pub struct Batch {
     number: u64,
-    content: Option<(Features<'a>, Partition)>,
+    content: Option<(Features, Partition)>,
     /// Whether the label of every part is text, if that is known.
     texts: Option<Arc<[bool]>>,
 }
 
-impl<'a> Batch<'a> {
+impl Batch {
     /// A batch of rows.
     ///
     /// # Errors
     /// [`Error::LabelCount`](crate::Error::LabelCount).
-    pub fn new(number: u64, features: &Features<'a>, partition: &Partition) -> Result<Self> {
+    pub fn new(number: u64, features: &Features, partition: &Partition) -> Result<Self> {
         check_partition(features, partition)?;
         Ok(Self { number, content: Some((features.clone(), partition.clone())), texts: None })
     }
@@ -82,7 +82,7 @@ impl<'a> Batch<'a> {
 
     /// The rows and their parts; `None` for an empty batch.
     #[must_use]
-    pub fn content(&self) -> Option<(&Features<'a>, &Partition)> {
+    pub fn content(&self) -> Option<(&Features, &Partition)> {
         self.content.as_ref().map(|(features, partition)| (features, partition))
     }
 }
@@ -135,7 +135,7 @@ pub(super) struct Orders {
 ///
 /// # Errors
 /// [`WeightProblem::Spread`].
-pub(super) fn orders(features: &Features<'_>, partition: &Partition) -> Result<Vec<Option<Orders>>> {
+pub(super) fn orders(features: &Features, partition: &Partition) -> Result<Vec<Option<Orders>>> {
     let of_item = |ends: (f64, f64), &item: &u32| {
         let log = features.log_weight(item as usize) * std::f64::consts::LOG2_E;
         let largest = log + features.max_abs_of_stored(item as usize).log2();
@@ -171,27 +171,23 @@ pub(super) fn scale(order: i64) -> f64 {
 }
 
 /// ln of what a weighted row is multiplied by: its weight, and 2^−order.
-pub(super) fn log_factor(features: &Features<'_>, item: usize, order: i64) -> f64 {
+pub(super) fn log_factor(features: &Features, item: usize, order: i64) -> f64 {
     // A row far below the others is zero within f64.
     log_over_power(features.log_weight(item), order).max(-2000.0)
 }
 
 /// Rows of some parts of a batch, multiplied by 2^−order of their part.
 #[derive(Debug)]
-pub(super) struct ScaledRows<'b, 'a> {
-    features: Features<'a>,
+pub(super) struct ScaledRows<'b> {
+    features: Features,
     partition: &'b Partition,
     /// Part and scale of every group.
     groups: Vec<(usize, f64)>,
 }
 
-impl<'b, 'a> ScaledRows<'b, 'a> {
+impl<'b> ScaledRows<'b> {
     /// `parts` are parts of the batch with their orders.
-    pub(super) fn new(
-        features: &Features<'a>,
-        partition: &'b Partition,
-        parts: &[(usize, i64)],
-    ) -> Result<Self> {
+    pub(super) fn new(features: &Features, partition: &'b Partition, parts: &[(usize, i64)]) -> Result<Self> {
         if !features.is_weighted() {
             let groups = parts.iter().map(|&(part, order)| (part, scale(order))).collect();
             return Ok(Self { features: features.clone(), partition, groups });

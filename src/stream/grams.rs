@@ -127,7 +127,7 @@ impl Grams {
     /// # Errors
     /// [`WeightProblem::Spread`](crate::error::WeightProblem::Spread) for weighted rows whose largest
     /// entry is above 2^(2²⁰) or below 2^(−2²⁰), as it is with ln q of ±726 817 and more; those of the engine.
-    pub fn of_batch(batch: &Batch<'_>, engine: &dyn Engine) -> Result<Self> {
+    pub fn of_batch(batch: &Batch, engine: &dyn Engine) -> Result<Self> {
         Self::sum(batch, None, engine)
     }
 
@@ -139,11 +139,11 @@ impl Grams {
     ///
     /// # Errors
     /// [`Error::Shape`] if the frame is of other dimensions; those of [`of_batch`](Grams::of_batch).
-    pub fn in_frame(batch: &Batch<'_>, frame: &Frame, engine: &dyn Engine) -> Result<Self> {
+    pub fn in_frame(batch: &Batch, frame: &Frame, engine: &dyn Engine) -> Result<Self> {
         Self::sum(batch, Some(frame), engine)
     }
 
-    fn sum(batch: &Batch<'_>, frame: Option<&Frame>, engine: &dyn Engine) -> Result<Self> {
+    fn sum(batch: &Batch, frame: Option<&Frame>, engine: &dyn Engine) -> Result<Self> {
         let batches = vec![batch.number()];
         let Some((features, partition)) = batch.content() else {
             return Ok(Self { batches, ..Self::default() });

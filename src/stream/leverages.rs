@@ -84,7 +84,7 @@ impl Leverages {
     /// Of rows in groups; `parts` are their numbers in the plan.
     pub(super) fn new(
         (plan, number): (u64, u64),
-        open: &OpenRows<'_, '_>,
+        open: &OpenRows<'_>,
         parts: &[u32],
         coordinates: &Coordinates<'_>,
         engine: &dyn Engine,
@@ -119,7 +119,7 @@ impl Leverages {
     /// [`StreamProblem::OtherPlan`]; [`StreamProblem::TooManyTrials`] for more than [`Plan::most_trials`];
     /// [`StreamProblem::TrialCount`] if a batch without leverage is asked for any;
     /// [`StreamProblem::ChangedRows`] for rows that are not those of the batch that the leverages are of.
-    pub fn trials(&self, plan: &Plan, batch: &Batch<'_>, count: u64, seed: u64) -> Result<Trials> {
+    pub fn trials(&self, plan: &Plan, batch: &Batch, count: u64, seed: u64) -> Result<Trials> {
         plan.check_request(count)?;
         if plan.fingerprint() != self.plan || batch.number() != self.number {
             return Err(StreamProblem::OtherPlan { what: "the list of leverages" }.into());
@@ -152,7 +152,7 @@ impl Leverages {
     /// Draws from the rows that the table was made for.
     pub(super) fn drawn(
         &self,
-        open: &OpenRows<'_, '_>,
+        open: &OpenRows<'_>,
         coordinates: &Coordinates<'_>,
         count: u64,
         seed: u64,
@@ -171,7 +171,7 @@ impl Leverages {
 }
 
 /// Part of the plan, and the position of its first row, of every group.
-fn groups(open: &OpenRows<'_, '_>, parts: &[u32]) -> impl Iterator<Item = (u32, usize)> {
+fn groups(open: &OpenRows<'_>, parts: &[u32]) -> impl Iterator<Item = (u32, usize)> {
     let mut start = 0;
     parts.iter().enumerate().map(move |(group, &part)| {
         let first = start;

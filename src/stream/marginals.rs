@@ -145,7 +145,7 @@ impl Marginals {
     fn new(
         grams: &Grams,
         surrogate: &Surrogate,
-        ground: &GroundSet<'static>,
+        ground: &GroundSet,
         open: &[usize],
         proposals: Option<&TiltedProposals>,
         inference: &Inference<'_>,
@@ -209,7 +209,7 @@ impl Marginals {
     ///
     /// # Errors
     /// Those of [`Plan::leverages`](super::Plan::leverages).
-    pub fn of_batch(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<Estimate<Vec<f64>>> {
+    pub fn of_batch(&self, batch: &Batch, engine: &dyn Engine) -> Result<Estimate<Vec<f64>>> {
         let mut value = vec![0.0; batch.rows()];
         if let Some((features, partition)) = batch.content() {
             let known: Vec<_> = self.parts.iter().map(|part| (part, part.group.is_some())).collect();

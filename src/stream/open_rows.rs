@@ -8,26 +8,22 @@ use crate::{Error, Features, Partition, Result};
 
 /// Rows of some parts of a batch, multiplied by 2^−order of their part as they are read.
 #[derive(Debug)]
-pub(super) struct OpenRows<'b, 'a> {
-    features: &'b Features<'a>,
+pub(super) struct OpenRows<'b> {
+    features: &'b Features,
     partition: &'b Partition,
     /// Part of the batch and its order, of every group.
     groups: Vec<(usize, i64)>,
 }
 
-impl<'b, 'a> OpenRows<'b, 'a> {
+impl<'b> OpenRows<'b> {
     /// `groups` are parts of the batch with their orders.
-    pub(super) fn new(
-        features: &'b Features<'a>,
-        partition: &'b Partition,
-        groups: Vec<(usize, i64)>,
-    ) -> Self {
+    pub(super) fn new(features: &'b Features, partition: &'b Partition, groups: Vec<(usize, i64)>) -> Self {
         Self { features, partition, groups }
     }
 
     /// Of the parts that a plan knows and whose items it may choose, with their positions there; `None` if there are none.
     pub(super) fn of_plan(
-        features: &'b Features<'a>,
+        features: &'b Features,
         partition: &'b Partition,
         dims: usize,
         known: &[(&PlanPart, bool)],
@@ -54,7 +50,7 @@ impl<'b, 'a> OpenRows<'b, 'a> {
     }
 
     /// All of them, for an engine.
-    pub(super) fn scaled(&self) -> Result<ScaledRows<'b, 'a>> {
+    pub(super) fn scaled(&self) -> Result<ScaledRows<'b>> {
         ScaledRows::new(self.features, self.partition, &self.groups)
     }
 

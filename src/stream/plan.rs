@@ -172,7 +172,7 @@ impl Plan {
     /// # Errors
     /// [`Error::UnknownPart`](crate::Error::UnknownPart) for a label that no batch had when the Gram matrices were made;
     /// [`Error::Shape`](crate::Error::Shape) for rows of another length; those of the engine.
-    pub fn leverages(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<Leverages> {
+    pub fn leverages(&self, batch: &Batch, engine: &dyn Engine) -> Result<Leverages> {
         let ids = (self.fingerprint, batch.number());
         let Some((rows, parts)) = self.open(batch)? else {
             return Ok(Leverages::none(ids));
@@ -184,7 +184,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those of [`leverages`](Plan::leverages).
-    pub fn total_leverage(&self, batch: &Batch<'_>, engine: &dyn Engine) -> Result<f64> {
+    pub fn total_leverage(&self, batch: &Batch, engine: &dyn Engine) -> Result<f64> {
         Ok(self.leverages(batch, engine)?.total())
     }
 
@@ -192,7 +192,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those of [`leverages`](Plan::leverages) and of [`Leverages::trials`].
-    pub fn trials(&self, batch: &Batch<'_>, count: u64, seed: u64, engine: &dyn Engine) -> Result<Trials> {
+    pub fn trials(&self, batch: &Batch, count: u64, seed: u64, engine: &dyn Engine) -> Result<Trials> {
         self.check_request(count)?;
         if count == 0 {
             return Ok(Trials::none(self.fingerprint, self.rank()));
@@ -239,7 +239,7 @@ impl Plan {
     }
 
     /// The rows of a batch that may be chosen, and the parts of the plan of their groups; `None` if there are none.
-    pub(super) fn open<'b, 'a>(&self, batch: &'b Batch<'a>) -> Result<Option<(OpenRows<'b, 'a>, Vec<u32>)>> {
+    pub(super) fn open<'b>(&self, batch: &'b Batch) -> Result<Option<(OpenRows<'b>, Vec<u32>)>> {
         let Some((features, partition)) = batch.content() else { return Ok(None) };
         let known = self.parts.iter().zip(&self.factors).map(|(part, &factor)| (part, factor > 0.0));
         OpenRows::of_plan(features, partition, self.dims, &known.collect::<Vec<_>>())

@@ -121,7 +121,7 @@ impl Plan {
     fn new(
         grams: &Grams,
         surrogate: &Surrogate,
-        (ground, open): (&GroundSet<'static>, &[usize]),
+        (ground, open): (&GroundSet, &[usize]),
         proposals: Option<TiltedProposals>,
         engine: &dyn Engine,
     ) -> Result<Self> {
@@ -287,7 +287,7 @@ pub(super) struct GramError {
 
 impl Setup<'_> {
     /// What rows times 2^−order are multiplied by, for every open group.
-    pub(super) fn group_weights(&self, ground: &GroundSet<'_>) -> Result<Vec<f64>> {
+    pub(super) fn group_weights(&self, ground: &GroundSet) -> Result<Vec<f64>> {
         let weight = |(&group, weight): (&usize, &f64)| Ok(weight * self.surrogate.factor(group, ground)?);
         self.open.iter().zip(&self.proposals.row_weights).map(weight).collect()
     }
@@ -336,7 +336,7 @@ impl Setup<'_> {
     }
 
     /// Averages per sample.
-    fn expected(&self, plan: &Plan, ground: &GroundSet<'static>, engine: &dyn Engine) -> Result<Expected> {
+    fn expected(&self, plan: &Plan, ground: &GroundSet, engine: &dyn Engine) -> Result<Expected> {
         let rank = plan.rank() as f64;
         if plan.rule.is_none() {
             return Ok(Expected { proposals: 1.0, trials: rank * picks(&plan.eigenvectors) });
@@ -352,12 +352,7 @@ impl Setup<'_> {
 
     /// Trials of the rows of the model, and the proposals and draws made of them: the parts of successive picks have the
     /// same law as with the real rows.
-    fn pilot(
-        &self,
-        plan: &Plan,
-        ground: &GroundSet<'static>,
-        engine: &dyn Engine,
-    ) -> Result<(f64, [f64; 2])> {
+    fn pilot(&self, plan: &Plan, ground: &GroundSet, engine: &dyn Engine) -> Result<(f64, [f64; 2])> {
         let rows = self.surrogate.rows(ground);
         let mut factors = vec![0.0; self.surrogate.sums.len()];
         let weights = self.open.iter().zip(&self.proposals.row_weights);

@@ -52,20 +52,20 @@ impl<S: TrialSource + ?Sized> TrialSource for &mut S {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Batches<'a> {
-    batches: Vec<Batch<'a>>,
+    batches: Vec<Batch>,
     engine: &'a dyn Engine,
 }
 
 impl<'a> Batches<'a> {
     /// These batches, each with a number of its own: all passes over them refuse numbers that repeat.
     #[must_use]
-    pub fn new(batches: Vec<Batch<'a>>, engine: &'a dyn Engine) -> Self {
+    pub fn new(batches: Vec<Batch>, engine: &'a dyn Engine) -> Self {
         Self { batches, engine }
     }
 
     /// The batches.
     #[must_use]
-    pub fn batches(&self) -> &[Batch<'a>] {
+    pub fn batches(&self) -> &[Batch] {
         &self.batches
     }
 
@@ -77,7 +77,7 @@ impl<'a> Batches<'a> {
         self.merged(|batch| Grams::of_batch(batch, self.engine))
     }
 
-    fn merged(&self, of_batch: impl Fn(&Batch<'a>) -> Result<Grams>) -> Result<Grams> {
+    fn merged(&self, of_batch: impl Fn(&Batch) -> Result<Grams>) -> Result<Grams> {
         self.check_numbers()?;
         self.batches.iter().try_fold(Grams::default(), |all, batch| all.merge(of_batch(batch)?))
     }
@@ -124,7 +124,7 @@ impl<'a> Batches<'a> {
     ///
     /// # Errors
     /// [`StreamProblem::RepeatedBatch`]; those of [`Plan::leverages`].
-    pub fn trials<'s>(&'s self, plan: &'s Plan) -> Result<BatchTrials<'s, 'a>> {
+    pub fn trials<'s>(&'s self, plan: &'s Plan) -> Result<BatchTrials<'s>> {
         self.check_numbers()?;
         let leverages = self.batches.iter().map(|batch| plan.leverages(batch, self.engine));
         Ok(BatchTrials { batches: &self.batches, plan, leverages: leverages.collect::<Result<_>>()? })
@@ -173,13 +173,13 @@ impl Planned for Plan {
 
 /// The trials of batches in this process.
 #[derive(Debug)]
-pub struct BatchTrials<'s, 'a> {
-    batches: &'s [Batch<'a>],
+pub struct BatchTrials<'s> {
+    batches: &'s [Batch],
     plan: &'s Plan,
     leverages: Vec<Leverages>,
 }
 
-impl TrialSource for BatchTrials<'_, '_> {
+impl TrialSource for BatchTrials<'_> {
     fn more(&mut self, request: Request) -> Result<Trials> {
         let totals: Vec<f64> = self.leverages.iter().map(Leverages::total).collect();
         let counts = self.plan.split(&totals, request.count, request.seed)?;

@@ -20,7 +20,7 @@ const SPREAD: i64 = 26;
 /// The rows of R_l for every group of parts, and what they are to the real ones.
 #[derive(Debug)]
 pub(super) struct Surrogate {
-    pub(super) features: Features<'static>,
+    pub(super) features: Features,
     pub(super) partition: Partition,
     /// Of every group.
     pub(super) sums: Vec<GroupSum>,
@@ -167,7 +167,7 @@ impl Surrogate {
     ///
     /// # Errors
     /// [`WeightProblem::Spread`] if the model brought weights within a part closer to each other.
-    pub(super) fn factor(&self, group: usize, ground: &GroundSet<'_>) -> Result<f64> {
+    pub(super) fn factor(&self, group: usize, ground: &GroundSet) -> Result<f64> {
         let members = self.partition.members(group);
         // Rows of zeros have no weight.
         let real = || members.iter().filter(|&&item| self.features.max_abs_of_stored(item as usize) > 0.0);
@@ -211,7 +211,7 @@ impl Surrogate {
     }
 
     /// The rows of R as the model computes with them.
-    pub(super) fn rows<'s>(&'s self, ground: &'s GroundSet<'static>) -> OpenRows<'s, 'static> {
+    pub(super) fn rows<'s>(&'s self, ground: &'s GroundSet) -> OpenRows<'s> {
         let groups = (0..self.partition.parts()).map(|group| (group, 0)).collect();
         OpenRows::new(ground.features(), &self.partition, groups)
     }

@@ -76,7 +76,7 @@ impl Trials {
     /// [`StreamProblem::ChangedRows`] for rows of other leverages.
     pub(super) fn of_rows(
         plan: u64,
-        open: &OpenRows<'_, '_>,
+        open: &OpenRows<'_>,
         coordinates: &Coordinates<'_>,
         drawn: &[(usize, Place, f64)],
     ) -> Result<Self> {

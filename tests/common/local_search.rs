@@ -13,7 +13,7 @@ pub fn restarting() -> LocalSearch {
     LocalSearch::default().with_restarts(Restarts::Count(20))
 }
 
-pub fn rows_of(features: &Features<'_>) -> Vec<Vec<f64>> {
+pub fn rows_of(features: &Features) -> Vec<Vec<f64>> {
     (0..features.items()).map(|item| features.row(item)).collect()
 }
 
@@ -42,7 +42,7 @@ pub fn best_gain(rows: &[Vec<f64>], set: &[usize], others: &[Vec<usize>]) -> f64
     others.iter().map(|other| oracle.det(other).ln() - now).fold(f64::NEG_INFINITY, f64::max)
 }
 
-pub fn assert_locally_optimal(features: &Features<'_>, labels: &[usize], solution: &Solution) {
+pub fn assert_locally_optimal(features: &Features, labels: &[usize], solution: &Solution) {
     let rows = rows_of(features);
     let set = solution.subset.as_slice();
     let gain = best_gain(&rows, set, &neighbours(set, labels));
@@ -51,33 +51,28 @@ pub fn assert_locally_optimal(features: &Features<'_>, labels: &[usize], solutio
 }
 
 /// Gaussian rows and labels dealt in turn.
-pub fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features<'static>, Vec<usize>) {
+pub fn dealt(items: usize, dims: usize, parts: usize, seed: u64) -> (Features, Vec<usize>) {
     let features = Features::from_rows(items, dims, normals(items * dims, seed)).unwrap();
     (features, (0..items).map(|item| item % parts).collect())
 }
 
 /// The first Gaussian instance on which the search makes two exchanges at least.
-pub fn one_that_greedy_misses(items: usize, dims: usize, k: usize) -> (Features<'static>, Vec<usize>) {
-    let misses = |features: &Features<'_>| {
+pub fn one_that_greedy_misses(items: usize, dims: usize, k: usize) -> (Features, Vec<usize>) {
+    let misses = |features: &Features| {
         let solution = LocalSearch::default().solve(&KDpp::new(features, k).unwrap(), &Cpu).unwrap();
         solution.stats.swaps >= 2
     };
     (0..100).map(|seed| dealt(items, dims, 1, seed)).find(|(features, _)| misses(features)).unwrap()
 }
 
-pub fn solve_quota(
-    features: &Features<'_>,
-    labels: &[usize],
-    quota: &[usize],
-    solver: LocalSearch,
-) -> Solution {
+pub fn solve_quota(features: &Features, labels: &[usize], quota: &[usize], solver: LocalSearch) -> Solution {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();
     solver.solve(&dpp, &Cpu).unwrap()
 }
 
-pub fn greedy_quota(features: &Features<'_>, labels: &[usize], quota: &[usize]) -> Solution {
+pub fn greedy_quota(features: &Features, labels: &[usize], quota: &[usize]) -> Solution {
     let partition = Partition::from_labels(labels).unwrap();
     let quota = Quota::new(&partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, &partition, &quota).unwrap();

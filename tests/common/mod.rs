@@ -71,7 +71,7 @@ impl Case {
     }
 
     /// The features, or the library's factor of the dense kernel.
-    pub fn features(&self) -> partition_dpp::Features<'static> {
+    pub fn features(&self) -> partition_dpp::Features {
         if self.dense {
             partition_dpp::Kernel::from_dense(self.items(), &self.flat()).unwrap().features().clone()
         } else {

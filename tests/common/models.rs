@@ -27,7 +27,7 @@ impl Model {
         self.quota.iter().sum()
     }
 
-    pub fn features(&self) -> Features<'_> {
+    pub fn features(&self) -> Features {
         Features::from_rows(self.items(), self.dims, &self.values).unwrap()
     }
 

@@ -37,7 +37,7 @@ pub const SEEDS: u64 = 20;
 
 impl Regime {
     /// The instance of a seed.
-    pub fn features(&self, seed: u64) -> Features<'static> {
+    pub fn features(&self, seed: u64) -> Features {
         let mut rng = StdRng::seed_from_u64(seed);
         let values = (0..self.items * self.dims).map(|_| self.largest * rng.random::<f64>());
         Features::from_rows(self.items, self.dims, values.collect::<Vec<f64>>()).unwrap()

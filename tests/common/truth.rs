@@ -145,7 +145,7 @@ pub fn restarted(model: &impl Objective) -> Solution {
 }
 
 /// All solvers and bounds of a model; whether local search found the optimum at once, and with restarts.
-pub fn check(what: &str, model: &PartitionDpp<'_>, truth: &Truth) -> (bool, bool) {
+pub fn check(what: &str, model: &PartitionDpp, truth: &Truth) -> (bool, bool) {
     let greedy = solvers::solve(model, what);
     let local = LocalSearch::default().solve(model, &Cpu).unwrap();
     let restarted = restarted(model);

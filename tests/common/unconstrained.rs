@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{oracle::Determinants, random::normals};
 
-pub fn features(rows: &[Vec<f64>]) -> Features<'static> {
+pub fn features(rows: &[Vec<f64>]) -> Features {
     Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap()
 }
 

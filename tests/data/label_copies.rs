@@ -28,7 +28,7 @@ const PART_OF: [usize; 10] = [0, 1, 2, 0, 1, 2, 1, 0, 2, 0];
 
 struct Images {
     copies: LabelCopies,
-    features: Features<'static>,
+    features: Features,
     oracle: Determinants,
 }
 

@@ -27,7 +27,7 @@ fn in_single(values: &[f16]) -> Vec<f32> {
 }
 
 /// Owned, borrowed and memory-mapped shards of the rows.
-fn sharded(values: &[f32]) -> Features<'_> {
+fn sharded(values: &[f32]) -> Features {
     let shard = |(at, &end): (usize, &usize)| {
         let start = if at == 0 { 0 } else { CUTS[at - 1] };
         let (rows, own) = (end - start, &values[start * DIMS..end * DIMS]);
@@ -42,14 +42,14 @@ fn sharded(values: &[f32]) -> Features<'_> {
             }
         }
     };
-    let shards: Vec<Features<'_>> = CUTS.iter().enumerate().map(shard).collect();
+    let shards: Vec<Features> = CUTS.iter().enumerate().map(shard).collect();
     // Shards of shards are shards.
     let front = Features::concatenate(&shards[..2]).unwrap();
     Features::concatenate(&[front, shards[2].clone(), shards[3].clone()]).unwrap()
 }
 
 /// Everything that two feature matrices give alike, as text.
-fn everything(features: &Features<'_>) -> Vec<String> {
+fn everything(features: &Features) -> Vec<String> {
     let labels: Vec<usize> = (0..ITEMS).map(|item| item * 7 % 3).collect();
     let partition = Partition::from_labels(&labels).unwrap();
     let quota = Quota::new(&partition, [2, 1, 2]).unwrap();

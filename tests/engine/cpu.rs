@@ -16,7 +16,7 @@ const THRESHOLD: f64 = 30.0;
 
 /// A matrix, groups of its rows, a weight per group and a factor per group.
 struct Zoo {
-    features: Features<'static>,
+    features: Features,
     groups: Vec<Vec<u32>>,
     weights: Vec<f64>,
     factors: Vec<Mat<f64>>,

@@ -142,7 +142,7 @@ fn parts_of_extreme_magnitude_meet_the_naive_loops() {
 }
 
 /// Norms, gains and tops of two groups, as bits.
-fn bits<T: Scalar>(items: usize, dims: usize, values: impl Into<Storage<'static, T>>) -> Vec<u64> {
+fn bits<T: Scalar>(items: usize, dims: usize, values: impl Into<Storage<T>>) -> Vec<u64> {
     let features = Features::from_rows(items, dims, values).unwrap();
     let groups = interleaved(items, 3);
     let rows = Rows::scaled(&features, listed(&groups));

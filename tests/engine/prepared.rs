@@ -23,7 +23,7 @@ use crate::common::{
 const ITEMS: usize = 12;
 const DIMS: usize = 5;
 
-fn data() -> (Features<'static>, Partition) {
+fn data() -> (Features, Partition) {
     let features = Features::from_rows(ITEMS, DIMS, normals(ITEMS * DIMS, 3)).unwrap();
     (features, Partition::from_labels(&labels()).unwrap())
 }

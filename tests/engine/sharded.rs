@@ -27,8 +27,8 @@ fn shards() -> Vec<Vec<f64>> {
 
 /// The ground set of the shards in an order, with the part of every item: it moves with its row.
 struct World {
-    shards: Vec<Features<'static>>,
-    all: Features<'static>,
+    shards: Vec<Features>,
+    all: Features,
     partition: Partition,
 }
 
@@ -36,7 +36,7 @@ impl World {
     fn in_order(order: &[usize]) -> Self {
         let rows = shards();
         let shard = |&at: &usize| Features::from_rows(SIZES[at], DIMS, rows[at].clone()).unwrap();
-        let shards: Vec<Features<'static>> = order.iter().map(shard).collect();
+        let shards: Vec<Features> = order.iter().map(shard).collect();
         let labels = order.iter().flat_map(|&at| (0..SIZES[at]).map(move |item| (item + at) % 3));
         let partition = Partition::of(labels).unwrap();
         Self { all: Features::concatenate(&shards).unwrap(), shards, partition }
@@ -157,7 +157,7 @@ impl Shard for &Remote {
 }
 
 fn log_z(world: &World, forgets: bool) -> (f64, usize) {
-    let remote = |features: &Features<'static>| Remote {
+    let remote = |features: &Features| Remote {
         local: LocalShard { features: features.clone(), engine: &Cpu },
         forgets,
         asked: AtomicUsize::new(0),
@@ -268,7 +268,7 @@ fn shards_of_another_ground_set_are_refused() {
 
 impl World {
     fn engine_of(&self, count: usize) -> Vec<LocalShard<'static>> {
-        let local = |features: &Features<'static>| LocalShard { features: features.clone(), engine: &Cpu };
+        let local = |features: &Features| LocalShard { features: features.clone(), engine: &Cpu };
         self.shards[..count].iter().map(local).collect()
     }
 }

@@ -16,7 +16,7 @@ const DIMS: [usize; 5] = [1, 3, 16, 17, 64];
 
 /// Rows in two interleaved groups and one in which nothing is chosen; arbitrary numbers for everything else.
 struct Zoo {
-    features: Features<'static>,
+    features: Features,
     groups: Vec<Vec<u32>>,
     scales: Vec<f64>,
     duals: Vec<Mat<f64>>,

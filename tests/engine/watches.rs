@@ -21,7 +21,7 @@ use crate::common::{random::normals, with_threads};
 
 /// Items in three parts, and what is asked of them.
 struct Case {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     quota: Quota,
     ranges: Quota,
@@ -38,11 +38,11 @@ impl Case {
         Self { features, partition, quota, ranges }
     }
 
-    fn partition_dpp(&self) -> PartitionDpp<'_> {
+    fn partition_dpp(&self) -> PartitionDpp {
         PartitionDpp::new(&self.features, &self.partition, &self.quota).unwrap()
     }
 
-    fn range_dpp(&self) -> PartitionDpp<'_> {
+    fn range_dpp(&self) -> PartitionDpp {
         PartitionDpp::new(&self.features, &self.partition, &self.ranges).unwrap()
     }
 

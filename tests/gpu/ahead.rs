@@ -22,13 +22,13 @@ pub(crate) fn labels(items: usize, parts: usize) -> Partition {
 }
 
 /// The greedy set of an engine.
-fn greedy(features: &Features<'_>, partition: &Partition, quota: &Quota, engine: &dyn Engine) -> Solution {
+fn greedy(features: &Features, partition: &Partition, quota: &Quota, engine: &dyn Engine) -> Solution {
     let dpp = PartitionDpp::new(features, partition, quota).unwrap();
     Greedy::default().solve(&dpp, engine).unwrap()
 }
 
 /// Rows of several sizes, some equal to others, in parts of several sizes.
-pub(crate) fn problems() -> Vec<(Features<'static>, usize, Vec<usize>)> {
+pub(crate) fn problems() -> Vec<(Features, usize, Vec<usize>)> {
     let gaussian = |items: usize, dims: usize| {
         Features::from_rows(items, dims, normals(items * dims, (items + dims) as u64)).unwrap()
     };
@@ -92,7 +92,7 @@ fn single_part(tested: &Tested) {
 }
 
 /// The locally optimal set of an engine.
-fn climbed(features: &Features<'_>, partition: &Partition, quota: &[usize], engine: &dyn Engine) -> Solution {
+fn climbed(features: &Features, partition: &Partition, quota: &[usize], engine: &dyn Engine) -> Solution {
     let quota = Quota::new(partition, quota.to_vec()).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
     LocalSearch::default().solve(&dpp, engine).unwrap()

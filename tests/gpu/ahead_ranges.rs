@@ -34,14 +34,14 @@ fn assert_same(model: &impl Objective, tested: &Tested, what: &str) -> usize {
 }
 
 /// The same rows, all as many times as long.
-fn sized(features: &Features<'_>, size: f64) -> Features<'static> {
+fn sized(features: &Features, size: f64) -> Features {
     let values =
         (0..features.items()).flat_map(|item| features.row(item)).map(|x| x * size).collect::<Vec<_>>();
     Features::from_rows(features.items(), features.dims(), values).unwrap()
 }
 
 /// Those that a software driver solves soon.
-fn small() -> impl Iterator<Item = (Features<'static>, usize, Vec<usize>)> {
+fn small() -> impl Iterator<Item = (Features, usize, Vec<usize>)> {
     problems().into_iter().filter(|(features, _, _)| features.items() * features.dims() < 50_000)
 }
 
@@ -103,7 +103,7 @@ fn many_picks(tested: &Tested) {
 }
 
 /// Orthogonal rows in no direction of the axes, cosines of these frequencies, of these lengths.
-fn orthogonal(dims: usize, lengths: &[(usize, f64)]) -> Features<'static> {
+fn orthogonal(dims: usize, lengths: &[(usize, f64)]) -> Features {
     let row = |&(frequency, length): &(usize, f64)| {
         let unit = (if frequency == 0 { 1.0 } else { 2.0 } / dims as f64).sqrt();
         let phase = move |j: usize| std::f64::consts::PI * frequency as f64 * (j as f64 + 0.5) / dims as f64;

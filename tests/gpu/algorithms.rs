@@ -15,7 +15,7 @@ use crate::common::{Case, engines::gpu, enumerable_cases, known_answers, random:
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
-fn model(case: &Case) -> (Features<'static>, Partition, Quota) {
+fn model(case: &Case) -> (Features, Partition, Quota) {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     (case.features(), partition, quota)

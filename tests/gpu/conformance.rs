@@ -31,7 +31,7 @@ const SIZES: [(usize, usize); 14] = [
     (4097, 13),
 ];
 
-fn features(items: usize, dims: usize) -> Features<'static> {
+fn features(items: usize, dims: usize) -> Features {
     Features::from_rows(items, dims, normals(items * dims, (31 * items + dims) as u64)).unwrap()
 }
 
@@ -48,7 +48,7 @@ fn listed(groups: &[Vec<u32>]) -> Vec<Items<'_>> {
 }
 
 /// The same features in the types that are stored, some below the normal range of their type.
-fn narrow(items: usize, dims: usize) -> [Features<'static>; 3] {
+fn narrow(items: usize, dims: usize) -> [Features; 3] {
     let values = normals(items * dims, (31 * items + dims) as u64);
     let half = values.iter().map(|x| f16::from_f64(x / 16_384.0)).collect::<Vec<_>>();
     let single = |size: f64| values.iter().map(|x| (x * size) as f32).collect::<Vec<_>>();

@@ -19,7 +19,7 @@ fn part_of(item: u32, parts: u32) -> u32 {
 
 /// A set with items of several groups.
 struct Set {
-    features: Features<'static>,
+    features: Features,
     groups: Vec<Vec<u32>>,
     /// Scaled rows, by group.
     rows: Vec<Vec<Vec<f64>>>,
@@ -31,7 +31,7 @@ struct Set {
 
 impl Set {
     /// The longest items of every group.
-    fn longest(features: Features<'static>, counts: &[usize]) -> Self {
+    fn longest(features: Features, counts: &[usize]) -> Self {
         let longest = |(rows, &count): (&Vec<Vec<f64>>, &usize)| {
             let mut order: Vec<usize> = (0..rows.len()).collect();
             order.sort_by(|&i, &j| dot(&rows[j], &rows[j]).total_cmp(&dot(&rows[i], &rows[i])));
@@ -41,11 +41,7 @@ impl Set {
         Self::new(features, counts.len() as u32, |rows| rows.iter().zip(counts).map(longest).collect())
     }
 
-    fn new(
-        features: Features<'static>,
-        parts: u32,
-        choose: impl Fn(&[Vec<Vec<f64>>]) -> Vec<Vec<usize>>,
-    ) -> Self {
+    fn new(features: Features, parts: u32, choose: impl Fn(&[Vec<Vec<f64>>]) -> Vec<Vec<usize>>) -> Self {
         let groups: Vec<Vec<u32>> = (0..parts)
             .map(|l| (0..features.items() as u32).filter(|i| part_of(*i, parts) == l).collect())
             .collect();
@@ -76,7 +72,7 @@ impl Set {
         }
     }
 
-    fn rows_of<'a>(features: &'a Features<'a>, groups: &'a [Vec<u32>]) -> Rows<'a> {
+    fn rows_of<'a>(features: &'a Features, groups: &'a [Vec<u32>]) -> Rows<'a> {
         Rows::scaled(features, groups.iter().map(|items| Items::Listed(items)).collect())
     }
 

@@ -20,7 +20,7 @@ use crate::common::{
 
 /// The nodes of a torus of two parts, and rows of one of them.
 struct Draw {
-    features: Features<'static>,
+    features: Features,
     items: Vec<u32>,
     map: Mat<f64>,
     shares: Vec<Mat<f64>>,

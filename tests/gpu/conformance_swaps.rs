@@ -269,7 +269,7 @@ fn climb(tested: &Tested, rows: &Rows<'_>, mut naive: Naive, what: &str) -> usiz
 }
 
 /// Three groups, of which so many items are chosen.
-fn problem(tested: &Tested, features: &Features<'_>, counts: [usize; 3], kept: usize) -> usize {
+fn problem(tested: &Tested, features: &Features, counts: [usize; 3], kept: usize) -> usize {
     let what = format!("{features:?}, {counts:?} and {kept}");
     let (items, dims) = (features.items(), features.dims());
     let of = |l: u32| (0..items as u32).filter(|i| i % 3 == l).collect::<Vec<u32>>();

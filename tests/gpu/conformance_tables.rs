@@ -17,7 +17,7 @@ use crate::common::{
 
 /// A table with arbitrary duals, and an arbitrary exchange.
 struct Exchange {
-    features: Features<'static>,
+    features: Features,
     groups: [Vec<u32>; 3],
     duals: Vec<Mat<f64>>,
     residuals: Vec<f64>,
@@ -28,7 +28,7 @@ struct Exchange {
 
 impl Exchange {
     /// Three groups with so many slots; a chosen item in each that has any.
-    fn new(features: Features<'static>, slots: [usize; 3]) -> Self {
+    fn new(features: Features, slots: [usize; 3]) -> Self {
         let (items, dims) = (features.items(), features.dims());
         let of = |l: u32| (0..items as u32).filter(|i| i % 3 == l).collect::<Vec<u32>>();
         let groups = [of(0), of(1), of(2)];
@@ -157,7 +157,7 @@ impl Exchange {
     }
 }
 
-fn exchange(tested: &Tested, features: Features<'static>, slots: [usize; 3]) {
+fn exchange(tested: &Tested, features: Features, slots: [usize; 3]) {
     let what = format!("{features:?}, slots {slots:?}");
     let exchange = Exchange::new(features, slots);
     let rows = exchange.rows();

@@ -12,7 +12,7 @@ use crate::common::{
 };
 
 pub(crate) fn search(
-    features: &Features<'_>,
+    features: &Features,
     labels: &[usize],
     quota: &[usize],
     restarts: Restarts,
@@ -27,7 +27,7 @@ pub(crate) fn search(
 const FEW: Restarts = Restarts::Count(4);
 
 /// Two axes for each pair of parts: a part prefers the first, which its partner needs.
-pub(crate) fn traps(parts: usize, each: usize) -> (Features<'static>, Vec<usize>) {
+pub(crate) fn traps(parts: usize, each: usize) -> (Features, Vec<usize>) {
     let dims = 3 * parts / 2;
     let mut values = Vec::new();
     let mut labels = Vec::new();

@@ -23,11 +23,11 @@ use crate::common::{
     random::normals,
 };
 
-fn features() -> Features<'static> {
+fn features() -> Features {
     Features::from_rows(600, 7, normals(4200, 2)).unwrap()
 }
 
-fn all<'a>(features: &'a Features<'static>) -> Rows<'a> {
+fn all<'a>(features: &'a Features) -> Rows<'a> {
     Rows::scaled(features, vec![Items::All(600)])
 }
 

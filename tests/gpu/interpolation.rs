@@ -17,7 +17,7 @@ use crate::common::{
 
 /// Items in turn in every part.
 struct Problem {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     quota: Quota,
 }

@@ -32,7 +32,7 @@ const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 /// Items, features, parts, and items of each; all tilted proposals.
 struct Problem {
     name: &'static str,
-    features: Features<'static>,
+    features: Features,
     labels: Vec<usize>,
     quota: Vec<usize>,
     draws: u64,

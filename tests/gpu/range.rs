@@ -15,7 +15,7 @@ const DIMS: usize = 6;
 const ITEMS: usize = 40;
 
 /// Two parts: rows of size `size`, and `size · apart`.
-fn features(size: f64, apart: f64) -> Features<'static> {
+fn features(size: f64, apart: f64) -> Features {
     let mut values = normals(ITEMS * DIMS, 11);
     for (item, row) in values.chunks_exact_mut(DIMS).enumerate() {
         let size = if item % 2 == 0 { size } else { size * apart };

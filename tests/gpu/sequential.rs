@@ -27,7 +27,7 @@ const WANTED: f64 = 5e-3;
 
 struct Problem {
     name: &'static str,
-    features: Features<'static>,
+    features: Features,
     labels: Vec<usize>,
     quota: Vec<usize>,
     draws: u64,

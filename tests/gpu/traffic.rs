@@ -147,7 +147,7 @@ fn fifty_picks_are_three_submissions() {
 
 /// A quota of three items for each of four parts.
 struct Problem {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
 }
 
@@ -164,7 +164,7 @@ impl Problem {
         Self { features, partition: Partition::from_labels(&labels).unwrap() }
     }
 
-    fn model(&self) -> PartitionDpp<'_> {
+    fn model(&self) -> PartitionDpp {
         let quota = Quota::new(&self.partition, [3; PARTS]).unwrap();
         PartitionDpp::new(&self.features, &self.partition, &quota).unwrap()
     }
@@ -252,7 +252,7 @@ pub(crate) fn corners(
     items: usize,
     parts: usize,
     own: impl Fn(f64) -> [[f64; 2]; 3],
-) -> (Features<'static>, Partition) {
+) -> (Features, Partition) {
     let dims = 2 * parts;
     let mut values: Vec<f64> = normals(items * dims, 31).iter().map(|x| 0.01 * x).collect();
     for part in 0..parts {

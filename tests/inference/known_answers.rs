@@ -5,7 +5,7 @@ use partition_dpp::{Dpp, Features, KDpp, Partition, PartitionDpp, Quota, Subset,
 
 use crate::common::{Case, enumerable_cases, known_answers, oracle};
 
-fn model(case: &Case) -> (Features<'static>, Partition, Quota) {
+fn model(case: &Case) -> (Features, Partition, Quota) {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     (case.features(), partition, quota)

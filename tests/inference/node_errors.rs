@@ -13,7 +13,7 @@ use partition_dpp::{
 use crate::common::random::normals;
 
 /// Parts of two generic items each.
-fn pairs(parts: usize, dims: usize) -> (Features<'static>, Partition) {
+fn pairs(parts: usize, dims: usize) -> (Features, Partition) {
     let labels: Vec<usize> = (0..2 * parts).map(|item| item / 2).collect();
     let features = Features::from_rows(labels.len(), dims, normals(labels.len() * dims, 4)).unwrap();
     (features, Partition::from_labels(&labels).unwrap())

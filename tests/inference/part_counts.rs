@@ -218,7 +218,7 @@ fn planted_faults_are_far_off() {
     let features = case.features();
     let k_dpp = KDpp::new(&features, 5).unwrap();
     let expected = table(&case.oracle().k_dpp(5), &case.labels, 3);
-    let counts_of = |dpp: &KDpp<'_>, labels: &[usize]| {
+    let counts_of = |dpp: &KDpp, labels: &[usize]| {
         dpp.part_counts(&Partition::from_labels(labels).unwrap(), &Cpu).unwrap()
     };
     assert!(gap(&counts_of(&k_dpp, &case.labels), &expected) <= 1e-12);

@@ -33,7 +33,7 @@ impl Shards {
         self.labels.len()
     }
 
-    fn features(&self, from: usize, to: usize) -> Features<'static> {
+    fn features(&self, from: usize, to: usize) -> Features {
         Features::from_rows(to - from, self.dims, self.rows[from * self.dims..to * self.dims].to_vec())
             .unwrap()
     }
@@ -54,7 +54,7 @@ impl Shards {
     }
 }
 
-fn solve(features: &Features<'_>, partition: &Partition, quota: &[usize]) -> (Solution, f64) {
+fn solve(features: &Features, partition: &Partition, quota: &[usize]) -> (Solution, f64) {
     let quota = Quota::new(partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
     let solution = LocalSearch::default().with_restarts(Restarts::Count(5)).solve(&dpp, &Cpu).unwrap();
@@ -161,7 +161,7 @@ fn what_is_refused() {
     let wide = Features::from_rows(2, 3, vec![1.0; 6]).unwrap();
     let (two, three) = (["a", "b"], ["a", "b", "c"]);
     let (two, three) = (Partition::from_labels(&two).unwrap(), Partition::from_labels(&three).unwrap());
-    let core = |features: &Features<'_>| CoreSet::by_greedy(features, &two, 1, &Cpu).unwrap();
+    let core = |features: &Features| CoreSet::by_greedy(features, &two, 1, &Cpu).unwrap();
     assert_error!(
         CoreSet::by_greedy(&features, &three, 1, &Cpu),
         Error::LabelCount { items: 2, labels: 3 },

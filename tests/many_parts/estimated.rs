@@ -92,7 +92,7 @@ fn inclusion_probabilities_of_many_parts() {
 
 /// Rows with one entry, in a part for every vertex on the left of a bipartite graph and a dimension for every vertex on the
 /// right: Z is the sum over perfect matchings of the products of squares, a permanent.
-fn permanent(size: usize, entry: impl Fn(usize, usize) -> f64) -> (Features<'static>, Partition, f64) {
+fn permanent(size: usize, entry: impl Fn(usize, usize) -> f64) -> (Features, Partition, f64) {
     let (mut rows, mut labels) = (Vec::new(), Vec::new());
     for left in 0..size {
         for right in (0..size).filter(|&right| entry(left, right) > 0.0) {
@@ -183,7 +183,7 @@ fn threads_and_instalments_do_not_matter() {
 }
 
 /// Four parts, of two items each.
-fn small() -> PartitionDpp<'static> {
+fn small() -> PartitionDpp {
     let features = Features::from_rows(40, 8, normals(320, 3)).unwrap();
     let partition = Partition::from_labels(&(0..40).map(|item| item % 4).collect::<Vec<_>>()).unwrap();
     PartitionDpp::new(&features, &partition, &Quota::each(&partition, 2).unwrap()).unwrap()

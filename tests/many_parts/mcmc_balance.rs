@@ -45,12 +45,7 @@ impl Data {
     }
 
     /// Calls `body` with the chains of the law conditioned on items.
-    fn with_chains<T>(
-        &self,
-        included: &[usize],
-        excluded: &[usize],
-        body: impl FnOnce(&Chains<'_>) -> T,
-    ) -> T {
+    fn with_chains<T>(&self, included: &[usize], excluded: &[usize], body: impl FnOnce(&Chains) -> T) -> T {
         let values = self.rows.concat();
         let features = Features::from_rows(self.rows.len(), self.rows[0].len(), values).unwrap();
         let partition = Partition::from_labels(&self.labels).unwrap();
@@ -62,7 +57,7 @@ impl Data {
 }
 
 /// Detailed balance for moves of every size; the classes of sets that moves of sizes up to `largest` connect.
-fn assert_balance(what: &str, chains: &Chains<'_>, law: &Law, largest: usize) -> usize {
+fn assert_balance(what: &str, chains: &Chains, law: &Law, largest: usize) -> usize {
     let slots = law.keys().next().unwrap().len();
     let mut edges: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
     for replaced in 1..=slots {

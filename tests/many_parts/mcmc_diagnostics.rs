@@ -100,7 +100,7 @@ fn too_few_draws_are_refused() {
 
 fn with_chains<T>(
     options: McmcOptions,
-    body: impl FnOnce(partition_dpp::mcmc::Chains<'_>, &Partition) -> T,
+    body: impl FnOnce(partition_dpp::mcmc::Chains, &Partition) -> T,
 ) -> T {
     let features = Features::from_rows(240, 20, normals(240 * 20, 5)).unwrap();
     let partition = Partition::from_labels(&(0..240).map(|i| i % 6).collect::<Vec<_>>()).unwrap();

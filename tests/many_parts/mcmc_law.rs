@@ -220,7 +220,7 @@ fn agrees_with_exact_draws_at_ten_parts() {
 }
 
 /// Sixteen parts of small kernels: reproducible.
-fn sixteen() -> (Features<'static>, Partition) {
+fn sixteen() -> (Features, Partition) {
     let features = Features::from_rows(320, 24, normals(320 * 24, 13)).unwrap();
     (features, Partition::from_labels(&(0..320).map(|i| i % 16).collect::<Vec<_>>()).unwrap())
 }

@@ -11,7 +11,7 @@ use crate::common::{oracle::dot, random::normals};
 const PARTS: usize = 1200;
 const DIMS: usize = 6;
 
-fn parts_of_two() -> (Vec<f64>, Features<'static>, Partition) {
+fn parts_of_two() -> (Vec<f64>, Features, Partition) {
     let rows = normals(2 * PARTS * DIMS, 5);
     let features = Features::from_rows(2 * PARTS, DIMS, rows.clone()).unwrap();
     let partition = Partition::from_labels(&(0..2 * PARTS).map(|i| i / 2).collect::<Vec<_>>()).unwrap();

@@ -173,7 +173,7 @@ fn c63_within_a_tenth() {
 }
 
 /// Gaussian rows in four parts.
-fn many(items: usize, dims: usize) -> (Features<'static>, Partition) {
+fn many(items: usize, dims: usize) -> (Features, Partition) {
     let labels: Vec<usize> = (0..items).map(|item| item % 4).collect();
     let features = Features::from_rows(items, dims, normals(items * dims, 8)).unwrap();
     (features, Partition::from_labels(&labels).unwrap())
@@ -202,7 +202,7 @@ fn both_ways_of_solving_the_relaxation_agree() {
     let values = normals(items * dims, 21);
     let few = Features::from_rows(items, dims, values.clone()).unwrap();
     let more = Features::from_rows(items + 1, dims, [values, vec![1e-3; dims]].concat()).unwrap();
-    let gamma = |features: &Features<'_>, k: usize| {
+    let gamma = |features: &Features, k: usize| {
         let certificate = certify(&KDpp::new(features, k).unwrap());
         certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Gamma).unwrap().1
     };

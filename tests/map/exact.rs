@@ -180,7 +180,7 @@ proptest! {
 }
 
 /// The paper's first synthetic regime, at its smallest k.
-fn synthetic(seed: u64) -> Features<'static> {
+fn synthetic(seed: u64) -> Features {
     use rand::{RngExt, SeedableRng};
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     Features::from_rows(50, 40, (0..2000).map(|_| 5.0 * rng.random::<f64>()).collect::<Vec<f64>>()).unwrap()
@@ -225,7 +225,7 @@ fn threads_change_nothing() {
 }
 
 /// The solution of a search that is stopped once it has looked at more than this many nodes.
-fn solved_within(dpp: &PartitionDpp<'_>, nodes: u64) -> Solution {
+fn solved_within(dpp: &PartitionDpp, nodes: u64) -> Solution {
     let stop = AtomicBool::new(false);
     let report = |progress: partition_dpp::watch::Progress| {
         stop.fetch_or(progress.steps > nodes, Ordering::Relaxed);

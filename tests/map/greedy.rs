@@ -108,7 +108,7 @@ impl Problem {
         Self { rows: values.chunks(dims).map(<[f64]>::to_vec).collect(), labels, quota, condition }
     }
 
-    fn features(&self) -> Features<'static> {
+    fn features(&self) -> Features {
         Features::from_rows(self.rows.len(), self.rows[0].len(), self.rows.concat()).unwrap()
     }
 

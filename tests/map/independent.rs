@@ -23,7 +23,7 @@ fn optimum(oracle: &Determinants, labels: &[usize], quota: &[usize], in_set: &[u
     (0..quota.len()).map(|part| best_of(part).ln()).sum()
 }
 
-fn solve(model: &IndependentKDpps<'_>) -> Solution {
+fn solve(model: &IndependentKDpps) -> Solution {
     let solver = BranchAndBound::default();
     let parts: Result<Vec<_>, _> = model.parts().iter().map(|part| solver.solve(part, &Cpu)).collect();
     Solution::union(parts.unwrap()).unwrap()

@@ -14,7 +14,7 @@ use crate::common::{
 };
 
 /// Subset and gains of a quota over ten parts.
-fn ten_parts(features: &Features<'_>, items: usize) -> Solution {
+fn ten_parts(features: &Features, items: usize) -> Solution {
     let labels: Vec<usize> = (0..items).map(|i| (i + i / 10) % 10).collect();
     let (partition, quota) = parts(&labels, &[2, 1, 0, 1, 3, 1, 1, 1, 1, 1]);
     solve(&PartitionDpp::new(features, &partition, &quota).unwrap(), &format!("{items} items"))
@@ -57,7 +57,7 @@ fn lazy_is_plain_on_awkward_rows() {
     };
     let scale = |row: &mut [f64], factor: f64| row.iter_mut().for_each(|x| *x *= factor);
     let first = normals(dims, 77);
-    let zoo: [(&str, Features<'_>); 7] = [
+    let zoo: [(&str, Features); 7] = [
         ("zero rows", change(&|i, row| scale(row, if i % 3 == 0 { 0.0 } else { 1.0 }))),
         (
             "copies",

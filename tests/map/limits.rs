@@ -18,7 +18,7 @@ use partition_dpp::{
 
 use crate::common::random::normals;
 
-fn gaussian(items: usize, dims: usize, seed: u64) -> Features<'static> {
+fn gaussian(items: usize, dims: usize, seed: u64) -> Features {
     Features::from_rows(items, dims, normals(items * dims, seed)).unwrap()
 }
 

@@ -92,7 +92,7 @@ fn local_optimality_at_larger_sizes() {
 }
 
 /// {0, 2} is what greedy takes; to leave it, both parts must move at once.
-fn trap() -> (Features<'static>, [usize; 4]) {
+fn trap() -> (Features, [usize; 4]) {
     let rows = vec![1.0, 0.0, 0.9, 0.0, 1.3, 0.0, 0.0, 1.0, 0.9, 1.3, 0.0, 0.0];
     (Features::from_rows(4, 3, rows).unwrap(), [0, 0, 1, 1])
 }

@@ -28,7 +28,7 @@ impl Near {
         Self { rows: values.as_chunks().0.to_vec() }
     }
 
-    fn features(&self) -> Features<'static> {
+    fn features(&self) -> Features {
         let values: Vec<f64> = self.rows.iter().flatten().map(|&x| x as f64).collect();
         Features::from_rows(ITEMS, SIZE, values).unwrap()
     }

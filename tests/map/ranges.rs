@@ -129,7 +129,7 @@ fn instances() -> impl Strategy<Value = Instance> {
 
 impl Instance {
     /// Calls `body` unless no set is allowed.
-    fn with_model(&self, body: impl FnOnce(&PartitionDpp<'_>, &Truth)) {
+    fn with_model(&self, body: impl FnOnce(&PartitionDpp, &Truth)) {
         let partition = Partition::from_labels(&self.labels).unwrap();
         let quota = Quota::new(&partition, &self.ranges).unwrap();
         let quota = match self.total {

@@ -78,7 +78,7 @@ fn many_items() {
     for row in values.chunks_mut(dims).skip(2).step_by(3) {
         row.iter_mut().for_each(|x| *x *= 0.1);
     }
-    let gamma = |model: &PartitionDpp<'_>| {
+    let gamma = |model: &PartitionDpp| {
         let certificate = UpperBound::default().certify(model, &Cpu).unwrap();
         certificate.bounds.iter().find(|(bound, _)| *bound == Bound::Gamma).unwrap().1
     };

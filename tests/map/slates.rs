@@ -35,7 +35,7 @@ impl Catalogue {
         Self { rows, labels }
     }
 
-    fn features(&self) -> Features<'_> {
+    fn features(&self) -> Features {
         Features::from_rows(ITEMS, DIMS, &self.rows[..]).unwrap()
     }
 

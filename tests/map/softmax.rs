@@ -177,7 +177,7 @@ fn magnitudes_from_tiny_to_huge() {
 fn the_same_for_any_number_of_threads_and_type() {
     let values: Vec<f32> = normals(3000 * 20, 8).into_iter().map(|x| x as f32).collect();
     let wide: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
-    let run = |threads, features: &Features<'_>| {
+    let run = |threads, features: &Features| {
         with_threads(threads, || Softmax::default().solve(&Dpp::new(features).unwrap(), &Cpu).unwrap())
     };
     let single = run(1, &Features::from_rows(3000, 20, &values[..]).unwrap());

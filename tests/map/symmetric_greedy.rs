@@ -329,7 +329,7 @@ fn the_same_for_any_number_of_threads_and_type() {
     for order in [ItemOrder::Index, ItemOrder::GreedyBasisLast, ItemOrder::Shuffled { seed: 3 }] {
         for decision in [Decision::Deterministic, Decision::Randomised { seed: 5 }] {
             let solver = SymmetricGreedy::default().with_order(order).with_decision(decision);
-            let run = |threads, features: &Features<'_>| {
+            let run = |threads, features: &Features| {
                 with_threads(threads, || solver.solve(&Dpp::new(features).unwrap(), &Cpu).unwrap())
             };
             let single = run(1, &Features::from_rows(300, 40, &values[..]).unwrap());

@@ -5,7 +5,7 @@ use partition_dpp::{
 };
 
 /// Parts "a" (items 0, 1, 2) and "b" (items 3, 4, 5); rows 0 and 1 are parallel, row 5 is zero.
-fn six_items() -> (Features<'static>, Partition) {
+fn six_items() -> (Features, Partition) {
     let rows = [
         [1.0, 2.0, 0.0, 0.0],
         [-2.0, -4.0, 0.0, 0.0],

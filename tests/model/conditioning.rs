@@ -18,7 +18,7 @@ const DRAWS: u64 = 20_000;
 /// More than there are χ² tests in this file.
 const CHECKS: f64 = 1000.0;
 
-fn model(case: &Case) -> (Features<'static>, Partition, Quota) {
+fn model(case: &Case) -> (Features, Partition, Quota) {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     (case.features(), partition, quota)

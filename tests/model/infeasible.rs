@@ -8,7 +8,7 @@ use partition_dpp::{
 use crate::common::random::normals;
 
 /// The rows of Σ_l m_l unit vectors: `axes[l]` lists the axes of part l's items.
-fn axis_model(dims: usize, axes: &[Vec<usize>]) -> (Features<'static>, Partition) {
+fn axis_model(dims: usize, axes: &[Vec<usize>]) -> (Features, Partition) {
     let items: Vec<(usize, usize)> =
         axes.iter().enumerate().flat_map(|(l, axes)| axes.iter().map(move |&axis| (l, axis))).collect();
     let value = |axis: usize, j: usize| f64::from(u8::from(axis == j));

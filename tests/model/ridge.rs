@@ -79,7 +79,7 @@ pub(crate) fn constraints() -> Vec<Constraint> {
 }
 
 /// The mixture for a problem, without features of the ridge's own.
-pub(crate) fn mixture(problem: &Problem) -> RidgeDpp<'static> {
+pub(crate) fn mixture(problem: &Problem) -> RidgeDpp {
     let (rows, delta) = problem.ridge.as_ref().unwrap();
     let features = Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap();
     let partition = Partition::from_labels(&problem.labels).unwrap();
@@ -102,7 +102,7 @@ pub(crate) fn law(problem: &Problem) -> Law {
     problem.minors().law(|set| problem.allows(set)).unwrap()
 }
 
-fn drawn(dpp: &RidgeDpp<'_>, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
+fn drawn(dpp: &RidgeDpp, draws: u64, seed: u64) -> BTreeMap<Set, usize> {
     counted(&dpp.sampler(SamplerOptions::default(), &Cpu).unwrap(), draws, seed)
 }
 
@@ -284,9 +284,8 @@ fn what_a_ridge_refuses() {
     assert_error!(made, Error::CountsNotExact { .. }, ["a ridge under a total"]);
     assert_error!(dpp_of_total.parts().map(|_| ()), Error::CountsNotExact { .. }, ["every part by itself"]);
     // Conditions and totals.
-    let of = |conditions: fn(RidgeDpp<'static>) -> Result<RidgeDpp<'static>, Error>| {
-        conditions(dpp_of_total.clone()).map(|_| ())
-    };
+    let of =
+        |conditions: fn(RidgeDpp) -> Result<RidgeDpp, Error>| conditions(dpp_of_total.clone()).map(|_| ());
     assert_error!(
         of(|dpp| dpp.including(&[0, 1, 2, 3])),
         Error::SizeBelowIncluded { k: 3, included: 4 },
@@ -311,7 +310,7 @@ fn corners_of_the_mixture() {
     let dpp = |counts: [usize; 2]| {
         RidgeDpp::new(&features, 0.5, &partition, &Quota::new(&partition, counts).unwrap()).unwrap()
     };
-    let sample = |dpp: &RidgeDpp<'_>| {
+    let sample = |dpp: &RidgeDpp| {
         dpp.sampler(SamplerOptions::default(), &Cpu).unwrap().sample_many(1, 3).subsets()[0].clone()
     };
     assert_eq!(sample(&dpp([2, 3])).as_slice(), [0, 1, 2, 3, 4]);

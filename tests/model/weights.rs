@@ -223,7 +223,7 @@ fn weights_go_where_rows_go() {
     let rows = vec![1.0, 0.0, 0.0, 2.0, 3.0, 1.0];
     let plain = Features::from_rows(3, 2, rows).unwrap();
     let weighted = plain.with_log_quality(&[0.5, -0.5, 1.0]).unwrap();
-    let log_det = |features: &Features<'_>, items: [usize; 2]| {
+    let log_det = |features: &Features, items: [usize; 2]| {
         let model = KDpp::new(features, 2).unwrap().including(&items).unwrap();
         model.inference(&Cpu).unwrap().log_partition_function().value
     };
@@ -243,7 +243,7 @@ fn weights_go_where_rows_go() {
 #[test]
 fn bad_weights_are_refused_by_name() {
     let features = Features::from_rows(2, 2, vec![1.0, 0.0, 0.0, 0.0]).unwrap();
-    let weights = |found: Result<Features<'static>, Error>| match found.unwrap_err() {
+    let weights = |found: Result<Features, Error>| match found.unwrap_err() {
         Error::Weights(problem) => (problem.to_string(), problem),
         other => panic!("{other:?}"),
     };
@@ -264,7 +264,7 @@ fn bad_weights_are_refused_by_name() {
 fn weights_beside_which_rows_are_lost_are_refused() {
     let rows = vec![2.0, 0.0, 0.5, 1.0, 0.0, 3.0, 1.0, 1.0];
     let features = Features::from_rows(4, 2, rows).unwrap();
-    let inclusion = |features: &Features<'_>| {
+    let inclusion = |features: &Features| {
         KDpp::new(features, 2).unwrap().inference(&Cpu).unwrap().inclusion_probabilities().unwrap().value
     };
     let small = [0.0, 1.0, 2.0, 0.5];

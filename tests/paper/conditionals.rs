@@ -9,7 +9,7 @@ use crate::common::{Case, enumerable_cases, oracle::Law, random::normals};
 
 const METHODS: [Method; 2] = [Method::Interpolation, Method::PerCandidate];
 
-fn model(case: &Case) -> (Features<'static>, Partition, Quota) {
+fn model(case: &Case) -> (Features, Partition, Quota) {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     (case.features(), partition, quota)
@@ -112,7 +112,7 @@ fn a_chain_of_another_law_is_not_mistaken_for_this_one() {
 }
 
 /// Two parts of random rows, n = m.
-fn two_parts(size: usize, seed: u64) -> (Features<'static>, Partition) {
+fn two_parts(size: usize, seed: u64) -> (Features, Partition) {
     let items = 2 * size;
     let labels: Vec<usize> = (0..items).map(|i| i / size).collect();
     let features = Features::from_rows(items, items, normals(items * items, seed)).unwrap();

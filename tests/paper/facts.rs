@@ -6,7 +6,7 @@ use partition_dpp::{Error, Features, Kernel, Partition, PartitionDpp, Quota, eng
 use crate::common::oracle::Determinants;
 
 /// Z_κ by the library.
-fn z(features: &Features<'_>, partition: &Partition, quota: &[usize]) -> f64 {
+fn z(features: &Features, partition: &Partition, quota: &[usize]) -> f64 {
     let quota = Quota::new(partition, quota).unwrap();
     let dpp = PartitionDpp::new(features, partition, &quota).unwrap();
     dpp.inference(&Cpu).unwrap().log_partition_function().value.exp()

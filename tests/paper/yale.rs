@@ -8,7 +8,7 @@ const GROUPS: [&str; 4] = ["0", "1", "2", "3"];
 const TOLERANCE: f64 = 1e-9;
 
 /// One group: 24 unit rows in 5376 dimensions, and who is in which light.
-fn group(folder: &std::path::Path, group: &str) -> (Features<'static>, Partition) {
+fn group(folder: &std::path::Path, group: &str) -> (Features, Partition) {
     let (rows, lights) = read_group(folder, group);
     let features = Features::from_rows(24, rows[0].len(), rows.concat()).unwrap();
     (features, Partition::from_labels(&lights).unwrap())

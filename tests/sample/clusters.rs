@@ -12,7 +12,7 @@ const CLUSTERS: usize = 8;
 const DIMS: usize = 64;
 
 /// Up to four items of each of eight clusters, twelve in all.
-fn clustered(items: usize, noise: f64) -> PartitionDpp<'static> {
+fn clustered(items: usize, noise: f64) -> PartitionDpp {
     let (centres, noises) = (normals(CLUSTERS * DIMS, 1), normals(items * DIMS, 2));
     let row = |item: usize| {
         let centre = &centres[item % CLUSTERS * DIMS..][..DIMS];

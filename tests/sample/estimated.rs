@@ -20,7 +20,7 @@ const CHECKS: f64 = 500.0;
 const FAR: f64 = 7.0;
 
 /// Plain draws, ln Z and its bound, inclusion probabilities and log-probabilities.
-fn check(dpp: &PartitionDpp<'_>, items: usize, (law, log_z): (&Law, f64), what: &str) {
+fn check(dpp: &PartitionDpp, items: usize, (law, log_z): (&Law, f64), what: &str) {
     let sampler = dpp.importance_sampler(&Cpu).unwrap();
     match sampler.sampler(2e-3) {
         Ok(plain) => {

@@ -20,7 +20,7 @@ fn check(what: &str, case: &Case, sampler: &Sampler<'_>, law: &Law, checks: usiz
     assert!(p > stats::ALPHA / checks as f64, "{what} of {}: p = {p:e}", case.name);
 }
 
-fn model(case: &Case) -> (Features<'static>, Partition, Quota) {
+fn model(case: &Case) -> (Features, Partition, Quota) {
     let partition = Partition::from_labels(&case.labels).unwrap();
     let quota = Quota::new(&partition, &case.quota).unwrap();
     (case.features(), partition, quota)

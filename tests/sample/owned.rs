@@ -13,10 +13,10 @@ fn is_kept<T: Clone + Send + Sync + 'static>() {}
 #[test]
 fn samplers_can_be_kept_cloned_and_sent() {
     is_kept::<Sampler<'static>>();
-    is_kept::<PartitionDpp<'static>>();
-    is_kept::<KDpp<'static>>();
-    is_kept::<Dpp<'static>>();
-    is_kept::<IndependentKDpps<'static>>();
+    is_kept::<PartitionDpp>();
+    is_kept::<KDpp>();
+    is_kept::<Dpp>();
+    is_kept::<IndependentKDpps>();
     is_kept::<Quota>();
     is_kept::<Partition>();
 }

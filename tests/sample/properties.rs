@@ -21,7 +21,7 @@ impl Model {
     /// What `body` finds out about the Partition-DPP's sampler.
     fn partition_dpp<T>(
         &self,
-        features: &Features<'_>,
+        features: &Features,
         way: Projection,
         body: impl FnOnce(&Sampler<'_>) -> T,
     ) -> T {
@@ -32,7 +32,7 @@ impl Model {
     }
 
     /// Twenty draws of every model that scaling by a constant does not change.
-    fn draws(&self, features: &Features<'_>) -> Vec<Vec<Subset>> {
+    fn draws(&self, features: &Features) -> Vec<Vec<Subset>> {
         let partition = self.partition();
         let quota = Quota::new(&partition, &self.quota).unwrap();
         let draw = |sampler: &Sampler<'_>| sampler.sample_many(20, 5).subsets().to_vec();

@@ -22,7 +22,7 @@ type Expected<'a> = &'a dyn Fn(&[f64]) -> f64;
 /// exact, where it can be had.
 fn check_acceptance(
     name: &str,
-    features: &Features<'_>,
+    features: &Features,
     partition: &Partition,
     quota: &Quota,
     draws: u64,
@@ -56,7 +56,7 @@ fn check_acceptance(
 
 /// One group of Yale faces: 24 items, eight in each of three lights.
 struct Faces {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     quota: Quota,
     /// Every set of six items with its determinant.

@@ -48,7 +48,7 @@ impl Case {
         }
     }
 
-    fn slates(&self) -> Slates<'static> {
+    fn slates(&self) -> Slates {
         let features = Features::from_rows(ITEMS, DIMS, self.rows.concat()).unwrap();
         let partition = Partition::from_labels(&LABELS).unwrap();
         let quota = Quota::new(&partition, self.ranges.clone()).unwrap().with_total(self.size).unwrap();

@@ -41,7 +41,7 @@ impl Data {
         Self { rows: values.chunks_exact(dims).map(<[f64]>::to_vec).collect(), labels }
     }
 
-    fn features(&self) -> Features<'static> {
+    fn features(&self) -> Features {
         Features::from_rows(self.rows.len(), self.rows[0].len(), self.rows.concat()).unwrap()
     }
 

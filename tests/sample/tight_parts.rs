@@ -12,7 +12,7 @@ use crate::common::{
 
 const DRAWS: u64 = 20_000;
 
-fn model(rows: &[Vec<f64>], labels: &[usize], quota: &[usize]) -> PartitionDpp<'static> {
+fn model(rows: &[Vec<f64>], labels: &[usize], quota: &[usize]) -> PartitionDpp {
     let features = Features::from_rows(rows.len(), rows[0].len(), rows.concat()).unwrap();
     let partition = Partition::from_labels(labels).unwrap();
     PartitionDpp::new(&features, &partition, &Quota::new(&partition, quota).unwrap()).unwrap()

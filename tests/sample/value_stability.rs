@@ -11,7 +11,7 @@ use partition_dpp::{
 const SEED: u64 = 42;
 
 /// Eight items with four small integers each; the kernel has four different eigenvalues.
-fn features() -> Features<'static> {
+fn features() -> Features {
     let rows: [[f64; 4]; 8] = [
         [3., 1., 0., 2.],
         [1., 4., 1., 0.],

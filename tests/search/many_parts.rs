@@ -34,7 +34,7 @@ fn size(item: usize) -> f64 {
 }
 
 struct World {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     quota: Quota,
 }

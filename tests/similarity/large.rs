@@ -38,7 +38,7 @@ impl Timer {
 }
 
 /// Items around 400 centres, f32.
-fn clusters(items: usize, dims: usize) -> Features<'static> {
+fn clusters(items: usize, dims: usize) -> Features {
     let mut rng = StdRng::seed_from_u64(1);
     let mut noise = || (0..3).map(|_| rng.random::<f32>() - 0.5).sum::<f32>() * 2.0;
     let centres: Vec<f32> = (0..400 * dims).map(|_| noise()).collect();

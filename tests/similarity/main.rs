@@ -23,12 +23,12 @@ use partition_dpp::Features;
 use common::random::normals;
 
 /// m×n normal features.
-fn features(items: usize, dims: usize, seed: u64) -> Features<'static> {
+fn features(items: usize, dims: usize, seed: u64) -> Features {
     Features::from_rows(items, dims, normals(items * dims, seed)).unwrap()
 }
 
 /// exp(−‖x − y‖² / (2h²)) by its definition.
-fn gaussian(features: &Features<'_>, bandwidth: f64) -> Vec<Vec<f64>> {
+fn gaussian(features: &Features, bandwidth: f64) -> Vec<Vec<f64>> {
     let rows: Vec<Vec<f64>> = (0..features.items()).map(|item| features.row(item)).collect();
     let entry = |x: &[f64], y: &[f64]| {
         let square: f64 = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum();

@@ -23,7 +23,7 @@ fn factor(found: &RbfFeatures) -> DMatrix<f64> {
     DMatrix::from_row_slice(features.items(), features.dims(), &rows)
 }
 
-fn dense(features: &Features<'_>, bandwidth: f64) -> DMatrix<f64> {
+fn dense(features: &Features, bandwidth: f64) -> DMatrix<f64> {
     let kernel = gaussian(features, bandwidth);
     DMatrix::from_fn(kernel.len(), kernel.len(), |i, j| kernel[i][j])
 }

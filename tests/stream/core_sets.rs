@@ -17,7 +17,7 @@ fn core_sets_travel() {
     let world = World::of_rows(&rows, &labels, 3);
     let mut batches = world.batches.batches().to_vec();
     batches.insert(0, Batch::empty(12));
-    let of_batch = |batch: &Batch<'_>| {
+    let of_batch = |batch: &Batch| {
         let core = CoreSet::of_batch(batch, 3, &Cpu).unwrap();
         let read = CoreSet::from_bytes(&core.to_bytes()).unwrap();
         assert_eq!((&read, read.batch()), (&core, batch.number()));

@@ -40,7 +40,7 @@ fn they_are_sent_to_threads() {
     is_sent::<Plan>();
     is_sent::<Trials>();
     is_sent::<Grams>();
-    is_sent::<Batch<'static>>();
+    is_sent::<Batch>();
 }
 
 /// Batches to which a plan, and from which trials, travel as bytes.
@@ -51,7 +51,7 @@ impl TrialSource for Elsewhere<'_> {
         let plan = Plan::from_bytes(&self.1)?;
         let totals = self.0.batches().iter().map(|batch| plan.total_leverage(batch, &Cpu));
         let counts = plan.split(&totals.collect::<Result<Vec<_>>>()?, count, seed)?;
-        let answer = |(batch, count): (&Batch<'_>, &u64)| {
+        let answer = |(batch, count): (&Batch, &u64)| {
             Trials::from_bytes(&plan.trials(batch, *count, seed, &Cpu)?.to_bytes())
         };
         Trials::concatenate(
@@ -313,7 +313,7 @@ fn rows_that_have_changed_are_noticed() {
     let batch = &world.batches.batches()[0];
     let leverages = plan.leverages(batch, &Cpu).unwrap();
     let (features, partition) = batch.content().unwrap();
-    let kept = |features: &Features<'static>, partition: &Partition| {
+    let kept = |features: &Features, partition: &Partition| {
         let other = Batch::new(batch.number(), features, partition).unwrap();
         leverages.trials(&plan, &other, 1000, 3)
     };

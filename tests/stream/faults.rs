@@ -105,7 +105,7 @@ impl TrialSource for OneAfterTheOther<'_> {
             self.waiting.reverse();
         }
         let (at, seed) = self.waiting.pop().unwrap();
-        let batch: &Batch<'_> = &batches[at as usize];
+        let batch: &Batch = &batches[at as usize];
         self.leverages[at as usize].trials(self.plan, batch, request.count, seed)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 const DIMS: usize = 7;
 const SIZES: [usize; 6] = [900, 1, 2_500, 600, 17, 40];
 
-fn batch(at: usize) -> Batch<'static> {
+fn batch(at: usize) -> Batch {
     let size = SIZES[at];
     let features = Features::from_rows(size, DIMS, normals(size * DIMS, at as u64)).unwrap();
     let labels: Vec<usize> = (0..size).map(|item| (item + at) % 3).collect();
@@ -168,7 +168,7 @@ fn numbers_of_batches_do_not_repeat() {
 #[test]
 fn batches_of_one_number_do_not_merge() {
     let repeated = |number| Error::Stream(StreamProblem::RepeatedBatch { number }).to_string();
-    let of = |batch: &Batch<'_>| Grams::of_batch(batch, &Cpu).unwrap();
+    let of = |batch: &Batch| Grams::of_batch(batch, &Cpu).unwrap();
     let (first, fourth, empty) = (of(&batch(0)), of(&batch(4)), of(&Batch::empty(4)));
     let frame = first.frame().unwrap();
     let framed = |at| Grams::in_frame(&batch(at), &frame, &Cpu).unwrap();

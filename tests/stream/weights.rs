@@ -28,13 +28,13 @@ fn rows() -> Vec<Vec<f64>> {
 }
 
 /// Batches of three items: their features as `make` has it.
-fn batches(make: impl Fn(usize, &[f64]) -> Result<Features<'static>>) -> Batches<'static> {
+fn batches(make: impl Fn(usize, &[f64]) -> Result<Features>) -> Batches<'static> {
     let batch = |number: usize| {
         let features = make(number, &rows()[3 * number..3 * number + 3].concat()).unwrap();
         let partition = Partition::from_labels(&LABELS[3 * number..3 * number + 3]).unwrap();
         Batch::new(number as u64, &features, &partition).unwrap()
     };
-    let mut batches: Vec<Batch<'static>> = (0..3).map(batch).collect();
+    let mut batches: Vec<Batch> = (0..3).map(batch).collect();
     batches.insert(1, Batch::empty(7));
     Batches::new(batches, &Cpu)
 }

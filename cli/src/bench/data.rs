@@ -15,7 +15,7 @@ pub(crate) struct Size {
 #[derive(Debug)]
 pub(super) struct BenchCase {
     pub(super) size: Size,
-    pub(super) features: Features<'static>,
+    pub(super) features: Features,
     pub(super) partition: Partition,
     pub(super) quota: Quota,
 }
@@ -31,7 +31,7 @@ impl BenchCase {
         Ok(Self { size, features, partition, quota })
     }
 
-    pub(super) fn model(&self) -> Result<PartitionDpp<'_>> {
+    pub(super) fn model(&self) -> Result<PartitionDpp> {
         PartitionDpp::new(&self.features, &self.partition, &self.quota)
     }
 }

@@ -15,7 +15,7 @@ use crate::{failure::Failure, input::Conditions, law::LawRequest, progress::Prog
 const MOST: usize = 20_000;
 
 /// A law of sets of one size, over rows whose products are the similarity; `None` for others.
-fn slates<'i>(problems: &Problems<'i>) -> Result<Option<Slates<'i>>, Failure> {
+fn slates<'i>(problems: &Problems<'i>) -> Result<Option<Slates>, Failure> {
     let input = problems.input;
     if problems.beyond_slates().is_some() {
         return Ok(None);

@@ -24,7 +24,7 @@ pub(super) struct With<'w> {
 
 /// The counts of a law without a quota.
 pub(super) fn counts<'q>(
-    model: &Model<'_>,
+    model: &Model,
     (partition, quota): (&Partition, Option<&'q Quota>),
     with: With<'_>,
 ) -> Result<Found<'q>, Failure> {
@@ -44,7 +44,7 @@ pub(super) fn counts<'q>(
 
 /// The probability of a quota under a ridge that the features lack.
 pub(super) fn with_ridge<'q>(
-    model: &Model<'_>,
+    model: &Model,
     quota: &'q Quota,
     With { estimates, engine, .. }: With<'_>,
 ) -> Result<Found<'q>, Failure> {
@@ -57,7 +57,7 @@ pub(super) fn with_ridge<'q>(
 }
 
 /// The law of the counts of all parts.
-fn part_counts(model: &Model<'_>, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts, Error> {
+fn part_counts(model: &Model, partition: &Partition, engine: &dyn Engine) -> Result<PartCounts, Error> {
     match model {
         Model::Dpp(dpp) => dpp.part_counts(partition, engine),
         Model::KDpp(dpp) => dpp.part_counts(partition, engine),
@@ -66,11 +66,7 @@ fn part_counts(model: &Model<'_>, partition: &Partition, engine: &dyn Engine) ->
 }
 
 /// The probability that the law meets a quota by chance.
-fn chance(
-    model: &Model<'_>,
-    (partition, quota): (&Partition, &Quota),
-    with: With<'_>,
-) -> Result<Chance, Error> {
+fn chance(model: &Model, (partition, quota): (&Partition, &Quota), with: With<'_>) -> Result<Chance, Error> {
     let With { estimates, engine, watch } = with;
     if estimates.are_wanted() {
         let options = estimates.options();

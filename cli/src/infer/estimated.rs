@@ -12,7 +12,7 @@ use crate::{estimates::Draws, failure::Failure, interrupt};
 
 /// Probabilities by weighted draws; the time limit and Ctrl-C end the draws, not the answer.
 pub(super) fn infer(
-    dpp: &PartitionDpp<'_>,
+    dpp: &PartitionDpp,
     arguments: &InferArguments,
     copies: Option<&LabelCopies>,
     sets: Vec<Subset>,

@@ -113,7 +113,7 @@ fn inferred(
     Ok(Inferred { log_z, marginals, sets, log_probs, estimated, engine, engine_reason, time })
 }
 
-fn inference<'a>(model: &Model<'a>, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {
+fn inference<'a>(model: &Model, engine: &'a dyn Engine) -> Result<Inference<'a>, Failure> {
     let inference = match model {
         Model::PartitionDpp(dpp) => dpp.inference(engine),
         Model::KDpp(dpp) => dpp.inference(engine),

@@ -60,7 +60,7 @@ struct Sidecar {
 }
 
 impl Origin {
-    pub(super) fn new(rows: &Features<'_>, bandwidth: Option<f64>, landmarks: usize) -> Self {
+    pub(super) fn new(rows: &Features, bandwidth: Option<f64>, landmarks: usize) -> Self {
         Self {
             made_by: concat!("pdpp ", env!("CARGO_PKG_VERSION")).into(),
             items: rows.items(),
@@ -80,7 +80,7 @@ impl Origin {
 /// If the file cannot be written, or is there and none of these.
 pub(super) fn features(
     path: &Path,
-    rows: &Features<'_>,
+    rows: &Features,
     rbf: Rbf,
     origin: Origin,
     reading: Reading<'_>,
@@ -119,7 +119,7 @@ pub(super) fn features(
 }
 
 /// What is in the file, if it is there.
-fn kept(path: &Path) -> Result<Option<(Sidecar, Features<'static>)>, Failure> {
+fn kept(path: &Path) -> Result<Option<(Sidecar, Features)>, Failure> {
     let refused = |problem: &str| {
         let advice = "name another file for --cache, or remove this one";
         Err(Failure::file(path, format!("{problem}; {advice}")))
@@ -159,12 +159,12 @@ pub(super) fn beside(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn hash_of_some(features: &Features<'_>) -> String {
+fn hash_of_some(features: &Features) -> String {
     hash_of(features, features.items().div_ceil(COMPARED))
 }
 
 /// A hash of every so many rows.
-fn hash_of(features: &Features<'_>, step: usize) -> String {
+fn hash_of(features: &Features, step: usize) -> String {
     let rows: Vec<usize> = (0..features.items()).step_by(step).collect();
     let of_chunk = |rows: &[usize]| {
         let mut hasher = XxHash64::with_seed(0);

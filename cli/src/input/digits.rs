@@ -33,7 +33,7 @@ pub(crate) fn read() -> Result<Input, Failure> {
 }
 
 /// The digits and their classes alone.
-pub(crate) fn features_and_classes() -> Result<(Features<'static>, Partition), Failure> {
+pub(crate) fn features_and_classes() -> Result<(Features, Partition), Failure> {
     let name = Path::new("digits");
     let pixels = NpyFile::new(FEATURES).and_then(NpyFile::into_vec::<u8>);
     let pixels = pixels.map_err(|error| Failure::io(name, &error))?;

@@ -63,7 +63,7 @@ impl Input {
     }
 
     /// The rows as they were given, one per item.
-    pub(super) fn given(&self) -> &Features<'static> {
+    pub(super) fn given(&self) -> &Features {
         &self.given
     }
 

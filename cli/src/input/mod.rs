@@ -61,9 +61,9 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Input {
     /// The rows as they were given, one per item; the factor of a kernel.
-    given: Features<'static>,
+    given: Features,
     /// One row per item, or per copy of an item; the factor of a kernel.
-    pub(crate) features: Features<'static>,
+    pub(crate) features: Features,
     /// The parts of the rows.
     pub(crate) partition: Option<Partition>,
     /// The items that rows are copies of, if an item may have several.
@@ -161,7 +161,7 @@ impl Input {
 /// The rows as the similarity, the ridge and the scores take them, and the scores.
 fn weighed(
     arguments: &InputArguments,
-    features: Features<'static>,
+    features: Features,
     files: &[PathBuf],
     reading: Reading<'_>,
 ) -> Result<(Weighed, Option<Scored>), Failure> {
@@ -185,7 +185,7 @@ fn read_shards(
     files: &[PathBuf],
     arguments: &InputArguments,
     Reading { mut limit, used_for, .. }: Reading<'_>,
-) -> Result<Features<'static>, Failure> {
+) -> Result<Features, Failure> {
     let names_columns = arguments.embedding_column.is_some() || !arguments.embedding_columns.is_empty();
     if let Some(other) = files.iter().find(|path| names_columns && !is_parquet(path)) {
         let problem = "only a .parquet file has columns of embeddings to choose from";
@@ -212,7 +212,7 @@ fn read_features(
     arguments: &InputArguments,
     limit: &mut Limit,
     made: Use,
-) -> Result<Features<'static>, Failure> {
+) -> Result<Features, Failure> {
     match format(path)? {
         Format::Npy => {
             let array = NpyArray::open(path).map_err(Failure::in_file(path))?;
@@ -285,7 +285,7 @@ fn format(path: &Path) -> Result<Format, Failure> {
 }
 
 fn check_count(
-    features: &Features<'_>,
+    features: &Features,
     files: &[PathBuf],
     (what, found): (&str, usize),
     labels: &[PathBuf],

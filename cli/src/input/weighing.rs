@@ -95,7 +95,7 @@ pub(crate) enum Similarity {
 /// Rows whose dot products are the similarity.
 #[derive(Debug)]
 pub(super) struct Similar {
-    pub(super) features: Features<'static>,
+    pub(super) features: Features,
     /// What they lack of the kernel, relative to it.
     pub(super) kernel_error: Option<f64>,
     pub(super) comparison: Comparison,
@@ -104,7 +104,7 @@ pub(super) struct Similar {
 /// Features of a Gaussian kernel.
 #[derive(Debug)]
 pub(super) struct Gaussian {
-    pub(super) features: Features<'static>,
+    pub(super) features: Features,
     pub(super) kernel_error: f64,
     /// The number of landmarks, if the kernel is approximate.
     pub(super) landmarks: Option<usize>,
@@ -139,7 +139,7 @@ impl Comparison {
     }
 
     /// With a ridge besides.
-    pub(super) fn with_ridge(self, delta: f64, features: &Features<'_>) -> Self {
+    pub(super) fn with_ridge(self, delta: f64, features: &Features) -> Self {
         Self { given: Some(self.dims(features)), ridge: Some(delta), ..self }
     }
 
@@ -149,7 +149,7 @@ impl Comparison {
     }
 
     /// Numbers in a row as it was given.
-    pub(crate) fn dims(&self, features: &Features<'_>) -> usize {
+    pub(crate) fn dims(&self, features: &Features) -> usize {
         self.given.unwrap_or_else(|| features.dims())
     }
 
@@ -196,11 +196,7 @@ impl WeighingArguments {
     }
 
     /// The rows as the similarity takes them.
-    pub(super) fn similar(
-        &self,
-        features: Features<'static>,
-        reading: Reading<'_>,
-    ) -> Result<Similar, Failure> {
+    pub(super) fn similar(&self, features: Features, reading: Reading<'_>) -> Result<Similar, Failure> {
         let similarity = self.similarity;
         let rbf = similarity == Similarity::Rbf;
         let unused = [
@@ -234,7 +230,7 @@ impl WeighingArguments {
     }
 
     /// Features of the Gaussian kernel.
-    fn rbf_features(&self, features: &Features<'static>, reading: Reading<'_>) -> Result<Gaussian, Failure> {
+    fn rbf_features(&self, features: &Features, reading: Reading<'_>) -> Result<Gaussian, Failure> {
         let bandwidth = self.bandwidth.unwrap_or_default();
         let rbf = Rbf::new(bandwidth);
         let rbf = self.landmarks.map_or(rbf, |landmarks| rbf.with_landmarks(landmarks));
@@ -273,7 +269,7 @@ impl WeighingArguments {
 
 impl Scored {
     /// The rows with their weights; as they are where scores alone decide.
-    pub(super) fn weigh(&self, features: Features<'static>) -> Result<Features<'static>, Failure> {
+    pub(super) fn weigh(&self, features: Features) -> Result<Features, Failure> {
         if self.decide_alone() {
             return Ok(features);
         }

@@ -43,15 +43,15 @@ pub(crate) enum LawRequest<'a> {
 /// The library's model of a law, conditioned and checked.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a command has one")]
-pub(crate) enum Model<'a> {
-    PartitionDpp(PartitionDpp<'a>),
-    IndependentKDpps(IndependentKDpps<'a>),
-    KDpp(KDpp<'a>),
-    Dpp(Dpp<'a>),
+pub(crate) enum Model {
+    PartitionDpp(PartitionDpp),
+    IndependentKDpps(IndependentKDpps),
+    KDpp(KDpp),
+    Dpp(Dpp),
     /// Of a ridge that the features lack.
-    Ridge(RidgeDpp<'a>),
+    Ridge(RidgeDpp),
     /// The same, of every part by itself.
-    IndependentRidge(RidgeDpp<'a>),
+    IndependentRidge(RidgeDpp),
 }
 
 impl<'a> LawRequest<'a> {
@@ -132,7 +132,7 @@ impl<'a> LawRequest<'a> {
     }
 
     /// A task on these features, for predictions of its time.
-    pub(crate) fn job(&self, features: &Features<'_>, task: Task) -> Job {
+    pub(crate) fn job(&self, features: &Features, task: Task) -> Job {
         let parts = match self {
             Self::PartitionDpp { partition, .. } | Self::IndependentKDpps { partition, .. } => {
                 partition.parts()
@@ -148,7 +148,7 @@ impl<'a> LawRequest<'a> {
     }
 
     /// The model over these items, under the conditions.
-    pub(crate) fn model(&'a self, input: &'a Input, conditions: &Conditions) -> Result<Model<'a>, Failure> {
+    pub(crate) fn model(&'a self, input: &'a Input, conditions: &Conditions) -> Result<Model, Failure> {
         let conditions = input.conditions(conditions)?;
         if let Some(delta) = input.ridge {
             return self.with_ridge(input, delta, &conditions);
@@ -182,7 +182,7 @@ impl<'a> LawRequest<'a> {
         input: &'a Input,
         delta: f64,
         Conditions { include, exclude }: &Conditions,
-    ) -> Result<Model<'a>, Failure> {
+    ) -> Result<Model, Failure> {
         let features = &input.features;
         let dpp = match self {
             Self::PartitionDpp { partition, quota, .. } | Self::IndependentKDpps { partition, quota } => {
@@ -204,9 +204,9 @@ impl<'a> LawRequest<'a> {
 
     fn over_rows(
         &'a self,
-        features: &Features<'a>,
+        features: &Features,
         Conditions { include, exclude }: &Conditions,
-    ) -> Result<Model<'a>, Error> {
+    ) -> Result<Model, Error> {
         Ok(match self {
             Self::PartitionDpp { partition, quota, .. } => {
                 let dpp = PartitionDpp::new(features, partition, quota)?;

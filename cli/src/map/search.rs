@@ -56,7 +56,7 @@ impl<'a> Search<'a> {
     }
 
     /// The best set found; the top scores where these alone decide.
-    pub(super) fn on_rows(&self, model: &Model<'_>, input: &Input) -> Result<Solution, Failure> {
+    pub(super) fn on_rows(&self, model: &Model, input: &Input) -> Result<Solution, Failure> {
         match input.scored.as_ref().filter(|scored| scored.decide_alone()) {
             Some(scored) => self.top_scores(model, &input.of_rows(&scored.scores)),
             None => self.run(model),
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
     }
 
     /// The best set found, with a bound if one is asked for.
-    fn run(&self, model: &Model<'_>) -> Result<Solution, Failure> {
+    fn run(&self, model: &Model) -> Result<Solution, Failure> {
         match model {
             Model::PartitionDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
             Model::KDpp(dpp) => self.certified(dpp, self.solve(dpp)?),
@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
     }
 
     /// The top scores, whatever the solver.
-    fn top_scores(&self, model: &Model<'_>, scores: &[f64]) -> Result<Solution, Failure> {
+    fn top_scores(&self, model: &Model, scores: &[f64]) -> Result<Solution, Failure> {
         let (top, engine) = (TopScores::new(scores), self.engine);
         Ok(match model {
             Model::PartitionDpp(dpp) => top.solve(dpp, engine)?,
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
     }
 
     /// The best set of every part; they share the time limit.
-    fn part_by_part(&self, dpps: &IndependentKDpps<'_>) -> Result<Solution, Failure> {
+    fn part_by_part(&self, dpps: &IndependentKDpps) -> Result<Solution, Failure> {
         let parts = dpps.parts();
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer parts than items")]
         let share = |limit: Duration| limit / parts.len() as u32;
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn solve_any_size(&self, dpp: &Dpp<'_>) -> Result<Solution, Failure> {
+    fn solve_any_size(&self, dpp: &Dpp) -> Result<Solution, Failure> {
         let report = |step| self.progress.searched(&step);
         let watch = self.stop.reporting_to(&report);
         match self.arguments.solver {

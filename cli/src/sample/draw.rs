@@ -29,7 +29,7 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     /// Draws by the method asked for, unless its predicted time exceeds the budget.
-    pub(super) fn draw_from(&self, model: &Model<'_>, engine: &dyn Engine) -> Result<Drawn, Failure> {
+    pub(super) fn draw_from(&self, model: &Model, engine: &dyn Engine) -> Result<Drawn, Failure> {
         let arguments = self.arguments;
         let Some(options) = arguments.options() else {
             let Model::PartitionDpp(dpp) = model else {
@@ -128,7 +128,7 @@ impl Run<'_> {
     }
 
     /// Draws by Markov chains.
-    fn draw_by_chains(&self, chains: &Chains<'_>) -> Result<Drawn, Failure> {
+    fn draw_by_chains(&self, chains: &Chains) -> Result<Drawn, Failure> {
         let setup = self.setup_began.elapsed();
         self.progress.stage("burning in");
         let started = Instant::now();

@@ -54,18 +54,18 @@ pub(crate) struct EstimatedCost {
 }
 
 /// The command to type for fewer proposals: more of a set is added to what they propose.
-fn larger_ridge(dpp: &RidgeDpp<'_>) -> String {
+fn larger_ridge(dpp: &RidgeDpp) -> String {
     format!("a larger ridge, as --ridge {}, may take fewer proposals", number(10.0 * dpp.delta()))
 }
 
 /// Seconds that the set-up of estimated draws is predicted to take.
-pub(crate) fn set_up_seconds(dpp: &PartitionDpp<'_>) -> f64 {
+pub(crate) fn set_up_seconds(dpp: &PartitionDpp) -> f64 {
     dpp.operations_of_estimates() / SPEED / rayon::current_num_threads() as f64
 }
 
 impl EstimateArguments {
     /// The ways that are left where exact draws take too long, with what a sample is predicted to take.
-    pub(crate) fn ways_left(&self, model: &Model<'_>, engine: &dyn Engine) -> Cow<'static, str> {
+    pub(crate) fn ways_left(&self, model: &Model, engine: &dyn Engine) -> Cow<'static, str> {
         let dpp = match model {
             Model::PartitionDpp(dpp) => dpp,
             Model::Ridge(dpp) if dpp.partition().parts() > 1 => {
@@ -102,7 +102,7 @@ impl EstimateArguments {
     /// The cost for a law; `None` where nothing is left to choose.
     pub(crate) fn cost(
         &self,
-        dpp: &PartitionDpp<'_>,
+        dpp: &PartitionDpp,
         engine: &dyn Engine,
     ) -> Result<Option<EstimatedCost>, Failure> {
         let sampler = self.sampler(&dpp.importance_sampler(engine)?)?;

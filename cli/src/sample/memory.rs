@@ -28,7 +28,7 @@ const DRAW: u64 = 64;
 impl Memory {
     /// The memory of samples of a model.
     pub(crate) fn of(
-        model: &Model<'_>,
+        model: &Model,
         arguments: &SampleArguments,
         least: usize,
         limit: Limit,

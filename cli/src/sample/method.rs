@@ -47,7 +47,7 @@ pub(super) fn check(arguments: &SampleArguments) -> Result<(), Failure> {
 
 /// The method that would draw from a model: the set-up tells.
 pub(super) fn plan<'a>(
-    model: &Model<'a>,
+    model: &Model,
     arguments: &SampleArguments,
     engine: &'a dyn Engine,
 ) -> Result<Planned, Failure> {
@@ -79,13 +79,13 @@ pub(super) fn plan<'a>(
 }
 
 /// Whether the set-up of estimated draws, which nobody asked for, would exceed the budget.
-fn skips_estimates(dpp: &PartitionDpp<'_>, arguments: &SampleArguments) -> bool {
+fn skips_estimates(dpp: &PartitionDpp, arguments: &SampleArguments) -> bool {
     let budget = arguments.budget.unwrap_or(BUDGET).as_secs_f64();
     arguments.method != MethodChoice::Estimated && set_up_seconds(dpp) > budget
 }
 
 pub(super) fn sampler<'a>(
-    model: &Model<'a>,
+    model: &Model,
     (arguments, options): (&SampleArguments, SamplerOptions),
     engine: &'a dyn Engine,
 ) -> Result<Sampler<'a>, Failure> {

@@ -57,7 +57,7 @@ impl Promise {
 impl Way {
     /// All ways: rejection against each bound, the cheapest first, and under exact counts those of a plan.
     pub(crate) fn all(
-        model: &Model<'_>,
+        model: &Model,
         bounds: &[BoundCost],
         plan: Option<&Plan>,
         estimated: Option<EstimatedCost>,
@@ -125,7 +125,7 @@ impl Way {
     }
 
     /// Chains, for every sweep between samples.
-    fn by_chains(dpp: &PartitionDpp<'_>) -> Self {
+    fn by_chains(dpp: &PartitionDpp) -> Self {
         Self {
             method: "mcmc",
             bound: None,

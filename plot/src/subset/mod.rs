@@ -34,7 +34,7 @@ const MOST_TEXT: usize = 18;
 #[derive(Clone, Copy, Debug)]
 pub struct GroundSet<'a> {
     /// One row per item, or per copy of an item.
-    pub features: &'a Features<'a>,
+    pub features: &'a Features,
     /// The parts of the rows.
     pub partition: Option<&'a Partition>,
     /// The items that rows are copies of, if an item may have several.
@@ -149,7 +149,7 @@ impl Picture for SubsetPlot<'_> {
 }
 
 /// All items, or a pseudorandom choice of them; a stride could select one of several alternating labels.
-fn background_items(features: &Features<'_>) -> Vec<usize> {
+fn background_items(features: &Features) -> Vec<usize> {
     let items = features.items();
     if items <= MOST_DOTS {
         return (0..items).collect();

@@ -25,7 +25,7 @@ pub(super) struct Projection {
 
 impl Projection {
     /// Finds the directions of largest variance among some items, by subspace iteration.
-    pub(super) fn fit(features: &Features<'_>, items: &[usize]) -> Self {
+    pub(super) fn fit(features: &Features, items: &[usize]) -> Self {
         let dims = features.dims();
         let enough = (MOST_VALUES / dims).max(2 * BLOCK).min(items.len());
         let stride = items.len().div_ceil(enough.max(1)).max(1);

@@ -7,7 +7,7 @@ use crate::{errors::OrRaise, features, labels, numbers};
 
 /// A batch of rows with their labels, and its number.
 #[pyclass(frozen, module = "partition_dpp.streams")]
-pub(crate) struct Batch(pub(super) stream::Batch<'static>);
+pub(crate) struct Batch(pub(super) stream::Batch);
 
 #[pymethods]
 impl Batch {

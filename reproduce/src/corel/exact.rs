@@ -8,7 +8,7 @@ use crate::failure::Failure;
 type Images = u64;
 
 /// The probability that two parts choose the same image.
-pub(super) fn repeated(features: &Features<'_>, copies: &LabelCopies, quota: &Quota) -> Result<f64, Failure> {
+pub(super) fn repeated(features: &Features, copies: &LabelCopies, quota: &Quota) -> Result<f64, Failure> {
     let mut distinct: Vec<(Images, f64)> = vec![(0, 1.0)];
     for part in 0..copies.partition().parts() {
         let law = sets_of_part(features, copies, part, quota.low()[part])?;
@@ -25,7 +25,7 @@ pub(super) fn repeated(features: &Features<'_>, copies: &LabelCopies, quota: &Qu
 
 /// Every set that a part's k-DPP can draw, and its probability.
 fn sets_of_part(
-    features: &Features<'_>,
+    features: &Features,
     copies: &LabelCopies,
     part: usize,
     count: usize,

@@ -17,7 +17,7 @@ pub(super) struct Experiment {
     /// Short name, for axes.
     pub(super) short: String,
     /// One row per image.
-    pub(super) features: Features<'static>,
+    pub(super) features: Features,
     pub(super) copies: LabelCopies,
 }
 

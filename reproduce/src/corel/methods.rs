@@ -101,7 +101,7 @@ fn count(
 /// Ten thousand draws; none if no set meets the quota.
 fn draw(
     method: usize,
-    rows: &Features<'_>,
+    rows: &Features,
     copies: &LabelCopies,
     quota: &Quota,
     seed: u64,

@@ -50,11 +50,7 @@ impl Solved {
 }
 
 /// Runs all solvers on sets of a given size.
-pub(super) fn solve_size(
-    features: &Features<'_>,
-    size: usize,
-    effort: Effort<'_>,
-) -> Result<Solved, Failure> {
+pub(super) fn solve_size(features: &Features, size: usize, effort: Effort<'_>) -> Result<Solved, Failure> {
     solve(&KDpp::new(features, size)?, size, effort)
 }
 
@@ -94,7 +90,7 @@ pub(super) struct Spectrum {
 }
 
 impl Spectrum {
-    pub(super) fn of(features: &Features<'_>) -> Self {
+    pub(super) fn of(features: &Features) -> Self {
         let (items, dims) = (features.items(), features.dims());
         let rows = DMatrix::from_row_iterator(items, dims, (0..items).flat_map(|item| features.row(item)));
         let kernel = &rows * rows.transpose();

@@ -74,7 +74,7 @@ fn share(probability: f64) -> String {
 }
 
 /// The rows of part l, times longer^l.
-fn stretched(instance: &RandomParts, longer: f64) -> Result<Features<'static>, Failure> {
+fn stretched(instance: &RandomParts, longer: f64) -> Result<Features, Failure> {
     let RandomParts { features, partition, .. } = instance;
     let (items, dims) = (features.items(), features.dims());
     let factor = |item: usize| (0..partition.part_of(item)).fold(1.0, |factor, _| factor * longer);

@@ -36,7 +36,7 @@ fn name(parts: usize, size: usize, each: usize) -> String {
 
 /// Random items in parts of one size, with a quota for each.
 pub(super) struct RandomParts {
-    pub(super) features: Features<'static>,
+    pub(super) features: Features,
     pub(super) partition: Partition,
     pub(super) quota: Quota,
 }

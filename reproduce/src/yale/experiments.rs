@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct Experiment {
     pub(super) name: String,
     /// Unit rows.
-    pub(super) features: Features<'static>,
+    pub(super) features: Features,
     pub(super) partition: Partition,
     /// The person in each image, 1 to 8.
     pub(super) people: Vec<usize>,
@@ -113,7 +113,7 @@ fn experiment(
     name: String,
     people: Vec<usize>,
     parts: [&str; 3],
-    (path, features): (&Path, &Features<'_>),
+    (path, features): (&Path, &Features),
     items: &[usize],
     image: impl Fn(usize) -> GreyImage,
 ) -> Result<Experiment, Failure> {

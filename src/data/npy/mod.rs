@@ -46,9 +46,9 @@ pub struct NpyArray {
 
 /// Elements of a type in which rows are stored.
 enum Elements {
-    F16(Storage<'static, f16>),
-    F32(Storage<'static, f32>),
-    F64(Storage<'static, f64>),
+    F16(Storage<f16>),
+    F32(Storage<f32>),
+    F64(Storage<f64>),
 }
 
 impl NpyArray {
@@ -117,7 +117,7 @@ impl NpyArray {
     ///
     /// # Errors
     /// As [`Features::open_npy`].
-    pub fn into_features(self) -> Result<Features<'static>> {
+    pub fn into_features(self) -> Result<Features> {
         let (rows, columns, values) = self.matrix().map_err(|problem| self.problem(problem))?;
         match values {
             Elements::F16(values) => Features::from_rows(rows, columns, values),
@@ -235,7 +235,7 @@ fn kind(found: FileType) -> &'static str {
     if found.is_dir() { "a folder" } else { "not a regular file" }
 }
 
-fn mapped<T: Scalar>(map: &Arc<Mmap>, offset: usize, len: usize) -> Option<Storage<'static, T>> {
+fn mapped<T: Scalar>(map: &Arc<Mmap>, offset: usize, len: usize) -> Option<Storage<T>> {
     Mapped::new(Arc::clone(map), offset, len).map(Storage::from)
 }
 

@@ -92,7 +92,7 @@ const NAMED: f64 = 512.0;
 impl Job {
     /// A task on these features, for one item and one part.
     #[must_use]
-    pub fn new(features: &Features<'_>, task: Task) -> Self {
+    pub fn new(features: &Features, task: Task) -> Self {
         let (items, dims) = (features.items(), features.dims());
         Self::of_size(items, dims, features.row_bytes() / dims, task)
     }

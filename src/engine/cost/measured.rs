@@ -249,7 +249,7 @@ impl Large {
 }
 
 /// Seconds to read all pieces.
-fn passes<'p>(pieces: &'p [Features<'_>], groups: impl Fn() -> Vec<Items<'p>>) -> Result<f64> {
+fn passes<'p>(pieces: &'p [Features], groups: impl Fn() -> Vec<Items<'p>>) -> Result<f64> {
     let mut best = vec![f64::INFINITY; pieces.len()];
     for _ in 0..TIMES[1] {
         for (best, piece) in best.iter_mut().zip(pieces) {

@@ -109,7 +109,7 @@ fn gain_update(
 /// The rows of a task, with prefetching.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
-    features: &'a Features<'a>,
+    features: &'a Features,
     items: Items<'a>,
     start: usize,
     /// The rows to prefetch, if they are listed and no cache holds them.
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
 
     /// The values of the row at a position of the task.
     #[inline]
-    pub(super) fn row<'v, T: Scalar>(&self, values: &'v StoredRows<'_, T>, at: usize) -> &'v [T] {
+    pub(super) fn row<'v, T: Scalar>(&self, values: &'v StoredRows<T>, at: usize) -> &'v [T] {
         if let Some(&item) = self.listed.get(at + AHEAD) {
             values.prefetch(item as usize);
         }
@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
 
 struct RowNorms<'a, T: Scalar> {
     run: Run<'a>,
-    values: &'a StoredRows<'a, T>,
+    values: &'a StoredRows<T>,
     out: &'a mut [f64],
 }
 
@@ -169,7 +169,7 @@ impl<T: Scalar> WithSimd for RowNorms<'_, T> {
 
 struct GainUpdate<'a, T: Scalar> {
     run: Run<'a>,
-    values: &'a StoredRows<'a, T>,
+    values: &'a StoredRows<T>,
     direction: &'a [[f64; CHUNK]],
     gains: &'a mut [f64],
 }

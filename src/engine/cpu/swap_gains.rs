@@ -145,7 +145,7 @@ impl WithSimd for Scan<'_> {
 struct Update<'a, T: Scalar> {
     run: Run<'a>,
     len: usize,
-    values: &'a StoredRows<'a, T>,
+    values: &'a StoredRows<T>,
     swap: &'a SwapUpdate<'a>,
     factors: &'a [[f64; 2]],
     tiles: Tiles<'a>,

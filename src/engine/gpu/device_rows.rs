@@ -162,7 +162,7 @@ impl DeviceRows {
     pub(super) fn load(
         &self,
         context: &Context,
-        features: &Features<'_>,
+        features: &Features,
         work: &mut Work,
         chunk: &RowChunk,
     ) -> Result<wgpu::Buffer> {
@@ -201,11 +201,7 @@ impl DeviceRows {
     ///
     /// # Errors
     /// Those of the device.
-    pub(super) fn stay(
-        &self,
-        context: &Context,
-        features: &Features<'_>,
-    ) -> Result<Option<Vec<wgpu::Buffer>>> {
+    pub(super) fn stay(&self, context: &Context, features: &Features) -> Result<Option<Vec<wgpu::Buffer>>> {
         if !self.stored.stays() {
             return Ok(None);
         }

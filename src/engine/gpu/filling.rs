@@ -39,7 +39,7 @@ pub(super) enum Form {
 /// How rows are copied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filling<'f> {
-    pub(super) features: &'f Features<'f>,
+    pub(super) features: &'f Features,
     pub(super) items: Items<'f>,
     pub(super) row_type: RowType,
     /// Values of a row on the device, of which those beyond the features are zeros.
@@ -102,7 +102,7 @@ impl Filling<'_> {
 
     fn fill_from<T: Scalar>(
         &self,
-        stored: &StoredRows<'_, T>,
+        stored: &StoredRows<T>,
         rows: Range<usize>,
         mut out: WriteOnly<'_, [u8]>,
         exponents: &mut [i16],
@@ -126,7 +126,7 @@ impl Filling<'_> {
     }
 
     /// Rows that are stored as they are, as many as possible at a time.
-    fn copy<T: Scalar>(&self, stored: &StoredRows<'_, T>, rows: Range<usize>, mut out: WriteOnly<'_, [u8]>) {
+    fn copy<T: Scalar>(&self, stored: &StoredRows<T>, rows: Range<usize>, mut out: WriteOnly<'_, [u8]>) {
         let (dims, row_bytes) = (self.features.dims(), self.pitch * size_of::<T>());
         let mut next = rows.start;
         while next < rows.end {
@@ -148,12 +148,7 @@ impl Filling<'_> {
     }
 
     /// Rows in single precision.
-    fn convert<T: Scalar>(
-        &self,
-        stored: &StoredRows<'_, T>,
-        rows: Range<usize>,
-        mut out: WriteOnly<'_, [u8]>,
-    ) {
+    fn convert<T: Scalar>(&self, stored: &StoredRows<T>, rows: Range<usize>, mut out: WriteOnly<'_, [u8]>) {
         let row_bytes = self.pitch * size_of::<f32>();
         let mut narrow = vec![0.0_f32; self.pitch];
         for (at, position) in rows.enumerate() {

@@ -97,7 +97,7 @@ fn shortest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
 }
 
 /// Rows of small numbers, none of which are alike.
-fn features(rows: usize) -> Result<Features<'static>> {
+fn features(rows: usize) -> Result<Features> {
     #[expect(clippy::cast_precision_loss, reason = "digits")]
     let values: Vec<f32> =
         (0..rows * DIMS).map(|at| (at * 40_503 % 65_521) as f32 / 65_521.0 - 0.5).collect();

@@ -82,11 +82,11 @@ impl Known {
     }
 }
 
-fn is(known: &Weak<()>, features: &Features<'_>) -> bool {
+fn is(known: &Weak<()>, features: &Features) -> bool {
     std::ptr::eq(known.as_ptr(), Arc::as_ptr(features.identity()))
 }
 
-fn copy_of(matrices: &[(Weak<()>, Arc<Stored>)], features: &Features<'_>) -> Option<Arc<Stored>> {
+fn copy_of(matrices: &[(Weak<()>, Arc<Stored>)], features: &Features) -> Option<Arc<Stored>> {
     let found = matrices.iter().find(|(known, _)| is(known, features));
     found.map(|(_, stored)| Arc::clone(stored))
 }
@@ -143,7 +143,7 @@ impl Resident {
     ///
     /// # Errors
     /// Those of the device.
-    pub(super) fn all(&self, context: &Context, features: &Features<'_>) -> Result<Arc<Stored>> {
+    pub(super) fn all(&self, context: &Context, features: &Features) -> Result<Arc<Stored>> {
         if let Some(stored) = copy_of(&self.matrices(), features) {
             return Ok(stored);
         }

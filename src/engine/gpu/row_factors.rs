@@ -63,7 +63,7 @@ impl Scaling {
     /// The factors of groups, or of these rows.
     pub(super) fn factors(
         &self,
-        features: &Features<'_>,
+        features: &Features,
         stored: &Stored,
         members: impl Iterator<Item = (usize, usize)>,
     ) -> Vec<f64> {

@@ -57,7 +57,7 @@ impl Stored {
     /// Those of the device.
     pub(super) fn new(
         context: &Context,
-        features: &Features<'_>,
+        features: &Features,
         selection: Selection,
         room: u64,
     ) -> Result<Self> {
@@ -87,7 +87,7 @@ impl Stored {
     }
 
     /// Uploads all chunks in single precision, and keeps the exponents of their rows.
-    fn narrow(&mut self, context: &Context, features: &Features<'_>) -> Result<()> {
+    fn narrow(&mut self, context: &Context, features: &Features) -> Result<()> {
         let items = self.selection.items();
         let mut exponents = vec![NONE; items.len()];
         let filling =
@@ -116,7 +116,7 @@ impl Stored {
     pub(super) fn chunk(
         &self,
         context: &Context,
-        features: &Features<'_>,
+        features: &Features,
         work: &mut Work,
         chunk: usize,
     ) -> Result<wgpu::Buffer> {
@@ -220,7 +220,7 @@ impl Stored {
     }
 }
 
-fn row_type(precision: Precision, features: &Features<'_>) -> RowType {
+fn row_type(precision: Precision, features: &Features) -> RowType {
     match (features.scalar(), precision) {
         ("f16", _) => RowType::F16,
         ("f64", Precision::F64) => RowType::F64,

@@ -31,7 +31,7 @@ struct KnownPart {
 }
 
 impl<'r, 'a> Known<'r, 'a> {
-    pub(super) fn of(prepared: &'r Prepared<'a>, features: &Features<'_>, group: Group<'r>) -> Option<Self> {
+    pub(super) fn of(prepared: &'r Prepared<'a>, features: &Features, group: Group<'r>) -> Option<Self> {
         if !features.has_rows_of(&prepared.features) {
             return None;
         }

@@ -61,7 +61,7 @@ use crate::{Error, Features, Partition, Result, data::check_partition, linalg, w
 #[derive(Debug)]
 pub struct Prepared<'a> {
     engine: &'a dyn Engine,
-    features: Features<'a>,
+    features: Features,
     partition: Partition,
     /// s_l, powers of two; zero for parts without rows so far.
     scales: Vec<f64>,
@@ -81,7 +81,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// [`Error::LabelCount`]; those of the engine.
-    pub fn new(features: &Features<'a>, partition: &Partition, engine: &'a dyn Engine) -> Result<Self> {
+    pub fn new(features: &Features, partition: &Partition, engine: &'a dyn Engine) -> Result<Self> {
         check_partition(features, partition)?;
         let nothing = Self {
             engine,
@@ -103,7 +103,7 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// [`Error::LabelCount`]; [`Error::Shape`] for features of other dimensions or fewer items;
     /// [`Error::UnlikeShards`] if the first rows or their parts are others; those of the engine.
-    pub fn extended(self, features: &Features<'a>, partition: &Partition) -> Result<Self> {
+    pub fn extended(self, features: &Features, partition: &Partition) -> Result<Self> {
         check_partition(features, partition)?;
         let (dims, found) = (self.features.dims(), features.dims());
         if dims != found {

@@ -9,13 +9,13 @@ use crate::{
 };
 
 /// A law whose part counts are free.
-struct FreeCounts<'l, 'a> {
-    ground: &'l GroundSet<'a>,
+struct FreeCounts<'l> {
+    ground: &'l GroundSet,
     log_z: &'l dyn Fn() -> Result<Estimate<f64>>,
     table: &'l dyn Fn() -> Result<PartCounts>,
 }
 
-impl<'a> KDpp<'a> {
+impl<'a> KDpp {
     /// The probability that a quota is met by chance; 0 if it has another total.
     ///
     /// ```text
@@ -49,7 +49,7 @@ impl<'a> KDpp<'a> {
     }
 }
 
-impl<'a> Dpp<'a> {
+impl<'a> Dpp {
     /// The probability that a quota is met by chance, including its total if it has one.
     ///
     /// ```text
@@ -87,7 +87,7 @@ impl<'a> Dpp<'a> {
     }
 }
 
-impl<'a> FreeCounts<'_, 'a> {
+impl<'a> FreeCounts<'a> {
     /// Z of the quota over that of the law.
     fn probability_of(
         &self,
@@ -153,6 +153,6 @@ pub(super) fn is_impossible(error: &Error) -> bool {
 }
 
 /// Exact dependence of a kernel factor's rows does not imply dependence in the kernel.
-pub(super) fn dependence(ground: &GroundSet<'_>) -> Dependence {
+pub(super) fn dependence(ground: &GroundSet) -> Dependence {
     if ground.given().residual().is_some() { Dependence::Numerical } else { Dependence::Exact }
 }

@@ -23,7 +23,7 @@ pub struct EstimatedProbability {
     pub ended: Option<Ended>,
 }
 
-impl<'a> KDpp<'a> {
+impl<'a> KDpp {
     /// The probability that a quota is met by chance, with any number of parts, from weighted draws.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl<'a> KDpp<'a> {
     }
 }
 
-impl<'a> Dpp<'a> {
+impl<'a> Dpp {
     /// The probability that a quota is met by chance, with any number of parts, from weighted draws.
     ///
     /// # Errors
@@ -88,12 +88,12 @@ const NEVER: EstimatedProbability = EstimatedProbability {
 };
 
 /// Z of the quota, estimated, over that of the law.
-fn estimated<'a>(
-    ground: &GroundSet<'a>,
+fn estimated(
+    ground: &GroundSet,
     (partition, quota): (&Partition, &Quota),
     all: Estimate<f64>,
     options: EstimateOptions,
-    (engine, watch): (&'a dyn Engine, &Watch<'_>),
+    (engine, watch): (&dyn Engine, &Watch<'_>),
 ) -> Result<EstimatedProbability> {
     let dpp = match PartitionDpp::over(ground.clone(), partition, quota, dependence(ground)) {
         Err(error) if is_impossible(&error) => return Ok(NEVER),

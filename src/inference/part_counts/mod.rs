@@ -93,7 +93,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(ground: &GroundSet<'_>, partition: &Partition) -> Result<Self> {
+    fn of(ground: &GroundSet, partition: &Partition) -> Result<Self> {
         check_partition(ground.features(), partition)?;
         let groups = (0..partition.parts()).map(|part| ground.free_members(partition, part)).collect();
         Ok(Self { groups, included: ground.included_by(partition) })
@@ -104,7 +104,7 @@ impl Parts {
         (0..self.groups.len()).filter(|&part| self.groups[part].len() > 0).collect()
     }
 
-    fn rows<'r>(&'r self, ground: &'r GroundSet<'_>) -> Rows<'r> {
+    fn rows<'r>(&'r self, ground: &'r GroundSet) -> Rows<'r> {
         let items = self.open().into_iter().map(|part| Items::from(&self.groups[part])).collect();
         Rows::alike(ground.features(), items)
     }
@@ -122,7 +122,7 @@ impl Parts {
     }
 }
 
-impl Dpp<'_> {
+impl Dpp {
     /// The law of the part counts, exactly.
     ///
     /// # Cost

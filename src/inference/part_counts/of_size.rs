@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-impl KDpp<'_> {
+impl KDpp {
     /// The law of the part counts, exactly.
     ///
     /// # Cost

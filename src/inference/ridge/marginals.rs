@@ -63,12 +63,12 @@ impl Sums {
     }
 }
 
-impl RidgeNodes<'_> {
+impl RidgeNodes {
     /// Sets the probabilities of the items of all groups; returns their error.
     pub(super) fn set_probabilities(
         &self,
         engine: &dyn Engine,
-        free: &FreeRidge<'_>,
+        free: &FreeRidge,
         log_weights: &[f64],
         out: &mut [f64],
     ) -> Result<f64> {
@@ -112,7 +112,7 @@ impl RidgeNodes<'_> {
     fn add_drawn(
         &self,
         engine: &dyn Engine,
-        free: &FreeRidge<'_>,
+        free: &FreeRidge,
         log_weights: &[f64],
         sums: &[Sums],
         out: &mut [f64],

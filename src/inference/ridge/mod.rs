@@ -35,17 +35,17 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct RidgeInference<'a> {
-    dpp: RidgeDpp<'a>,
-    free: FreeRidge<'a>,
+    dpp: RidgeDpp,
+    free: FreeRidge,
     /// ln of the weights of the parts that leave a choice.
     log_weights: Vec<f64>,
     /// `None` if no part does.
-    nodes: Option<RidgeNodes<'a>>,
+    nodes: Option<RidgeNodes>,
     log_z: Estimate<f64>,
     engine: &'a dyn Engine,
 }
 
-impl<'a> RidgeDpp<'a> {
+impl<'a> RidgeDpp {
     /// Computes ln Z; inclusion probabilities on demand.
     ///
     /// # Cost

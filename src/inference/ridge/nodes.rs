@@ -28,8 +28,8 @@ use crate::{
 ///
 /// with the rows u_i of the marginal kernel of T, and the angle θ of item i's part.
 #[derive(Debug)]
-pub(super) struct RidgeNodes<'a> {
-    pub(super) drawn: DrawnDpp<'a>,
+pub(super) struct RidgeNodes {
+    pub(super) drawn: DrawnDpp,
     /// `None` if all rows are zero.
     pub(super) function: Option<GeneratingFunction>,
     pub(super) groups: Vec<TurnedGroup>,
@@ -51,13 +51,13 @@ pub(super) struct Value {
     pub(super) inverse: Option<Mat<c64>>,
 }
 
-impl<'a> RidgeNodes<'a> {
+impl RidgeNodes {
     /// Of a law that leaves a choice.
     pub(super) fn new(
         engine: &dyn Engine,
-        free: &FreeRidge<'a>,
+        free: &FreeRidge,
         log_weights: &[f64],
-        drawn: &DrawnDpp<'a>,
+        drawn: &DrawnDpp,
     ) -> Result<Self> {
         let rows = drawn.rows();
         let found = TiltedSpectrum::for_dpp(engine, &rows, &drawn.ground)?;
@@ -196,9 +196,9 @@ fn add(sum: &mut Mat<c64>, term: impl Fn(usize, usize) -> c64) {
 /// ```
 fn means(
     engine: &dyn Engine,
-    free: &FreeRidge<'_>,
+    free: &FreeRidge,
     log_weights: &[f64],
-    drawn: &DrawnDpp<'_>,
+    drawn: &DrawnDpp,
     function: Option<&GeneratingFunction>,
 ) -> Result<Vec<f64>> {
     let added = |(group, t): (usize, &f64)| free.sums(group, *t, |x| [sigmoid(x)])[0];

@@ -147,9 +147,9 @@ impl TurnedGroup {
     /// Two passes over the rows of every group for each of its angles, unless all items have the same quality.
     pub(super) fn all(
         engine: &dyn Engine,
-        free: &FreeRidge<'_>,
+        free: &FreeRidge,
         log_weights: &[f64],
-        drawn: &DrawnDpp<'_>,
+        drawn: &DrawnDpp,
         function: Option<&GeneratingFunction>,
         torus: &Torus,
     ) -> Result<Vec<Self>> {
@@ -189,9 +189,9 @@ impl TurnedGroup {
 /// The shares of every group at its angles, from the rows.
 fn measured(
     engine: &dyn Engine,
-    free: &FreeRidge<'_>,
+    free: &FreeRidge,
     log_weights: &[f64],
-    drawn: &DrawnDpp<'_>,
+    drawn: &DrawnDpp,
     function: &GeneratingFunction,
     angles: &[Angles],
 ) -> Result<Vec<Vec<Mat<c64>>>> {

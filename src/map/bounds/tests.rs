@@ -32,7 +32,7 @@ impl Numbers {
         ((self.0 >> 33) as f64 + 0.5) / (1_u64 << 31) as f64
     }
 
-    fn features(&mut self, dims: usize) -> Features<'static> {
+    fn features(&mut self, dims: usize) -> Features {
         let values = (0..ITEMS * dims).map(|_| 2.0 * self.next() - 1.0).collect::<Vec<_>>();
         Features::from_rows(ITEMS, dims, values).unwrap()
     }

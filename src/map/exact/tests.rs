@@ -24,7 +24,7 @@ const QUOTA: [usize; 3] = [2, 1, 2];
 const RANGES: [RangeInclusive<usize>; 3] = [1..=2, 0..=4, 2..=3];
 
 /// Entries in (−1, 1), the same in every run.
-fn features(seed: u64, dims: usize) -> Features<'static> {
+fn features(seed: u64, dims: usize) -> Features {
     let mut state = seed;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

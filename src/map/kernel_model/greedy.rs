@@ -353,7 +353,7 @@ mod tests {
     }
 
     /// Points that fill a cube evenly, though not regularly.
-    fn points(items: u32, dims: u32) -> Features<'static> {
+    fn points(items: u32, dims: u32) -> Features {
         let value =
             |i: u32, d: u32| (f64::from(i + 1) * f64::from([2, 3, 5, 7, 11][d as usize]).sqrt()).fract();
         let values: Vec<f64> = (0..items).flat_map(|i| (0..dims).map(move |d| value(i, d))).collect();

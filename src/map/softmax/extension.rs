@@ -79,7 +79,7 @@ const LONGEST: f64 = 16384.0;
 impl<'m> SoftmaxExtension<'m> {
     /// The extension of ln det K_S for the sets of a DPP.
     #[must_use]
-    pub fn new(model: &'m Dpp<'_>) -> Self {
+    pub fn new(model: &'m Dpp) -> Self {
         let candidates = model.candidates();
         let features = candidates.features();
         let longest = features.max_abs() * (features.dims() as f64).sqrt();

@@ -72,13 +72,13 @@ impl Softmax {
     }
 }
 
-impl Solver<Dpp<'_>> for Softmax {
+impl Solver<Dpp> for Softmax {
     /// The set found by the relaxation. [`iterations`](super::Stats::iterations) counts the steps,
     /// [`evaluations`](super::Stats::evaluations) the values of F.
     ///
     /// # Errors
     /// [`Error::Eigen`](crate::Error::Eigen), and those of the engine.
-    fn solve_watched(&self, model: &Dpp<'_>, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
+    fn solve_watched(&self, model: &Dpp, engine: &dyn Engine, watch: &Watch<'_>) -> Result<Solution> {
         let clock = watch.start(self.time_limit);
         let candidates = model.candidates();
         if candidates.counts.most == 0 {

@@ -36,7 +36,7 @@ pub(crate) struct Violation {
 
 impl Violation {
     /// Turns the violation into an error with the names of the parts.
-    pub(crate) fn into_error(self, ground: &GroundSet<'_>, name: impl Fn(usize) -> String) -> Error {
+    pub(crate) fn into_error(self, ground: &GroundSet, name: impl Fn(usize) -> String) -> Error {
         let Self { parts, rank, quota } = self;
         let parts = parts.into_iter().map(name).collect();
         if ground.included().is_empty() {
@@ -52,7 +52,7 @@ impl Violation {
 ///
 /// # Cost
 /// O(n·limit²) for generic rows; O(m_l·n·rank) if the part spans less than `limit`.
-pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize) -> PartBasis {
+pub(crate) fn part_basis(ground: &GroundSet, items: Items<'_>, limit: usize) -> PartBasis {
     let features = ground.features();
     let mut row = vec![0.0; features.dims()];
     let limit = limit.min(ground.dims_left());
@@ -75,7 +75,7 @@ pub(crate) fn part_basis(ground: &GroundSet<'_>, items: Items<'_>, limit: usize)
 /// # Cost
 /// O(n k²) where nearly all rows are independent, as they usually are.
 pub(crate) fn has_independent_rows<'i>(
-    ground: &GroundSet<'_>,
+    ground: &GroundSet,
     parts: impl Iterator<Item = (Items<'i>, usize)>,
 ) -> bool {
     let features = ground.features();

@@ -25,9 +25,9 @@ const CHUNK: usize = 1 << 14;
 /// p_i = e^(x_i) / (1 + e^(x_i)), x_i = ln δ + 2 ln q_i + t_l. Items that are in every set have p_i = 1, in units of
 /// δ q_i².
 #[derive(Clone, Debug)]
-pub(crate) struct FreeRidge<'a> {
+pub(crate) struct FreeRidge {
     /// No wider than their number.
-    features: Features<'a>,
+    features: Features,
     log_delta: f64,
     log_quality: Option<Arc<[f64]>>,
     /// The items of the parts that leave a choice.
@@ -40,15 +40,15 @@ pub(crate) struct FreeRidge<'a> {
 
 /// The DPP of T.
 #[derive(Clone, Debug)]
-pub(crate) struct DrawnDpp<'a> {
-    pub(crate) ground: GroundSet<'a>,
+pub(crate) struct DrawnDpp {
+    pub(crate) ground: GroundSet,
     /// The groups, and the certain items if there are any.
     items: Vec<FreeItems>,
 }
 
-impl<'a> RidgeDpp<'a> {
+impl RidgeDpp {
     /// What is left to choose, and the certain items.
-    pub(crate) fn free_ridge(&self) -> Result<FreeRidge<'a>> {
+    pub(crate) fn free_ridge(&self) -> Result<FreeRidge> {
         let mut certain = self.included.clone();
         let mut open: Vec<(FreeItems, usize, usize)> = Vec::new();
         for part in 0..self.partition.parts() {
@@ -90,7 +90,7 @@ impl<'a> RidgeDpp<'a> {
     }
 }
 
-impl<'a> FreeRidge<'a> {
+impl FreeRidge {
     /// ln δ + 2 ln q_i.
     pub(crate) fn log_odds(&self, item: usize) -> f64 {
         self.log_delta + self.log_quality.as_ref().map_or(0.0, |logs| 2.0 * logs[item])
@@ -106,7 +106,7 @@ impl<'a> FreeRidge<'a> {
     }
 
     /// A.
-    pub(crate) fn features(&self) -> &Features<'a> {
+    pub(crate) fn features(&self) -> &Features {
         &self.features
     }
 
@@ -135,13 +135,13 @@ impl<'a> FreeRidge<'a> {
     }
 
     /// Some features with rows multiplied by e^f(l, x_i), those of certain items by e^`certain`.
-    pub(crate) fn weighted<'f>(
+    pub(crate) fn weighted(
         &self,
-        features: &Features<'f>,
+        features: &Features,
         log_weights: &[f64],
         certain: f64,
         f: impl Fn(usize, f64) -> f64,
-    ) -> Result<Features<'f>> {
+    ) -> Result<Features> {
         let mut logs = features.log_weights();
         for (group, (items, t)) in self.groups.iter().zip(log_weights).enumerate() {
             items.iter().for_each(|item| logs[item] += f(group, self.log_odds(item) + t));
@@ -151,7 +151,7 @@ impl<'a> FreeRidge<'a> {
     }
 
     /// The DPP of T at these weights.
-    pub(crate) fn drawn(&self, log_weights: &[f64]) -> Result<DrawnDpp<'a>> {
+    pub(crate) fn drawn(&self, log_weights: &[f64]) -> Result<DrawnDpp> {
         let log_root = 0.5 * self.log_delta;
         let rows = self
             .weighted(&self.features, log_weights, -log_root, |_, x| 0.5 * log_probability(x) - log_root)?;
@@ -161,7 +161,7 @@ impl<'a> FreeRidge<'a> {
     }
 }
 
-impl DrawnDpp<'_> {
+impl DrawnDpp {
     /// The rows of the groups, and those of certain items if there are any.
     pub(crate) fn rows(&self) -> Rows<'_> {
         Rows::alike(self.ground.features(), self.items.iter().map(Items::from).collect())

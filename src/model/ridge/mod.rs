@@ -52,8 +52,8 @@ use crate::{
 /// # Source
 /// Kulesza and Taskar, *Determinantal point processes for machine learning* (2012), § 2.2, for the expansion.
 #[derive(Clone, Debug)]
-pub struct RidgeDpp<'a> {
-    features: Features<'a>,
+pub struct RidgeDpp {
+    features: Features,
     delta: f64,
     /// ln q_i.
     log_quality: Option<Arc<[f64]>>,
@@ -65,18 +65,18 @@ pub struct RidgeDpp<'a> {
 
 /// The law of T, and what is added to it.
 #[derive(Debug)]
-pub(crate) struct RidgeLaw<'a> {
-    pub(crate) drawn: PartitionDpp<'a>,
+pub(crate) struct RidgeLaw {
+    pub(crate) drawn: PartitionDpp,
     pub(crate) fill: Fill,
 }
 
-impl<'a> RidgeDpp<'a> {
+impl RidgeDpp {
     /// The law over sets that meet the quota, with kernel A Aᵀ + δI. Weights that rows have are part of A.
     ///
     /// # Errors
     /// - [`Error::NotPositive`] for a δ that is not a positive number;
     /// - [`Error::LabelCount`], [`Error::QuotaLength`], [`Error::QuotaOfOtherParts`], [`Error::QuotaAbovePartSize`].
-    pub fn new(features: &Features<'a>, delta: f64, partition: &Partition, quota: &Quota) -> Result<Self> {
+    pub fn new(features: &Features, delta: f64, partition: &Partition, quota: &Quota) -> Result<Self> {
         check_ridge(delta)?;
         check_labels(features, partition, quota)?;
         let (features, partition, quota) = (features.clone(), partition.clone(), quota.clone());
@@ -88,7 +88,7 @@ impl<'a> RidgeDpp<'a> {
     ///
     /// # Errors
     /// [`Error::NotPositive`], [`Error::SizeAboveItems`], [`Error::Nothing`] for k = 0.
-    pub fn of_size(features: &Features<'a>, delta: f64, k: usize) -> Result<Self> {
+    pub fn of_size(features: &Features, delta: f64, k: usize) -> Result<Self> {
         let items = features.items();
         if k > items {
             return Err(Error::SizeAboveItems { k, items });
@@ -101,7 +101,7 @@ impl<'a> RidgeDpp<'a> {
     ///
     /// # Errors
     /// [`Error::NotPositive`].
-    pub fn of_any_size(features: &Features<'a>, delta: f64) -> Result<Self> {
+    pub fn of_any_size(features: &Features, delta: f64) -> Result<Self> {
         let items = features.items();
         let partition = Partition::group(Arc::new(["all items".into()]), vec![0; items]);
         Self::new(features, delta, &partition, &Quota::new(&partition, [0..=items])?)
@@ -258,7 +258,7 @@ impl<'a> RidgeDpp<'a> {
     }
 
     /// The law of T and what is added to it.
-    pub(crate) fn law(&self) -> Result<RidgeLaw<'a>> {
+    pub(crate) fn law(&self) -> Result<RidgeLaw> {
         self.refuse_total("a ridge under a total")?;
         // The kernel of a factor may have a larger rank.
         let rank = if self.features.residual().is_some() { usize::MAX } else { self.features.dims() };
@@ -302,7 +302,7 @@ impl<'a> RidgeDpp<'a> {
     }
 
     /// Rows with their quality, but for included ones: it is a factor of every set.
-    fn features_of_drawn(&self) -> Result<Features<'a>> {
+    fn features_of_drawn(&self) -> Result<Features> {
         let Some(logs) = &self.log_quality else { return Ok(self.features.clone()) };
         let mut logs = logs.to_vec();
         self.included.iter().for_each(|&item| logs[item as usize] = 0.0);
@@ -323,7 +323,7 @@ impl<'a> RidgeDpp<'a> {
     }
 
     /// A Aᵀ.
-    pub(crate) fn features(&self) -> &Features<'a> {
+    pub(crate) fn features(&self) -> &Features {
         &self.features
     }
 

@@ -20,7 +20,7 @@ impl TiltedSpectrum {
     pub(crate) fn for_dpp(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        ground: &GroundSet<'_>,
+        ground: &GroundSet,
     ) -> Result<Option<(Self, f64)>> {
         // λ = λ_scaled / s².
         let log_scale = -2.0 * rows.groups()[0].scale.ln();
@@ -37,7 +37,7 @@ impl TiltedSpectrum {
     pub(crate) fn for_size(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        ground: &GroundSet<'_>,
+        ground: &GroundSet,
         k: usize,
     ) -> Result<Self> {
         let untilted = |grams: &[_], _| Ok(Tilt::neutral(grams.len()));
@@ -49,7 +49,7 @@ impl TiltedSpectrum {
     pub(crate) fn for_counts(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        ground: &GroundSet<'_>,
+        ground: &GroundSet,
         counts: &[usize],
     ) -> Result<Self> {
         let k = counts.iter().sum();
@@ -63,7 +63,7 @@ impl TiltedSpectrum {
     pub(crate) fn for_ranges(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        ground: &GroundSet<'_>,
+        ground: &GroundSet,
         total: Option<usize>,
         tilt: impl Fn(&[Mat<f64>], &[f64]) -> Result<Tilt>,
     ) -> Result<Self> {

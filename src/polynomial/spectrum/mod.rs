@@ -108,7 +108,7 @@ impl Spectrum {
     pub(crate) fn resolve(
         engine: &dyn Engine,
         rows: &Rows<'_>,
-        ground: &GroundSet<'_>,
+        ground: &GroundSet,
         tilt: impl Fn(&[Mat<f64>], Grading) -> Result<Tilt>,
         usage: impl Fn(&[f64]) -> Result<Vec<f64>>,
     ) -> Result<TiltedSpectrum> {
@@ -212,7 +212,7 @@ impl Spectrum {
 
 impl Coordinates {
     /// The coordinates of the features, or of a subspace.
-    fn given(engine: &dyn Engine, rows: &Rows<'_>, ground: &GroundSet<'_>) -> Result<Self> {
+    fn given(engine: &dyn Engine, rows: &Rows<'_>, ground: &GroundSet) -> Result<Self> {
         let dims = rows.features().dims();
         let ones = vec![1.0; rows.groups().len()];
         let map = ground.beyond().map(|basis| RowMap { weights: &ones, factor: basis.as_ref() });

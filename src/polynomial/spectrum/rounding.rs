@@ -29,7 +29,7 @@ pub(super) struct Rounding<'r> {
 
 impl<'r> Rounding<'r> {
     /// `grams` are those of the rows as scaled, or of their components in a subspace.
-    pub(super) fn new(rows: &'r Rows<'r>, ground: &GroundSet<'_>, grams: &[Mat<f64>]) -> Self {
+    pub(super) fn new(rows: &'r Rows<'r>, ground: &GroundSet, grams: &[Mat<f64>]) -> Self {
         let dims = rows.features().dims();
         let diagonal = |gram: &Mat<f64>| (0..gram.nrows()).map(|j| gram[(j, j)]).collect::<Vec<_>>();
         let beyond = ground.beyond().is_some();

@@ -17,7 +17,7 @@ use crate::{
 /// Tilts that differ by less are served by the same coordinates.
 const NEAR: f64 = 8.0;
 
-impl PartitionDpp<'_> {
+impl PartitionDpp {
     /// The tilt and spectrum at which proposals are most likely to meet the quota.
     pub(crate) fn spectrum(&self, engine: &dyn Engine, rows: &Rows<'_>) -> Result<TiltedSpectrum> {
         let counts = self.counts();

@@ -20,7 +20,7 @@ use crate::{
 ///
 /// # Cost
 /// Up to three passes over the rows of items that differ in quality, about 3mn² operations, for each of 3 to 10 steps.
-pub(crate) fn ridge_tilt(engine: &dyn Engine, free: &FreeRidge<'_>) -> Result<Vec<f64>> {
+pub(crate) fn ridge_tilt(engine: &dyn Engine, free: &FreeRidge) -> Result<Vec<f64>> {
     let counts = RidgeCounts::new(in_double(engine), free)?;
     let tilt = tilt_of_ranges(engine, &counts, &counts.log_traces, &free.counts)?;
     Ok(tilt.log_weights.iter().zip(&counts.log_traces).map(|(w, log)| w - log).collect())
@@ -28,9 +28,9 @@ pub(crate) fn ridge_tilt(engine: &dyn Engine, free: &FreeRidge<'_>) -> Result<Ve
 
 /// Expected counts if every item is e^t times as likely, with part weights in units in which small counts are their
 /// weights.
-struct RidgeCounts<'r, 'a> {
+struct RidgeCounts<'r> {
     engine: &'r dyn Engine,
-    free: &'r FreeRidge<'a>,
+    free: &'r FreeRidge,
     /// ln Σ q_i² (δ + ‖a_i‖²) of every group.
     log_traces: Vec<f64>,
     /// I + Σ a_i a_iᵀ/δ over certain items.
@@ -39,8 +39,8 @@ struct RidgeCounts<'r, 'a> {
     even: Option<Vec<Mat<f64>>>,
 }
 
-impl<'r, 'a> RidgeCounts<'r, 'a> {
-    fn new(engine: &'r dyn Engine, free: &'r FreeRidge<'a>) -> Result<Self> {
+impl<'r> RidgeCounts<'r> {
+    fn new(engine: &'r dyn Engine, free: &'r FreeRidge) -> Result<Self> {
         let (features, delta) = (free.features(), free.log_delta().exp());
         let rows = unscaled(features, &free.groups);
         let norms = engine.row_norms(&rows)?;
@@ -73,12 +73,12 @@ impl<'r, 'a> RidgeCounts<'r, 'a> {
 }
 
 /// The rows as given.
-fn unscaled<'f>(features: &'f crate::Features<'f>, groups: &'f [FreeItems]) -> Rows<'f> {
+fn unscaled<'f>(features: &'f crate::Features, groups: &'f [FreeItems]) -> Rows<'f> {
     let groups = groups.iter().map(|items| Group { items: Items::from(items), scale: 1.0 });
     Rows::with_scales(features, groups.collect())
 }
 
-impl Weighable for RidgeCounts<'_, '_> {
+impl Weighable for RidgeCounts<'_> {
     fn log_traces(&self) -> Vec<f64> {
         vec![0.0; self.log_traces.len()]
     }

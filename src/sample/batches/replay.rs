@@ -21,15 +21,15 @@ pub(in crate::sample) const UPLOAD: f64 = 8.0;
 
 /// What proposals are made from.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sample) struct Replay<'l, 'a> {
-    pub(in crate::sample) trials: &'l LeverageTrials<'a>,
+pub(in crate::sample) struct Replay<'l> {
+    pub(in crate::sample) trials: &'l LeverageTrials,
     pub(in crate::sample) eigenvectors: &'l ConditionalBernoulli,
     pub(in crate::sample) size: usize,
     /// The most items of every group; `None` without limits.
     pub(in crate::sample) most: Option<&'l [usize]>,
 }
 
-impl Replay<'_, '_> {
+impl Replay<'_> {
     fn shape(&self) -> ProposalShape {
         ProposalShape {
             items: self.trials.table().len(),
@@ -145,7 +145,7 @@ impl Replay<'_, '_> {
     }
 }
 
-impl Proposals for Replay<'_, '_> {
+impl Proposals for Replay<'_> {
     fn fit(&self, device: &dyn ProposalDevice) -> bool {
         device.takes(&self.shape())
     }

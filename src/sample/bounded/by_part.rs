@@ -8,7 +8,7 @@ use super::{
     proposal::Buffers,
 };
 
-impl BoundedLaw<'_> {
+impl BoundedLaw {
     /// A set S_l by the k-DPP of the group, accepted against the volume that it adds:
     ///
     /// ```text
@@ -17,7 +17,7 @@ impl BoundedLaw<'_> {
     pub(super) fn by_part(
         &self,
         group: usize,
-        law: &PartLaw<'_>,
+        law: &PartLaw,
         count: usize,
         chance: &mut impl Chance,
         buffers: &mut Buffers,
@@ -43,7 +43,7 @@ impl BoundedLaw<'_> {
     pub(super) fn block(
         &self,
         group: usize,
-        law: &PartLaw<'_>,
+        law: &PartLaw,
         count: usize,
         chance: &mut impl Chance,
         buffers: &mut Buffers,

@@ -17,9 +17,9 @@ const TRIALS: usize = 64;
 /// A group with its k-DPP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'l> {
-    pub(super) rows: &'l WhitenedRows<'l>,
+    pub(super) rows: &'l WhitenedRows,
     pub(super) group: usize,
-    pub(super) law: &'l PartLaw<'l>,
+    pub(super) law: &'l PartLaw,
 }
 
 /// The random choices of a proposal. Tests go through all of them instead of drawing.

@@ -51,7 +51,7 @@ impl Chosen {
 
 /// The best coordinates for every bound asked for.
 pub(in crate::sample) fn choose(
-    question: &Question<'_, '_>,
+    question: &Question<'_>,
     asked: Bound,
     engine: &dyn Engine,
 ) -> Result<Vec<Chosen>> {
@@ -75,17 +75,13 @@ pub(in crate::sample) fn choose(
 }
 
 /// ln of the lowest bound of the normaliser; infinite if none is finite.
-pub(in crate::sample) fn least_log_bound(question: &Question<'_, '_>, engine: &dyn Engine) -> Result<f64> {
+pub(in crate::sample) fn least_log_bound(question: &Question<'_>, engine: &dyn Engine) -> Result<f64> {
     let all = tried(question, Bound::Auto, engine)?;
     Ok(all.into_iter().map(|(_, _, log)| log).fold(f64::INFINITY, f64::min))
 }
 
 /// Every finite bound asked for under every B, and its logarithm.
-fn tried(
-    question: &Question<'_, '_>,
-    asked: Bound,
-    engine: &dyn Engine,
-) -> Result<Vec<(Bound, Whitening, f64)>> {
+fn tried(question: &Question<'_>, asked: Bound, engine: &dyn Engine) -> Result<Vec<(Bound, Whitening, f64)>> {
     let Question { dpp, found, correction, .. } = question;
     let (counts, shares, scale) = (dpp.counts(), whitening::shares(found), scale(question));
     let asked: Vec<Bound> = Bound::ALL
@@ -109,14 +105,14 @@ fn tried(
 }
 
 /// The multiple of the tilted kernel under which a DPP expects sets of the size wanted.
-fn scale(question: &Question<'_, '_>) -> f64 {
+fn scale(question: &Question<'_>) -> f64 {
     let values = &question.found.spectrum.values;
     question.dpp.counts().total().map_or(1.0, |k| scale_of_size(values, k))
 }
 
 /// The coordinates in which weights of sequential draws vary least: the picks of an item are then those of the tilted DPP,
 /// given the items before. And the multiple of the kernel of which that is the DPP.
-pub(super) fn for_weights(question: &Question<'_, '_>, engine: &dyn Engine) -> Result<(Chosen, f64)> {
+pub(super) fn for_weights(question: &Question<'_>, engine: &dyn Engine) -> Result<(Chosen, f64)> {
     let (scale, shares) = (scale(question), whitening::shares(&question.found));
     let whitening = Whitening::new(&question.found, &shares, (scale, Family::Smooth(1.0)), engine)?;
     let stored = rows::stored_bytes(question.rows.len(), whitening.rank()).is_some();
@@ -212,7 +208,7 @@ pub(in crate::sample) fn weighted_operations(size: f64, rank: f64, read: f64) ->
 /// A bound under a given B.
 #[cfg(test)]
 pub(super) fn of_family(
-    question: &Question<'_, '_>,
+    question: &Question<'_>,
     bound: Bound,
     (family, reading): (Family, Reading),
 ) -> Result<Chosen> {

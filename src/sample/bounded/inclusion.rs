@@ -32,18 +32,13 @@ pub(in crate::sample) struct InclusionSums {
 }
 
 impl InclusionSums {
-    pub(in crate::sample) fn new(law: &WeightedLaw<'_>) -> Self {
+    pub(in crate::sample) fn new(law: &WeightedLaw) -> Self {
         let (groups, rank) = (law.grams.len(), law.roots.len());
         Self { forms: vec![Mat::zeros(rank, rank); groups], identity: vec![0.0; groups], weight: 0.0 }
     }
 
     /// Adds the draw in `scratch`, whose weight is positive.
-    pub(in crate::sample) fn add(
-        &mut self,
-        law: &WeightedLaw<'_>,
-        weight: f64,
-        scratch: &mut BoundedScratch,
-    ) {
+    pub(in crate::sample) fn add(&mut self, law: &WeightedLaw, weight: f64, scratch: &mut BoundedScratch) {
         self.weight += weight;
         let Some(rows) = law.rows(scratch) else { return };
         // Rounding alone keeps dependent items apart: the weight is a rounding error.
@@ -106,7 +101,7 @@ impl InclusionSums {
     }
 }
 
-impl WeightedLaw<'_> {
+impl WeightedLaw {
     /// The rows x_i of the items drawn, one a column; `None` if there are none.
     fn rows(&self, scratch: &mut BoundedScratch) -> Option<Mat<f64>> {
         let buffers = &scratch.buffers;

@@ -59,12 +59,12 @@ use crate::{
 
 /// A law that accepts proposals against a bound.
 #[derive(Debug)]
-pub(crate) struct BoundedLaw<'a> {
+pub(crate) struct BoundedLaw {
     bound: Bound,
-    rows: WhitenedRows<'a>,
+    rows: WhitenedRows,
     counts: CountLaw,
     /// The k-DPPs of groups; `None` where single items do.
-    parts: Vec<Option<PartLaw<'a>>>,
+    parts: Vec<Option<PartLaw>>,
     /// Ĝ_l in the coordinates of the rows.
     grams: Vec<Mat<f64>>,
     symmetric: Vec<ElementaryTable>,
@@ -95,9 +95,9 @@ impl Reused for BoundedScratch {
     }
 }
 
-impl<'a> BoundedLaw<'a> {
+impl<'a> BoundedLaw {
     pub(super) fn new(
-        question: &Question<'_, 'a>,
+        question: &Question<'a>,
         chosen: Chosen,
         way: Projection,
         engine: &dyn Engine,

@@ -22,23 +22,23 @@ const ROUNDING: f64 = 1e-13;
 
 /// Sets of a group with probability det(V_S V_Sᵀ) / e_κ(Ĝ_l), for some counts κ.
 #[derive(Debug)]
-pub(crate) struct PartLaw<'a> {
-    pub(super) way: Way<'a>,
+pub(crate) struct PartLaw {
+    pub(super) way: Way,
     /// Total variation error of a draw from the rounding of eigenvectors.
     error: f64,
 }
 
 /// How sets are drawn.
 #[derive(Debug)]
-pub(super) enum Way<'a> {
-    Eigenvectors(Mixture<'a>),
+pub(super) enum Way {
+    Eigenvectors(Mixture),
     Picks(PartPicks),
 }
 
 /// A choice of eigenvectors, then their projection DPP.
 #[derive(Debug)]
-pub(super) struct Mixture<'a> {
-    projection: ProjectionDpp<'a>,
+pub(super) struct Mixture {
+    projection: ProjectionDpp,
     /// For every count from the least on.
     sizes: Vec<ConditionalBernoulli>,
     low: usize,
@@ -53,9 +53,9 @@ pub(crate) struct PartScratch {
 
 /// A group with its rows, and Ĝ_l in their coordinates.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'m, 'a> {
-    pub(super) features: &'m Features<'a>,
-    pub(super) rows: &'m WhitenedRows<'a>,
+pub(super) struct Part<'m> {
+    pub(super) features: &'m Features,
+    pub(super) rows: &'m WhitenedRows,
     pub(super) number: usize,
     pub(super) group: Group<'m>,
     pub(super) gram: &'m Mat<f64>,
@@ -65,11 +65,11 @@ pub(super) struct Part<'m, 'a> {
     pub(super) weight: f64,
 }
 
-impl<'a> PartLaw<'a> {
+impl<'a> PartLaw {
     /// The law of the counts from `low` to `high`.
     pub(super) fn new(
         engine: &dyn Engine,
-        part: Part<'_, 'a>,
+        part: Part<'a>,
         [low, high]: [usize; 2],
         way: Projection,
     ) -> Result<Self> {
@@ -110,7 +110,7 @@ impl<'a> PartLaw<'a> {
     }
 }
 
-impl Mixture<'_> {
+impl Mixture {
     /// Draws a set of this size; false if rounding, or `go_on`, ends it.
     pub(super) fn sample<R: rand::Rng + ?Sized>(
         &self,

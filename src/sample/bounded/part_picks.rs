@@ -78,7 +78,7 @@ pub(crate) struct PickScratch {
 impl PartPicks {
     /// `vectors` are the eigenvectors of Ĝ in the coordinates of the rows of the group.
     pub(super) fn new(
-        rows: &WhitenedRows<'_>,
+        rows: &WhitenedRows,
         (group, items): (usize, Items<'_>),
         vectors: MatRef<'_, f64>,
         prediction: &Prediction,
@@ -98,7 +98,7 @@ impl PartPicks {
     /// One proposal of so many items; whether it is accepted.
     pub(super) fn propose(
         &self,
-        (rows, group): (&WhitenedRows<'_>, usize),
+        (rows, group): (&WhitenedRows, usize),
         count: usize,
         chance: &mut impl Chance,
         scratch: &mut PickScratch,

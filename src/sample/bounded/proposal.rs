@@ -32,7 +32,7 @@ impl Buffers {
     }
 }
 
-impl BoundedLaw<'_> {
+impl BoundedLaw {
     /// Draws a proposal into `buffers.items`; whether it is accepted.
     ///
     /// Proposals end as soon as a factor of the acceptance rejects them. A factor may exceed 1 by rounding.

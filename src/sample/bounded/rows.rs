@@ -44,8 +44,8 @@ pub(super) struct RowScratch {
 
 /// The rows v_i of all groups.
 #[derive(Debug)]
-pub(super) struct WhitenedRows<'a> {
-    features: Features<'a>,
+pub(super) struct WhitenedRows {
+    features: Features,
     /// √y_l s_l.
     weights: Vec<f64>,
     rank: usize,
@@ -100,10 +100,10 @@ impl Reading {
     }
 }
 
-impl<'a> WhitenedRows<'a> {
+impl WhitenedRows {
     pub(super) fn new(
         engine: &dyn Engine,
-        features: &Features<'a>,
+        features: &Features,
         rows: &Rows<'_>,
         found: &TiltedSpectrum,
         whitening: &Whitening,

@@ -20,15 +20,15 @@ use crate::{
 
 /// Draws of a law, kept with probability min(1, w / c).
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sample) struct SequentialDraws<'l, 'a> {
-    law: &'l WeightedLaw<'a>,
+pub(in crate::sample) struct SequentialDraws<'l> {
+    law: &'l WeightedLaw,
     /// ln c.
     log_cap: f64,
 }
 
-impl<'a> WeightedLaw<'a> {
+impl WeightedLaw {
     /// Draws kept up to a cap with this logarithm, if their counts are exact and their weights those of picks alone.
-    pub(in crate::sample) fn kept_up_to(&self, log_cap: f64) -> Option<SequentialDraws<'_, 'a>> {
+    pub(in crate::sample) fn kept_up_to(&self, log_cap: f64) -> Option<SequentialDraws<'_>> {
         let law = &self.law;
         let weighs = |group: &Mat<f64>| trace(group) > 0.0;
         let is_simple = law.fill.is_none() && law.rows.thinning().is_none() && !self.grams.is_empty();
@@ -48,7 +48,7 @@ impl<'a> WeightedLaw<'a> {
     }
 }
 
-impl SequentialDraws<'_, '_> {
+impl SequentialDraws<'_> {
     fn tables(&self) -> impl Iterator<Item = &ItemTable> {
         (0..self.law.grams.len()).map(|group| self.law.law.rows.table(group))
     }
@@ -103,7 +103,7 @@ impl SequentialDraws<'_, '_> {
     }
 }
 
-impl Proposals for SequentialDraws<'_, '_> {
+impl Proposals for SequentialDraws<'_> {
     fn fit(&self, device: &dyn ProposalDevice) -> bool {
         let shape = self.shape();
         let factor = self.factor(shape.size.max(1));

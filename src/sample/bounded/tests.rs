@@ -133,7 +133,7 @@ fn subsets(items: &[u32], count: usize) -> Vec<Vec<u32>> {
 }
 
 /// The sets of every group by its k-DPP, by counts.
-fn sets_by_part(law: &BoundedLaw<'_>, dpp: &PartitionDpp<'_>) -> Vec<SetsBySize> {
+fn sets_by_part(law: &BoundedLaw, dpp: &PartitionDpp) -> Vec<SetsBySize> {
     let (mut raw, rank) = (RowScratch::default(), law.rows.rank());
     let mut volume = |group: usize, set: &[u32]| {
         let mut span = Span::default();
@@ -168,7 +168,7 @@ fn entries(count: usize, seed: u64) -> Vec<f64> {
     (0..count).map(|_| rng.random::<f64>() * 2.0 - 0.9).collect()
 }
 
-fn log_det(features: &Features<'_>, set: &[u32]) -> f64 {
+fn log_det(features: &Features, set: &[u32]) -> f64 {
     let mut span = Span::default();
     let step = |&item: &u32| {
         let row = features.row(item as usize);
@@ -180,7 +180,7 @@ fn log_det(features: &Features<'_>, set: &[u32]) -> f64 {
 }
 
 struct Case {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     quota: Quota,
     included: Vec<usize>,
@@ -222,7 +222,7 @@ fn choices(beyond: bool) -> Vec<(Family, Reading)> {
 }
 
 /// det of every allowed set beyond the included items, in the units of the correction.
-fn determinants(features: &Features<'_>, question: &Question<'_, '_>) -> BTreeMap<Vec<u32>, f64> {
+fn determinants(features: &Features, question: &Question<'_>) -> BTreeMap<Vec<u32>, f64> {
     let Question { dpp, correction, .. } = question;
     let (counts, groups, beyond) = (dpp.counts(), dpp.groups(), dpp.ground().included());
     let shift = log_det(features, beyond) - correction.least;

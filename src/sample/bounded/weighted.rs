@@ -30,8 +30,8 @@ const ANY: f64 = 0.1;
 
 /// Sequential draws in the coordinates in which their weights vary least.
 #[derive(Debug)]
-pub(in crate::sample) struct WeightedLaw<'a> {
-    pub(super) law: BoundedLaw<'a>,
+pub(in crate::sample) struct WeightedLaw {
+    pub(super) law: BoundedLaw,
     /// B^½ Ĝ_l B^½, the tilted Gram matrices in the coordinates of the eigenvectors.
     pub(super) grams: Vec<Mat<f64>>,
     /// β_j^½.
@@ -44,8 +44,8 @@ pub(in crate::sample) struct WeightedLaw<'a> {
     operations: f64,
 }
 
-impl<'a> WeightedLaw<'a> {
-    pub(in crate::sample) fn new(question: &Question<'_, 'a>, engine: &dyn Engine) -> Result<Self> {
+impl<'a> WeightedLaw {
+    pub(in crate::sample) fn new(question: &Question<'a>, engine: &dyn Engine) -> Result<Self> {
         let (chosen, scale) = choice::for_weights(question, engine)?;
         let counts = question.dpp.counts();
         let of_parts = counts.exact().is_none().then(|| {
@@ -110,7 +110,7 @@ impl<'a> WeightedLaw<'a> {
     }
 
     /// The law as one whose draws have weights.
-    pub(in crate::sample) fn law(&self) -> &BoundedLaw<'a> {
+    pub(in crate::sample) fn law(&self) -> &BoundedLaw {
         &self.law
     }
 
@@ -130,7 +130,7 @@ fn log_counts(values: &[f64], scale: f64) -> Vec<f64> {
 
 /// Part counts as if parts were independent, with what the correction does to them, mixed with any counts at all: where one
 /// part takes more only if another takes less, independent counts hardly ever do both (Hesterberg 1995, defensive mixture).
-fn count_law(counts: &Counts, law: &BoundedLaw<'_>, correction: &Correction, logs: &[Vec<f64>]) -> CountLaw {
+fn count_law(counts: &Counts, law: &BoundedLaw, correction: &Correction, logs: &[Vec<f64>]) -> CountLaw {
     let any = ANY / logs.len() as f64;
     let mixed = |(group, logs): (usize, &Vec<f64>)| {
         let range = counts.low[group]..=counts.high[group];
@@ -152,7 +152,7 @@ impl BoundedScratch {
     }
 }
 
-impl BoundedLaw<'_> {
+impl BoundedLaw {
     /// What [`weigh`](Self::weigh) tells of draws in tasks, each with a stream of its own.
     ///
     /// # Errors

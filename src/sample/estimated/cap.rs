@@ -36,8 +36,8 @@ const MOST: f64 = 1e6;
 /// ‖kept − law‖ ≤ E max(0, w − c) / E w   in total variation
 /// ```
 #[derive(Debug)]
-pub(crate) struct CappedLaw<'a> {
-    law: Arc<WeightedLaw<'a>>,
+pub(crate) struct CappedLaw {
+    law: Arc<WeightedLaw>,
     /// ln c.
     log_cap: f64,
     /// Of a draw, to be kept, as estimated.
@@ -115,7 +115,7 @@ impl<'a> ImportanceSampler<'a> {
     }
 }
 
-fn pilot(law: &WeightedLaw<'_>, engine: &dyn Engine) -> Result<Weights> {
+fn pilot(law: &WeightedLaw, engine: &dyn Engine) -> Result<Weights> {
     let mut weights = Weights::default();
     let drawn = law.law().weigh_many((TASKS, PILOT / TASKS), PILOT_SEED, engine)?;
     drawn.into_iter().for_each(|(log, _)| weights.push(log));
@@ -140,7 +140,7 @@ fn least_cap(relative: &[f64], wanted: f64) -> Option<(f64, f64)> {
     None
 }
 
-impl CappedLaw<'_> {
+impl CappedLaw {
     /// A cautious estimate of the draws kept.
     pub(crate) fn acceptance(&self) -> f64 {
         0.5 * self.acceptance

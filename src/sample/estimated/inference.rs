@@ -76,7 +76,7 @@ pub struct EstimatedInference<'a> {
     log_z: MonteCarlo<f64>,
     /// Empty if nothing is left to choose.
     batches: Vec<InclusionSums>,
-    sets: SetProbabilities<'a>,
+    sets: SetProbabilities,
     ended: Option<Ended>,
 }
 

@@ -63,9 +63,9 @@ const WAVE: usize = 1 << 16;
 /// Liu and Chen, *Sequential Monte Carlo methods for dynamic systems* (1998), for sequential importance sampling.
 #[derive(Clone, Debug)]
 pub struct ImportanceSampler<'a> {
-    dpp: PartitionDpp<'a>,
+    dpp: PartitionDpp,
     /// `None` if nothing is left to choose.
-    law: Option<Arc<WeightedLaw<'a>>>,
+    law: Option<Arc<WeightedLaw>>,
     /// ln Z less ln of the mean weight as the law has it.
     log_shift: f64,
     /// A bound of ln Z.
@@ -77,7 +77,7 @@ pub struct ImportanceSampler<'a> {
     engine: &'a dyn Engine,
 }
 
-impl<'a> PartitionDpp<'a> {
+impl<'a> PartitionDpp {
     /// Sets up weighted draws, for any number of parts.
     ///
     /// Items are picked one after another, part by part, as in the DPP with tilted parts given the items before; where the
@@ -111,7 +111,7 @@ impl<'a> PartitionDpp<'a> {
 }
 
 impl<'a> ImportanceSampler<'a> {
-    fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
+    fn new(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
         let included = dpp.ground().log_det_included();
         if dpp.open().is_empty() {
             let error = accurate(dpp.beyond_rank())? + included.error;

@@ -15,8 +15,8 @@ use crate::{
 ///
 /// Rounding in W grows with the condition number of A_S; in K_S⁻¹ itself it would grow with the square.
 #[derive(Clone, Debug)]
-pub(super) struct Basis<'a> {
-    pub(super) features: Features<'a>,
+pub(super) struct Basis {
+    pub(super) features: Features,
     /// Items by column: those that may leave, then the included ones.
     pub(super) items: Vec<u32>,
     /// The scale of the row in each column; a power of two.
@@ -29,9 +29,9 @@ pub(super) struct Basis<'a> {
     pub(super) log_det: f64,
 }
 
-impl<'a> Basis<'a> {
+impl Basis {
     /// Computes the basis from the data; `None` for dependent rows.
-    pub(super) fn new(features: &Features<'a>, items: Vec<u32>, scales: Vec<f64>) -> Option<Self> {
+    pub(super) fn new(features: &Features, items: Vec<u32>, scales: Vec<f64>) -> Option<Self> {
         let dims = features.dims();
         if items.len() > dims {
             return None;

@@ -24,18 +24,18 @@ const STALE: f64 = 1e-12;
 
 /// The data that all chains share: candidates, and the group of each slot.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct Walk {
     pub(super) groups: Vec<FreeItems>,
     pub(super) candidates: Vec<CandidateDistribution>,
     pub(super) group_of: Vec<usize>,
-    pub(super) other_sets: OtherSets<'a>,
+    pub(super) other_sets: OtherSets,
     /// The sweeps after which another set is proposed.
     pub(super) every: Option<usize>,
     /// Block moves of a sweep.
     pub(super) blocks: usize,
 }
 
-impl Walk<'_> {
+impl Walk {
     /// The items of a set as candidates.
     pub(super) fn candidates_of(&self, items: &[u32]) -> Vec<Candidate> {
         let of_slot =
@@ -45,8 +45,8 @@ impl Walk<'_> {
 }
 
 #[derive(Debug)]
-pub(super) struct Chain<'a> {
-    pub(super) basis: Basis<'a>,
+pub(super) struct Chain {
+    pub(super) basis: Basis,
     rng: ChaCha8Rng,
     /// ln of the proposal weight of the item in each slot.
     log_weights: Vec<f64>,
@@ -66,9 +66,9 @@ pub(super) struct Chain<'a> {
     pub(super) drift: f64,
 }
 
-impl<'a> Chain<'a> {
+impl Chain {
     /// A chain at the set of this basis.
-    pub(super) fn new(basis: Basis<'a>, walk: &Walk<'_>, rng: ChaCha8Rng) -> Self {
+    pub(super) fn new(basis: Basis, walk: &Walk, rng: ChaCha8Rng) -> Self {
         let slots = walk.group_of.len();
         let start = walk.candidates_of(&basis.items[..slots]);
         let moves = (1..=slots).map(|replaced| MoveCount { replaced, ..MoveCount::default() });
@@ -94,7 +94,7 @@ impl<'a> Chain<'a> {
     }
 
     /// Proposes another set now and then, then visits every slot once and some blocks, unless the watch ends the sweep.
-    pub(super) fn sweep(&mut self, walk: &Walk<'_>, watch: &Watch<'_>) -> Result<()> {
+    pub(super) fn sweep(&mut self, walk: &Walk, watch: &Watch<'_>) -> Result<()> {
         watch.check()?;
         if walk.every.is_some_and(|every| self.sweeps.is_multiple_of(every)) {
             self.attempt_other(walk, watch)?;
@@ -147,7 +147,7 @@ impl<'a> Chain<'a> {
     }
 
     /// Moves to another set with its Metropolis–Hastings probability, unless the watch ends the draw; see [`OtherSets`].
-    fn attempt_other(&mut self, walk: &Walk<'_>, watch: &Watch<'_>) -> Result<()> {
+    fn attempt_other(&mut self, walk: &Walk, watch: &Watch<'_>) -> Result<()> {
         self.other_sets.proposed += 1;
         let slots = self.log_weights.len();
         let Self { basis, rng, scratch, .. } = self;

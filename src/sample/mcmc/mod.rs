@@ -98,12 +98,12 @@ const MOVE: f64 = 8.0;
 /// *Fractionally log-concave and sector-stable polynomials* (2021), for moves of several parts at once; Tierney, *Markov
 /// chains for exploring posterior distributions* (1994), for moves to other sets.
 #[derive(Debug)]
-pub struct Chains<'a> {
+pub struct Chains {
     options: McmcOptions,
-    features: Features<'a>,
+    features: Features,
     /// A start that is known to be independent.
     certain: Vec<u32>,
-    walk: Walk<'a>,
+    walk: Walk,
     /// The part of each group.
     parts: Vec<usize>,
     /// Scales of the slots and, after them, of the included rows.
@@ -118,7 +118,7 @@ fn sweep(slots: usize, blocks: usize, dims: usize) -> f64 {
     MOVE * (slots + 2 * blocks) as f64 * slots as f64 * dims as f64
 }
 
-impl<'a> PartitionDpp<'a> {
+impl PartitionDpp {
     /// About the floating-point operations of a sweep of a [chain](PartitionDpp::chains) by default, as predicted.
     #[must_use]
     pub fn operations_of_a_sweep(&self) -> f64 {
@@ -135,7 +135,7 @@ impl<'a> PartitionDpp<'a> {
     /// - [`Error::Nothing`] if nothing is left to choose;
     /// - [`Error::IllConditioned`], [`Error::Eigen`], [`Error::SizeAboveRank`] where the rank shows only at f64's
     ///   accuracy, and those of the engine.
-    pub fn chains(&self, options: &McmcOptions, engine: &dyn Engine) -> Result<Chains<'a>> {
+    pub fn chains(&self, options: &McmcOptions, engine: &dyn Engine) -> Result<Chains> {
         options.check()?;
         let counts = self.exact_counts("chains")?;
         if counts.is_empty() {
@@ -184,7 +184,7 @@ impl<'a> PartitionDpp<'a> {
     }
 }
 
-impl<'a> Chains<'a> {
+impl Chains {
     /// `count` draws from the chains in turn: draw i is from chain i mod C. Chains run on all threads of the current rayon
     /// pool.
     ///
@@ -199,7 +199,7 @@ impl<'a> Chains<'a> {
 
     /// The chains after their burn-in, before the first draw.
     #[must_use]
-    pub fn start(&self, seed: u64) -> ChainRun<'_, 'a> {
+    pub fn start(&self, seed: u64) -> ChainRun<'_> {
         match self.start_watched(seed, &Watch::default()) {
             Ok(run) => run,
             Err(error) => unreachable!("no watch: {error}"),
@@ -210,7 +210,7 @@ impl<'a> Chains<'a> {
     ///
     /// # Errors
     /// [`Error::Ended`] if the watch ends the burn-in or the pilot run of automatic thinning.
-    pub fn start_watched(&self, seed: u64, watch: &Watch<'_>) -> Result<ChainRun<'_, 'a>> {
+    pub fn start_watched(&self, seed: u64, watch: &Watch<'_>) -> Result<ChainRun<'_>> {
         ChainRun::new(self, self.options.chains, |chain| stream(seed, chain as u64), watch)
     }
 
@@ -230,7 +230,7 @@ impl<'a> Chains<'a> {
     ///
     /// # Errors
     /// [`Error::Ended`].
-    fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch<'_>) -> Result<Chain<'a>> {
+    fn chain(&self, mut rng: ChaCha8Rng, watch: &Watch<'_>) -> Result<Chain> {
         let drawn = self.walk.other_sets.start(&mut rng, watch)?.and_then(|start| self.basis(&start));
         let Some(basis) = drawn.or_else(|| self.basis(&self.certain)) else {
             unreachable!("the certain start served at set-up")
@@ -239,7 +239,7 @@ impl<'a> Chains<'a> {
     }
 
     /// The basis of these items, one for each slot, and the included ones.
-    fn basis(&self, items: &[u32]) -> Option<Basis<'a>> {
+    fn basis(&self, items: &[u32]) -> Option<Basis> {
         Basis::new(&self.features, [items, &self.included].concat(), self.scales.clone())
     }
 }

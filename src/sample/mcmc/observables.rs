@@ -40,7 +40,7 @@ impl Observables {
     }
 
     /// Appends ln det, then the log-volume and the direction of every part.
-    pub(super) fn record(&self, basis: &Basis<'_>, out: &mut Vec<f64>) {
+    pub(super) fn record(&self, basis: &Basis, out: &mut Vec<f64>) {
         out.push(basis.log_determinant());
         for slots in &self.slots {
             out.push(basis.log_volume_beyond_others(slots.clone()));

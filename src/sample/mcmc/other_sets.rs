@@ -39,8 +39,8 @@ const SHARE: f64 = 0.2;
 /// # Source
 /// Tierney, *Markov chains for exploring posterior distributions* (1994), for independence chains.
 #[derive(Debug)]
-pub(super) struct OtherSets<'a> {
-    law: WeightedLaw<'a>,
+pub(super) struct OtherSets {
+    law: WeightedLaw,
     /// Items of each group.
     counts: Vec<usize>,
     /// The share of such moves that a chain may expect to be accepted, as estimated.
@@ -49,8 +49,8 @@ pub(super) struct OtherSets<'a> {
     error: f64,
 }
 
-impl<'a> OtherSets<'a> {
-    pub(super) fn new(question: &Question<'_, 'a>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
+impl<'a> OtherSets {
+    pub(super) fn new(question: &Question<'a>, counts: &[usize], engine: &dyn Engine) -> Result<Self> {
         let law = WeightedLaw::new(question, engine)?;
         let pilot = law.law().weigh_many((TASKS, EACH), PILOT_SEED, engine)?;
         let logs: Vec<f64> = pilot.iter().map(|(log, _)| *log).collect();
@@ -148,7 +148,7 @@ mod tests {
     };
 
     /// Five rows of one part and three of another, of very different lengths and directions.
-    fn law() -> (Features<'static>, Partition) {
+    fn law() -> (Features, Partition) {
         let mut rows: Vec<f64> = (0..8 * 4).map(|at| (1.7 * f64::from(at * at)).sin()).collect();
         let (first, others) = rows.split_at_mut(4);
         add_scaled(&mut others[..4], 3.0, first);

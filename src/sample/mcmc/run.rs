@@ -16,26 +16,26 @@ const LONGEST_THINNING: f64 = 64.0;
 
 /// Chains that can be continued.
 #[derive(Debug)]
-pub struct ChainRun<'c, 'a> {
-    chains: &'c Chains<'a>,
-    records: Vec<Record<'a>>,
+pub struct ChainRun<'c> {
+    chains: &'c Chains,
+    records: Vec<Record>,
     draws: u64,
     thin: usize,
 }
 
 /// A chain with what was drawn from it.
 #[derive(Debug)]
-struct Record<'a> {
-    chain: Chain<'a>,
+struct Record {
+    chain: Chain,
     subsets: Vec<Subset>,
     /// The observables of every draw, one draw after the other.
     values: Vec<f64>,
 }
 
-impl<'c, 'a> ChainRun<'c, 'a> {
+impl<'c> ChainRun<'c> {
     /// Starts `count` chains and runs their burn-in.
     pub(super) fn new(
-        chains: &'c Chains<'a>,
+        chains: &'c Chains,
         count: usize,
         generator: impl Fn(usize) -> ChaCha8Rng + Sync + Send,
         watch: &Watch<'_>,
@@ -164,10 +164,7 @@ impl<'c, 'a> ChainRun<'c, 'a> {
     }
 
     /// Runs `task` on every chain.
-    fn each(
-        &mut self,
-        task: impl Fn(&Chains<'a>, &mut Record<'a>, usize) -> Result<()> + Sync + Send,
-    ) -> Result<()> {
+    fn each(&mut self, task: impl Fn(&Chains, &mut Record, usize) -> Result<()> + Sync + Send) -> Result<()> {
         let chains = self.chains;
         let done = map_ordered_mut(std::mem::take(&mut self.records), |number, mut record| {
             let outcome = task(chains, &mut record, number);

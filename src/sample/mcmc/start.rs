@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// A set that meets the quota, group after group, by matroid intersection: augmenting paths from the empty set.
-pub(super) fn certain(dpp: &PartitionDpp<'_>, counts: &[usize]) -> Option<Vec<u32>> {
+pub(super) fn certain(dpp: &PartitionDpp, counts: &[usize]) -> Option<Vec<u32>> {
     let (ground, total) = (dpp.ground(), counts.iter().sum());
     let elements: Vec<Vec<(u32, Vec<f64>)>> =
         dpp.groups().iter().map(|group| spanning(ground, group, total)).collect();
@@ -20,7 +20,7 @@ pub(super) fn certain(dpp: &PartitionDpp<'_>, counts: &[usize]) -> Option<Vec<u3
 }
 
 /// Items of a group until they span what the group spans or as much as needed.
-fn spanning(ground: &GroundSet<'_>, group: &FreeItems, most: usize) -> Vec<(u32, Vec<f64>)> {
+fn spanning(ground: &GroundSet, group: &FreeItems, most: usize) -> Vec<(u32, Vec<f64>)> {
     let (mut span, mut elements) = (ground.span(), Vec::new());
     for item in Items::from(group).iter() {
         if elements.len() == most.min(ground.dims_left()) {

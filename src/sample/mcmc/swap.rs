@@ -33,7 +33,7 @@ pub(super) struct SwapBuffers {
     log_ratio: f64,
 }
 
-impl Basis<'_> {
+impl Basis {
     /// ln det(K_{S∖I∪J}) − ln det(K_S); −∞ if the new set is dependent.
     ///
     /// ```text
@@ -115,7 +115,7 @@ impl SwapBuffers {
     }
 
     /// Adds the dual of a leaving item.
-    fn leave(&mut self, basis: &Basis<'_>, slot: usize) {
+    fn leave(&mut self, basis: &Basis, slot: usize) {
         let mut direction = basis.dual(slot).to_vec();
         let norm = orthonormalise(&mut direction, &self.leaving, |_, _| ());
         self.log_ratio += 2.0 * norm.ln();
@@ -123,7 +123,7 @@ impl SwapBuffers {
     }
 
     /// Adds the residual of an entering item beyond the rows that stay; `false` if it is zero.
-    fn enter(&mut self, basis: &Basis<'_>, at: usize) -> bool {
+    fn enter(&mut self, basis: &Basis, at: usize) -> bool {
         let (dims, count, size) = (basis.dims(), basis.items.len(), self.slots.len());
         self.rows.resize((at + 1) * dims, 0.0);
         let row = &mut self.rows[at * dims..];

@@ -10,7 +10,7 @@ use super::{Chains, candidates::Candidate, chain::Chain, moves::Proposal};
 /// A combination of candidates, with the probability that it is proposed.
 type Proposed = (Vec<Proposal>, f64);
 
-impl Chains<'_> {
+impl Chains {
     /// The transition probabilities from a set by moves that replace `replaced` items, from the proposal probabilities and
     /// acceptance that chains use. `set` lists the items without the included ones.
     ///
@@ -45,7 +45,7 @@ impl Chains<'_> {
         self.basis(&self.by_slot(set)).is_some()
     }
 
-    fn chain_at(&self, set: &[usize]) -> Chain<'_> {
+    fn chain_at(&self, set: &[usize]) -> Chain {
         match self.basis(&self.by_slot(set)) {
             Some(basis) => Chain::new(basis, &self.walk, ChaCha8Rng::seed_from_u64(0)),
             None => panic!("the set {set:?} is dependent"),
@@ -79,7 +79,7 @@ impl Chains<'_> {
 }
 
 /// The set after a move, ascending.
-fn after(chain: &Chain<'_>, proposals: &[Proposal]) -> Vec<usize> {
+fn after(chain: &Chain, proposals: &[Proposal]) -> Vec<usize> {
     let mut items: Vec<usize> = chain.items().iter().map(|&item| item as usize).collect();
     for proposal in proposals {
         items[proposal.slot] = proposal.candidate.item as usize;

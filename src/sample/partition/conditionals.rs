@@ -33,7 +33,7 @@ enum Evaluation {
 }
 
 impl<'a> Conditionals<'a> {
-    pub(super) fn new(dpp: &PartitionDpp<'a>, method: Method, engine: &'a dyn Engine) -> Result<Self> {
+    pub(super) fn new(dpp: &PartitionDpp, method: Method, engine: &'a dyn Engine) -> Result<Self> {
         let stage = Stage::start(dpp, engine)?;
         let evaluation = match method {
             Method::PerCandidate => Evaluation::PerCandidate(ProjectedCandidates::on(&stage, 0)?),

@@ -67,7 +67,7 @@ impl<R: Rng + ?Sized> Uniforms<'_, R> {
 }
 
 impl<'a> Interpolation<'a> {
-    pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
+    pub(crate) fn new(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let at = start.current(None);
         let (first, total) = Evaluation::on(&start, at)?.weighed(&start, at)?;

@@ -22,11 +22,11 @@ use crate::{
     model::{Contraction, PartKDpp, accurately, within},
 };
 
-impl<'a> Contraction<'a> {
+impl<'a> Contraction {
     /// Draws from tight parts one by one, and from the others.
     fn sampler(self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<Sampler<'a>> {
         let Self { parts, rest, basis } = self;
-        let of_part = |PartKDpp { ground, items, count }: PartKDpp<'a>| {
+        let of_part = |PartKDpp { ground, items, count }: PartKDpp| {
             law_of_size(engine, &ground, &items, count, options)
         };
         let laws = parts.into_iter().map(of_part).collect::<Result<Vec<_>>>()?;
@@ -35,7 +35,7 @@ impl<'a> Contraction<'a> {
     }
 }
 
-impl<'a> PartitionDpp<'a> {
+impl<'a> PartitionDpp {
     /// Sets up an exact sampler.
     ///
     /// Under exact counts any [`Method`] applies. Under ranges it is rejection: a DPP with weighted parts (a k-DPP if the
@@ -119,9 +119,9 @@ impl<'a> PartitionDpp<'a> {
         Ok(Sampler::new(law, self.ground().included(), engine, error).planned(Some(plan)))
     }
 
-    fn rejection(&self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<(Rejection<'a>, f64)> {
+    fn rejection(&self, options: SamplerOptions, engine: &'a dyn Engine) -> Result<(Rejection, f64)> {
         let new = |dpp: &Self| Rejection::new(dpp, None, options, engine);
-        let lowered = |(law, error): &(Rejection<'a>, f64)| law.error_of_coordinates(*error);
+        let lowered = |(law, error): &(Rejection, f64)| law.error_of_coordinates(*error);
         within(options.law_error, self, |dpp| dpp.graded(engine), new, lowered)
     }
 
@@ -131,7 +131,7 @@ impl<'a> PartitionDpp<'a> {
         plan: &mut Plan,
         options: SamplerOptions,
         engine: &'a dyn Engine,
-    ) -> Result<Option<(Rejection<'a>, f64)>> {
+    ) -> Result<Option<(Rejection, f64)>> {
         let found = match self.rejection(options, engine) {
             Err(Error::IllConditioned { .. } | Error::Eigen { .. })
                 if plan.method == Method::Interpolation =>

@@ -119,7 +119,7 @@ pub(crate) struct PerCandidate<'a> {
 }
 
 impl<'a> PerCandidate<'a> {
-    pub(crate) fn new(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
+    pub(crate) fn new(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
         let start = Stage::start(dpp, engine)?;
         let first = ProjectedCandidates::on(&start, 0)?;
         let error = start.error(first.weights().sum::<f64>() / start.total() as f64)?;

@@ -88,7 +88,7 @@ impl Plan {
 
 impl Plan {
     /// What the set-up of rejection tells.
-    pub(in crate::sample) fn measured(&mut self, law: &Rejection<'_>) {
+    pub(in crate::sample) fn measured(&mut self, law: &Rejection) {
         (self.proposals, self.rejection_cost) = (law.proposals(), law.cost());
     }
 
@@ -136,7 +136,7 @@ fn total_nodes(k: usize) -> f64 {
     (9.0 * (k as f64).sqrt()).ceil() + 16.0
 }
 
-impl PartitionDpp<'_> {
+impl PartitionDpp {
     /// What sizes alone tell of the plan of [`sampler`](PartitionDpp::sampler) under exact counts; `None` if nothing is left
     /// to choose, and under ranges, which leave no choice of methods.
     ///

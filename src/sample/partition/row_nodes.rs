@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::{Features, Partition, PartitionDpp, Quota, engine::Cpu};
 
-    fn two_parts(size: usize) -> (Features<'static>, Partition) {
+    fn two_parts(size: usize) -> (Features, Partition) {
         let items = 2 * size;
         let values = (0..items * items).map(|i| f64::sin(0.7 * (i * i % 10_007) as f64) + 0.05);
         let features = Features::from_rows(items, items, values.collect::<Vec<f64>>()).unwrap();
@@ -90,7 +90,7 @@ mod tests {
         (features, Partition::from_labels(&labels).unwrap())
     }
 
-    fn start<'a>(dpp: &PartitionDpp<'a>) -> (Stage<'a>, RowNodes) {
+    fn start<'a>(dpp: &PartitionDpp) -> (Stage<'a>, RowNodes) {
         let stage = Stage::start(dpp, &Cpu).unwrap();
         let nodes = RowNodes::on(&stage).unwrap();
         (stage, nodes)

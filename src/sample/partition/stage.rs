@@ -27,7 +27,7 @@ const VANISHED: f64 = 0.01;
 /// The data that all stages share, and the engine.
 #[derive(Clone, Debug)]
 pub(super) struct DrawSetup<'a> {
-    ground: Arc<GroundSet<'a>>,
+    ground: Arc<GroundSet>,
     parts: Arc<[OpenPart]>,
     /// The scale of each part's rows.
     scales: Vec<f64>,
@@ -87,7 +87,7 @@ pub(super) struct Pick {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn start(dpp: &PartitionDpp<'a>, engine: &'a dyn Engine) -> Result<Self> {
+    pub(super) fn start(dpp: &PartitionDpp, engine: &'a dyn Engine) -> Result<Self> {
         let left = dpp.exact_counts("interpolation, unlike rejection,")?;
         let rows = dpp.rows();
         let scales = rows.scales();

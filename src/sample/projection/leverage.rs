@@ -21,8 +21,8 @@ const RING: usize = 32;
 ///
 /// The law depends on B alone: h_i only has to bound the numerator, so the table may round it up.
 #[derive(Debug)]
-pub(in crate::sample) struct LeverageTrials<'a> {
-    features: Features<'a>,
+pub(in crate::sample) struct LeverageTrials {
+    features: Features,
     trials: AliasTable,
     /// The positions in the table at which groups begin.
     groups: Vec<u32>,
@@ -67,9 +67,9 @@ impl Default for Pipeline {
     }
 }
 
-impl<'a> LeverageTrials<'a> {
+impl LeverageTrials {
     pub(super) fn new(
-        features: &Features<'a>,
+        features: &Features,
         rows: &Rows<'_>,
         weights: &[f64],
         whitener: Mat<f64>,

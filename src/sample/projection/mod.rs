@@ -44,8 +44,8 @@ const TRIAL_OVERHEAD: f64 = 150.0;
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a sampler has one")]
-pub(crate) enum ProjectionDpp<'a> {
-    Leverage(LeverageTrials<'a>),
+pub(crate) enum ProjectionDpp {
+    Leverage(LeverageTrials),
     Elementary(elementary::ElementaryScan),
 }
 
@@ -64,11 +64,11 @@ impl Reused for Scratch {
     }
 }
 
-impl<'a> ProjectionDpp<'a> {
+impl ProjectionDpp {
     /// Sets up draws for the eigenvectors of a spectrum; `size` is the expected number of picks.
     pub(super) fn new(
         engine: &dyn Engine,
-        features: &Features<'a>,
+        features: &Features,
         rows: &Rows<'_>,
         weights: &[f64],
         spectrum: &Spectrum,
@@ -81,7 +81,7 @@ impl<'a> ProjectionDpp<'a> {
     /// The same for a whitener, n×r, which maps weighted rows to rows of an orthonormal m×r matrix.
     pub(super) fn of_whitener(
         engine: &dyn Engine,
-        features: &Features<'a>,
+        features: &Features,
         rows: &Rows<'_>,
         weights: &[f64],
         whitener: Mat<f64>,
@@ -115,7 +115,7 @@ impl<'a> ProjectionDpp<'a> {
     }
 
     /// The trials by leverage score, if items are picked by them.
-    pub(super) fn trials(&self) -> Option<&LeverageTrials<'a>> {
+    pub(super) fn trials(&self) -> Option<&LeverageTrials> {
         if let Self::Leverage(trials) = self { Some(trials) } else { None }
     }
 

@@ -25,20 +25,20 @@ const TRIAL_SEED: u64 = 1 << 63;
 
 /// T by eigenvectors, and a coin for every item.
 #[derive(Debug)]
-pub(crate) struct FreeRidgeSampler<'a> {
+pub(crate) struct FreeRidgeSampler {
     /// `None` if all items of K are zero.
-    drawn: Option<SpectralLaw<'a>>,
-    coins: FreeRidge<'a>,
+    drawn: Option<SpectralLaw>,
+    coins: FreeRidge,
     /// The counts that draws are accepted with; `None` for any.
     allowed: Option<(Partition, Quota)>,
     acceptance: f64,
 }
 
-impl<'a> FreeRidgeSampler<'a> {
+impl FreeRidgeSampler {
     /// The sampler, and the error of its law, for laws that allow any set and those of ranges so wide that a trial shows
     /// enough draws within them.
     pub(super) fn of(
-        dpp: &RidgeDpp<'a>,
+        dpp: &RidgeDpp,
         options: SamplerOptions,
         engine: &dyn Engine,
     ) -> Result<Option<(Self, f64)>> {
@@ -61,14 +61,14 @@ impl<'a> FreeRidgeSampler<'a> {
     }
 
     /// Laws that allow any set, or so many items of a part that the mixture would take long to count.
-    pub(in crate::sample) fn suits(dpp: &RidgeDpp<'_>) -> bool {
+    pub(in crate::sample) fn suits(dpp: &RidgeDpp) -> bool {
         let is_wide = || dpp.quota().high().iter().any(|&high| high > dpp.features().dims());
         dpp.is_free() || dpp.quota().total().is_none() && is_wide()
     }
 
     fn new(
-        free: &FreeRidge<'a>,
-        drawn: &DrawnDpp<'a>,
+        free: &FreeRidge,
+        drawn: &DrawnDpp,
         options: SamplerOptions,
         engine: &dyn Engine,
     ) -> Result<(Self, f64)> {

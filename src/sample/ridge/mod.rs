@@ -17,15 +17,15 @@ use crate::{
 
 /// T by rejection, and what is added to it.
 #[derive(Debug)]
-pub(crate) struct RidgeSampler<'a> {
+pub(crate) struct RidgeSampler {
     /// `None` if all items of K that may be chosen are zero.
-    drawn: Option<Rejection<'a>>,
+    drawn: Option<Rejection>,
     fill: Arc<Fill>,
 }
 
-impl<'a> RidgeSampler<'a> {
+impl RidgeSampler {
     /// The law of T; it rejects, and its bound is that of the sampler.
-    pub(super) fn drawn(&self) -> Option<&Rejection<'a>> {
+    pub(super) fn drawn(&self) -> Option<&Rejection> {
         self.drawn.as_ref()
     }
 
@@ -39,7 +39,7 @@ impl<'a> RidgeSampler<'a> {
     }
 }
 
-impl<'a> RidgeDpp<'a> {
+impl<'a> RidgeDpp {
     /// Sets up an exact sampler, by rejection: a DPP with weighted parts proposes T, and the acceptance corrects for the
     /// weights of its part counts. Sets of any size are drawn without rejection, as the union of T and of items added by
     /// coins of their own. Ranges that reach beyond the number of features accept what they allow of such unions, if a

@@ -10,7 +10,7 @@ use partition_dpp::{
 use super::{Data, Examined, Kind, Model, Numbers, Parts, log_floor};
 use oracles::exact::{Set, counts, items_of};
 
-pub fn inference(examined: &mut Examined<'_>, model: &Model<'_>) {
+pub fn inference(examined: &mut Examined<'_>, model: &Model) {
     let Some(made) = model.inference(examined.engine) else { return };
     let Some(inference) = examined.answered("inference", made) else { return };
     let Some(law) = examined.law else { return };
@@ -39,7 +39,7 @@ pub fn inference(examined: &mut Examined<'_>, model: &Model<'_>) {
 }
 
 /// By weighted draws: within standard errors, unless their weights vary too much; the bound within rounding.
-fn estimate(examined: &mut Examined<'_>, dpp: &PartitionDpp<'_>, exact: f64) {
+fn estimate(examined: &mut Examined<'_>, dpp: &PartitionDpp, exact: f64) {
     const DRAWS: u64 = 512;
     let sampler = dpp.importance_sampler(examined.engine);
     // Rows over many decades are for exact methods.
@@ -108,7 +108,7 @@ pub fn rounding_of_det(examined: &Examined<'_>, set: Set) -> f64 {
 }
 
 /// Of laws whose part counts are free.
-pub fn part_counts(examined: &mut Examined<'_>, model: &Model<'_>, parts: &Parts) {
+pub fn part_counts(examined: &mut Examined<'_>, model: &Model, parts: &Parts) {
     let (partition, engine) = (&parts.partition, examined.engine);
     let found = match model {
         Model::Any(dpp) => dpp.part_counts(partition, engine),
@@ -144,7 +144,7 @@ fn table(examined: &mut Examined<'_>, found: &PartCounts, exact: &BTreeMap<Vec<u
 }
 
 /// Of a quota, and of ranges around it.
-fn chance(examined: &mut Examined<'_>, model: &Model<'_>, parts: &Parts, quota: &Quota) {
+fn chance(examined: &mut Examined<'_>, model: &Model, parts: &Parts, quota: &Quota) {
     let (partition, engine, labels) = (&parts.partition, examined.engine, &examined.problem.labels);
     let around: Vec<_> = quota.low().iter().map(|&count| count.saturating_sub(1)..=count + 1).collect();
     let Ok(ranges) = Quota::new(partition, &around) else { return };

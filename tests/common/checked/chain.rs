@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use super::{Examined, Kind};
 use oracles::exact::{Set, items_of};
 
-pub fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp<'_>) {
+pub fn conditionals(examined: &mut Examined<'_>, dpp: &PartitionDpp) {
     for (method, by) in [
         (Method::Interpolation, "conditionals by interpolation"),
         (Method::PerCandidate, "conditionals per candidate"),

@@ -21,7 +21,7 @@ const MORE: usize = 8;
 /// … which are off the law if their p-value is below this.
 const REJECTED: f64 = 1e-6;
 
-pub fn samplers(examined: &mut Examined<'_>, model: &Model<'_>) {
+pub fn samplers(examined: &mut Examined<'_>, model: &Model) {
     for (name, made) in model.samplers(examined.engine) {
         sampler(examined, &format!("sampler by {name}"), made);
     }

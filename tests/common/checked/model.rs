@@ -8,15 +8,15 @@ use partition_dpp::{
 use super::{Constraint, Examined, Parts, answers, chain, draws, ridge, solvers};
 
 #[derive(Debug)]
-pub enum Model<'a> {
-    Any(Dpp<'a>),
-    Size(KDpp<'a>),
-    Quota(PartitionDpp<'a>),
-    Independent(IndependentKDpps<'a>),
-    Ranges(PartitionDpp<'a>),
+pub enum Model {
+    Any(Dpp),
+    Size(KDpp),
+    Quota(PartitionDpp),
+    Independent(IndependentKDpps),
+    Ranges(PartitionDpp),
 }
 
-impl<'a> Model<'a> {
+impl<'a> Model {
     pub fn new(
         parts: &'a Parts,
         constraint: &Constraint,

@@ -9,7 +9,7 @@ use partition_dpp::{
 
 /// What a model borrows.
 pub struct Parts {
-    pub features: Features<'static>,
+    pub features: Features,
     pub partition: Partition,
     pub quota: Option<Quota>,
     pub ranges: Option<Quota>,

@@ -6,7 +6,7 @@ use super::{Constraint, Examined, Kind, Numbers, Problem, draws, log_floor};
 use oracles::exact::items_of;
 
 /// `None` for other problems.
-fn mixture(problem: &Problem) -> Option<Result<RidgeDpp<'static>>> {
+fn mixture(problem: &Problem) -> Option<Result<RidgeDpp>> {
     let (rows, delta) = problem.ridge.as_ref()?;
     if problem.data.is_kernel() || matches!(problem.constraint, Constraint::Independent(_)) {
         return None;

@@ -36,7 +36,7 @@ pub fn solve(examined: &mut Examined<'_>, model: &impl Objective) {
     }
 }
 
-pub fn any_size(examined: &mut Examined<'_>, model: &Dpp<'_>) {
+pub fn any_size(examined: &mut Examined<'_>, model: &Dpp) {
     let engine = examined.engine;
     solution(examined, "symmetric greedy", SymmetricGreedy::default().solve(model, engine));
     solution(examined, "softmax", Softmax::default().solve(model, engine));

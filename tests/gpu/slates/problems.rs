@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng, seq::index};
 /// Requests for sets of one catalogue.
 pub(super) struct Problem {
     pub(super) name: &'static str,
-    features: Features<'static>,
+    features: Features,
     labels: Vec<usize>,
     ranges: Vec<CountRange>,
     size: usize,
@@ -35,7 +35,7 @@ impl Request {
 }
 
 impl Problem {
-    pub(super) fn solved<T>(&self, with: impl FnOnce(&Slates<'_>, &[SlateRequest<'_>]) -> T) -> T {
+    pub(super) fn solved<T>(&self, with: impl FnOnce(&Slates, &[SlateRequest<'_>]) -> T) -> T {
         let partition = Partition::from_labels(&self.labels).unwrap();
         let quota = Quota::new(&partition, self.ranges.clone()).unwrap().with_total(self.size).unwrap();
         let slates = Slates::new(&self.features, &partition, &quota).unwrap();
@@ -228,7 +228,7 @@ fn tiny() -> Problem {
 }
 
 /// One of a few rows.
-fn one_of(name: &'static str, features: Features<'static>, scores: Vec<f32>) -> Problem {
+fn one_of(name: &'static str, features: Features, scores: Vec<f32>) -> Problem {
     Problem {
         name,
         features,

@@ -50,7 +50,7 @@ pub(crate) fn answered((name, answer): Question) -> String {
 }
 
 pub(crate) struct Data {
-    features: Features<'static>,
+    features: Features,
     partition: Partition,
     quota: Quota,
     ranges: Quota,
@@ -77,11 +77,11 @@ impl Data {
         Ok(Self { features: Features::from_rows(ITEMS, dims, values)?, partition, quota, ranges })
     }
 
-    fn model(&self) -> Result<PartitionDpp<'_>> {
+    fn model(&self) -> Result<PartitionDpp> {
         PartitionDpp::new(&self.features, &self.partition, &self.quota)
     }
 
-    fn range_model(&self) -> Result<PartitionDpp<'_>> {
+    fn range_model(&self) -> Result<PartitionDpp> {
         PartitionDpp::new(&self.features, &self.partition, &self.ranges)
     }
 }

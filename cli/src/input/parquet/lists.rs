@@ -33,7 +33,7 @@ impl ParquetFile {
         name: Option<&str>,
         limit: &mut Limit,
         made: Use,
-    ) -> Result<Features<'static>, Failure> {
+    ) -> Result<Features, Failure> {
         let list = self.list_column(name)?;
         match list.numbers {
             Numbers::F16 => self.lists::<f16>(list, limit, made),
@@ -83,7 +83,7 @@ impl ParquetFile {
         list: ListColumn,
         limit: &mut Limit,
         made: Use,
-    ) -> Result<Features<'static>, Failure> {
+    ) -> Result<Features, Failure> {
         let dims = self.length_of_first(list)?;
         let pages = self.pages(list);
         let memory = Memory { limit, made, ahead: self.bytes_ahead(list, &pages) };

@@ -53,7 +53,7 @@ impl<T: Feature> Matrix<T> {
     }
 
     /// The features, without a copy.
-    pub(super) fn into_features(self) -> partition_dpp::Result<Features<'static>> {
+    pub(super) fn into_features(self) -> partition_dpp::Result<Features> {
         let count = self.rows * self.dims;
         let buffer = Buffer::from(Bytes::from_owner(self.memory));
         let values = PrimitiveArray::<T::Arrow>::new(ScalarBuffer::new(buffer, 0, count), None);

@@ -73,7 +73,7 @@ impl ParquetFile {
         names: &[String],
         limit: &mut Limit,
         made: Use,
-    ) -> Result<Features<'static>, Failure> {
+    ) -> Result<Features, Failure> {
         let columns = names.iter().map(|name| self.number_column(self.find(name)?));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         if columns.iter().all(|column| matches!(column.numbers, Numbers::F16 | Numbers::F32)) {
@@ -101,7 +101,7 @@ impl ParquetFile {
         columns: &[NumberColumn],
         limit: &mut Limit,
         made: Use,
-    ) -> Result<Features<'static>, Failure> {
+    ) -> Result<Features, Failure> {
         let memory = Memory { limit, made, ahead: self.columns_ahead(columns) };
         self.features(columns.len(), memory, |groups: &mut [(RowGroup, &mut [T])]| {
             // Threads that columns leave idle read other row groups.

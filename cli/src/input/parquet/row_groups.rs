@@ -36,7 +36,7 @@ impl ParquetFile {
         dims: usize,
         Memory { limit, made, ahead }: Memory<'_>,
         read: impl FnOnce(&mut [(RowGroup, &mut [T])]) -> Result<(), Failure>,
-    ) -> Result<Features<'static>, Failure> {
+    ) -> Result<Features, Failure> {
         let rows = self.rows();
         if rows == 0 {
             return Err(Failure::file(&self.path, "the file has no rows"));

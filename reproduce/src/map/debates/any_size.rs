@@ -80,7 +80,7 @@ pub(super) fn add(context: &Context<'_>, debates: &Debates, section: &mut Sectio
 }
 
 /// Symmetric greedy and softmax.
-fn both(context: &Context<'_>, rows: &str, features: &Features<'_>) -> Result<[Found; 2], Failure> {
+fn both(context: &Context<'_>, rows: &str, features: &Features) -> Result<[Found; 2], Failure> {
     context.step(&format!("map-debates: sets of any size, {rows}"))?;
     let any = Dpp::new(features)?;
     let symmetric = SymmetricGreedy::default().solve(&any, &Cpu)?;
@@ -88,7 +88,7 @@ fn both(context: &Context<'_>, rows: &str, features: &Features<'_>) -> Result<[F
     Ok([found(context, features, &symmetric)?, found(context, features, &softmax)?])
 }
 
-fn found(context: &Context<'_>, features: &Features<'_>, solution: &Solution) -> Result<Found, Failure> {
+fn found(context: &Context<'_>, features: &Features, solution: &Solution) -> Result<Found, Failure> {
     let there = solve_size(features, solution.subset.len(), without_bounds(context))?;
     Ok(Found { log_det: solution.log_det, there })
 }

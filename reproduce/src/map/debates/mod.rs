@@ -47,9 +47,9 @@ pub(crate) const STEPS: u64 = (PAPER.len() + 2 + EACH.len()) as u64;
 /// Statements, their speakers and their text.
 struct Debates {
     /// A factor of K = WWᵀ: as many columns as statements, not as terms.
-    features: Features<'static>,
+    features: Features,
     /// The factor with rows of equal length.
-    equal: Features<'static>,
+    equal: Features,
     terms: usize,
     partition: Partition,
     texts: Vec<String>,
@@ -123,14 +123,14 @@ impl Debates {
 }
 
 /// K = WWᵀ; counts are integers, so it is exact.
-fn kernel(counts: &Features<'_>) -> Vec<Vec<f64>> {
+fn kernel(counts: &Features) -> Vec<Vec<f64>> {
     let rows: Vec<Vec<f64>> = (0..counts.items()).map(|item| counts.row(item)).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect()
 }
 
 /// A square factor of a kernel, with rows scaled by a function of their squared length.
-fn factor(kernel: &[Vec<f64>], scale: impl Fn(f64) -> f64) -> Result<Features<'static>, Error> {
+fn factor(kernel: &[Vec<f64>], scale: impl Fn(f64) -> f64) -> Result<Features, Error> {
     let scales: Vec<f64> = (0..kernel.len()).map(|item| scale(kernel[item][item])).collect();
     let scaled = |i: usize, j: usize| scales[i] * kernel[i][j] * scales[j];
     let size = kernel.len();

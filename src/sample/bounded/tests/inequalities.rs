@@ -161,7 +161,7 @@ impl Model {
         rows
     }
 
-    fn dpp(&self) -> Option<PartitionDpp<'static>> {
+    fn dpp(&self) -> Option<PartitionDpp> {
         let features = Features::from_rows(self.labels.len(), self.dims, self.rows()).unwrap();
         let partition = Partition::from_labels(&self.labels).unwrap();
         let quota = Quota::new(&partition, &self.counts).ok()?;
@@ -191,7 +191,7 @@ fn models() -> impl Strategy<Value = Model> {
 }
 
 /// The most that one of some random sets loses where factors exceed 1.
-fn lost(law: &BoundedLaw<'_>, seed: u64) -> f64 {
+fn lost(law: &BoundedLaw, seed: u64) -> f64 {
     let mut chance = Uniform { rng: ChaCha8Rng::seed_from_u64(seed), wanted: 1.0, kept: 1.0 };
     let (mut buffers, mut most) = (Buffers::default(), 0.0_f64);
     for _ in 0..SETS {
@@ -208,7 +208,7 @@ fn lost(law: &BoundedLaw<'_>, seed: u64) -> f64 {
 
 /// Random sets lose no more than the law states; false if there is no such law.
 fn assert_is_kept(
-    question: &Question<'_, '_>,
+    question: &Question<'_>,
     bound: Bound,
     choice: (Family, Reading),
     seed: u64,

@@ -3,7 +3,7 @@
 use super::*;
 
 /// x_jᵀ M x_j for every free item.
-fn forms(law: &WeightedLaw<'_>, dpp: &PartitionDpp<'_>, sums: &InclusionSums) -> BTreeMap<u32, f64> {
+fn forms(law: &WeightedLaw, dpp: &PartitionDpp, sums: &InclusionSums) -> BTreeMap<u32, f64> {
     let (forms, mut raw) = (sums.forms(), RowScratch::default());
     let mut row = vec![0.0; law.roots.len()];
     let mut of = |group: usize, item: usize| {
